@@ -1,0 +1,117 @@
+/**
+ * Byte strings: a JavaScript string in which every char is one byte (U+0000 to U+00FF).
+ *
+ * Such a string is a Map key, compares like `memcmp`, slices like `GETRANGE` and costs one byte a char in the
+ * engine. UTF-8 is spoken only at the edges, by the functions of this file.
+ */
+export type Bytes = string & { readonly __bytes: unique symbol }
+
+const encoder = new TextEncoder()
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A char above U+007F: the only ones for which UTF-8 and byte strings differ. */
+const beyondAscii = /[^\x00-\x7f]/
+
+/** `String.fromCharCode` takes its chars as arguments, and engines limit how many. */
+const charsAtOnce = 0x2000
+
+/** Takes a string that already has one char per byte, such as an ASCII literal or the output of `atob`. */
+export function latin1(text: string): Bytes {
+  return text as Bytes
+}
+
+/** The UTF-8 bytes of a text. Lone surrogates become U+FFFD, as `TextEncoder` has it. */
+export function utf8(text: string): Bytes {
+  return beyondAscii.test(text) ? fromArray(encoder.encode(text)) : (text as Bytes)
+}
+
+/** The text that the bytes spell in UTF-8, with one U+FFFD for each byte that does not belong to a valid sequence. */
+export function text(bytes: Bytes): string {
+  if (!beyondAscii.test(bytes)) return bytes
+  try {
+    return strictDecoder.decode(toArray(bytes))
+  } catch {
+    return replaceInvalid(bytes)
+  }
+}
+
+/** Whether the bytes are valid UTF-8. */
+export function isUtf8(bytes: Bytes): boolean {
+  if (!beyondAscii.test(bytes)) return true
+  try {
+    strictDecoder.decode(toArray(bytes))
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function fromArray(array: Uint8Array): Bytes {
+  let bytes = ''
+  for (let start = 0; start < array.length; start += charsAtOnce) {
+    bytes += String.fromCharCode(...array.subarray(start, start + charsAtOnce))
+  }
+  return bytes as Bytes
+}
+
+export function toArray(bytes: Bytes): Uint8Array<ArrayBuffer> {
+  const array = new Uint8Array(bytes.length)
+  for (let index = 0; index < bytes.length; index++) array[index] = bytes.charCodeAt(index)
+  return array
+}
+
+/** Standard base64 with padding. */
+export function toBase64(bytes: Bytes): string {
+  return btoa(bytes)
+}
+
+/** Reads standard or URL-safe base64, with or without padding; `undefined` when the text is neither. */
+export function fromBase64(encoded: string): Bytes | undefined {
+  try {
+    return atob(encoded.replaceAll('-', '+').replaceAll('_', '/')) as Bytes
+  } catch {
+    return undefined
+  }
+}
+
+/** Base64 with the URL-safe alphabet and without padding, as JSON Web Tokens use it. */
+export function toBase64Url(bytes: Bytes): string {
+  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+export function toHex(bytes: Bytes): string {
+  let hex = ''
+  for (let index = 0; index < bytes.length; index++) hex += bytes.charCodeAt(index).toString(16).padStart(2, '0')
+  return hex
+}
+
+/**
+ * `TextDecoder` replaces a truncated sequence by a single U+FFFD; the service is written in Go, whose JSON encoder
+ * replaces every invalid byte. [spec/store.md 3.1]
+ */
+function replaceInvalid(bytes: Bytes): string {
+  let out = ''
+  let index = 0
+  while (index < bytes.length) {
+    const length = sequenceLength(bytes, index)
+    out += length === 0 ? '\ufffd' : strictDecoder.decode(toArray(bytes.slice(index, index + length) as Bytes))
+    index += length || 1
+  }
+  return out
+}
+
+/** Length of the valid UTF-8 sequence that starts here, 0 when there is none. */
+function sequenceLength(bytes: Bytes, index: number): number {
+  const lead = bytes.charCodeAt(index)
+  if (lead < 0x80) return 1
+  if (lead < 0xc2 || lead > 0xf4) return 0
+  const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+  const second = bytes.charCodeAt(index + 1)
+  const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+  const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+  if (!(second >= lowest && second <= highest)) return 0
+  for (let offset = 2; offset < length; offset++) {
+    if ((bytes.charCodeAt(index + offset) & 0xc0) !== 0x80) return 0
+  }
+  return length
+}

@@ -1,0 +1,530 @@
+import { type Duration, formatDuration, milliseconds } from './duration.js'
+import { Heap, type Ranked } from './heap.js'
+
+// Host functions are taken when the module loads, so that fake timers installed by a test never reach this clock.
+const hostNow = Date.now.bind(Date)
+const hostSetTimeout = globalThis.setTimeout
+const hostClearTimeout = globalThis.clearTimeout
+const HostMessageChannel = globalThis.MessageChannel
+
+/** What services see of time. Milliseconds since the Unix epoch throughout. */
+export interface Clock {
+  now(): number
+  schedule(at: number, label: string, run: TimerRun, options?: TimerOptions): Timer
+  /** Time stands still while the work runs, unless the work sleeps through its task. */
+  track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
+}
+
+export type TimerRun = (task: Task) => Promise<unknown> | void
+
+export interface TimerOptions {
+  /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
+  readonly background?: boolean
+}
+
+export interface Timer {
+  readonly at: number
+  readonly label: string
+  readonly background: boolean
+  cancel(): void
+}
+
+/** A piece of work that the clock waits for. */
+export interface Task {
+  readonly label: string
+  /** Waits in virtual time. While every part of a task sleeps, the clock may move. */
+  sleep(wait: Duration): Promise<void>
+}
+
+/** A foreign clock that ours drives, for example a runner's fake timers. */
+export interface Follower {
+  advanceBy(milliseconds: number): unknown
+}
+
+/**
+ * `manual`: time moves by `advance`, `advanceTo` and `drain` only. `auto`: when nothing runs, time skips to the next
+ * timer. `real`: time runs with the host.
+ */
+export type ClockMode = 'manual' | 'auto' | 'real'
+
+export interface ClockOptions {
+  readonly startAt: number
+  readonly mode?: ClockMode
+  /** Receives the warnings, `console.warn` by default. */
+  readonly warn?: (text: string) => void
+}
+
+/** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop. */
+const defaultBudget = 1_000_000
+const patienceMilliseconds = 1_000
+
+class ScheduledTimer implements Timer, Ranked {
+  cancelled = false
+  constructor(
+    readonly at: number,
+    readonly sequence: number,
+    readonly label: string,
+    readonly background: boolean,
+    readonly run: TimerRun,
+    readonly owner: VirtualClock,
+  ) {}
+
+  cancel(): void {
+    if (this.cancelled) return
+    this.cancelled = true
+    this.owner.forget(this)
+  }
+}
+
+/**
+ * The one clock of a sandbox. `advance` repeats: wait until no task runs, take the earliest timer (ties in the order
+ * of scheduling), move followers and time to it, run it.
+ */
+export class VirtualClock implements Clock {
+  readonly mode: ClockMode
+  #now: number
+  #sequence = 0
+  #heap = new Heap<ScheduledTimer>()
+  #cancelled = 0
+  #foreground = 0
+  #running = new Set<RunningTask>()
+  #idleWaiters: (() => void)[] = []
+  /** Something outside was answered: it gets a turn of the event loop before time moves on. */
+  #outsideMayContinue = false
+  #driving: string | undefined
+  #queue: Promise<unknown> = Promise.resolve()
+  #followers = new Set<Follower>()
+  #warn: (text: string) => void
+  #warnedForgotten = false
+  #hostStart: number
+  #hostTimer: ReturnType<typeof setTimeout> | undefined
+  #pumping = false
+  #stopped = false
+  #listeners = new Set<(from: number, to: number) => void>()
+  #failures: unknown[] = []
+
+  constructor(options: ClockOptions) {
+    if (!Number.isFinite(options.startAt)) {
+      throw new RangeError(`The clock needs a start time: an ISO text, a Date or milliseconds, got ${options.startAt}.`)
+    }
+    this.mode = options.mode ?? 'manual'
+    this.#now = options.startAt
+    this.#hostStart = hostNow()
+    this.#warn = options.warn ?? ((text) => console.warn(text))
+  }
+
+  now(): number {
+    return this.mode === 'real' ? Math.max(this.#now, this.#now + hostNow() - this.#hostStart) : this.#now
+  }
+
+  /** Calls back on every move of virtual time. */
+  onMove(listener: (from: number, to: number) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  schedule(at: number, label: string, run: TimerRun, options?: TimerOptions): Timer {
+    if (!Number.isFinite(at)) throw new RangeError(`schedule() needs a time in milliseconds, got ${at} for "${label}".`)
+    const timer = new ScheduledTimer(
+      Math.max(at, this.now()),
+      this.#sequence++,
+      label,
+      options?.background === true,
+      run,
+      this,
+    )
+    this.#heap.push(timer)
+    if (!timer.background) this.#foreground++
+    this.#wake()
+    return timer
+  }
+
+  async track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    const task = new RunningTask(label, this)
+    this.#running.add(task)
+    try {
+      return await work(task)
+    } finally {
+      task.ended = true
+      this.#stopRunning(task)
+    }
+  }
+
+  /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
+  letOutsideContinue(): void {
+    this.#outsideMayContinue = true
+  }
+
+  /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
+  advance(by: Duration): Promise<void> {
+    const wait = milliseconds(by)
+    return this.#drive('advance', () => this.#runUntil(this.now() + wait, Number.POSITIVE_INFINITY, true))
+  }
+
+  /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
+  advanceTo(at: number | string | Date): Promise<void> {
+    const target = instant(at)
+    return this.#drive('advanceTo', () => {
+      if (target >= this.now()) return this.#runUntil(target, Number.POSITIVE_INFINITY, true)
+      throw new RangeError(
+        `The clock cannot go back: it is ${iso(this.now())}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
+      )
+    })
+  }
+
+  /**
+   * Runs until no timer is left but those that renew themselves for ever (schedules).
+   * @param options.budget how many timers may fire before the clock gives up and names the one that would not stop
+   */
+  drain(options: { budget?: number } = {}): Promise<void> {
+    return this.#drive('drain', () => this.#runUntil(Number.POSITIVE_INFINITY, options.budget ?? defaultBudget, false))
+  }
+
+  /** The timers that wait, earliest first. */
+  pending(): readonly Timer[] {
+    return this.#heap
+      .values()
+      .filter((timer) => !timer.cancelled)
+      .sort((a, b) => a.at - b.at || a.sequence - b.sequence)
+  }
+
+  /** Labels of the work that runs right now. */
+  running(): readonly string[] {
+    return [...this.#running].filter((task) => task.awake).map((task) => task.label)
+  }
+
+  /** Drives a foreign clock in step with this one, until the returned function is called. */
+  follow(follower: Follower): () => void {
+    this.#followers.add(follower)
+    return () => this.#followers.delete(follower)
+  }
+
+  /** Resolves once nothing runs. Time does not move. */
+  async settled(): Promise<void> {
+    for (;;) {
+      if (this.#busy()) await this.#untilIdle()
+      else if (this.#outsideMayContinue) {
+        this.#outsideMayContinue = false
+        await hostTurn()
+      } else return
+    }
+  }
+
+  /** Drops every timer and stops host timers; whatever sleeps stays asleep. */
+  stop(): void {
+    this.#stopped = true
+    this.#heap = new Heap()
+    this.#foreground = 0
+    this.#cancelled = 0
+    if (this.#hostTimer !== undefined) hostClearTimeout(this.#hostTimer)
+    this.#hostTimer = undefined
+  }
+
+  /** @internal */
+  forget(timer: ScheduledTimer): void {
+    if (!timer.background) this.#foreground--
+    // Cancelled timers leave with their turn; a heap that holds mostly such ones is rebuilt.
+    if (++this.#cancelled > 64 && this.#cancelled * 2 > this.#heap.size) {
+      this.#heap.keep((item) => !item.cancelled)
+      this.#cancelled = 0
+    }
+  }
+
+  /** @internal */
+  fellAsleep(task: RunningTask): void {
+    if (task.label.startsWith('request ')) this.#watchForForgottenAdvance()
+    if (!this.#busy()) this.#becameIdle()
+  }
+
+  #stopRunning(task: RunningTask): void {
+    this.#running.delete(task)
+    if (!this.#busy()) this.#becameIdle()
+  }
+
+  #busy(): boolean {
+    for (const task of this.#running) if (task.awake) return true
+    return false
+  }
+
+  #becameIdle(): void {
+    const waiters = this.#idleWaiters
+    this.#idleWaiters = []
+    for (const waiter of waiters) waiter()
+    this.#wake()
+  }
+
+  async #untilIdle(): Promise<void> {
+    const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+    const alarm = hostSetTimeout(() => {
+      this.#warn(
+        `stuntdouble: clock.${this.#driving ?? 'advance'}() has waited a real second for work that has not ended: ${this.running().join(', ')}. ` +
+          'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
+      )
+    }, patienceMilliseconds)
+    unref(alarm)
+    await idle
+    hostClearTimeout(alarm)
+  }
+
+  async #drive(name: string, move: () => Promise<void>): Promise<void> {
+    if (this.#stopped) throw new Error(`clock.${name}() was called on a disposed sandbox. Create a new one.`)
+    if (this.mode !== 'manual') {
+      // A person or a program at the control API may ask while a delivery runs: one after the other.
+      const turn = this.#queue.then(() => this.#driveNow(name, move))
+      this.#queue = turn.catch(() => undefined)
+      return turn
+    }
+    if (this.#driving !== undefined) {
+      throw new Error(
+        `clock.${name}() was called while clock.${this.#driving}() was still running. Await the first call; inside a handler wait with task.sleep().`,
+      )
+    }
+    return this.#driveNow(name, move)
+  }
+
+  async #driveNow(name: string, move: () => Promise<void>): Promise<void> {
+    this.#driving = name
+    try {
+      await move()
+    } finally {
+      this.#driving = undefined
+      this.#wake()
+    }
+  }
+
+  async #runUntil(target: number, budget: number, moveToTarget: boolean): Promise<void> {
+    let left = budget
+    let leftAtInstant = defaultBudget
+    const fired = new Map<string, number>()
+    for (;;) {
+      if (this.#running.size > 0 || this.#outsideMayContinue) await this.settled()
+      if (this.#failures.length > 0) throw this.#failures.shift()
+      const timer = this.#next()
+      if (timer === undefined || timer.at > target) break
+      if (!moveToTarget && this.#foreground === 0) break
+      if (timer.at > this.now()) {
+        leftAtInstant = defaultBudget
+        await this.#move(timer.at)
+        // A follower may have cancelled or added timers.
+        continue
+      }
+      if (--left < 0 || --leftAtInstant < 0) throw this.#endless(fired, timer)
+      if (left < 1000 || leftAtInstant < 1000) count(fired, timer.label)
+      this.#take(timer)
+      this.#start(timer)
+    }
+    if (moveToTarget && target > this.now()) await this.#move(target)
+  }
+
+  #next(): ScheduledTimer | undefined {
+    for (;;) {
+      const timer = this.#heap.peek()
+      if (timer?.cancelled !== true) return timer
+      this.#heap.pop()
+      this.#cancelled--
+    }
+  }
+
+  #take(timer: ScheduledTimer): void {
+    this.#heap.pop()
+    if (!timer.background) this.#foreground--
+    // From here on cancel() has nothing left to do.
+    timer.cancelled = true
+  }
+
+  #start(timer: ScheduledTimer): void {
+    const task = new RunningTask(timer.label, this)
+    try {
+      const outcome = timer.run(task)
+      if (outcome === undefined) task.ended = true
+      else {
+        this.#running.add(task)
+        void this.#finish(task, outcome)
+      }
+    } catch (error) {
+      task.ended = true
+      this.#failed(task, error)
+    }
+  }
+
+  async #finish(task: RunningTask, outcome: Promise<unknown>): Promise<void> {
+    try {
+      await outcome
+    } catch (error) {
+      this.#failed(task, error)
+    } finally {
+      task.ended = true
+      this.#stopRunning(task)
+    }
+  }
+
+  /** A timer's work reports its own failures; what arrives here is a bug or a misuse and must be seen. */
+  #failed(task: Task, error: unknown): void {
+    if (this.#driving !== undefined) this.#failures.push(error)
+    else
+      this.#warn(
+        `stuntdouble: "${task.label}" failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`,
+      )
+  }
+
+  async #move(to: number): Promise<void> {
+    const from = this.now()
+    if (this.mode === 'real') {
+      this.#now = to
+      this.#hostStart = hostNow()
+    } else this.#now = to
+    for (const listener of this.#listeners) listener(from, to)
+    for (const follower of this.#followers) await follower.advanceBy(to - from)
+  }
+
+  #endless(fired: ReadonlyMap<string, number>, next: ScheduledTimer): Error {
+    const [label, times] = [...fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 1]
+    return new Error(
+      `The clock gave up: a timer would not stop. Most often fired: "${label}" (${times} of the last 1000); next: "${next.label}" at ${iso(next.at)}; ` +
+        `${this.#heap.size} still pending. Stop whatever schedules it, or allow more with clock.drain({ budget }).`,
+    )
+  }
+
+  /** In the modes that move by themselves: sees to it that the next timer gets its turn. */
+  #wake(): void {
+    if (this.mode === 'manual' || this.#stopped) return
+    if (this.mode === 'real') this.#armHostTimer()
+    else if (!this.#pumping) void this.#pump()
+  }
+
+  #armHostTimer(): void {
+    if (this.#hostTimer !== undefined) hostClearTimeout(this.#hostTimer)
+    this.#hostTimer = undefined
+    const timer = this.#next()
+    if (timer === undefined) return
+    // Hosts fire at once when asked to wait for longer than 2^31-1 ms.
+    const wait = Math.min(Math.max(0, timer.at - this.now()), 0x7fff_ffff)
+    this.#hostTimer = hostSetTimeout(() => {
+      this.#hostTimer = undefined
+      for (let due = this.#next(); due !== undefined && due.at <= this.now(); due = this.#next()) {
+        this.#take(due)
+        this.#start(due)
+      }
+      this.#armHostTimer()
+    }, wait)
+    unref(this.#hostTimer)
+  }
+
+  async #pump(): Promise<void> {
+    this.#pumping = true
+    try {
+      while (!this.#stopped && this.#driving === undefined) {
+        await hostTurn()
+        await this.settled()
+        if (this.#foreground === 0 || this.#driving !== undefined) break
+        const timer = this.#next()
+        if (timer === undefined) break
+        if (timer.at > this.#now) await this.#move(timer.at)
+        if (timer.cancelled) continue
+        this.#take(timer)
+        this.#start(timer)
+      }
+    } finally {
+      this.#pumping = false
+    }
+  }
+
+  #watchForForgottenAdvance(): void {
+    if (this.mode !== 'manual' || this.#warnedForgotten) return
+    const before = this.#now
+    unref(
+      hostSetTimeout(() => {
+        if (this.#warnedForgotten || this.#stopped || this.#now !== before || this.#driving !== undefined) return
+        this.#warnedForgotten = true
+        const timers = this.pending().slice(0, 5)
+        if (timers.length === 0) return
+        const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
+        this.#warn(
+          `stuntdouble: a request waits in virtual time and a real second has passed without the clock moving. Pending: ${list}. ` +
+            `Call clock.advance('${formatDuration(timers[0]!.at - this.#now)}') or clock.drain(), or create the sandbox with clock: 'auto'.`,
+        )
+      }, patienceMilliseconds),
+    )
+  }
+}
+
+class RunningTask implements Task {
+  ended = false
+  #sleeping = 0
+
+  constructor(
+    readonly label: string,
+    readonly clock: VirtualClock,
+  ) {}
+
+  /** A task of which any part sleeps does not hold time up, or two parallel sleeps would wait for each other. */
+  get awake(): boolean {
+    return this.#sleeping === 0
+  }
+
+  sleep(wait: Duration): Promise<void> {
+    const at = this.clock.now() + milliseconds(wait)
+    if (this.ended) {
+      return Promise.reject(
+        new Error(
+          `task.sleep() was called after "${this.label}" had ended. Await the sleep inside the work it belongs to.`,
+        ),
+      )
+    }
+    return new Promise((resolve) => {
+      this.#sleeping++
+      this.clock.schedule(at, `sleep in ${this.label}`, () => {
+        this.#sleeping--
+        this.clock.letOutsideContinue()
+        resolve()
+      })
+      this.clock.fellAsleep(this)
+    })
+  }
+}
+
+function count(counts: Map<string, number>, label: string): void {
+  counts.set(label, (counts.get(label) ?? 0) + 1)
+}
+
+/** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse is told with the next step. */
+export function instant(at: number | string | Date): number {
+  const time = typeof at === 'number' ? at : typeof at === 'string' ? Date.parse(at) : at.getTime()
+  if (Number.isFinite(time)) return time
+  throw new RangeError(
+    `${JSON.stringify(at)} is not a time: give milliseconds, a Date or a text like '2030-01-01T09:00:00Z'.`,
+  )
+}
+
+/** `2030-01-01T09:00:00.000Z`. */
+export function iso(at: number): string {
+  return new Date(at).toISOString()
+}
+
+/** The host's time, for the modes that follow it. */
+export function hostTime(): number {
+  return hostNow()
+}
+
+function unref(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+}
+
+let turnPort: MessagePort | undefined
+const turnWaiters: (() => void)[] = []
+
+/** One turn of the host's event loop. A message port, because fake timers replace every other way to get one. */
+function hostTurn(): Promise<void> {
+  if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
+  if (turnPort === undefined) {
+    const channel = new HostMessageChannel()
+    channel.port1.onmessage = () => turnWaiters.shift()?.()
+    turnPort = channel.port2
+    unref(channel.port1)
+    unref(turnPort)
+  }
+  return new Promise((resolve) => {
+    turnWaiters.push(resolve)
+    turnPort?.postMessage(null)
+  })
+}

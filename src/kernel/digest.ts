@@ -1,0 +1,19 @@
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha1 } from '@noble/hashes/legacy.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { type Bytes, fromArray, toArray, toHex } from './bytes.js'
+
+// Synchronous on purpose: with WebCrypto a delivery would span several turns of the event loop, and the order of
+// two deliveries at the same virtual instant would be up to the host.
+
+export function sha1Hex(bytes: Bytes): string {
+  return toHex(fromArray(sha1(toArray(bytes))))
+}
+
+export function sha256Bytes(bytes: Bytes): Bytes {
+  return fromArray(sha256(toArray(bytes)))
+}
+
+export function hmacSha256(key: Bytes, message: Bytes): Bytes {
+  return fromArray(hmac(sha256, toArray(key), toArray(message)))
+}

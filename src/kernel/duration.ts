@@ -1,0 +1,40 @@
+/** A span of time: a number of milliseconds, or a text such as `'90s'`, `'500ms'` or `'1d10h30m'`. */
+export type Duration = number | `${number}${DurationUnit}${string}`
+export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
+
+const unitMilliseconds: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
+const part = /(\d+(?:\.\d+)?)(ms|[smhd])/y
+
+/** Milliseconds of a duration text, `undefined` when it is none. Any order of units and decimals are accepted. */
+export function parseDuration(text: string): number | undefined {
+  part.lastIndex = 0
+  let sum = 0
+  while (part.lastIndex < text.length) {
+    const match = part.exec(text)
+    if (!match) return undefined
+    sum += Number(match[1]) * unitMilliseconds[match[2]!]!
+  }
+  return text === '' ? undefined : sum
+}
+
+/** Milliseconds of a duration that the user of our API gave; misuse is told with the next step. */
+export function milliseconds(duration: Duration): number {
+  const parsed = typeof duration === 'number' ? duration : parseDuration(duration)
+  if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed
+  throw new RangeError(
+    `${JSON.stringify(duration)} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
+  )
+}
+
+/** The shortest exact text: `90_000` → `'1m30s'`, `0` → `'0s'`. */
+export function formatDuration(total: number): string {
+  if (total < 0) return `-${formatDuration(-total)}`
+  let rest = total
+  let out = ''
+  for (const [unit, size] of Object.entries(unitMilliseconds)) {
+    const count = unit === 'ms' ? Math.round(rest * 1000) / 1000 : Math.floor(rest / size)
+    if (count > 0) out += `${count}${unit}`
+    rest -= count * size
+  }
+  return out || '0s'
+}

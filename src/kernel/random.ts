@@ -1,0 +1,111 @@
+/** A seeded source of chance. Every draw of the library comes from one of these, so a seed replays a run. */
+export interface Random {
+  /** A whole number from 0 up to, not including, `below` (at most 2^32). */
+  int(below: number): number
+  /** True in `times` of `outOf` draws on average. */
+  chance(times: number, outOf: number): boolean
+  /** A float in [0, 1) with 32 random bits. */
+  float(): number
+  /**
+   * An independent source with a name of its own. The same seed and name give the same draws, whatever was drawn
+   * elsewhere, so a new draw in one feature does not shift another.
+   */
+  fork(stream: string): Random
+}
+
+/** xoshiro128**: small, fast, well tested; we own it so that no library update can change anybody's replay. */
+export function createRandom(seed: number | string): Random {
+  return new Xoshiro(String(seed))
+}
+
+class Xoshiro implements Random {
+  readonly #path: string
+  #a: number
+  #b: number
+  #c: number
+  #d: number
+
+  constructor(path: string) {
+    this.#path = path
+    const mix = splitMix(hash32(path))
+    this.#a = mix()
+    this.#b = mix()
+    this.#c = mix()
+    this.#d = mix() | 1
+  }
+
+  int(below: number): number {
+    if (!(below >= 1 && below <= 0x1_0000_0000)) throw new RangeError(`random.int() takes 1 to 2^32, got ${below}`)
+    // Draws from the incomplete last round would favour small numbers.
+    const limit = 0x1_0000_0000 - (0x1_0000_0000 % below)
+    for (;;) {
+      const draw = this.#next()
+      if (draw < limit) return draw % below
+    }
+  }
+
+  chance(times: number, outOf: number): boolean {
+    return this.int(outOf) < times
+  }
+
+  float(): number {
+    return this.#next() / 0x1_0000_0000
+  }
+
+  fork(stream: string): Random {
+    return new Xoshiro(`${this.#path}/${stream}`)
+  }
+
+  #next(): number {
+    const result = Math.imul(rotateLeft(Math.imul(this.#b, 5), 7), 9) >>> 0
+    const shifted = this.#b << 9
+    this.#c ^= this.#a
+    this.#d ^= this.#b
+    this.#b ^= this.#c
+    this.#a ^= this.#d
+    this.#c ^= shifted
+    this.#d = rotateLeft(this.#d, 11)
+    return result
+  }
+}
+
+function rotateLeft(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits))
+}
+
+/** FNV-1a with a final avalanche: spreads neighbouring seeds and names over the whole range. */
+function hash32(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+function splitMix(state: number): () => number {
+  let sum = state
+  return () => {
+    sum = (sum + 0x9e3779b9) | 0
+    let z = Math.imul(sum ^ (sum >>> 16), 0x21f0aaad)
+    z = Math.imul(z ^ (z >>> 15), 0x735a2d97)
+    return z ^ (z >>> 15)
+  }
+}
+
+const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** A base58 text of the given length, the alphabet of the service's ids. */
+export function base58Id(random: Random, length: number): string {
+  let id = ''
+  for (let count = 0; count < length; count++) id += base58[random.int(58)]
+  return id
+}
+
+const hexDigits = '0123456789abcdef'
+
+/** Lower-case hexadecimal text of the given length. */
+export function hexId(random: Random, length: number): string {
+  let id = ''
+  for (let count = 0; count < length; count++) id += hexDigits[random.int(16)]
+  return id
+}

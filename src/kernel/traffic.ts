@@ -1,0 +1,230 @@
+import type { Bytes } from './bytes.js'
+
+/** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
+export interface EntryStamp {
+  readonly seq: number
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly at: number
+  readonly cause?: number
+}
+
+export type ServiceName = 'store' | 'queue' | 'stats'
+
+/** One HTTP request that the sandbox received. `answer` is there once it was answered. */
+export interface RequestEntry {
+  readonly type: 'request'
+  readonly service: ServiceName
+  readonly method: string
+  /** As it arrived; tokens in the query are replaced by `***`. */
+  readonly url: string
+  /** As they arrived; the value of `authorization` is replaced by its scheme and `***`. */
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Bytes
+  answer?: RequestAnswer
+}
+
+export interface RequestAnswer {
+  readonly at: number
+  /** 0 when the answer was lost or the connection was broken by a fault. */
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+  /** `undefined` for a stream. */
+  readonly body: Bytes | undefined
+}
+
+/** One command that the data store ran. `error` is set instead of `reply` when it failed. */
+export interface CommandEntry {
+  readonly type: 'command'
+  readonly argv: readonly Bytes[]
+  readonly user: string
+  readonly via: 'request' | 'pipeline' | 'transaction' | 'direct'
+  readonly reply?: unknown
+  readonly error?: string
+}
+
+/** A change in the key space, named as keyspace notifications name it (`set`, `del`, `expired` …). */
+export interface KeyspaceEntry {
+  readonly type: 'keyspace'
+  readonly event: string
+  readonly key: Bytes
+}
+
+export type MessageKind = 'message' | 'callback' | 'failure-callback'
+
+/** The queue accepted a message (or recognised a duplicate). */
+export interface PublishedEntry {
+  readonly type: 'published'
+  readonly messageId: string
+  readonly kind: MessageKind
+  readonly url: string
+  readonly method: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Bytes
+  readonly maxRetries: number
+  readonly notBefore: number
+  readonly deduplicated: boolean
+  readonly urlGroup?: string
+  readonly endpointName?: string
+  readonly queue?: string
+  readonly scheduleId?: string
+  readonly flowControlKey?: string
+  readonly labels?: readonly string[]
+  readonly callback?: string
+  readonly failureCallback?: string
+  /** For callbacks: the message whose delivery is reported. */
+  readonly sourceMessageId?: string
+}
+
+/** One delivery attempt. `outcome` is there once it ended. */
+export interface AttemptEntry {
+  readonly type: 'attempt'
+  readonly messageId: string
+  readonly kind: MessageKind
+  readonly url: string
+  readonly method: string
+  readonly retried: number
+  readonly maxRetries: number
+  /** Why the attempt happens now, as a sentence part: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
+  readonly why: string
+  /** Why and how long it had to wait, absent when it did not. */
+  readonly waited?: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Bytes
+  outcome?: AttemptOutcome
+}
+
+export interface AttemptOutcome {
+  readonly at: number
+  /** HTTP status; 0 without an answer. */
+  readonly status: number
+  /** Text of the failure: a network error, a time-out or the status line. */
+  readonly error?: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Bytes
+  readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
+  /** For RETRY: when, after how long, and by which rule. */
+  readonly next?: { readonly at: number; readonly delay: number; readonly reason: string }
+  /** What really happened where the queue saw less: `the handler ran, its answer was lost`. */
+  readonly note?: string
+}
+
+/** A change of a message that is neither an attempt nor its end by one: cancelled, released, expired … */
+export interface MessageEntry {
+  readonly type: 'message'
+  readonly messageId: string
+  readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING'
+  readonly reason?: string
+}
+
+export interface DeadLetterEntry {
+  readonly type: 'dead-letter'
+  readonly messageId: string
+  readonly dlqId: string
+  readonly kind: MessageKind
+  readonly url: string
+  readonly status: number
+  readonly error?: string
+}
+
+/** A fault rule struck. */
+export interface FaultEntry {
+  readonly type: 'fault'
+  readonly point: string
+  readonly fault: string
+  readonly target: string
+}
+
+export type EntryBody =
+  | RequestEntry
+  | CommandEntry
+  | KeyspaceEntry
+  | PublishedEntry
+  | AttemptEntry
+  | MessageEntry
+  | DeadLetterEntry
+  | FaultEntry
+export type EntryType = EntryBody['type']
+export type EntryOf<T extends EntryType> = EntryStamp & Extract<EntryBody, { type: T }>
+export type Entry = EntryStamp & EntryBody
+
+/** The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1). */
+export class Traffic {
+  readonly #now: () => number
+  #entries: Entry[] = []
+  #byType = new Map<EntryType, Entry[]>()
+  #byMessage = new Map<string, Entry[]>()
+  #subscribers = new Set<(entry: Entry) => void>()
+  #sequence = 0
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
+    const stamp: EntryStamp =
+      cause === undefined
+        ? { seq: ++this.#sequence, at: this.#now() }
+        : { seq: ++this.#sequence, at: this.#now(), cause }
+    const entry = Object.assign(stamp, body) as EntryStamp & B
+    this.#entries.push(entry as Entry)
+    pushTo(this.#byType, body.type, entry as Entry)
+    if ('messageId' in body) pushTo(this.#byMessage, body.messageId, entry as Entry)
+    this.#tell(entry as Entry)
+    return entry
+  }
+
+  /** Adds the answer to a request, or the outcome to an attempt, once. */
+  complete<E extends RequestEntry | AttemptEntry>(
+    entry: E,
+    end: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
+  ): void {
+    Object.assign(entry, end)
+    this.#tell(entry as unknown as Entry)
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries
+  }
+
+  get size(): number {
+    return this.#entries.length
+  }
+
+  of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    return (this.#byType.get(type) ?? []) as unknown as readonly EntryOf<T>[]
+  }
+
+  /** Every entry about one message, oldest first. */
+  about(messageId: string): readonly Entry[] {
+    return this.#byMessage.get(messageId) ?? []
+  }
+
+  find(seq: number): Entry | undefined {
+    // Entries are consecutive, so the first one tells where each other stands.
+    const first = this.#entries[0]
+    return first === undefined ? undefined : this.#entries[seq - first.seq]
+  }
+
+  /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
+  subscribe(listener: (entry: Entry) => void): () => void {
+    this.#subscribers.add(listener)
+    return () => this.#subscribers.delete(listener)
+  }
+
+  /** Forgets all entries; numbering goes on. */
+  clear(): void {
+    this.#entries = []
+    this.#byType.clear()
+    this.#byMessage.clear()
+  }
+
+  #tell(entry: Entry): void {
+    for (const subscriber of this.#subscribers) subscriber(entry)
+  }
+}
+
+function pushTo<K>(map: Map<K, Entry[]>, key: K, entry: Entry): void {
+  const list = map.get(key)
+  if (list) list.push(entry)
+  else map.set(key, [entry])
+}
