@@ -1,0 +1,111 @@
+import type { ServiceName } from '../kernel/traffic.js'
+
+export const queueRegions = ['us-east-1', 'eu-central-1'] as const
+export type QueueRegion = (typeof queueRegions)[number]
+export const defaultRegion: QueueRegion = 'eu-central-1'
+
+/** Base addresses of the three services, without trailing slashes; each may carry a path prefix. */
+export interface Addresses {
+  readonly store: string
+  /** The default region's address. */
+  readonly queue: string
+  readonly mgmt: string
+  /** The queue's address in each region. */
+  readonly regions: Readonly<Record<QueueRegion, string>>
+}
+
+export interface AddressOptions {
+  /** A name of its own for a sandbox beside others: `https://{name}.store.test`. */
+  readonly name?: string | undefined
+  /** One address for all three services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
+  readonly base?: string | undefined
+  readonly store?: string | undefined
+  readonly queue?: string | undefined
+  readonly mgmt?: string | undefined
+  readonly regions?: Partial<Record<QueueRegion, string>> | undefined
+}
+
+export function addressesOf(options: AddressOptions = {}): Addresses {
+  const host = options.name === undefined ? '' : `${hostLabel(options.name)}.`
+  const base = options.base === undefined ? undefined : checked(options.base)
+  const queue =
+    options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
+  const region = (name: QueueRegion): string => {
+    const given = options.regions?.[name]
+    if (given !== undefined) return checked(given)
+    if (base === undefined && options.queue === undefined) return `https://${name}.${host}queue.test`
+    return name === defaultRegion ? queue : `${queue}-${name}`
+  }
+  return {
+    store:
+      options.store === undefined ? (base ? `${base}/store` : `https://${host}store.test`) : checked(options.store),
+    queue,
+    mgmt: options.mgmt === undefined ? (base ? `${base}/mgmt` : `https://${host}mgmt.test`) : checked(options.mgmt),
+    regions: { 'us-east-1': region('us-east-1'), 'eu-central-1': region('eu-central-1') },
+  }
+}
+
+export interface Location {
+  readonly service: ServiceName
+  readonly region: QueueRegion | undefined
+  readonly base: string
+  /** Undecoded, begins with `/`. */
+  readonly path: string
+  /** Undecoded, without `?`. */
+  readonly query: string
+}
+
+/** Finds out which service a url belongs to; `undefined` for all other origins. */
+export type Locate = (url: string) => Location | undefined
+
+export function locator(addresses: Addresses): Locate {
+  const places: [base: string, service: ServiceName, region: QueueRegion | undefined][] = [
+    [addresses.store, 'store', undefined],
+    [addresses.queue, 'queue', defaultRegion],
+    ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
+    [addresses.mgmt, 'stats', undefined],
+  ]
+  // The longest base first, or `…/queue-us-east-1` would be hidden by a base that begins the same way.
+  places.sort((a, b) => b[0].length - a[0].length)
+  const find = (url: string): Location | undefined => {
+    for (const [base, service, region] of places) {
+      if (url.startsWith(base) && endsBase(url, base.length))
+        return { service, region, base, ...pathAndQuery(url, base.length) }
+    }
+    return undefined
+  }
+  return (url) => find(url) ?? find(normalOrigin(url))
+}
+
+function endsBase(url: string, at: number): boolean {
+  return at === url.length || url[at] === '/' || url[at] === '?' || url[at] === '#'
+}
+
+function pathAndQuery(url: string, from: number): { path: string; query: string } {
+  const hash = url.indexOf('#', from)
+  const end = hash === -1 ? url.length : hash
+  const mark = url.indexOf('?', from)
+  if (mark === -1 || mark > end) return { path: url.slice(from, end) || '/', query: '' }
+  return { path: url.slice(from, mark) || '/', query: url.slice(mark + 1, end) }
+}
+
+/** `HTTPS://Store.Test:443/a` → `https://store.test/a`, leaving the rest of the url as it is written. */
+function normalOrigin(url: string): string {
+  const match = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)(.*)$/is.exec(url)
+  if (!match || !URL.canParse(match[1]!)) return url
+  return new URL(match[1]!).origin + match[2]
+}
+
+function checked(address: string): string {
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new TypeError(
+      `${JSON.stringify(address)} is not an address of a service: give an http or https url, such as 'https://store.test'.`,
+    )
+  }
+  return normalOrigin(address).replace(/\/+$/, '')
+}
+
+function hostLabel(name: string): string {
+  if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name)) return name.toLowerCase()
+  throw new TypeError(`${JSON.stringify(name)} cannot be part of a host name: use letters, digits and hyphens.`)
+}

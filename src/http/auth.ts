@@ -1,0 +1,26 @@
+import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
+import type { ServiceCall } from './service.js'
+
+/** The token of `Authorization: Bearer …`; a bare token without the word is accepted, as the store does. [store.md 6.1] */
+export function bearerToken(call: ServiceCall): string | undefined {
+  const header = call.header('authorization')?.trim()
+  if (!header) return undefined
+  const match = /^bearer\s+(.*)$/i.exec(header)
+  return match ? match[1]!.trim() : header
+}
+
+/** The value of a query parameter, decoded; `undefined` when it is absent. */
+export function queryToken(call: ServiceCall, name: string): string | undefined {
+  if (!call.query.includes(name)) return undefined
+  return new URLSearchParams(call.query).get(name) ?? undefined
+}
+
+/** User name and password of `Authorization: Basic …`. */
+export function basicCredentials(call: ServiceCall): { user: string; password: string } | undefined {
+  const match = /^basic\s+(.*)$/i.exec(call.header('authorization')?.trim() ?? '')
+  const decoded = match ? fromBase64(match[1]!) : undefined
+  if (decoded === undefined) return undefined
+  const plain = text(decoded as Bytes)
+  const colon = plain.indexOf(':')
+  return colon === -1 ? undefined : { user: plain.slice(0, colon), password: plain.slice(colon + 1) }
+}

@@ -1,0 +1,66 @@
+import { type Bytes, toArray } from '../kernel/bytes.js'
+
+/** The writing end of a server-sent event stream. */
+export interface EventStream {
+  readonly body: ReadableStream<Uint8Array>
+  /** Sends one `data:` event, a line of `data: ` for each line of the payload. */
+  send(data: Bytes): void
+  /** Sends a comment, which readers skip: keeps connections open. */
+  comment(text: string): void
+  close(): void
+}
+
+export interface EventStreamOptions {
+  /** The client went away, was aborted, or its buffer was full. Called once. */
+  onEnd(reason: 'aborted' | 'closed' | 'overflow'): void
+  readonly signal?: AbortSignal | undefined
+  /** Bytes that may wait for a slow reader before the stream is dropped, so that it holds nobody else up. */
+  readonly bufferLimit?: number
+}
+
+const defaultBufferLimit = 1_048_576
+
+/** An event stream that never makes its writer wait: a reader that falls too far behind is disconnected. */
+export function eventStream(options: EventStreamOptions): EventStream {
+  const limit = options.bufferLimit ?? defaultBufferLimit
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  let ended = false
+  const end = (reason: 'aborted' | 'closed' | 'overflow'): void => {
+    if (ended) return
+    ended = true
+    options.signal?.removeEventListener('abort', onAbort)
+    if (reason === 'overflow')
+      controller?.error(new Error('The reader of this event stream was too slow and was dropped.'))
+    else if (reason === 'closed') controller?.close()
+    options.onEnd(reason)
+  }
+  const onAbort = (): void => {
+    const stream = controller
+    end('aborted')
+    stream?.error(new DOMException('This operation was aborted', 'AbortError'))
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given
+      },
+      cancel() {
+        end('aborted')
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: limit }),
+  )
+  const write = (chunk: string): void => {
+    if (ended) return
+    controller!.enqueue(toArray(chunk as Bytes))
+    if ((controller!.desiredSize ?? 0) < 0) end('overflow')
+  }
+  if (options.signal?.aborted) end('aborted')
+  else options.signal?.addEventListener('abort', onAbort)
+  return {
+    body,
+    send: (data) => write(`data: ${data.replaceAll('\n', '\ndata: ')}\n\n`),
+    comment: (text) => write(`: ${text}\n\n`),
+    close: () => end('closed'),
+  }
+}

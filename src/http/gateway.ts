@@ -1,0 +1,208 @@
+import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
+import type { Bytes } from '../kernel/bytes.js'
+import type { VirtualClock } from '../kernel/clock.js'
+import type { RequestAnswer, ServiceName, Traffic } from '../kernel/traffic.js'
+import type { Locate, Location } from './address.js'
+import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from './service.js'
+import { settingsOf, type Vocabulary } from './vocabulary.js'
+
+export interface GatewayOptions {
+  readonly locate: Locate
+  readonly vocabulary: Vocabulary
+  readonly services: readonly Service[]
+  readonly clock: VirtualClock
+  readonly traffic: Traffic
+}
+
+/**
+ * The way of one request: address, log, route, token, endpoint, log. Everything that can be answered without waiting
+ * is, so that two requests at the same virtual instant are served in the order in which they arrived.
+ */
+export function createGateway(options: GatewayOptions): Exchange {
+  const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
+  return (call) => {
+    const location = options.locate(call.url)
+    if (location === undefined) {
+      throw new Error(
+        `No service of this sandbox lives at ${call.url}. Ask sandbox.owns(url) before handing a request in.`,
+      )
+    }
+    const label = `request ${call.method} ${location.path}`
+    const body = call.body()
+    if (typeof body !== 'string') {
+      return options.clock.track(label, async () => answer(call, await body, location))
+    }
+    const answered = answer(call, body, location)
+    return answered instanceof Promise ? options.clock.track(label, () => answered) : answered
+  }
+
+  function answer(call: Call, body: Bytes, location: Location): Answer | Promise<Answer> {
+    const entry = options.traffic.append({
+      type: 'request',
+      service: location.service,
+      method: call.method,
+      url: withoutToken(call.url, options.vocabulary),
+      headers: call.headers.map(withoutCredentials),
+      body,
+    })
+    const finish = (given: Answer): Answer => {
+      const sent: Answer = {
+        ...given,
+        headers: given.headers.map((header) => inVendorWords(header, options.vocabulary)),
+      }
+      options.traffic.complete(entry, { answer: logged(sent, options.clock.now()) })
+      options.clock.letOutsideContinue()
+      return sent
+    }
+    const served = routes
+      .get(location.service)!
+      .serve(new RoutedCall(call, body, location, options.vocabulary, entry.seq))
+    return served instanceof Promise ? served.then(finish) : finish(served)
+  }
+}
+
+interface Route {
+  readonly endpoint: Endpoint<unknown>
+  /** Segments before the `**` of the pattern, -1 when it has none. */
+  readonly restAfter: number
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+class Routes {
+  readonly #service: Service
+  readonly #router: RouterContext<Route> = createRouter<Route>()
+
+  constructor(service: Service) {
+    this.#service = service
+    for (const endpoint of service.endpoints) {
+      const segments = endpoint.path.split('/').slice(1)
+      const route: Route = { endpoint, restAfter: segments.findIndex((segment) => segment.startsWith('**')) }
+      for (const method of [endpoint.method].flat()) addRoute(this.#router, method, endpoint.path, route)
+    }
+  }
+
+  serve(call: RoutedCall): Answer | Promise<Answer> {
+    try {
+      const match = findRoute(this.#router, call.method, call.path)
+      if (match === undefined) return this.#refuse(call)
+      const { endpoint, restAfter } = match.data
+      if (match.params) call.params = decoded(match.params)
+      if (restAfter >= 0)
+        call.rest = call.path
+          .split('/')
+          .slice(restAfter + 1)
+          .join('/')
+      if (endpoint.auth !== 'none') {
+        const refusal = this.#service.authorize(call, endpoint.auth)
+        if (refusal) return refusal
+      }
+      const answer = endpoint.run(call, this.#service.state)
+      return answer instanceof Promise ? answer.catch((error) => this.#failure(error)) : answer
+    } catch (error) {
+      return this.#failure(error)
+    }
+  }
+
+  #refuse(call: RoutedCall): Answer {
+    const allowed = methods.filter((method) => findRoute(this.#router, method, call.path) !== undefined)
+    return allowed.length > 0 ? this.#service.methodNotAllowed(call, allowed) : this.#service.notFound(call)
+  }
+
+  #failure(error: unknown): Answer {
+    const answer = this.#service.failure(error)
+    if (answer) return answer
+    throw error
+  }
+}
+
+class RoutedCall implements ServiceCall {
+  params: Readonly<Record<string, string>> = {}
+  rest = ''
+  identity = ''
+  #settings: ServiceCall['settings'] | undefined
+
+  constructor(
+    private readonly call: Call,
+    readonly body: Bytes,
+    private readonly location: Location,
+    private readonly vocabulary: Vocabulary,
+    readonly cause: number,
+  ) {}
+
+  get method(): string {
+    return this.call.method
+  }
+
+  get path(): string {
+    return this.location.path
+  }
+
+  get query(): string {
+    return this.location.query
+  }
+
+  get region(): string | undefined {
+    return this.location.region
+  }
+
+  get base(): string {
+    return this.location.base
+  }
+
+  get headers(): Call['headers'] {
+    return this.call.headers
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.call.signal
+  }
+
+  get settings(): ServiceCall['settings'] {
+    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
+    return this.#settings
+  }
+
+  header(name: string): string | undefined {
+    for (const [key, value] of this.call.headers) if (key === name || key.toLowerCase() === name) return value
+    return undefined
+  }
+}
+
+function decoded(params: Record<string, string>): Record<string, string> {
+  const out: Record<string, string> = {}
+  for (const [name, value] of Object.entries(params)) out[name] = decodeSegment(value)
+  return out
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+function inVendorWords(header: readonly [string, string], vocabulary: Vocabulary): readonly [string, string] {
+  return header[0].startsWith('service-')
+    ? [vocabulary.headerPrefix.toLowerCase() + header[0].slice(8), header[1]]
+    : header
+}
+
+function logged(answer: Answer, at: number): RequestAnswer {
+  const body = answer.body === null ? ('' as Bytes) : typeof answer.body === 'string' ? answer.body : undefined
+  return { at, status: answer.status, headers: answer.headers, body }
+}
+
+const credentials = /^authorization$|^proxy-authorization$|^cookie$/i
+
+function withoutCredentials(header: readonly [string, string]): readonly [string, string] {
+  if (!credentials.test(header[0])) return header
+  const scheme = /^(bearer|basic)\s/i.exec(header[1])?.[1]
+  return [header[0], scheme ? `${scheme} ***` : '***']
+}
+
+function withoutToken(url: string, vocabulary: Vocabulary): string {
+  if (!url.includes('token=')) return url
+  return url.replace(new RegExp(`([?&](?:_token|${vocabulary.queueTokenQuery})=)[^&#]*`, 'g'), '$1***')
+}

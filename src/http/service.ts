@@ -1,0 +1,76 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { ServiceName } from '../kernel/traffic.js'
+import type { Settings } from './vocabulary.js'
+
+/** A request as an adapter hands it in: the narrow waist of the library. */
+export interface Call {
+  /** Upper case. */
+  readonly method: string
+  /** Absolute, undecoded, exactly as the client wrote it as far as the adapter can tell. */
+  readonly url: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  body(): Bytes | Promise<Bytes>
+  /** Aborted when the client goes away: ends event streams. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Bytes | ReadableStream<Uint8Array> | null
+}
+
+export type Exchange = (call: Call) => Answer | Promise<Answer>
+
+/** A call on its way through one service: located, read, its vendor words taken off. */
+export interface ServiceCall {
+  readonly method: string
+  /** Undecoded path below the service's base address, beginning with `/`, without the query. */
+  readonly path: string
+  /** Undecoded query without `?`, empty when there is none. */
+  readonly query: string
+  /** Decoded path parameters of the endpoint's pattern. */
+  readonly params: Readonly<Record<string, string>>
+  /** For a pattern that ends in `**`: the undecoded rest of the path. */
+  readonly rest: string
+  /** All headers as they arrived. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** A header by its name, any case. */
+  header(name: string): string | undefined
+  /** The service's own headers by neutral name, without prefix: `retries`, `encoding`, `forward-x-id`. */
+  readonly settings: Settings
+  readonly body: Bytes
+  /** Region of the address that was called, for the queue. */
+  readonly region: string | undefined
+  /** The base address that was called, without a trailing slash. */
+  readonly base: string
+  readonly signal: AbortSignal | undefined
+  /** `seq` of the request's entry in the traffic log: the cause of what follows. */
+  readonly cause: number
+  /** Who calls, as `authorize` found out. */
+  identity: string
+}
+
+/** One row of a service's endpoint table. */
+export interface Endpoint<S> {
+  readonly method: string | readonly string[]
+  /** `/v2/topics/:name/endpoints`; a pattern that ends in `/**` takes the rest of the path undecoded. */
+  readonly path: string
+  readonly auth: 'bearer' | 'basic' | 'none'
+  /** One line for the generated reference. */
+  readonly summary: string
+  run(call: ServiceCall, service: S): Answer | Promise<Answer>
+}
+
+/** A service as the gateway sees it: a table and the service's own way to say no. */
+export interface Service<S = unknown> {
+  readonly name: ServiceName
+  readonly state: S
+  readonly endpoints: readonly Endpoint<S>[]
+  /** Sets `call.identity` or answers with the refusal. */
+  authorize(call: ServiceCall, auth: 'bearer' | 'basic'): Answer | undefined
+  notFound(call: ServiceCall): Answer
+  methodNotAllowed(call: ServiceCall, allowed: readonly string[]): Answer
+  /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
+  failure(error: unknown): Answer | undefined
+}

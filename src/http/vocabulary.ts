@@ -1,0 +1,166 @@
+/**
+ * The words of one vendor. Services speak neutral words only; these are put on and taken off at the gateway.
+ * Rows: spec/store.md 0, spec/queue.md 0.2, spec/statistics.md 0.
+ */
+export interface Vocabulary {
+  readonly name: string
+  /** Prefix of the service's own headers, requests, answers, deliveries and callbacks: `Service-Retries`. */
+  readonly headerPrefix: string
+  /** Query parameter that carries the queue's token. */
+  readonly queueTokenQuery: string
+  /** Claim `iss` of delivery signatures. */
+  readonly issuer: string
+  /** User agent of deliveries. */
+  readonly userAgent: string
+  /** Path segment of the queue in the management API: `/v2/{segment}/stats/{id}`. */
+  readonly managementQueueSegment: string
+  /** Address of the documentation that error texts point to, without scheme. */
+  readonly docs: string
+  /** The vendor's real addresses: never called, only recognised, so that a test cannot hit production by accident. */
+  readonly productionHosts: readonly string[]
+  /** Names under which the SDKs look for their settings in the environment. */
+  readonly environment: {
+    readonly storeUrl: readonly string[]
+    readonly storeToken: readonly string[]
+    readonly disableTelemetry: string
+    readonly queueUrl: string
+    readonly queueToken: string
+    readonly queueCurrentSigningKey: string
+    readonly queueNextSigningKey: string
+    readonly queueRegion: string
+    readonly queueDev: string
+    readonly queueDevPort: string
+  }
+  /** The public client libraries that speak these words. */
+  readonly packages: {
+    readonly store: string
+    readonly ratelimit: string
+    readonly lock: string
+    readonly queue: string
+    readonly workflow: string
+    readonly python: string
+    readonly go: string
+  }
+  /** Errors that the queue SDK throws, for messages that explain what a user will see. */
+  readonly sdkErrors: {
+    readonly any: string
+    readonly burst: string
+    readonly daily: string
+    readonly chat: string
+  }
+}
+
+export const serviceVocabulary: Vocabulary = {
+  name: 'service',
+  headerPrefix: 'Service-',
+  queueTokenQuery: 'service_token',
+  issuer: 'Service',
+  userAgent: 'Service-Queue',
+  managementQueueSegment: 'queue',
+  docs: 'docs.service.test',
+  productionHosts: [],
+  environment: {
+    storeUrl: ['SERVICE_REDIS_REST_URL'],
+    storeToken: ['SERVICE_REDIS_REST_TOKEN'],
+    disableTelemetry: 'SERVICE_DISABLE_TELEMETRY',
+    queueUrl: 'QUEUE_URL',
+    queueToken: 'QUEUE_TOKEN',
+    queueCurrentSigningKey: 'QUEUE_CURRENT_SIGNING_KEY',
+    queueNextSigningKey: 'QUEUE_NEXT_SIGNING_KEY',
+    queueRegion: 'QUEUE_REGION',
+    queueDev: 'QUEUE_DEV',
+    queueDevPort: 'QUEUE_DEV_PORT',
+  },
+  packages: {
+    store: 'the SDK',
+    ratelimit: 'the ratelimit library',
+    lock: 'the lock library',
+    queue: 'queue SDK',
+    workflow: 'workflow SDK',
+    python: 'Python SDK',
+    go: 'Go SDK',
+  },
+  sdkErrors: {
+    any: 'QueueError',
+    burst: 'QueueRatelimitError',
+    daily: 'QueueDailyRatelimitError',
+    chat: 'QueueChatRatelimitError',
+  },
+}
+
+export const upstashVocabulary: Vocabulary = {
+  name: 'upstash',
+  headerPrefix: 'Upstash-',
+  queueTokenQuery: 'qstash_token',
+  issuer: 'Upstash',
+  userAgent: 'Upstash-QStash',
+  managementQueueSegment: 'qstash',
+  docs: 'upstash.com/docs',
+  productionHosts: ['upstash.io', 'upstash.com'],
+  environment: {
+    storeUrl: ['UPSTASH_REDIS_REST_URL', 'KV_REST_API_URL'],
+    storeToken: ['UPSTASH_REDIS_REST_TOKEN', 'KV_REST_API_TOKEN'],
+    disableTelemetry: 'UPSTASH_DISABLE_TELEMETRY',
+    queueUrl: 'QSTASH_URL',
+    queueToken: 'QSTASH_TOKEN',
+    queueCurrentSigningKey: 'QSTASH_CURRENT_SIGNING_KEY',
+    queueNextSigningKey: 'QSTASH_NEXT_SIGNING_KEY',
+    queueRegion: 'QSTASH_REGION',
+    queueDev: 'QSTASH_DEV',
+    queueDevPort: 'QSTASH_DEV_PORT',
+  },
+  packages: {
+    store: '@upstash/redis',
+    ratelimit: '@upstash/ratelimit',
+    lock: '@upstash/lock',
+    queue: '@upstash/qstash',
+    workflow: '@upstash/workflow',
+    python: 'qstash',
+    go: 'qstash-go',
+  },
+  sdkErrors: {
+    any: 'QstashError',
+    burst: 'QstashRatelimitError',
+    daily: 'QstashDailyRatelimitError',
+    chat: 'QstashChatRatelimitError',
+  },
+}
+
+const vocabularies: Readonly<Record<string, Vocabulary>> = { service: serviceVocabulary, upstash: upstashVocabulary }
+
+export type VocabularyName = 'service' | 'upstash'
+
+export function vocabularyOf(given: VocabularyName | Vocabulary): Vocabulary {
+  const found = typeof given === 'string' ? vocabularies[given] : given
+  if (found) return found
+  throw new TypeError(
+    `There is no vocabulary ${JSON.stringify(given)}. Use ${Object.keys(vocabularies).join(' or ')}, or give a Vocabulary object.`,
+  )
+}
+
+/** The service's own headers or query parameters, by lower-case neutral name without prefix. */
+export type Settings = ReadonlyMap<string, string>
+
+/** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
+export function settingName(name: string, vocabulary: Vocabulary): string | undefined {
+  const lower = name.toLowerCase()
+  const prefix = vocabulary.headerPrefix.toLowerCase()
+  return lower.startsWith(prefix) ? lower.slice(prefix.length) : undefined
+}
+
+/** Splits headers into the service's own and all others. A header that comes twice is joined with `, `, as HTTP has it. */
+export function settingsOf(headers: Iterable<readonly [string, string]>, vocabulary: Vocabulary): Settings {
+  const settings = new Map<string, string>()
+  for (const [name, value] of headers) {
+    const setting = settingName(name, vocabulary)
+    if (setting === undefined) continue
+    const before = settings.get(setting)
+    settings.set(setting, before === undefined ? value : `${before}, ${value}`)
+  }
+  return settings
+}
+
+/** `Retries` → `Service-Retries` in the vendor's words. */
+export function ownHeader(name: string, vocabulary: Vocabulary): string {
+  return vocabulary.headerPrefix + name
+}
