@@ -1,0 +1,170 @@
+// `npm test`: every check of the package, one after the other, and one sum at the end.
+// `npm test -- unit jest` runs the named steps only. Runs on Node's type stripping, so its syntax is erasable.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findRedisServer, obtainRedisServer } from './support/redis-server.ts'
+
+interface Outcome {
+  passed: number
+  failed: number
+}
+
+interface Step {
+  name: string
+  what: string
+  /** `undefined` when the step can run, else one sentence that says what is missing. */
+  missing?: () => string | undefined
+  run: (report: string) => Promise<Outcome>
+}
+
+const root = new URL('..', import.meta.url).pathname
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
+const reports = mkdtempSync(join(tmpdir(), 'stuntdouble-test-'))
+// The scripts of package.json find Node 24 first on their path; a direct call of this file shall, too.
+const env = { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` }
+
+const steps: Step[] = [
+  check('types', 'type check', [
+    [bin('tsc'), '-p', '.'],
+    [bin('tsc'), '-p', 'test'],
+  ]),
+  check('lint', 'lint and format', [[bin('biome'), 'check', '--error-on-warnings', '.']]),
+  check('build', 'build', [[bin('tsup'), '--silent']]),
+  vitest('unit', 'unit tests', 'unit'),
+  vitest('package', 'the packed package: entries, types, publint, attw', 'package'),
+  {
+    name: 'jest',
+    what: 'Jest on the CommonJS build',
+    missing: () => needs('test/jest/jest.config.cjs'),
+    run: async (report) => {
+      const args = ['--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report]
+      await command([bin('jest'), ...args])
+      return countJest(report)
+    },
+  },
+  {
+    name: 'playwright',
+    what: 'Playwright',
+    missing: () => needs('test/playwright/playwright.config.ts') ?? missingChromium(),
+    run: async (report) => {
+      const status = await command([bin('playwright'), 'test', '--config', 'test/playwright/playwright.config.ts'], {
+        PLAYWRIGHT_JSON_OUTPUT_NAME: report,
+      })
+      return countPlaywright(report, status)
+    },
+  },
+  {
+    ...vitest('twin', 'comparison with a real redis-server', 'twin'),
+    missing: () =>
+      needs('test/twin') ??
+      (findRedisServer()
+        ? undefined
+        : 'there is no redis-server on this machine (`npm run test:twin` obtains one from Debian)'),
+  },
+]
+
+await main(process.argv.slice(2))
+
+async function main(wanted: string[]): Promise<void> {
+  const unknown = wanted.find((name) => !steps.some((step) => step.name === name))
+  if (unknown !== undefined) {
+    console.error(`There is no step ${unknown}. Use one of: ${steps.map((step) => step.name).join(', ')}.`)
+    process.exit(2)
+  }
+  // Asked for by name, the real server is fetched; a plain `npm test` only uses what is there.
+  if (wanted.includes('twin') && !findRedisServer()) await obtainRedisServer()
+  const total: Outcome = { passed: 0, failed: 0 }
+  const lines: string[] = []
+  for (const step of steps) {
+    if (wanted.length > 0 && !wanted.includes(step.name)) continue
+    const missing = step.missing?.()
+    if (missing !== undefined) {
+      lines.push(`${step.what}: not run, because ${missing}.`)
+      continue
+    }
+    console.log(`\n── ${step.what}`)
+    const outcome = await step.run(join(reports, `${step.name}.json`))
+    total.passed += outcome.passed
+    total.failed += outcome.failed
+    lines.push(`${step.what}: ${outcome.passed} passed, ${outcome.failed} failed`)
+  }
+  rmSync(reports, { recursive: true, force: true })
+  console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`)
+  process.exitCode = total.failed > 0 ? 1 : 0
+}
+
+/** A step that passes or fails as a whole: each command counts as one. */
+function check(name: string, what: string, commands: string[][]): Step {
+  return {
+    name,
+    what,
+    run: async () => {
+      const outcome: Outcome = { passed: 0, failed: 0 }
+      for (const argv of commands) {
+        if ((await command(argv)) === 0) outcome.passed++
+        else outcome.failed++
+      }
+      return outcome
+    },
+  }
+}
+
+function vitest(name: string, what: string, project: string): Step {
+  return {
+    name,
+    what,
+    run: async (report) => {
+      const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`]
+      const status = await command([bin('vitest'), 'run', '--project', project, ...reporters])
+      const outcome = countJest(report)
+      // An error outside of every test fails the run without failing a test.
+      if (status !== 0 && outcome.failed === 0) outcome.failed = 1
+      return outcome
+    },
+  }
+}
+
+/** Vitest writes the report format of Jest. */
+function countJest(report: string): Outcome {
+  if (!existsSync(report)) return { passed: 0, failed: 1 }
+  const result = JSON.parse(readFileSync(report, 'utf8')) as {
+    numPassedTests: number
+    numFailedTests: number
+    numTotalTests: number
+    testResults: { status: string; assertionResults: unknown[] }[]
+  }
+  const brokenFiles = result.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  )
+  return { passed: result.numPassedTests, failed: result.numFailedTests + brokenFiles.length }
+}
+
+function countPlaywright(report: string, status: number): Outcome {
+  if (!existsSync(report)) return { passed: 0, failed: 1 }
+  const { stats } = JSON.parse(readFileSync(report, 'utf8')) as { stats: { expected: number; unexpected: number } }
+  return { passed: stats.expected, failed: stats.unexpected || (status === 0 ? 0 : 1) }
+}
+
+function needs(path: string): string | undefined {
+  return existsSync(join(root, path)) ? undefined : `${path} does not exist yet`
+}
+
+function missingChromium(): string | undefined {
+  const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+  return places.some((place) => existsSync(place))
+    ? undefined
+    : 'there is no Chromium on this machine (on Debian: apt-get install chromium)'
+}
+
+function command(argv: string[], more: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(argv[0]!, argv.slice(1), { cwd: root, env: { ...env, ...more }, stdio: 'inherit' })
+    child.on('error', (error) => {
+      console.error(`${argv[0]} did not start: ${error.message}`)
+      resolve(1)
+    })
+    child.on('close', (code) => resolve(code ?? 1))
+  })
+}

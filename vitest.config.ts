@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config'
+
+const source = (path: string): string => new URL(path, import.meta.url).pathname
+
+/** Tests and examples import the package by its own name; here that name means the sources. */
+export const alias = [
+  { find: /^stuntdouble$/, replacement: source('src/index.ts') },
+  { find: /^stuntdouble\/fetch$/, replacement: source('src/adapters/fetch.ts') },
+  { find: /^stuntdouble\/msw$/, replacement: source('src/adapters/msw.ts') },
+  { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
+  { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
+  { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
+  { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
+]
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: ['test/package/**', 'test/twin/**', 'test/playwright/**', 'test/jest/**'],
+        },
+      },
+      {
+        // What is published: needs a build, tests the packed tarball.
+        test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
+      },
+      {
+        // The same commands against a real redis-server.
+        extends: true,
+        test: { name: 'twin', include: ['test/twin/**/*.test.ts'], testTimeout: 60_000 },
+      },
+    ],
+  },
+})
