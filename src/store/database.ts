@@ -1,0 +1,172 @@
+import type { Bytes } from '../kernel/bytes.js'
+import { Heap, type Ranked } from '../kernel/heap.js'
+import { replyError } from './errors.js'
+import { OrderedTable } from './values/ordered-table.js'
+import type { Container, ValueType } from './values/value.js'
+
+export type Value = Bytes | Container
+
+export class KeyEntry {
+  /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
+  expiresAt: number | undefined = undefined
+  constructor(public value: Value) {}
+}
+
+/** Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t` stream, `x` expired, `n` new key, `m` miss, `d` module (JSON). */
+export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd'
+
+export type Notify = (eventClass: EventClass, event: string, key: Bytes) => void
+
+interface Deadline extends Ranked {
+  readonly key: Bytes
+  readonly entry: KeyEntry
+}
+
+/** A class whose instances are stored: `new Type()` is an empty one. */
+export type ContainerClass<T extends Container> = new () => T
+
+/**
+ * The key space: one table, one kind of entry. Commands look keys up themselves, because real commands differ in
+ * whether they parse or look up first; the lookup throws WRONGTYPE.
+ */
+export class Database {
+  #entries = new OrderedTable<KeyEntry>()
+  #deadlines = new Heap<Deadline>()
+  #sequence = 0
+  /** Containers that the running command got hold of; those left empty go when it ends. */
+  #touched: Bytes[] = []
+
+  constructor(
+    private readonly now: () => number,
+    readonly notify: Notify,
+  ) {}
+
+  /** The live entry of a key. */
+  find(key: Bytes): KeyEntry | undefined {
+    const entry = this.#entries.get(key)
+    if (entry?.expiresAt === undefined) return entry
+    if (entry.expiresAt > this.now()) return entry
+    this.#expire(key)
+    return undefined
+  }
+
+  has(key: Bytes): boolean {
+    return this.find(key) !== undefined
+  }
+
+  /** The value of a string key; WRONGTYPE for any other kind. */
+  string(key: Bytes): Bytes | undefined {
+    const value = this.find(key)?.value
+    if (value === undefined || typeof value === 'string') return value
+    throw replyError('wrongType')
+  }
+
+  /** The container of a key, WRONGTYPE when it is of another class. */
+  container<T extends Container>(key: Bytes, type: ContainerClass<T>): T | undefined
+  /** The same, made when the key is free; left empty at the end of the command it vanishes again. */
+  container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing: 'create'): T
+  container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing?: 'create'): T | undefined {
+    const entry = this.find(key)
+    if (entry !== undefined) {
+      if (!(entry.value instanceof type)) throw replyError('wrongType')
+      this.#touched.push(key)
+      return entry.value
+    }
+    if (missing === undefined) return undefined
+    const created = new type()
+    this.#entries.set(key, new KeyEntry(created))
+    this.#touched.push(key)
+    this.notify('n', 'new', key)
+    return created
+  }
+
+  type(key: Bytes): ValueType | 'none' {
+    const value = this.find(key)?.value
+    return value === undefined ? 'none' : typeof value === 'string' ? 'string' : value.type
+  }
+
+  /** Stores a value. The key's deadline goes, unless it is kept. */
+  set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
+    const entry = this.find(key)
+    if (entry === undefined) {
+      this.#entries.set(key, new KeyEntry(value))
+      this.notify('n', 'new', key)
+      return
+    }
+    entry.value = value
+    if (deadline === 'drop') entry.expiresAt = undefined
+  }
+
+  /** Removes a key without an event; returns whether it was there. */
+  delete(key: Bytes): boolean {
+    return this.find(key) !== undefined && this.#entries.delete(key)
+  }
+
+  /** Sets or, with `undefined`, removes the deadline of an existing key. */
+  setDeadline(key: Bytes, at: number | undefined): void {
+    const entry = this.find(key)
+    if (entry === undefined) return
+    entry.expiresAt = at
+    if (at === undefined) return
+    this.#deadlines.push({ at, sequence: this.#sequence++, key, entry })
+    // A deadline that is set anew leaves its old place in the heap behind.
+    if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) {
+      this.#deadlines.keep((deadline) => this.#holds(deadline))
+    }
+  }
+
+  /** Removes everything that has expired, in the order of the deadlines. Counts and scans call it first. */
+  sweep(): void {
+    const now = this.now()
+    for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
+      this.#deadlines.pop()
+      if (this.#holds(next)) this.#expire(next.key)
+    }
+  }
+
+  /** Ends a command: containers that became empty vanish. */
+  settle(): void {
+    for (const key of this.#touched) {
+      const entry = this.#entries.get(key)
+      if (entry === undefined || typeof entry.value === 'string' || !entry.value.isEmpty) continue
+      this.#entries.delete(key)
+      this.notify('g', 'del', key)
+    }
+    this.#touched.length = 0
+  }
+
+  get size(): number {
+    this.sweep()
+    return this.#entries.size
+  }
+
+  /** How many keys have a deadline. */
+  get expiring(): number {
+    this.sweep()
+    let count = 0
+    this.#entries.forEach((entry) => {
+      if (entry.expiresAt !== undefined) count++
+    })
+    return count
+  }
+
+  /** The table of live entries, in order of insertion. */
+  get entries(): OrderedTable<KeyEntry> {
+    this.sweep()
+    return this.#entries
+  }
+
+  clear(): void {
+    this.#entries.clear()
+    this.#deadlines = new Heap()
+  }
+
+  #holds(deadline: Deadline): boolean {
+    return deadline.entry.expiresAt === deadline.at && this.#entries.get(deadline.key) === deadline.entry
+  }
+
+  #expire(key: Bytes): void {
+    this.#entries.delete(key)
+    this.notify('x', 'expired', key)
+  }
+}

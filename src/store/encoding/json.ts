@@ -1,0 +1,28 @@
+import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
+import { NilArray, type Reply, Status } from '../reply.js'
+
+/** How a bulk string becomes a JSON string literal. */
+export type StringForm = (bytes: Bytes) => string
+
+/** Invalid UTF-8 becomes U+FFFD, one for each byte. */
+export const plain: StringForm = (bytes) =>
+  // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
+  JSON.stringify(isUtf8(bytes) ? bytes : utf8(text(bytes)))
+
+export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
+
+/** A reply as JSON text. Only a top-level `OK` status escapes base64. [store.md 3.2] */
+export function json(reply: Reply, form: StringForm): Bytes {
+  if (reply instanceof Status && reply.text === 'OK') return latin1('"OK"')
+  return latin1(value(reply, form))
+}
+
+function value(reply: Reply, form: StringForm): string {
+  if (typeof reply === 'string') return form(reply)
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
+  if (reply === null || reply instanceof NilArray) return 'null'
+  if (reply instanceof Status) return form(reply.text)
+  let out = '['
+  for (let index = 0; index < reply.length; index++) out += (index === 0 ? '' : ',') + value(reply[index]!, form)
+  return `${out}]`
+}

@@ -1,0 +1,22 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { NilArray, type Reply, type ReplyError, Status } from '../reply.js'
+
+/** A reply exactly as a TCP client would get it. [store.md 3.3] */
+export function resp2(reply: Reply): Bytes {
+  return latin1(value(reply))
+}
+
+export function resp2Error(error: ReplyError): Bytes {
+  return latin1(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
+}
+
+function value(reply: Reply): string {
+  if (typeof reply === 'string') return `$${reply.length}\r\n${reply}\r\n`
+  if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`
+  if (reply === null) return '$-1\r\n'
+  if (reply instanceof NilArray) return '*-1\r\n'
+  if (reply instanceof Status) return `+${reply.text}\r\n`
+  let out = `*${reply.length}\r\n`
+  for (const item of reply) out += value(item)
+  return out
+}

@@ -1,0 +1,172 @@
+import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
+import { replyError } from './errors.js'
+
+// From the forms of a request to rows of words. [store.md 1.2, 1.4]
+
+export type Argv = readonly Bytes[]
+
+/** `/set/foo/bar?EX=60` and a body: segments, then the body, then query arguments, in that order. */
+export function argvOfPath(path: string, query: string, body: Bytes): Argv {
+  const segments = path.slice(1).split('/')
+  // A lone slash after the command name is dropped; any other empty segment is an empty argument.
+  if (segments.length === 2 && segments[1] === '') segments.pop()
+  const argv = segments.length === 1 && segments[0] === '' ? [] : segments.map(decodePercent)
+  if (body !== '') argv.push(body)
+  for (const [name, value] of queryPairs(query)) {
+    if (name === '_token') continue
+    argv.push(name)
+    if (value !== '') argv.push(value)
+  }
+  if (argv.length === 0 || argv[0] === '') throw replyError('emptyCommand')
+  return argv
+}
+
+/** Raw pairs in the order in which they stand; a name without a value has an empty one. */
+export function* queryPairs(query: string): Generator<[name: Bytes, value: Bytes]> {
+  if (query === '') return
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    if (equals === -1) yield [decodeForm(part), latin1('')]
+    else yield [decodeForm(part.slice(0, equals)), decodeForm(part.slice(equals + 1))]
+  }
+}
+
+function decodeForm(text: string): Bytes {
+  return decodePercent(text.replaceAll('+', ' '))
+}
+
+/** Percent-decoding to bytes, which need not be UTF-8. */
+export function decodePercent(text: string): Bytes {
+  if (!text.includes('%')) return utf8(text)
+  if (/%(?![0-9a-f]{2})/i.test(text)) throw replyError('urlEscape')
+  return latin1(
+    utf8(text).replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+  )
+}
+
+/** The JSON array of one command. */
+export function argvOfJson(body: Bytes): Argv {
+  const scanner = new JsonScanner(body)
+  return scanner.row()
+}
+
+/** The JSON array of rows of `/pipeline` and `/multi-exec`. */
+export function rowsOfJson(body: Bytes): Argv[] {
+  const scanner = new JsonScanner(body)
+  const rows: Argv[] = []
+  scanner.open()
+  while (scanner.more(rows.length)) rows.push(scanner.row())
+  if (rows.length === 0) throw replyError('emptyCommand')
+  return rows
+}
+
+const space = /[ \t\n\r]*/y
+const stringToken = /"([^"\\\x00-\x1f]*)"/y
+const escapedStringToken = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const wordToken = /true|false|null/y
+
+/**
+ * Reads JSON as the service does: straight to words. Numbers keep their text, which `JSON.parse` would lose, and
+ * strings without escapes are slices of the body, which is UTF-8 already.
+ */
+class JsonScanner {
+  #at = 0
+
+  constructor(private readonly body: Bytes) {
+    this.#skipSpace()
+    if (this.#at === body.length) throw replyError(body === '' ? 'emptyBody' : 'invalidJson')
+  }
+
+  open(): void {
+    if (this.body[this.#at] !== '[') throw this.#notAnArray()
+    this.#at++
+    this.#skipSpace()
+  }
+
+  /** Whether another element follows; takes the comma or the closing bracket. */
+  more(read: number): boolean {
+    this.#skipSpace()
+    const char = this.body[this.#at]
+    if (char === ']') {
+      this.#at++
+      return false
+    }
+    if (read === 0) return this.#needMore(char)
+    if (char !== ',') throw replyError('invalidJson')
+    this.#at++
+    this.#skipSpace()
+    return this.#needMore(this.body[this.#at])
+  }
+
+  row(): Argv {
+    this.open()
+    const argv: Bytes[] = []
+    while (this.more(argv.length)) argv.push(this.#word())
+    if (argv.length === 0) throw replyError('emptyCommand')
+    return argv
+  }
+
+  #needMore(char: string | undefined): true {
+    if (char === undefined || char === ']' || char === ',') throw replyError('invalidJson')
+    return true
+  }
+
+  #word(): Bytes {
+    const char = this.body[this.#at]
+    if (char === '[') throw replyError('nestedArray')
+    if (char === '{') throw replyError('nestedObject')
+    if (char === '"') {
+      const simple = this.#match(stringToken)
+      if (simple !== undefined) return latin1(simple.slice(1, -1))
+      const escaped = this.#match(escapedStringToken)
+      if (escaped === undefined) throw replyError('invalidJson')
+      return withoutEscapes(escaped.slice(1, -1))
+    }
+    const number = this.#match(numberToken)
+    if (number !== undefined) return latin1(number)
+    const word = this.#match(wordToken)
+    if (word === 'null') throw replyError('nullArgument')
+    if (word === undefined) throw replyError('invalidJson')
+    return latin1(word)
+  }
+
+  /** What stands where an array should be decides between "not JSON" and "JSON, but no array". */
+  #notAnArray(): Error {
+    const isJson =
+      this.body[this.#at] === '{' ||
+      this.#match(escapedStringToken) ||
+      this.#match(numberToken) ||
+      this.#match(wordToken)
+    return replyError(isJson ? 'notAnArray' : 'invalidJson')
+  }
+
+  #skipSpace(): void {
+    this.#match(space)
+  }
+
+  #match(token: RegExp): string | undefined {
+    token.lastIndex = this.#at
+    const match = token.exec(this.body)
+    if (match === null) return undefined
+    this.#at = token.lastIndex
+    return match[0]
+  }
+}
+
+const shortEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** Undoes JSON escapes within a byte string; `\u` sequences become UTF-8, surrogates in pairs. */
+function withoutEscapes(literal: string): Bytes {
+  return latin1(
+    literal.replace(/(?:\\u[0-9a-fA-F]{4})+|\\(.)/g, (sequence, short: string | undefined) =>
+      short === undefined ? utf8(codeUnits(sequence)) : (shortEscapes[short] ?? short),
+    ),
+  )
+}
+
+function codeUnits(escapes: string): string {
+  const units = escapes.split('\\u').slice(1)
+  return String.fromCharCode(...units.map((unit) => Number.parseInt(unit, 16)))
+}

@@ -1,0 +1,145 @@
+import { type Bytes, utf8 } from '../kernel/bytes.js'
+import type { Random } from '../kernel/random.js'
+import type { Policy } from '../policy.js'
+import type { Access, User } from './access.js'
+import type { Command, CommandContext } from './command.js'
+import { commandTable } from './commands/index.js'
+import { Database, type EventClass } from './database.js'
+import { noCommandPermission, notAvailable, replyError, wrongArity } from './errors.js'
+import type { Reply } from './reply.js'
+
+export interface StoreOptions {
+  readonly now: () => number
+  readonly random: Random
+  readonly access: Access
+  readonly policy: Policy
+  /** The vendor's documentation address, part of error texts. */
+  readonly docs: string
+}
+
+/** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */
+export interface StoreListener {
+  /** A command ran. Exactly one of `reply` and `error` is given. */
+  executed?(argv: readonly Bytes[], user: User, reply: Reply | undefined, error: unknown): void
+  keyspace?(eventClass: EventClass, event: string, key: Bytes): void
+}
+
+/** The data store: a table of commands over one database. Everything it does is synchronous. */
+export class Store {
+  readonly db: Database
+  readonly options: StoreOptions
+  #listeners: StoreListener[] = []
+  /** Grows with every write, whether or not it changed anything: the sync token. [store.md 2.2] */
+  #writes = 0
+  #contexts = new Map<User, CommandContext>()
+
+  constructor(options: StoreOptions) {
+    this.options = options
+    this.db = new Database(options.now, (eventClass, event, key) => {
+      for (const listener of this.#listeners) listener.keyspace?.(eventClass, event, key)
+    })
+  }
+
+  get access(): Access {
+    return this.options.access
+  }
+
+  get writes(): number {
+    return this.#writes
+  }
+
+  listen(listener: StoreListener): () => void {
+    this.#listeners = [...this.#listeners, listener]
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener)
+    }
+  }
+
+  /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
+  execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
+    if (this.#listeners.length === 0) return this.#run(argv, user)
+    try {
+      const reply = this.#run(argv, user)
+      for (const listener of this.#listeners) listener.executed?.(argv, user, reply, undefined)
+      return reply
+    } catch (error) {
+      for (const listener of this.#listeners) listener.executed?.(argv, user, undefined, error)
+      throw error
+    }
+  }
+
+  /** Runs a command for somebody who runs already, such as a script: same checks, no second log entry. */
+  executeInside(argv: readonly Bytes[], user: User): Reply {
+    return this.#run(argv, user)
+  }
+
+  /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
+  check(argv: readonly Bytes[], user: User = this.access.standardUser): Command {
+    const command = this.lookup(argv)
+    if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
+    if (!user.unrestricted) permit(command, argv, user)
+    return command
+  }
+
+  /** The command that the words name; subcommands are rows of their own. */
+  lookup(argv: readonly Bytes[]): Command {
+    const name = argv[0]
+    if (name === undefined) throw replyError('emptyCommand')
+    const command = commandTable.find(argv)
+    if (command !== undefined) return command
+    throw notAvailable(commandTable.shownName(argv), this.options.docs)
+  }
+
+  #run(argv: readonly Bytes[], user: User): Reply {
+    const command = this.lookup(argv)
+    if (!user.unrestricted) permit(command, argv, user)
+    try {
+      return command.execute(argv, this.#contextOf(user))
+    } finally {
+      this.db.settle()
+      if (command.writes) this.#writes++
+    }
+  }
+
+  #contextOf(user: User): CommandContext {
+    let context = this.#contexts.get(user)
+    if (context === undefined) {
+      context = new StoreContext(this, user)
+      this.#contexts.set(user, context)
+    }
+    return context
+  }
+
+  /** Empties the store as if it were new. Users and tokens stay. */
+  reset(): void {
+    this.db.clear()
+    this.#contexts.clear()
+  }
+
+  /** Runs a command given as texts: `run('SET', 'k', 'v')`. For tests that look at or prepare the store. */
+  run(...words: readonly (string | number)[]): Reply {
+    return this.execute(words.map((word) => utf8(String(word))))
+  }
+}
+
+class StoreContext implements CommandContext {
+  readonly db: Database
+  readonly random: Random
+
+  constructor(
+    readonly store: Store,
+    readonly user: User,
+  ) {
+    this.db = store.db
+    this.random = store.options.random
+  }
+
+  get now(): number {
+    return this.store.options.now()
+  }
+}
+
+function permit(command: Command, argv: readonly Bytes[], user: User): void {
+  if (!user.mayRun(command)) throw noCommandPermission(command.name)
+  for (const key of command.keysOf(argv)) if (!user.mayUseKey(key)) throw replyError('noKeyPermission')
+}
