@@ -1,0 +1,67 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { Float } from './json.js'
+import { wholeNumber } from './json-text.js'
+
+export type JsonNumber = number | bigint | Float
+
+/** The sum: whole while both are and it fits signed 64 bits, else a float; `undefined` when infinite. */
+export function addNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
+  return combine(
+    a,
+    b,
+    (x, y) => x + y,
+    (x, y) => x + y,
+  )
+}
+
+/** The product, by the rules of {@link addNumbers}. */
+export function multiplyNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
+  return combine(
+    a,
+    b,
+    (x, y) => x * y,
+    (x, y) => x * y,
+  )
+}
+
+function combine(
+  a: JsonNumber,
+  b: JsonNumber,
+  exact: (x: bigint, y: bigint) => bigint,
+  rounded: (x: number, y: number) => number,
+): JsonNumber | undefined {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const result = rounded(a, b)
+    // A negative zero would print as a float.
+    if (Number.isSafeInteger(result)) return result + 0
+  }
+  if (!(a instanceof Float) && !(b instanceof Float)) {
+    const result = exact(BigInt(a), BigInt(b))
+    if (result === BigInt.asIntN(64, result)) return wholeNumber(result)
+  }
+  return toFloat(rounded(toDouble(a), toDouble(b)))
+}
+
+function toDouble(value: JsonNumber): number {
+  return value instanceof Float ? value.value : Number(value)
+}
+
+function toFloat(value: number): Float | undefined {
+  return Number.isFinite(value) ? new Float(value, floatText(value)) : undefined
+}
+
+/**
+ * The shortest text that reads back as the same double, in the dress serde_json gives it: always with a point or
+ * an exponent, the exponent form from 1e16 up and below 1e-5. [RedisJSON src]
+ */
+export function floatText(value: number): Bytes {
+  if (value === 0) return latin1(Object.is(value, -0) ? '-0.0' : '0.0')
+  const [, sign = '', first = '', rest = '', power = ''] =
+    /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(value.toExponential()) ?? []
+  const digits = first + rest
+  const exponent = Number(power)
+  if (exponent >= 16 || exponent < -5) return latin1(`${sign}${first}${rest && `.${rest}`}e${exponent}`)
+  if (exponent < 0) return latin1(`${sign}0.${'0'.repeat(-exponent - 1)}${digits}`)
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
+  return latin1(`${sign}${whole}.${digits.slice(exponent + 1) || '0'}`)
+}

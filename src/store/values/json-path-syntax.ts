@@ -1,0 +1,318 @@
+import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
+import type { Json } from './json.js'
+import { compileRegex, type Regex } from './json-regex.js'
+import { JsonTextError, parseJson } from './json-text.js'
+
+/** A parsed path: from the root, one segment after the other selects from what the one before selected. */
+export interface Path {
+  /** As the client wrote it; the reply of a GET of several paths is keyed by it. */
+  readonly text: Bytes
+  /** The dot dialect without `$`, whose commands answer with one value instead of an array of matches. */
+  readonly legacy: boolean
+  readonly segments: readonly Segment[]
+  /** Every segment names one member, so there is at most one match. */
+  readonly single: boolean
+}
+
+export interface Segment {
+  /** After `..`: applies to the value and everything below it. */
+  readonly deep: boolean
+  readonly selectors: readonly Selector[]
+}
+
+export type Selector =
+  | { readonly kind: 'name'; readonly name: Bytes }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'slice'; readonly start?: number; readonly stop?: number; readonly step: number }
+  | { readonly kind: 'wildcard' }
+  | { readonly kind: 'filter'; readonly test: Test }
+
+export type Test =
+  | { readonly kind: 'or' | 'and'; readonly tests: readonly Test[] }
+  | { readonly kind: 'not'; readonly test: Test }
+  | { readonly kind: 'constant'; readonly value: boolean }
+  | { readonly kind: 'exists'; readonly operand: PathOperand }
+  | { readonly kind: 'compare'; readonly operator: Comparison; readonly left: Operand; readonly right: Operand }
+  | { readonly kind: 'match'; readonly left: Operand; readonly pattern: Regex | PathOperand | undefined }
+
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
+export type Operand = { readonly kind: 'literal'; readonly value: Json } | PathOperand
+export interface PathOperand {
+  readonly kind: 'path'
+  /** `$` inside a filter: starts at the root of the document instead of the member under test. */
+  readonly fromRoot: boolean
+  readonly segments: readonly Segment[]
+  readonly single: boolean
+}
+
+/** The text is no path of either dialect. `at` is the offset in bytes. */
+export class JsonPathError extends Error {
+  readonly at: number
+
+  constructor(message: string, at: number) {
+    super(`${message} at position ${at}`)
+    this.name = 'JsonPathError'
+    this.at = at
+  }
+}
+
+/** Reads a path of either dialect. Throws JsonPathError. */
+export function readPath(text: Bytes): Path {
+  const reader = new PathReader(text)
+  const legacy = !text.startsWith('$')
+  const segments = legacy ? reader.legacyPath() : reader.dollarPath()
+  return { text, legacy, segments, single: isSingle(segments) }
+}
+
+function isSingle(segments: readonly Segment[]): boolean {
+  return segments.every(({ deep, selectors }) => {
+    const kind = selectors[0]?.kind
+    return !deep && selectors.length === 1 && (kind === 'name' || kind === 'index')
+  })
+}
+
+/** Chars of an unquoted name, RedisJSON's set; a hyphen or a leading digit is more than RFC 9535 allows. */
+const nameChars = /[A-Za-z0-9_\-`~+#%$^/:\x80-\xff]*/y
+const integerChars = /-?[0-9]+/y
+const numberChars = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const wordChars = /(?:true|false|null)(?![A-Za-z0-9_])/y
+const comparisonChars = /==|!=|<=|>=|=~|<|>/y
+const blanks = /[ \t\n\r]*/y
+
+/** Parentheses, negations and filters inside filters. */
+const maxNesting = 64
+
+class PathReader {
+  readonly #source: Bytes
+  #at = 0
+  #nesting = 0
+
+  constructor(source: Bytes) {
+    this.#source = source
+  }
+
+  dollarPath(): Segment[] {
+    this.#at = 1
+    return this.#wholePath([])
+  }
+
+  /** `.` is the root; a name at the start needs no dot. */
+  legacyPath(): Segment[] {
+    if (this.#source === '.') return []
+    if (this.#sees('.') || this.#sees('[')) return this.#wholePath([])
+    return this.#wholePath([{ deep: false, selectors: [this.#dotSelector()] }])
+  }
+
+  #wholePath(first: Segment[]): Segment[] {
+    const segments = first.concat(this.#segments())
+    if (this.#at < this.#source.length) throw this.#unexpected()
+    return segments
+  }
+
+  #segments(): Segment[] {
+    const segments: Segment[] = []
+    for (;;) {
+      const before = this.#at
+      this.#read(blanks)
+      const deep = this.#take('..')
+      if (!deep && !this.#take('.') && !this.#sees('[')) {
+        this.#at = before
+        return segments
+      }
+      segments.push({ deep, selectors: this.#take('[') ? this.#bracketed() : [this.#dotSelector()] })
+    }
+  }
+
+  #dotSelector(): Selector {
+    if (this.#take('*')) return { kind: 'wildcard' }
+    const name = this.#read(nameChars)
+    if (!name) throw this.#expected('a name')
+    return { kind: 'name', name }
+  }
+
+  #bracketed(): Selector[] {
+    const selectors: Selector[] = []
+    do {
+      this.#read(blanks)
+      selectors.push(this.#selector())
+      this.#read(blanks)
+    } while (this.#take(','))
+    if (!this.#take(']')) throw this.#expected('"," or "]"')
+    return selectors
+  }
+
+  #selector(): Selector {
+    if (this.#take('*')) return { kind: 'wildcard' }
+    if (this.#take('?')) return { kind: 'filter', test: this.#nested(() => this.#or()) }
+    if (this.#sees('"') || this.#sees("'")) return { kind: 'name', name: this.#string() }
+    const start = this.#integer()
+    this.#read(blanks)
+    if (this.#take(':')) return this.#slice(start)
+    if (start === undefined) throw this.#expected('a name, an index, a slice, a filter or "*"')
+    return { kind: 'index', index: start }
+  }
+
+  /** The part after the first colon. */
+  #slice(start: number | undefined): Selector {
+    this.#read(blanks)
+    const stop = this.#integer()
+    this.#read(blanks)
+    let step = 1
+    if (this.#take(':')) {
+      this.#read(blanks)
+      step = this.#integer() ?? 1
+    }
+    return { kind: 'slice', step, ...(start !== undefined && { start }), ...(stop !== undefined && { stop }) }
+  }
+
+  #integer(): number | undefined {
+    const at = this.#at
+    const digits = this.#read(integerChars)
+    if (!digits) return undefined
+    const integer = Number(digits)
+    if (!Number.isSafeInteger(integer)) throw new JsonPathError('index out of range', at)
+    return integer + 0
+  }
+
+  #or(): Test {
+    const tests = [this.#and()]
+    while (this.#takeAfterBlanks('||')) tests.push(this.#and())
+    return tests.length === 1 ? (tests[0] as Test) : { kind: 'or', tests }
+  }
+
+  #and(): Test {
+    const tests = [this.#unary()]
+    while (this.#takeAfterBlanks('&&')) tests.push(this.#unary())
+    return tests.length === 1 ? (tests[0] as Test) : { kind: 'and', tests }
+  }
+
+  #unary(): Test {
+    this.#read(blanks)
+    if (this.#take('!')) return { kind: 'not', test: this.#nested(() => this.#unary()) }
+    if (!this.#take('(')) return this.#comparison()
+    const test = this.#nested(() => this.#or())
+    if (!this.#takeAfterBlanks(')')) throw this.#expected('")"')
+    return test
+  }
+
+  #nested(read: () => Test): Test {
+    if (++this.#nesting > maxNesting) throw new JsonPathError('filter nested too deeply', this.#at)
+    const test = read()
+    this.#nesting--
+    return test
+  }
+
+  #comparison(): Test {
+    const left = this.#operand()
+    const before = this.#at
+    this.#read(blanks)
+    const operator = this.#read(comparisonChars) as Comparison | '=~' | ''
+    if (operator === '') {
+      this.#at = before
+      return this.#bareOperand(left)
+    }
+    this.#read(blanks)
+    if (operator === '=~') return { kind: 'match', left, pattern: this.#pattern() }
+    return { kind: 'compare', operator, left, right: this.#operand() }
+  }
+
+  #bareOperand(operand: Operand): Test {
+    if (operand.kind === 'path') return { kind: 'exists', operand }
+    if (typeof operand.value === 'boolean') return { kind: 'constant', value: operand.value }
+    throw this.#expected('a comparison')
+  }
+
+  /** The right side of `=~`. A text that is no valid pattern matches nothing. [RedisJSON src] */
+  #pattern(): Regex | PathOperand | undefined {
+    if (this.#sees('"') || this.#sees("'")) return compileRegex(toText(this.#patternString()))
+    const operand = this.#operand()
+    return operand.kind === 'path' ? operand : undefined
+  }
+
+  #operand(): Operand {
+    if (this.#sees('@') || this.#sees('$')) {
+      const fromRoot = this.#source.charAt(this.#at++) === '$'
+      const segments = this.#segments()
+      return { kind: 'path', fromRoot, segments, single: isSingle(segments) }
+    }
+    if (this.#sees('"') || this.#sees("'")) return { kind: 'literal', value: this.#string() }
+    const at = this.#at
+    const literal = this.#read(numberChars) || this.#read(wordChars)
+    if (!literal) throw this.#expected('a path or a value')
+    try {
+      return { kind: 'literal', value: parseJson(literal) }
+    } catch (error) {
+      if (error instanceof JsonTextError) throw new JsonPathError('invalid number', at)
+      throw error
+    }
+  }
+
+  /** A name or text in either kind of quotes, with the escapes of JSON and `\'`. */
+  #string(): Bytes {
+    const at = this.#at
+    const raw = this.#quoted()
+    if (!/["\\\x00-\x1f]/.test(raw)) return raw
+    // In the form JSON knows: single quotes need no escape there, double quotes do.
+    const json = raw.replace(/\\[\s\S]|"/g, (found) => (found === "\\'" ? "'" : found === '"' ? '\\"' : found))
+    try {
+      return parseJson(latin1(`"${json}"`)) as Bytes
+    } catch (error) {
+      if (error instanceof JsonTextError) throw new JsonPathError('invalid string', at)
+      throw error
+    }
+  }
+
+  /** Patterns have backslashes of their own: only `\\`, `\"` and `\'` are escapes here, `\d` is left as it is. */
+  #patternString(): Bytes {
+    return latin1(this.#quoted().replace(/\\(["'\\])/g, '$1'))
+  }
+
+  /** What stands between the quotes, escapes untouched. */
+  #quoted(): Bytes {
+    const quote = this.#source.charAt(this.#at)
+    const start = this.#at + 1
+    for (let at = start; at < this.#source.length; at++) {
+      const char = this.#source.charAt(at)
+      if (char === '\\') at++
+      else if (char === quote) {
+        this.#at = at + 1
+        return latin1(this.#source.slice(start, at))
+      }
+    }
+    throw new JsonPathError('string without end', start - 1)
+  }
+
+  #sees(text: string): boolean {
+    return this.#source.startsWith(text, this.#at)
+  }
+
+  #take(text: string): boolean {
+    if (!this.#sees(text)) return false
+    this.#at += text.length
+    return true
+  }
+
+  #takeAfterBlanks(text: string): boolean {
+    const before = this.#at
+    this.#read(blanks)
+    if (this.#take(text)) return true
+    this.#at = before
+    return false
+  }
+
+  /** What the sticky pattern matches here, possibly nothing. */
+  #read(pattern: RegExp): Bytes {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#source)?.[0] ?? ''
+    this.#at += found.length
+    return latin1(found)
+  }
+
+  #expected(what: string): JsonPathError {
+    return new JsonPathError(`expected ${what}`, this.#at)
+  }
+
+  #unexpected(): JsonPathError {
+    return new JsonPathError(`unexpected ${JSON.stringify(this.#source.charAt(this.#at))}`, this.#at)
+  }
+}

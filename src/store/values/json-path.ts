@@ -1,0 +1,247 @@
+import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
+import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json.js'
+import {
+  type Comparison,
+  type Operand,
+  type Path,
+  type PathOperand,
+  readPath,
+  type Segment,
+  type Selector,
+  type Test,
+} from './json-path-syntax.js'
+import { compileRegex, type Regex } from './json-regex.js'
+
+/** A place in a document: the way up to the root gives the whole path, `up.value` is the container to change. */
+export interface Location {
+  readonly up: Location | undefined
+  /** Name or index in the container above; the empty name for the root. */
+  readonly key: Bytes | number
+  readonly value: Json
+  /** Containers above. */
+  readonly depth: number
+}
+
+/** Evaluating a path took more steps than a sane request needs, such as `$..*..*..*` over a large document. */
+export class JsonPathBudgetError extends Error {}
+
+const cachedPaths = new Map<string, Path>()
+const maxCachedPaths = 256
+const maxCachedLength = 512
+
+/** {@link readPath} with the paths of late kept parsed. */
+export function parsePath(text: Bytes): Path {
+  const cached = cachedPaths.get(text)
+  if (cached) {
+    cachedPaths.delete(text)
+    cachedPaths.set(text, cached)
+    return cached
+  }
+  const path = readPath(text)
+  if (text.length > maxCachedLength) return path
+  if (cachedPaths.size >= maxCachedPaths) cachedPaths.delete(cachedPaths.keys().next().value as string)
+  cachedPaths.set(text, path)
+  return path
+}
+
+/** The places a path matches, deepest first after `..`, otherwise in document order. A place may come twice. */
+export function locate(path: Path, root: Json): Location[] {
+  return new Evaluation(root).locate(path.segments, rootLocation(root))
+}
+
+/** The values a path matches, in the order of {@link locate}. */
+export function findValues(path: Path, root: Json): Json[] {
+  if (!path.single) return locate(path, root).map((location) => location.value)
+  const value = stepThrough(path.segments, root)
+  return value === undefined ? [] : [value]
+}
+
+export function rootLocation(root: Json): Location {
+  return { up: undefined, key: latin1(''), value: root, depth: 0 }
+}
+
+/** Visits, comparisons and regex steps one evaluation may take: a second or so, and twice the largest document. */
+const maxSteps = 20_000_000
+
+class Evaluation {
+  readonly #root: Json
+  #steps = 0
+  /** Patterns that filters read from the document itself. */
+  readonly #patterns = new Map<Bytes, Regex | undefined>()
+
+  constructor(root: Json) {
+    this.#root = root
+  }
+
+  locate(segments: readonly Segment[], start: Location): Location[] {
+    let current = [start]
+    for (const { deep, selectors } of segments) {
+      const next: Location[] = []
+      for (const location of current) {
+        if (deep) this.#descend(selectors, location, next)
+        else this.#select(selectors, location, next)
+      }
+      current = next
+    }
+    return current
+  }
+
+  /** Children before their parent: the order the service shows. [spec/store.md 7.2, JSON.*] */
+  #descend(selectors: readonly Selector[], location: Location, found: Location[]): void {
+    const { value } = location
+    this.#spend(1)
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        const member = value[index] as Json
+        if (isContainer(member)) this.#descend(selectors, child(location, index, member), found)
+      }
+    } else if (value instanceof Map) {
+      for (const [key, member] of value) {
+        if (isContainer(member)) this.#descend(selectors, child(location, key, member), found)
+      }
+    }
+    this.#select(selectors, location, found)
+  }
+
+  #select(selectors: readonly Selector[], location: Location, found: Location[]): void {
+    for (const selector of selectors) {
+      this.#spend(1)
+      if (selector.kind === 'name' || selector.kind === 'index') {
+        const value = step(selector, location.value)
+        if (value !== undefined) found.push(child(location, keyOf(selector, location.value), value))
+      } else if (selector.kind === 'slice') this.#slice(selector, location, found)
+      else this.#members(selector, location, found)
+    }
+  }
+
+  #members(selector: Selector & { kind: 'wildcard' | 'filter' }, location: Location, found: Location[]): void {
+    const { value } = location
+    if (!isContainer(value)) return
+    this.#spend(Array.isArray(value) ? value.length : value.size)
+    for (const [key, member] of value.entries()) {
+      if (selector.kind === 'wildcard' || this.#passes(selector.test, member)) found.push(child(location, key, member))
+    }
+  }
+
+  #slice(selector: Selector & { kind: 'slice' }, location: Location, found: Location[]): void {
+    const { value } = location
+    if (!Array.isArray(value)) return
+    for (const index of slicedIndexes(selector, value.length)) {
+      this.#spend(1)
+      found.push(child(location, index, value[index] as Json))
+    }
+  }
+
+  #passes(test: Test, member: Json): boolean {
+    this.#spend(1)
+    switch (test.kind) {
+      case 'or':
+        return test.tests.some((part) => this.#passes(part, member))
+      case 'and':
+        return test.tests.every((part) => this.#passes(part, member))
+      case 'not':
+        return !this.#passes(test.test, member)
+      case 'constant':
+        return test.value
+      case 'exists':
+        return this.#values(test.operand, member).length > 0
+      case 'compare':
+        return this.#compare(test.operator, this.#single(test.left, member), this.#single(test.right, member))
+      case 'match':
+        return this.#matches(this.#single(test.left, member), test.pattern, member)
+    }
+  }
+
+  #values(operand: PathOperand, member: Json): Json[] {
+    const start = operand.fromRoot ? this.#root : member
+    if (!operand.single) return this.locate(operand.segments, rootLocation(start)).map(({ value }) => value)
+    const value = stepThrough(operand.segments, start)
+    return value === undefined ? [] : [value]
+  }
+
+  /** The one value of an operand; `undefined` when its path matches nothing or more than one place. */
+  #single(operand: Operand, member: Json): Json | undefined {
+    if (operand.kind === 'literal') return operand.value
+    const values = this.#values(operand, member)
+    return values.length === 1 ? values[0] : undefined
+  }
+
+  /** RFC 9535: values of different types are unequal and in no order; nothing equals nothing. */
+  #compare(operator: Comparison, left: Json | undefined, right: Json | undefined): boolean {
+    const equal = this.#equal(left, right)
+    if (operator === '==') return equal
+    if (operator === '!=') return !equal
+    if (equal) return operator === '<=' || operator === '>='
+    if (left === undefined || right === undefined) return false
+    const order = compareJson(left, right)
+    return operator === '<' || operator === '<=' ? order === -1 : order === 1
+  }
+
+  #equal(left: Json | undefined, right: Json | undefined): boolean {
+    if (left === undefined || right === undefined) return left === right
+    if (isContainer(left)) this.#spend(sizeOf(left))
+    return equalJson(left, right)
+  }
+
+  #matches(value: Json | undefined, pattern: Regex | PathOperand | undefined, member: Json): boolean {
+    if (typeof value !== 'string' || !pattern) return false
+    const regex = 'kind' in pattern ? this.#pattern(this.#single(pattern, member)) : pattern
+    return regex?.test(toText(value), (steps) => this.#spend(steps)) ?? false
+  }
+
+  #pattern(source: Json | undefined): Regex | undefined {
+    if (typeof source !== 'string') return undefined
+    if (!this.#patterns.has(source)) this.#patterns.set(source, compileRegex(toText(source)))
+    return this.#patterns.get(source)
+  }
+
+  #spend(steps: number): void {
+    this.#steps += steps
+    if (this.#steps > maxSteps) throw new JsonPathBudgetError('the path takes too many steps')
+  }
+}
+
+function child(up: Location, key: Bytes | number, value: Json): Location {
+  return { up, key, value, depth: up.depth + 1 }
+}
+
+/** Follows segments that name one member each. */
+function stepThrough(segments: readonly Segment[], start: Json): Json | undefined {
+  let value: Json | undefined = start
+  for (const segment of segments) {
+    value = step(segment.selectors[0] as Selector, value)
+    if (value === undefined) return undefined
+  }
+  return value
+}
+
+function step(selector: Selector, value: Json): Json | undefined {
+  if (selector.kind === 'name') return value instanceof Map ? value.get(selector.name) : undefined
+  if (selector.kind !== 'index' || !Array.isArray(value)) return undefined
+  return value[keyOf(selector, value) as number]
+}
+
+function keyOf(selector: Selector & { kind: 'name' | 'index' }, value: Json): Bytes | number {
+  if (selector.kind === 'name') return selector.name
+  return selector.index < 0 ? (value as JsonArray).length + selector.index : selector.index
+}
+
+/** RFC 9535 2.3.4.2.2: negative bounds count from the end, a negative step walks backwards, step 0 selects nothing. */
+function* slicedIndexes({ start, stop, step }: Selector & { kind: 'slice' }, length: number): Generator<number> {
+  const fromEnd = (bound: number): number => (bound < 0 ? bound + length : bound)
+  const within = (bound: number, least: number, most: number): number => Math.min(Math.max(bound, least), most)
+  if (step > 0) {
+    const last = within(fromEnd(stop ?? length), 0, length)
+    for (let index = within(fromEnd(start ?? 0), 0, length); index < last; index += step) yield index
+  } else if (step < 0) {
+    const last = stop === undefined ? -1 : within(fromEnd(stop), -1, length - 1)
+    for (let index = within(fromEnd(start ?? length - 1), -1, length - 1); index > last; index += step) yield index
+  }
+}
+
+function sizeOf(value: Json): number {
+  if (!isContainer(value)) return 1
+  let size = 1
+  for (const member of value.values()) size += sizeOf(member)
+  return size
+}

@@ -1,0 +1,313 @@
+import { type Bytes, isUtf8, latin1, utf8 } from '../../kernel/bytes.js'
+import { Float, type Json, type JsonArray, type JsonObject, maxDepth } from './json.js'
+
+/** The text is not JSON, or nests too deeply. `at` is the offset in bytes. */
+export class JsonTextError extends Error {
+  readonly at: number
+  readonly reason: 'syntax' | 'depth'
+
+  constructor(message: string, at: number, reason: 'syntax' | 'depth' = 'syntax') {
+    super(`${message} at byte ${at}`)
+    this.name = 'JsonTextError'
+    this.at = at
+    this.reason = reason
+  }
+}
+
+/** Where the formatted form puts its line breaks; all empty gives the compact form. */
+export interface Layout {
+  readonly indent: Bytes
+  readonly newline: Bytes
+  readonly space: Bytes
+}
+
+/** Reads one JSON value (RFC 8259, nothing more lenient) that takes up the whole text. Throws JsonTextError. */
+export function parseJson(source: Bytes): Json {
+  if (!isUtf8(source)) throw new JsonTextError('invalid UTF-8', 0)
+  return new Reader(source).document()
+}
+
+/** The JSON text of a value, compact unless a layout is given. */
+export function formatJson(value: Json, layout?: Layout): Bytes {
+  const text = layout && (layout.indent || layout.newline || layout.space) ? laidOut(value, layout, 0) : compact(value)
+  return latin1(text)
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const minus = 0x2d
+const maxUnsigned = 2n ** 64n - 1n
+const minSigned = -(2n ** 63n)
+
+/** Digits that always fit a safe integer. */
+const safeDigits = 15
+
+const simpleEscapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+class Reader {
+  readonly #source: Bytes
+  #at = 0
+  #depth = 0
+
+  constructor(source: Bytes) {
+    this.#source = source
+  }
+
+  document(): Json {
+    const value = this.#value()
+    this.#skipSpace()
+    if (this.#at < this.#source.length) throw this.#unexpected()
+    return value
+  }
+
+  #value(): Json {
+    this.#skipSpace()
+    const code = this.#source.charCodeAt(this.#at)
+    if (code === quote) return this.#string()
+    if (code === minus || isDigit(code)) return this.#number()
+    if (code === 0x7b) return this.#object()
+    if (code === 0x5b) return this.#array()
+    if (code === 0x74) return this.#word('true', true)
+    if (code === 0x66) return this.#word('false', false)
+    if (code === 0x6e) return this.#word('null', null)
+    throw this.#unexpected()
+  }
+
+  #array(): JsonArray {
+    this.#enter()
+    const array: JsonArray = []
+    if (!this.#closes(0x5d)) {
+      do array.push(this.#value())
+      while (this.#continues(0x5d))
+    }
+    this.#depth--
+    return array
+  }
+
+  #object(): JsonObject {
+    this.#enter()
+    const object: JsonObject = new Map()
+    if (!this.#closes(0x7d)) {
+      do {
+        this.#skipSpace()
+        if (this.#source.charCodeAt(this.#at) !== quote) throw this.#unexpected()
+        const key = this.#string()
+        this.#skipSpace()
+        if (this.#source.charCodeAt(this.#at) !== 0x3a) throw this.#unexpected()
+        this.#at++
+        object.set(key, this.#value())
+      } while (this.#continues(0x7d))
+    }
+    this.#depth--
+    return object
+  }
+
+  /** Past the opening bracket. */
+  #enter(): void {
+    if (++this.#depth > maxDepth) throw new JsonTextError(`nested deeper than ${maxDepth} levels`, this.#at, 'depth')
+    this.#at++
+  }
+
+  #closes(bracket: number): boolean {
+    this.#skipSpace()
+    if (this.#source.charCodeAt(this.#at) !== bracket) return false
+    this.#at++
+    return true
+  }
+
+  /** True after a comma, false after the closing bracket. */
+  #continues(bracket: number): boolean {
+    if (this.#closes(bracket)) return false
+    if (this.#source.charCodeAt(this.#at) !== 0x2c) throw this.#unexpected()
+    this.#at++
+    return true
+  }
+
+  #word(word: string, value: boolean | null): boolean | null {
+    if (!this.#source.startsWith(word, this.#at)) throw this.#unexpected()
+    this.#at += word.length
+    return value
+  }
+
+  #string(): Bytes {
+    const source = this.#source
+    const start = this.#at + 1
+    for (let at = start; ; at++) {
+      const code = source.charCodeAt(at)
+      if (code === quote) {
+        this.#at = at + 1
+        return latin1(source.slice(start, at))
+      }
+      if (code === backslash) return this.#escapedString(start, at)
+      if (!(code >= 0x20)) throw this.#unexpected(at)
+    }
+  }
+
+  /** The rest of a string in which the first backslash stands at `at`. */
+  #escapedString(start: number, at: number): Bytes {
+    const source = this.#source
+    let text = ''
+    let from = start
+    for (;;) {
+      const code = source.charCodeAt(at)
+      if (code === quote) {
+        this.#at = at + 1
+        return latin1(text + source.slice(from, at))
+      }
+      if (!(code >= 0x20)) throw this.#unexpected(at)
+      if (code !== backslash) {
+        at++
+        continue
+      }
+      text += source.slice(from, at)
+      const { text: char, end } = this.#escape(at)
+      text += char
+      at = from = end
+    }
+  }
+
+  #escape(at: number): { text: string; end: number } {
+    const letter = this.#source.charAt(at + 1)
+    if (letter !== 'u') {
+      const text = simpleEscapes.get(letter)
+      if (text === undefined) throw this.#unexpected(at + 1)
+      return { text, end: at + 2 }
+    }
+    const first = this.#hex(at + 2)
+    if (first >= 0xd800 && first < 0xdc00 && this.#source.startsWith('\\u', at + 6)) {
+      const second = this.#hex(at + 8)
+      if (second >= 0xdc00 && second < 0xe000) return { text: utf8(String.fromCharCode(first, second)), end: at + 12 }
+    }
+    // Half a surrogate pair has no UTF-8 form and becomes U+FFFD, as in the Go library. [not public: our choice]
+    return { text: utf8(String.fromCharCode(first)), end: at + 6 }
+  }
+
+  #hex(at: number): number {
+    const digits = this.#source.slice(at, at + 4)
+    if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw this.#unexpected(at)
+    return Number.parseInt(digits, 16)
+  }
+
+  #number(): Json {
+    const source = this.#source
+    const start = this.#at
+    let at = start
+    if (source.charCodeAt(at) === minus) at++
+    const firstDigit = at
+    let size = 0
+    while (isDigit(source.charCodeAt(at))) size = size * 10 + source.charCodeAt(at++) - 0x30
+    const digits = at - firstDigit
+    if (digits === 0 || (digits > 1 && source.charCodeAt(firstDigit) === 0x30)) throw this.#unexpected(firstDigit)
+    const whole = at
+    if (source.charCodeAt(at) === 0x2e) at = this.#digits(at + 1)
+    if ((source.charCodeAt(at) | 0x20) === 0x65) {
+      const sign = source.charCodeAt(at + 1)
+      at = this.#digits(sign === minus || sign === 0x2b ? at + 2 : at + 1)
+    }
+    this.#at = at
+    const negative = firstDigit > start
+    if (at === whole && digits <= safeDigits && !(negative && size === 0)) return negative ? -size : size
+    const number = numberFromText(latin1(source.slice(start, at)))
+    if (number === undefined) throw new JsonTextError('number out of range', start)
+    return number
+  }
+
+  #digits(at: number): number {
+    if (!isDigit(this.#source.charCodeAt(at))) throw this.#unexpected(at)
+    while (isDigit(this.#source.charCodeAt(at))) at++
+    return at
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const code = this.#source.charCodeAt(this.#at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
+      this.#at++
+    }
+  }
+
+  #unexpected(at: number = this.#at): JsonTextError {
+    if (at >= this.#source.length) return new JsonTextError('unexpected end of JSON text', this.#source.length)
+    return new JsonTextError(`unexpected ${JSON.stringify(this.#source.charAt(at))}`, at)
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+/** The number a valid JSON number text spells; `undefined` beyond the range of double precision. */
+function numberFromText(text: Bytes): number | bigint | Float | undefined {
+  if (/^-?\d+$/.test(text) && text.length <= 20 && text !== '-0') {
+    const integer = BigInt(text)
+    if (integer >= minSigned && integer <= maxUnsigned) return wholeNumber(integer)
+  }
+  const value = Number(text)
+  return Number.isFinite(value) ? new Float(value, text) : undefined
+}
+
+/** An integer in the representation of {@link Json}. It must lie between -2^63 and 2^64-1. */
+export function wholeNumber(integer: bigint): number | bigint {
+  const small = Number(integer)
+  return Number.isSafeInteger(small) ? small : integer
+}
+
+const mustEscape = /["\\\x00-\x1f]/
+
+/**
+ * Shortest escapes, everything above U+001F raw. On a byte string `JSON.stringify` does just that, since chars up
+ * to U+00FF are neither surrogates nor line separators.
+ */
+export function quoteJson(string: Bytes): string {
+  return mustEscape.test(string) ? JSON.stringify(string) : `"${string}"`
+}
+
+function scalar(value: Exclude<Json, JsonArray | JsonObject>): string {
+  if (typeof value === 'string') return quoteJson(value)
+  return value instanceof Float ? value.text : String(value)
+}
+
+function compact(value: Json): string {
+  if (Array.isArray(value)) {
+    let text = '['
+    for (let index = 0; index < value.length; index++) text += (index ? ',' : '') + compact(value[index] as Json)
+    return `${text}]`
+  }
+  if (!(value instanceof Map)) return scalar(value)
+  let text = '{'
+  for (const [key, member] of value) text += `${text.length > 1 ? ',' : ''}${quoteJson(key)}:${compact(member)}`
+  return `${text}}`
+}
+
+function laidOut(value: Json, layout: Layout, level: number): string {
+  if (Array.isArray(value)) {
+    return lines(
+      '[]',
+      value.map((member) => laidOut(member, layout, level + 1)),
+      layout,
+      level,
+    )
+  }
+  if (!(value instanceof Map)) return scalar(value)
+  const members: string[] = []
+  for (const [key, member] of value) {
+    members.push(`${quoteJson(key)}:${layout.space}${laidOut(member, layout, level + 1)}`)
+  }
+  return lines('{}', members, layout, level)
+}
+
+function lines(brackets: string, members: string[], layout: Layout, level: number): string {
+  if (members.length === 0) return brackets
+  const outer = layout.newline + layout.indent.repeat(level)
+  const inner = outer + layout.indent
+  return brackets[0] + inner + members.join(`,${inner}`) + outer + brackets[1]
+}
