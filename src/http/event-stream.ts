@@ -20,6 +20,9 @@ export interface EventStreamOptions {
 
 const defaultBufferLimit = 1_048_576
 
+/** Whatever readers of event streams take for the end of a line. */
+const lineEnds = /\r\n|\r|\n/g
+
 /** An event stream that never makes its writer wait: a reader that falls too far behind is disconnected. */
 export function eventStream(options: EventStreamOptions): EventStream {
   const limit = options.bufferLimit ?? defaultBufferLimit
@@ -55,11 +58,11 @@ export function eventStream(options: EventStreamOptions): EventStream {
     controller!.enqueue(toArray(chunk as Bytes))
     if ((controller!.desiredSize ?? 0) < 0) end('overflow')
   }
-  if (options.signal?.aborted) end('aborted')
+  if (options.signal?.aborted) onAbort()
   else options.signal?.addEventListener('abort', onAbort)
   return {
     body,
-    send: (data) => write(`data: ${data.replaceAll('\n', '\ndata: ')}\n\n`),
+    send: (data) => write(`data: ${data.replace(lineEnds, '\ndata: ')}\n\n`),
     comment: (text) => write(`: ${text}\n\n`),
     close: () => end('closed'),
   }

@@ -4,7 +4,7 @@ import type { VirtualClock } from '../kernel/clock.js'
 import type { RequestAnswer, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location } from './address.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from './service.js'
-import { settingsOf, type Vocabulary } from './vocabulary.js'
+import { neutralManagementPath, neutralQuery, settingsOf, settingsOfCall, type Vocabulary } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -117,6 +117,8 @@ class Routes {
 }
 
 class RoutedCall implements ServiceCall {
+  readonly path: string
+  readonly query: string
   params: Readonly<Record<string, string>> = {}
   rest = ''
   identity = ''
@@ -128,18 +130,15 @@ class RoutedCall implements ServiceCall {
     private readonly location: Location,
     private readonly vocabulary: Vocabulary,
     readonly cause: number,
-  ) {}
+  ) {
+    const { service, path, query } = location
+    this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
+    // The store's query is arguments of a command; no word of it is the service's own but `_token`.
+    this.query = service === 'queue' ? neutralQuery(query, vocabulary) : query
+  }
 
   get method(): string {
     return this.call.method
-  }
-
-  get path(): string {
-    return this.location.path
-  }
-
-  get query(): string {
-    return this.location.query
   }
 
   get region(): string | undefined {
@@ -159,7 +158,10 @@ class RoutedCall implements ServiceCall {
   }
 
   get settings(): ServiceCall['settings'] {
-    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
+    this.#settings ??=
+      this.location.service === 'queue'
+        ? settingsOfCall(this.call.headers, this.query, this.vocabulary)
+        : settingsOf(this.call.headers, this.vocabulary)
     return this.#settings
   }
 

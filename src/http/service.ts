@@ -25,9 +25,9 @@ export type Exchange = (call: Call) => Answer | Promise<Answer>
 /** A call on its way through one service: located, read, its vendor words taken off. */
 export interface ServiceCall {
   readonly method: string
-  /** Undecoded path below the service's base address, beginning with `/`, without the query. */
+  /** Undecoded path below the service's base address, beginning with `/`, without the query, in neutral words. */
   readonly path: string
-  /** Undecoded query without `?`, empty when there is none. */
+  /** Undecoded query without `?`, in neutral words (`service_token`, `service-retries`), empty when there is none. */
   readonly query: string
   /** Decoded path parameters of the endpoint's pattern. */
   readonly params: Readonly<Record<string, string>>
@@ -37,7 +37,10 @@ export interface ServiceCall {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** A header by its name, any case. */
   header(name: string): string | undefined
-  /** The service's own headers by neutral name, without prefix: `retries`, `encoding`, `forward-x-id`. */
+  /**
+   * The service's own headers, for the queue over its own query parameters, by neutral name without prefix:
+   * `retries`, `encoding`, `forward-x-id`.
+   */
   readonly settings: Settings
   readonly body: Bytes
   /** Region of the address that was called, for the queue. */

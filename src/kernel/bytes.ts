@@ -35,6 +35,10 @@ export function text(bytes: Bytes): string {
   }
 }
 
+export function isAscii(text: string): boolean {
+  return !beyondAscii.test(text)
+}
+
 /** Whether the bytes are valid UTF-8. */
 export function isUtf8(bytes: Bytes): boolean {
   if (!beyondAscii.test(bytes)) return true
@@ -91,13 +95,21 @@ export function toHex(bytes: Bytes): string {
  */
 function replaceInvalid(bytes: Bytes): string {
   let out = ''
+  let validFrom = 0
   let index = 0
   while (index < bytes.length) {
     const length = sequenceLength(bytes, index)
-    out += length === 0 ? '\ufffd' : strictDecoder.decode(toArray(bytes.slice(index, index + length) as Bytes))
+    if (length === 0) {
+      out += `${decodeValid(bytes.slice(validFrom, index) as Bytes)}\ufffd`
+      validFrom = index + 1
+    }
     index += length || 1
   }
-  return out
+  return out + decodeValid(bytes.slice(validFrom) as Bytes)
+}
+
+function decodeValid(bytes: Bytes): string {
+  return beyondAscii.test(bytes) ? strictDecoder.decode(toArray(bytes)) : bytes
 }
 
 /** Length of the valid UTF-8 sequence that starts here, 0 when there is none. */

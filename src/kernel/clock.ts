@@ -162,7 +162,7 @@ export class VirtualClock implements Clock {
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
-  advanceTo(at: number | string | Date): Promise<void> {
+  advanceTo(at: Instant): Promise<void> {
     const target = instant(at)
     return this.#drive('advanceTo', () => {
       if (target >= this.now()) return this.#runUntil(target, Number.POSITIVE_INFINITY, true)
@@ -256,8 +256,10 @@ export class VirtualClock implements Clock {
   async #untilIdle(): Promise<void> {
     const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
     const alarm = hostSetTimeout(() => {
+      // A clock that moves by itself may wait for a slow destination as long as it likes.
+      if (this.#driving === undefined) return
       this.#warn(
-        `stuntdouble: clock.${this.#driving ?? 'advance'}() has waited a real second for work that has not ended: ${this.running().join(', ')}. ` +
+        `stuntdouble: clock.${this.#driving}() has waited a real second for work that has not ended: ${this.running().join(', ')}. ` +
           'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
       )
     }, patienceMilliseconds)
@@ -378,9 +380,10 @@ export class VirtualClock implements Clock {
   }
 
   #endless(fired: ReadonlyMap<string, number>, next: ScheduledTimer): Error {
-    const [label, times] = [...fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 1]
+    const [label, times] = [...fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 0]
+    const all = [...fired.values()].reduce((sum, count) => sum + count, 0)
     return new Error(
-      `The clock gave up: a timer would not stop. Most often fired: "${label}" (${times} of the last 1000); next: "${next.label}" at ${iso(next.at)}; ` +
+      `The clock gave up: a timer would not stop. Most often fired: "${label}" (${times} of the last ${all}); next: "${next.label}" at ${iso(next.at)}; ` +
         `${this.#heap.size} still pending. Stop whatever schedules it, or allow more with clock.drain({ budget }).`,
     )
   }
@@ -419,8 +422,11 @@ export class VirtualClock implements Clock {
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
         if (timer === undefined) break
-        if (timer.at > this.#now) await this.#move(timer.at)
-        if (timer.cancelled) continue
+        if (timer.at > this.#now) {
+          await this.#move(timer.at)
+          // A follower may have cancelled or added timers.
+          continue
+        }
         this.#take(timer)
         this.#start(timer)
       }
@@ -487,8 +493,11 @@ function count(counts: Map<string, number>, label: string): void {
   counts.set(label, (counts.get(label) ?? 0) + 1)
 }
 
+/** A point in time: milliseconds since the Unix epoch, an ISO text, or a `Date`. */
+export type Instant = number | string | Date
+
 /** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse is told with the next step. */
-export function instant(at: number | string | Date): number {
+export function instant(at: Instant): number {
   const time = typeof at === 'number' ? at : typeof at === 'string' ? Date.parse(at) : at.getTime()
   if (Number.isFinite(time)) return time
   throw new RangeError(
@@ -510,21 +519,38 @@ function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
 }
 
-let turnPort: MessagePort | undefined
-const turnWaiters: (() => void)[] = []
+interface Turns {
+  readonly receiver: MessagePort
+  readonly sender: MessagePort
+  readonly waiters: (() => void)[]
+}
+let turns: Turns | undefined
 
 /** One turn of the host's event loop. A message port, because fake timers replace every other way to get one. */
 function hostTurn(): Promise<void> {
   if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
-  if (turnPort === undefined) {
-    const channel = new HostMessageChannel()
-    channel.port1.onmessage = () => turnWaiters.shift()?.()
-    turnPort = channel.port2
-    unref(channel.port1)
-    unref(turnPort)
-  }
+  turns ??= openTurns(new HostMessageChannel())
+  const { receiver, sender, waiters } = turns
   return new Promise((resolve) => {
-    turnWaiters.push(resolve)
-    turnPort?.postMessage(null)
+    // The port keeps the process alive exactly while somebody waits for it.
+    if (waiters.push(resolve) === 1) hold(receiver, 'ref')
+    sender.postMessage(null)
   })
+}
+
+function openTurns(channel: MessageChannel): Turns {
+  const opened: Turns = { receiver: channel.port1, sender: channel.port2, waiters: [] }
+  opened.receiver.onmessage = () => {
+    const next = opened.waiters.shift()
+    if (opened.waiters.length === 0) hold(opened.receiver, 'unref')
+    next?.()
+  }
+  hold(opened.sender, 'unref')
+  return opened
+}
+
+function hold(port: MessagePort, how: 'ref' | 'unref'): void {
+  // Only Node's ports know it.
+  const known = port as Partial<Record<typeof how, () => void>>
+  known[how]?.()
 }

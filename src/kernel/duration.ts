@@ -22,7 +22,7 @@ export function milliseconds(duration: Duration): number {
   const parsed = typeof duration === 'number' ? duration : parseDuration(duration)
   if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed
   throw new RangeError(
-    `${JSON.stringify(duration)} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
+    `${typeof duration === 'string' ? JSON.stringify(duration) : String(duration)} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
   )
 }
 

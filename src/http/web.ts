@@ -1,0 +1,92 @@
+import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
+import type { Answer, Call, Exchange } from './service.js'
+
+// The web's Request and Response around the plain values of the engine. Building them costs more than most answers,
+// so a Request is only made for bodies and inputs that nothing else can read.
+
+/** A call out of what `fetch` is given. */
+export function callOf(input: Request | string | URL, init?: RequestInit): Call {
+  const body = init?.body
+  if (typeof input === 'object' && !(input instanceof URL))
+    return callOfRequest(init ? new Request(input, init) : input)
+  if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    return callOfRequest(new Request(input, withDuplex(init!)))
+  }
+  const headers = pairsOf(init?.headers)
+  if (typeof body === 'string' && !headers.some(([name]) => name.toLowerCase() === 'content-type')) {
+    headers.push(['content-type', 'text/plain;charset=UTF-8'])
+  }
+  const bytes = typeof body === 'string' ? utf8(body) : body ? fromArray(body as Uint8Array) : latin1('')
+  return {
+    method: (init?.method ?? 'GET').toUpperCase(),
+    url: asSent(String(input)),
+    headers,
+    body: () => bytes,
+    signal: init?.signal ?? undefined,
+  }
+}
+
+export function callOfRequest(request: Request): Call {
+  return {
+    method: request.method.toUpperCase(),
+    url: request.url,
+    headers: [...request.headers],
+    body: async () => (request.body === null ? latin1('') : fromArray(new Uint8Array(await request.arrayBuffer()))),
+    signal: request.signal,
+  }
+}
+
+/** Statuses with which `Response` takes no body. */
+const bodiless = new Set([101, 204, 205, 304])
+
+export function responseOf(answer: Answer): Response {
+  const init = { status: answer.status, headers: answer.headers as [string, string][] }
+  if (answer.body === null || bodiless.has(answer.status)) return new Response(null, init)
+  if (typeof answer.body !== 'string') return new Response(answer.body as ReadableStream<Uint8Array<ArrayBuffer>>, init)
+  const bytes = answer.body as Bytes
+  // A text of ASCII is its own bytes; but a Response would give it a content type of its own when there is none.
+  if (isAscii(bytes) && answer.headers.some(([name]) => name === 'content-type')) return new Response(bytes, init)
+  return new Response(toArray(bytes), init)
+}
+
+/** `fetch` over an exchange: same rejections for an aborted signal, same response objects. */
+export async function fetchThrough(
+  exchange: Exchange,
+  input: Request | string | URL,
+  init?: RequestInit,
+): Promise<Response> {
+  const call = callOf(input, init)
+  call.signal?.throwIfAborted()
+  const answered = exchange(call)
+  if (!(answered instanceof Promise)) return responseOf(answered)
+  return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
+const writtenAsSent = /^[a-z]+:\/\/[a-z0-9.:[\]-]+\/(?:[\w!$&'()*+,;=:@%~/?-]|\.(?![./]|%2e))*$/
+
+/** What a client would put on the wire: spaces encoded, dots resolved. */
+function asSent(url: string): string {
+  return writtenAsSent.test(url) ? url : new URL(url).href
+}
+
+function pairsOf(headers: RequestInit['headers']): [string, string][] {
+  if (headers === undefined) return []
+  if (headers instanceof Headers) return [...headers]
+  if (Array.isArray(headers)) return headers.map(([name, value]) => [name!, value!])
+  return Object.entries(headers as Record<string, string>)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, String(value)])
+}
+
+/** Hosts want to be told that a streamed body is sent before the answer is read. */
+function withDuplex(init: RequestInit): RequestInit {
+  return { ...init, duplex: 'half' } as RequestInit
+}
