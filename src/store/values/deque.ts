@@ -1,0 +1,135 @@
+import type { Bytes } from '../../kernel/bytes.js'
+
+const smallestRoom = 8
+
+/**
+ * The list value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or
+ * removal in the middle moves the shorter side.
+ */
+export class Deque {
+  /** Always a power of two long, so that an index wraps around by a mask. */
+  #ring: (Bytes | undefined)[] = new Array(smallestRoom)
+  #head = 0
+  #length = 0
+
+  static from(values: Iterable<Bytes>): Deque {
+    const deque = new Deque()
+    for (const value of values) deque.push(value)
+    return deque
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** The same as `length`: the store drops values whose size is 0. */
+  get size(): number {
+    return this.#length
+  }
+
+  /** Adds at the right end. */
+  push(value: Bytes): void {
+    if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2)
+    this.#ring[(this.#head + this.#length) & (this.#ring.length - 1)] = value
+    this.#length++
+  }
+
+  /** Adds at the left end. */
+  unshift(value: Bytes): void {
+    if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2)
+    this.#head = (this.#head - 1) & (this.#ring.length - 1)
+    this.#ring[this.#head] = value
+    this.#length++
+  }
+
+  /** Takes from the right end. */
+  pop(): Bytes | undefined {
+    if (this.#length === 0) return undefined
+    this.#length--
+    const place = (this.#head + this.#length) & (this.#ring.length - 1)
+    const value = this.#ring[place]
+    this.#ring[place] = undefined
+    this.#shrink()
+    return value
+  }
+
+  /** Takes from the left end. */
+  shift(): Bytes | undefined {
+    if (this.#length === 0) return undefined
+    const value = this.#ring[this.#head]
+    this.#ring[this.#head] = undefined
+    this.#head = (this.#head + 1) & (this.#ring.length - 1)
+    this.#length--
+    this.#shrink()
+    return value
+  }
+
+  /** The value at an index from 0 to length - 1. */
+  at(index: number): Bytes | undefined {
+    return index >= 0 && index < this.#length ? this.#ring[(this.#head + index) & (this.#ring.length - 1)] : undefined
+  }
+
+  /** Replaces the value at an index from 0 to length - 1. */
+  set(index: number, value: Bytes): void {
+    if (!(index >= 0 && index < this.#length)) throw new RangeError(`index ${index} is outside the list`)
+    this.#ring[(this.#head + index) & (this.#ring.length - 1)] = value
+  }
+
+  /** Puts a value before the one at the index; an index of `length` appends. */
+  insert(index: number, value: Bytes): void {
+    if (index * 2 < this.#length) {
+      this.unshift(value)
+      for (let at = 0; at < index; at++) this.set(at, this.at(at + 1)!)
+    } else {
+      this.push(value)
+      for (let at = this.#length - 1; at > index; at--) this.set(at, this.at(at - 1)!)
+    }
+    this.set(index, value)
+  }
+
+  /** Values from `from` up to, not including, `to`. */
+  slice(from: number, to: number): Bytes[] {
+    const values: Bytes[] = []
+    for (let index = Math.max(from, 0); index < Math.min(to, this.#length); index++) values.push(this.at(index)!)
+    return values
+  }
+
+  /** Keeps only the values from `from` up to, not including, `to`. */
+  trim(from: number, to: number): void {
+    for (let surplus = this.#length - Math.max(to, from); surplus > 0; surplus--) this.pop()
+    for (let surplus = Math.min(from, this.#length); surplus > 0; surplus--) this.shift()
+  }
+
+  /** Removes up to `limit` occurrences of a value, from the left or from the right end on; returns how many. */
+  remove(value: Bytes, limit: number, fromRight: boolean): number {
+    const found = new Set<number>()
+    for (let step = 0; step < this.#length && found.size < limit; step++) {
+      const index = fromRight ? this.#length - 1 - step : step
+      if (this.at(index) === value) found.add(index)
+    }
+    if (found.size === 0) return 0
+    let kept = 0
+    for (let index = 0; index < this.#length; index++) if (!found.has(index)) this.set(kept++, this.at(index)!)
+    this.trim(0, kept)
+    return found.size
+  }
+
+  copy(): Deque {
+    return Deque.from(this)
+  }
+
+  *[Symbol.iterator](): Generator<Bytes> {
+    for (let index = 0; index < this.#length; index++) yield this.at(index)!
+  }
+
+  #shrink(): void {
+    if (this.#ring.length > smallestRoom && this.#length * 4 < this.#ring.length) this.#resize(this.#ring.length / 2)
+  }
+
+  #resize(room: number): void {
+    const ring = new Array<Bytes | undefined>(room)
+    for (let index = 0; index < this.#length; index++) ring[index] = this.at(index)
+    this.#ring = ring
+    this.#head = 0
+  }
+}

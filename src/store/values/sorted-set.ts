@@ -1,0 +1,344 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Random } from '../../kernel/random.js'
+import type { IndexRange, LexBound, LexRange, ScoreRange } from '../text.js'
+import { OrderedTable, type ScanPage } from './ordered-table.js'
+
+/** Most entries a block holds. 256 was 1.5 to 7 times a skip list; larger blocks pay for moving entries. */
+const blockRoom = 256
+/** A block this small is joined with its right neighbour when both fit well into one. */
+const sparseBlock = 64
+const joinedBlock = 192
+
+/** A run of neighbours in order, as parallel arrays. */
+interface Block {
+  readonly scores: number[]
+  readonly members: Bytes[]
+}
+
+/**
+ * Members ordered by (score, bytes): a sorted list cut into blocks, plus a table from member to score.
+ *
+ * A block is found by binary search over its lower fence (no entry of the block is below it, every entry of the block
+ * before is). A rank is the sum of the sizes of the blocks before, kept in a Fenwick tree that is rebuilt on demand
+ * after blocks were split, joined or dropped. Every kind of range reduces to an interval of ranks.
+ */
+export class SortedSet {
+  readonly #table = new OrderedTable<number>(0)
+  readonly #blocks: Block[] = []
+  readonly #fenceScores: number[] = []
+  readonly #fenceMembers: Bytes[] = []
+  /** Fenwick tree over block sizes, 1-based. */
+  #sizes = new Int32Array(2)
+  #sizesStale = false
+  /** Place inside its block that the last `#locate` or `#seek` found; saves an allocation per search. */
+  #place = 0
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  score(member: Bytes): number | undefined {
+    return this.#table.get(member)
+  }
+
+  has(member: Bytes): boolean {
+    return this.#table.has(member)
+  }
+
+  /** Adds a member or moves it; returns the score it had. The score must not be NaN. */
+  set(member: Bytes, score: number): number | undefined {
+    const before = this.#table.get(member)
+    // Redis does not tell -0 from 0; adding 0 turns one into the other.
+    const wanted = score + 0
+    if (before === wanted) return before
+    this.#table.set(member, wanted)
+    if (before === undefined) this.#insert(member, wanted)
+    else this.#move(member, before, wanted)
+    return before
+  }
+
+  /** Returns whether the member was there. */
+  delete(member: Bytes): boolean {
+    const score = this.#table.get(member)
+    if (score === undefined) return false
+    this.#table.delete(member)
+    this.#remove(this.#locate(score, member), this.#place)
+    return true
+  }
+
+  /** Number of members before this one in ascending order. */
+  rank(member: Bytes): number | undefined {
+    const score = this.#table.get(member)
+    if (score === undefined) return undefined
+    const block = this.#locate(score, member)
+    return this.#sizeBefore(block) + this.#place
+  }
+
+  /** The ranks of the members whose score is in the range. */
+  scoreRanks(range: ScoreRange): IndexRange {
+    const from = this.#countBelow(range.min, range.minExclusive)
+    const to = this.#countBelow(range.max, !range.maxExclusive)
+    return { from, to: Math.max(from, to) }
+  }
+
+  /** The ranks of the members inside a range of bytes. Means something only when all scores are equal. */
+  lexRanks(range: LexRange): IndexRange {
+    const from = this.#countBefore(range.min, false)
+    const to = this.#countBefore(range.max, true)
+    return { from, to: Math.max(from, to) }
+  }
+
+  /** Visits the members with ranks from `from` up to, not including, `to`, in ascending or descending order. */
+  walk(from: number, to: number, descending: boolean, visit: (member: Bytes, score: number) => void): void {
+    let left = Math.min(to, this.size) - from
+    if (left <= 0) return
+    let index = this.#blockOfRank(descending ? from + left - 1 : from)
+    let place = this.#place
+    while (left > 0) {
+      const block = this.#blocks[index]!
+      const { scores, members } = block
+      if (descending) {
+        for (; place >= 0 && left > 0; place--, left--) visit(members[place]!, scores[place]!)
+        index--
+        place = (this.#blocks[index]?.members.length ?? 0) - 1
+      } else {
+        for (; place < members.length && left > 0; place++, left--) visit(members[place]!, scores[place]!)
+        index++
+        place = 0
+      }
+    }
+  }
+
+  /** Removes the members with ranks from `from` up to, not including, `to`; returns how many. */
+  removeRanks(from: number, to: number): number {
+    const members: Bytes[] = []
+    this.walk(from, to, false, (member) => members.push(member))
+    for (const member of members) this.delete(member)
+    return members.length
+  }
+
+  /** A member, each with the same probability. The set must not be empty. */
+  random(random: Random): Bytes {
+    return this.#table.random(random)
+  }
+
+  /** Members in order of first insertion, page by page; see `OrderedTable.scan`. */
+  scan(cursor: number, count: number): ScanPage {
+    return this.#table.scan(cursor, count)
+  }
+
+  forEach(visit: (member: Bytes, score: number) => void): void {
+    this.walk(0, this.size, false, visit)
+  }
+
+  /** Members in ascending order. */
+  *members(): Generator<Bytes> {
+    for (const block of this.#blocks) yield* block.members
+  }
+
+  copy(): SortedSet {
+    const copy = new SortedSet()
+    this.forEach((member, score) => {
+      copy.set(member, score)
+    })
+    return copy
+  }
+
+  // ---- changing the blocks ----
+
+  #insert(member: Bytes, score: number): void {
+    if (this.#blocks.length === 0) {
+      this.#addBlock(0, { scores: [score], members: [member] })
+      return
+    }
+    const index = this.#locate(score, member)
+    const { scores, members } = this.#blocks[index]!
+    const place = this.#place
+    const length = members.length
+    scores.push(score)
+    members.push(member)
+    for (let at = length; at > place; at--) {
+      scores[at] = scores[at - 1]!
+      members[at] = members[at - 1]!
+    }
+    scores[place] = score
+    members[place] = member
+    if (length < blockRoom) this.#resize(index, 1)
+    else this.#split(index, place === length)
+  }
+
+  /** Scores that only grow are common (times): then the full block stays full and only the new entry leaves it. */
+  #split(index: number, appended: boolean): void {
+    const { scores, members } = this.#blocks[index]!
+    const at = appended && index === this.#blocks.length - 1 ? members.length - 1 : members.length >>> 1
+    this.#addBlock(index + 1, { scores: scores.splice(at), members: members.splice(at) })
+  }
+
+  #addBlock(index: number, block: Block): void {
+    this.#blocks.splice(index, 0, block)
+    this.#fenceScores.splice(index, 0, block.scores[0]!)
+    this.#fenceMembers.splice(index, 0, block.members[0]!)
+    this.#sizesStale = true
+  }
+
+  #dropBlock(index: number): void {
+    this.#blocks.splice(index, 1)
+    this.#fenceScores.splice(index, 1)
+    this.#fenceMembers.splice(index, 1)
+    this.#sizesStale = true
+  }
+
+  #remove(index: number, place: number): void {
+    const { scores, members } = this.#blocks[index]!
+    const last = members.length - 1
+    for (let at = place; at < last; at++) {
+      scores[at] = scores[at + 1]!
+      members[at] = members[at + 1]!
+    }
+    scores.pop()
+    members.pop()
+    if (last === 0) {
+      this.#dropBlock(index)
+      return
+    }
+    this.#resize(index, -1)
+    const next = this.#blocks[index + 1]
+    if (last < sparseBlock && next !== undefined && last + next.members.length <= joinedBlock) {
+      for (let at = 0; at < next.members.length; at++) {
+        scores.push(next.scores[at]!)
+        members.push(next.members[at]!)
+      }
+      this.#dropBlock(index + 1)
+    }
+  }
+
+  /** Keeps the entry where it is when the order allows, as most small increments do. */
+  #move(member: Bytes, before: number, after: number): void {
+    const index = this.#locate(before, member)
+    const place = this.#place
+    const { scores, members } = this.#blocks[index]!
+    const inner = place > 0 && place < members.length - 1
+    if (
+      inner &&
+      isBefore(scores[place - 1]!, members[place - 1]!, after, member) &&
+      isBefore(after, member, scores[place + 1]!, members[place + 1]!)
+    ) {
+      scores[place] = after
+      return
+    }
+    this.#remove(index, place)
+    this.#insert(member, after)
+  }
+
+  // ---- searching ----
+
+  /** The block where the entry is or belongs; its place there goes to `#place`. */
+  #locate(score: number, member: Bytes): number {
+    const fenceScores = this.#fenceScores
+    let low = 1
+    let high = fenceScores.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const fence = fenceScores[middle]!
+      if (fence < score || (fence === score && this.#fenceMembers[middle]! <= member)) low = middle + 1
+      else high = middle
+    }
+    const index = low - 1
+    const { scores, members } = this.#blocks[index]!
+    let from = 0
+    let to = members.length
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      const here = scores[middle]!
+      if (here < score || (here === score && members[middle]! < member)) from = middle + 1
+      else to = middle
+    }
+    this.#place = from
+    return index
+  }
+
+  /** How many entries satisfy a condition that holds for a beginning of the order and for nothing behind it. */
+  #countWhile(holds: (score: number, member: Bytes) => boolean): number {
+    if (this.#blocks.length === 0) return 0
+    let low = 1
+    let high = this.#blocks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (holds(this.#fenceScores[middle]!, this.#fenceMembers[middle]!)) low = middle + 1
+      else high = middle
+    }
+    const index = low - 1
+    const { scores, members } = this.#blocks[index]!
+    let from = 0
+    let to = members.length
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (holds(scores[middle]!, members[middle]!)) from = middle + 1
+      else to = middle
+    }
+    return this.#sizeBefore(index) + from
+  }
+
+  #countBelow(bound: number, inclusive: boolean): number {
+    return this.#countWhile(inclusive ? (score) => score <= bound : (score) => score < bound)
+  }
+
+  /** Members before a bound; a member equal to it counts when it is a lower exclusive or an upper inclusive bound. */
+  #countBefore(bound: LexBound, upper: boolean): number {
+    if (bound === '-') return 0
+    if (bound === '+') return this.size
+    const { member: limit, exclusive } = bound
+    return this.#countWhile(exclusive === upper ? (_, member) => member < limit : (_, member) => member <= limit)
+  }
+
+  // ---- ranks ----
+
+  #resize(index: number, by: number): void {
+    if (this.#sizesStale) return
+    const sizes = this.#sizes
+    const count = this.#blocks.length
+    for (let node = index + 1; node <= count; node += node & -node) sizes[node]! += by
+  }
+
+  #rebuildSizes(): void {
+    const count = this.#blocks.length
+    if (this.#sizes.length <= count) this.#sizes = new Int32Array(2 * count + 1)
+    const sizes = this.#sizes
+    for (let node = 1; node <= count; node++) sizes[node] = this.#blocks[node - 1]!.members.length
+    for (let node = 1; node <= count; node++) {
+      const parent = node + (node & -node)
+      if (parent <= count) sizes[parent]! += sizes[node]!
+    }
+    this.#sizesStale = false
+  }
+
+  #sizeBefore(index: number): number {
+    if (index === 0) return 0
+    if (this.#sizesStale) this.#rebuildSizes()
+    let sum = 0
+    for (let node = index; node > 0; node &= node - 1) sum += this.#sizes[node]!
+    return sum
+  }
+
+  /** The block that holds the rank; the place inside goes to `#place`. */
+  #blockOfRank(rank: number): number {
+    const count = this.#blocks.length
+    let index = 0
+    let rest = rank
+    if (count > 1) {
+      if (this.#sizesStale) this.#rebuildSizes()
+      for (let step = 1 << (31 - Math.clz32(count)); step > 0; step >>= 1) {
+        if (index + step <= count && this.#sizes[index + step]! <= rest) {
+          index += step
+          rest -= this.#sizes[index]!
+        }
+      }
+    }
+    this.#place = rest
+    return index
+  }
+}
+
+function isBefore(score: number, member: Bytes, otherScore: number, otherMember: Bytes): boolean {
+  return score < otherScore || (score === otherScore && member < otherMember)
+}
