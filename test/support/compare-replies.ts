@@ -1,0 +1,47 @@
+import type { RespReply } from './resp.js'
+import { type Looseness, showReply } from './steps.js'
+
+/** How far integers with the flag `near` may lie apart. */
+const nearEnough = 50
+
+/** Whether two replies differ, as loosely compared as the flags say. */
+export function compareReplies(expected: RespReply, reply: RespReply, loose: ReadonlySet<Looseness>): boolean {
+  return canonical(expected, loose, reply) !== canonical(reply, loose, reply)
+}
+
+function canonical(reply: RespReply, loose: ReadonlySet<Looseness>, other: RespReply): string {
+  if (loose.has('shape')) return shape(reply)
+  if (loose.has('near')) return near(reply, other)
+  if (!('array' in reply)) return showReply(reply)
+  if (loose.has('scan') || loose.has('scanpairs')) {
+    const [cursor, page] = reply.array
+    if (cursor && page && 'array' in page)
+      return `${showReply(cursor)} ${multiset(page.array, loose.has('scanpairs') ? 2 : 1)}`
+  }
+  if (loose.has('unordered')) return multiset(reply.array, 1)
+  if (loose.has('pairs')) return multiset(reply.array, 2)
+  return showReply(reply)
+}
+
+function multiset(items: readonly RespReply[], size: number): string {
+  const groups: string[] = []
+  for (let at = 0; at < items.length; at += size)
+    groups.push(
+      items
+        .slice(at, at + size)
+        .map(showReply)
+        .join(' '),
+    )
+  return groups.sort().join('\n')
+}
+
+function shape(reply: RespReply): string {
+  if ('array' in reply) return `[${reply.array.map(shape).join(', ')}]`
+  if ('error' in reply || 'nil' in reply) return showReply(reply)
+  return Object.keys(reply)[0]!
+}
+
+function near(reply: RespReply, other: RespReply): string {
+  if (!('integer' in reply) || !('integer' in other)) return showReply(reply)
+  return Math.abs(Number(reply.integer) - Number(other.integer)) <= nearEnough ? 'near' : showReply(reply)
+}

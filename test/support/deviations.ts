@@ -1,0 +1,53 @@
+/** Where the service's replies differ from redis-server 7.0's by rule; single cases stand in the steps themselves. */
+import type { RespReply } from './resp.js'
+
+interface Deviation {
+  /** Line of the specification that decides it. */
+  readonly because: string
+  /** What the service answers instead; the same reply where the rule does not apply. */
+  readonly translate: (reply: RespReply, argv: readonly string[]) => RespReply
+}
+
+const seventeenDigits = /^-?\d+(?:\.\d+)?(?:e[+-]\d+)?$/
+
+export const deviations: readonly Deviation[] = [
+  {
+    because: 'store.md 7.3: the service says "int" wherever redis says "integer" with these words',
+    translate: (reply) =>
+      'error' in reply && reply.error === 'ERR value is not an integer or out of range'
+        ? { error: 'ERR value is not an int or out of range' }
+        : reply,
+  },
+  {
+    because: 'store.md 7.4: text for commands that do not exist',
+    translate: (reply, argv) =>
+      'error' in reply && reply.error.startsWith('ERR unknown command ')
+        ? {
+            error: `ERR Command is not available: '${argv[0]!.toUpperCase()}'. See https://docs.test/redis/overall/rediscompatibility for details`,
+          }
+        : reply,
+  },
+  {
+    because: 'store.md 3.4: scores have their shortest digits, redis 7.0 prints 17',
+    translate: shortestScores,
+  },
+]
+
+/** Commands whose bulk replies may be scores; elsewhere a text that looks like one is the user's own. */
+const scoreCommands = /^(?:Z|GEOSEARCH|GEORADIUS|BZ)/i
+
+function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
+  if (!scoreCommands.test(argv[0] ?? '')) return reply
+  if ('array' in reply) return { array: reply.array.map((item) => shortestScores(item, argv)) }
+  if (!('bulk' in reply) || !seventeenDigits.test(reply.bulk)) return reply
+  const digits = reply.bulk
+    .replace(/e.*$/, '')
+    .replace(/^-?0*\.?0*/, '')
+    .replace('.', '')
+  return digits.length >= 16 || reply.bulk.includes('e') ? { bulk: String(Number(reply.bulk)) } : reply
+}
+
+/** The reply the service gives where redis-server gives this one. */
+export function asService(reply: RespReply, argv: readonly string[]): RespReply {
+  return deviations.reduce((translated, { translate }) => translate(translated, argv), reply)
+}

@@ -1,0 +1,40 @@
+import type { Bytes } from '../../src/kernel/bytes.js'
+import { createRandom } from '../../src/kernel/random.js'
+import { defaultPolicy } from '../../src/policy.js'
+import { Access } from '../../src/store/access.js'
+import { resp2, resp2Error } from '../../src/store/encoding/resp2.js'
+import { ReplyError } from '../../src/store/reply.js'
+import { Store } from '../../src/store/store.js'
+
+/** The narrow side of the store that transcripts need. */
+export interface Engine {
+  /** One char per byte in the words; the raw RESP2 reply. */
+  execute(argv: readonly string[]): string
+  advance(ms: number): void
+  now(): number
+}
+
+export function createEngine(): Engine {
+  let now = Date.UTC(2026, 0, 1)
+  const store = new Store({
+    now: () => now,
+    random: createRandom('transcript'),
+    access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+    policy: defaultPolicy,
+    docs: 'docs.test',
+  })
+  return {
+    execute(argv) {
+      try {
+        return resp2(store.execute(argv as readonly Bytes[]))
+      } catch (error) {
+        if (error instanceof ReplyError) return resp2Error(error)
+        throw error
+      }
+    },
+    advance(ms) {
+      now += ms
+    },
+    now: () => now,
+  }
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Recording } from './recording.js'
+import { findRedisServer } from './redis-server.ts'
+import { RespClient, type RespReply } from './resp.js'
+import { type Section, wordsAt } from './steps.js'
+
+/** A real server for recordings and for the twin tests: `REDIS_PORT`, or one of our own on a free loopback port. */
+export interface LiveRedis {
+  readonly client: RespClient
+  stop(): Promise<void>
+}
+
+export async function startRedis(): Promise<LiveRedis> {
+  const given = process.env.REDIS_PORT
+  if (given) {
+    const client = await RespClient.connect(Number(given))
+    return { client, stop: async () => client.close() }
+  }
+  const server = findRedisServer()
+  if (!server) throw new Error('there is no redis-server on this machine: `npm run test:twin` obtains one from Debian')
+  const directory = mkdtempSync(join(tmpdir(), 'stuntdouble-redis-'))
+  const port = await freePort()
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', directory]
+  const child = spawn(server.path, args, { env: { ...process.env, ...server.env }, stdio: 'ignore' })
+  const client = await connect(port, child)
+  return {
+    client,
+    async stop() {
+      client.close()
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill()
+      await ended
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function connect(port: number, child: ChildProcess): Promise<RespClient> {
+  for (let attempt = 0; attempt < 100 && child.exitCode === null; attempt++) {
+    try {
+      return await RespClient.connect(port)
+    } catch {
+      await wait(50)
+    }
+  }
+  throw new Error('redis-server did not start')
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** Runs the steps against the server; rows that it does not know are left out. */
+export async function record(client: RespClient, sections: readonly Section[]): Promise<Recording> {
+  const recording: Record<string, [string, string][]> = {}
+  for (const section of sections) {
+    if (section.source !== undefined) continue
+    if (section.title in recording) throw new Error(`two sections are called "${section.title}"`)
+    const rows: [string, string][] = []
+    await flush(client)
+    for (const step of section.steps) {
+      if (step.advance !== undefined) await wait(step.advance)
+      else rows.push([step.text, await client.raw(wordsAt(step, Date.now()))])
+    }
+    recording[section.title] = rows
+  }
+  return recording
+}
+
+async function flush(client: RespClient): Promise<void> {
+  const reply: RespReply = await client.send(['FLUSHALL'])
+  if (!('status' in reply)) throw new Error(`FLUSHALL: ${JSON.stringify(reply)}`)
+}
