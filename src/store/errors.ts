@@ -29,6 +29,15 @@ const fixed = {
   negativeNotAllowed: 'ERR value is out of range, must be positive',
   outOfRange: 'ERR index out of range',
   invalidCursor: 'ERR invalid cursor',
+  jsonRoot: 'ERR new objects must be created at the root',
+  jsonNoKey: "ERR could not perform this operation on a key that doesn't exist",
+  jsonNoPath: 'ERR Path does not exist',
+  jsonDynamicPath: 'Err wrong static path',
+  jsonIndexBounds: 'ERR index out of bounds',
+  jsonIndexRange: 'ERR array index out of range',
+  jsonNotNumber: 'ERR result is not a number',
+  jsonValue: 'ERR invalid JSON value',
+  jsonDepth: 'ERR JSON value is nested deeper than 128 levels',
 } as const
 
 export type ErrorName = keyof typeof fixed
@@ -94,4 +103,19 @@ export function monthlyLimit(limit: number, usage: number, docs: string): ReplyE
   return new ReplyError(
     `ERR max requests limit exceeded. Limit: ${limit}, Usage: ${usage}. See https://${docs}/redis/troubleshooting/max_requests_limit for details`,
   )
+}
+
+/** A legacy JSON path that leads to nothing the command can work on; `what` is such as `not an array`. */
+export function jsonPathMissing(what: string): ReplyError {
+  return new ReplyError(`ERR Path does not exist or ${what}`)
+}
+
+/** A legacy JSON path that leads to a value of another type. */
+export function jsonPathType(expected: string): ReplyError {
+  return new ReplyError(`WRONGTYPE wrong type of path value - expected ${expected}`)
+}
+
+/** A JSON path that cannot be read or takes too long. The service's own text is not public. */
+export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
+  return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
 }

@@ -1,6 +1,7 @@
 import { connectionCommands } from './connection.js'
 import { genericCommands } from './generic.js'
 import { hashCommands } from './hash.js'
+import { jsonCommands } from './json.js'
 import { stringCommands } from './string.js'
 import { CommandTable } from './table.js'
 
@@ -8,6 +9,7 @@ import { CommandTable } from './table.js'
 export const commandTable: CommandTable = new CommandTable({
   string: stringCommands,
   hash: hashCommands,
+  json: jsonCommands,
   generic: genericCommands,
   connection: connectionCommands,
 })

@@ -60,8 +60,11 @@ export function rootLocation(root: Json): Location {
   return { up: undefined, key: latin1(''), value: root, depth: 0 }
 }
 
-/** Visits, comparisons and regex steps one evaluation may take: a second or so, and twice the largest document. */
+/** Visits, comparisons and regex steps one evaluation may take: far more than one walk over the largest document. */
 const maxSteps = 20_000_000
+
+/** Places that wait for the next segment, or are the result: their memory is what would run out first. */
+const maxPlaces = 2_000_000
 
 class Evaluation {
   readonly #root: Json
@@ -81,6 +84,7 @@ class Evaluation {
         if (deep) this.#descend(selectors, location, next)
         else this.#select(selectors, location, next)
       }
+      if (next.length === 0) return next
       current = next
     }
     return current
@@ -104,6 +108,7 @@ class Evaluation {
   }
 
   #select(selectors: readonly Selector[], location: Location, found: Location[]): void {
+    if (found.length > maxPlaces) throw new JsonPathBudgetError('the path matches too many places')
     for (const selector of selectors) {
       this.#spend(1)
       if (selector.kind === 'name' || selector.kind === 'index') {

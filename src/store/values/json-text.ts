@@ -1,5 +1,5 @@
 import { type Bytes, isUtf8, latin1, utf8 } from '../../kernel/bytes.js'
-import { Float, type Json, type JsonArray, type JsonObject, maxDepth } from './json.js'
+import { Float, isContainer, type Json, type JsonArray, type JsonObject, maxDepth } from './json.js'
 
 /** The text is not JSON, or nests too deeply. `at` is the offset in bytes. */
 export class JsonTextError extends Error {
@@ -27,10 +27,23 @@ export function parseJson(source: Bytes): Json {
   return new Reader(source).document()
 }
 
-/** The JSON text of a value, compact unless a layout is given. */
+/** The JSON text of a value, compact unless a layout is given. Throws JsonSizeError. */
 export function formatJson(value: Json, layout?: Layout): Bytes {
   const text = layout && (layout.indent || layout.newline || layout.space) ? laidOut(value, layout, 0) : compact(value)
   return latin1(text)
+}
+
+/** More than the service's largest plan lets through, and little enough not to exhaust the memory. */
+export const maxTextLength = 67_108_864
+
+/** The JSON text would be longer than {@link maxTextLength}: a path may match the same values over and over. */
+export class JsonSizeError extends Error {
+  readonly length: number
+
+  constructor(length: number) {
+    super(`JSON text longer than ${maxTextLength} bytes`)
+    this.length = length
+  }
 }
 
 const quote = 0x22
@@ -277,37 +290,30 @@ function scalar(value: Exclude<Json, JsonArray | JsonObject>): string {
 }
 
 function compact(value: Json): string {
+  if (!isContainer(value)) return scalar(value)
+  let text = ''
   if (Array.isArray(value)) {
-    let text = '['
-    for (let index = 0; index < value.length; index++) text += (index ? ',' : '') + compact(value[index] as Json)
-    return `${text}]`
+    for (const member of value) text = joined(text, compact(member))
+    return `[${text}]`
   }
-  if (!(value instanceof Map)) return scalar(value)
-  let text = '{'
-  for (const [key, member] of value) text += `${text.length > 1 ? ',' : ''}${quoteJson(key)}:${compact(member)}`
-  return `${text}}`
+  for (const [key, member] of value) text = joined(text, `${quoteJson(key)}:${compact(member)}`)
+  return `{${text}}`
+}
+
+function joined(text: string, next: string): string {
+  if (text.length + next.length > maxTextLength) throw new JsonSizeError(text.length + next.length)
+  return text === '' ? next : `${text},${next}`
 }
 
 function laidOut(value: Json, layout: Layout, level: number): string {
-  if (Array.isArray(value)) {
-    return lines(
-      '[]',
-      value.map((member) => laidOut(member, layout, level + 1)),
-      layout,
-      level,
-    )
-  }
-  if (!(value instanceof Map)) return scalar(value)
-  const members: string[] = []
-  for (const [key, member] of value) {
-    members.push(`${quoteJson(key)}:${layout.space}${laidOut(member, layout, level + 1)}`)
-  }
-  return lines('{}', members, layout, level)
-}
-
-function lines(brackets: string, members: string[], layout: Layout, level: number): string {
-  if (members.length === 0) return brackets
+  if (!isContainer(value)) return scalar(value)
+  const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
   const outer = layout.newline + layout.indent.repeat(level)
   const inner = outer + layout.indent
-  return brackets[0] + inner + members.join(`,${inner}`) + outer + brackets[1]
+  let text = ''
+  for (const [key, member] of value.entries()) {
+    const name = typeof key === 'number' ? '' : `${quoteJson(key)}:${layout.space}`
+    text = joined(text, inner + name + laidOut(member, layout, level + 1))
+  }
+  return text === '' ? `${opening}${closing}` : opening + text + outer + closing
 }

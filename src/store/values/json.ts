@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Container } from './value.js'
 
 /**
  * A JSON value as the store holds it. Whole numbers are `number` while they are safe and `bigint` beyond, up to
@@ -27,11 +28,17 @@ export class Float {
 }
 
 /** What a key of type `json` holds. */
-export class JsonDocument {
+export class JsonDocument implements Container {
+  readonly type = 'json'
   root: Json
 
-  constructor(root: Json) {
+  constructor(root: Json = null) {
     this.root = root
+  }
+
+  /** `{}` is a document like any other: its key stays. */
+  get isEmpty(): boolean {
+    return false
   }
 
   copy(): JsonDocument {

@@ -1,0 +1,87 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, key, optional } from '../arguments.js'
+import { invalidJsonPath, replyError } from '../errors.js'
+import { isNumber, type Json } from '../values/json.js'
+import type { JsonNumber } from '../values/json-number.js'
+import { parsePath } from '../values/json-path.js'
+import { JsonPathError, type Path } from '../values/json-path-syntax.js'
+import { JsonTextError, type Layout, parseJson } from '../values/json-text.js'
+
+// What the words of JSON.* commands can be, apart from the kinds every group has.
+
+export const path: Arg<Path> = { usage: 'path', min: 1, max: 1, read: (from) => toPath(from.next()) }
+export const value: Arg<Json> = { usage: 'value', min: 1, max: 1, read: (from) => toJson(from.next()) }
+
+/** Without a path a command means the whole document, and answers as for a legacy path. */
+export const rootPath: Path = parsePath(latin1('.'))
+export const pathOrRoot: Arg<Path> = { ...optional(path), read: (from) => (from.left > 0 ? path.read(from) : rootPath) }
+
+export const number: Arg<JsonNumber> = {
+  usage: 'value',
+  min: 1,
+  max: 1,
+  read(from) {
+    const read = jsonOrUndefined(from.next())
+    if (read === undefined || !isNumber(read)) throw replyError('notFloat')
+    return read
+  },
+}
+
+/** A path that may be left out before the last word. */
+export const pathBeforeLast: Arg<Path> = { ...pathOrRoot, read: (from) => (from.left > 1 ? path.read(from) : rootPath) }
+
+/** `key [key …] path`. */
+export const keysAndPath: Arg<{ keys: Bytes[]; path: Path }> = {
+  usage: 'key [key …] path',
+  min: 2,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    const keys: Bytes[] = []
+    while (from.left > 1) keys.push(key.read(from))
+    return { keys, path: path.read(from) }
+  },
+}
+
+/** The layout and the paths of JSON.GET, in any order, as RedisJSON reads them. */
+export const layoutAndPaths: Arg<{ layout: Layout; paths: Path[] }> = {
+  usage: '[INDENT indent] [NEWLINE newline] [SPACE space] [path …]',
+  min: 0,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    const layout = { indent: latin1(''), newline: latin1(''), space: latin1('') }
+    const paths: Path[] = []
+    while (from.left > 0) {
+      if (from.takes('INDENT')) layout.indent = from.next()
+      else if (from.takes('NEWLINE')) layout.newline = from.next()
+      else if (from.takes('SPACE')) layout.space = from.next()
+      else paths.push(path.read(from))
+    }
+    return { layout, paths }
+  },
+}
+
+function toPath(word: Bytes): Path {
+  try {
+    return parsePath(word)
+  } catch (error) {
+    throw error instanceof JsonPathError ? invalidJsonPath(word, error.message) : error
+  }
+}
+
+function toJson(word: Bytes): Json {
+  try {
+    return parseJson(word)
+  } catch (error) {
+    if (error instanceof JsonTextError) throw replyError(error.reason === 'depth' ? 'jsonDepth' : 'jsonValue')
+    throw error
+  }
+}
+
+function jsonOrUndefined(word: Bytes): Json | undefined {
+  try {
+    return parseJson(word)
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined
+    throw error
+  }
+}

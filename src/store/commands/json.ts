@@ -1,0 +1,595 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, flag, int, key, named, oneOrMore, optional, options, tuple } from '../arguments.js'
+import { type Command, type CommandContext, type CommandRow, command } from '../command.js'
+import type { Database } from '../database.js'
+import { invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../errors.js'
+import { ok, type Reply, Status } from '../reply.js'
+import {
+  copyJson,
+  depthOf,
+  equalJson,
+  Float,
+  isContainer,
+  isNumber,
+  type Json,
+  type JsonArray,
+  JsonDocument,
+  type JsonObject,
+  maxDepth,
+  memoryOf,
+  typeName,
+} from '../values/json.js'
+import { mergePatch, outermost, removeAll, replaceAt, valueAt } from '../values/json-edit.js'
+import { addNumbers, type JsonNumber, multiplyNumbers } from '../values/json-number.js'
+import { findValues, JsonPathBudgetError, type Location, locate } from '../values/json-path.js'
+import type { Path } from '../values/json-path-syntax.js'
+import { formatJson, JsonSizeError, type Layout, maxTextLength } from '../values/json-text.js'
+import {
+  keysAndPath,
+  layoutAndPaths,
+  number,
+  path,
+  pathBeforeLast,
+  pathOrRoot,
+  rootPath,
+  value,
+} from './json-arguments.js'
+
+// ---- documents and places ---------------------------------------------------------------------------------------
+
+function documentOf(db: Database, key: Bytes): JsonDocument | undefined {
+  return db.container(key, JsonDocument)
+}
+
+function existingDocument(db: Database, key: Bytes): JsonDocument {
+  const document = documentOf(db, key)
+  if (document === undefined) throw replyError('jsonNoKey')
+  return document
+}
+
+function valuesAt(path: Path, document: JsonDocument): Json[] {
+  return evaluated(path, () => findValues(path, document.root))
+}
+
+function placesAt(path: Path, document: JsonDocument): Location[] {
+  return evaluated(path, () => locate(path, document.root))
+}
+
+function evaluated<T>(path: Path, evaluate: () => T): T {
+  try {
+    return evaluate()
+  } catch (error) {
+    throw error instanceof JsonPathBudgetError ? invalidJsonPath(path.text, error.message) : error
+  }
+}
+
+/** A document may not become deeper than one that could be set at once. */
+function checkDepth(above: number, value: Json): void {
+  if (above + depthOf(value) > maxDepth) throw replyError('jsonDepth')
+}
+
+function checkDepths(above: number, values: readonly Json[]): void {
+  for (const value of values) checkDepth(above, value)
+}
+
+function isRoot(path: Path): boolean {
+  return path.segments.length === 0
+}
+
+// ---- answers in both dialects -----------------------------------------------------------------------------------
+
+/**
+ * The answer of a command that reads: under a `$` path one entry per match, `null` where `read` has none; under a
+ * legacy path that of the first match.
+ */
+function readEach(
+  document: JsonDocument,
+  path: Path,
+  read: (value: Json) => Reply | undefined,
+  legacy: { readonly otherType: () => Error; readonly missing: () => Reply },
+): Reply {
+  const values = valuesAt(path, document)
+  if (!path.legacy) return values.map((value) => read(value) ?? null)
+  const first = values[0]
+  if (first === undefined) return legacy.missing()
+  const reply = read(first)
+  if (reply === undefined) throw legacy.otherType()
+  return reply
+}
+
+interface Change {
+  readonly path: Path
+  readonly places: readonly Location[]
+  /** The error of a legacy path without a match to work on ends with it. */
+  readonly otherType: string
+  /** `undefined` where there is nothing to work on. */
+  change(place: Location): Reply | undefined
+}
+
+/**
+ * The answer of a command that changes: under a `$` path one entry per match, `null` where there is nothing to work
+ * on; under a legacy path that of the last match it worked on, and an error when there is none.
+ */
+function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
+  const replies = places.map(change)
+  const last = replies.findLast((reply) => reply !== undefined)
+  if (last !== undefined) changed()
+  if (!path.legacy) return replies.map((reply) => reply ?? null)
+  if (last === undefined) throw jsonPathMissing(otherType)
+  return last
+}
+
+function noPath(): never {
+  throw replyError('jsonNoPath')
+}
+
+const notAnArray = 'not an array'
+
+interface ArrayChange {
+  readonly key: Bytes
+  readonly path: Path
+  readonly event: string
+  /** Throws when an array cannot be changed; asked for all of them before the first changes. */
+  check?(array: JsonArray, place: Location): void
+  change(array: JsonArray): Reply
+}
+
+/** {@link changeEach} for the arrays among the matches. */
+function changeArrays(db: Database, { key, path, event, check, change }: ArrayChange): Reply {
+  const places = placesAt(path, existingDocument(db, key))
+  if (check) for (const place of places) if (Array.isArray(place.value)) check(place.value, place)
+  const changeOne = ({ value }: Location) => (Array.isArray(value) ? change(value) : undefined)
+  return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
+}
+
+function insertAt(array: JsonArray, index: number, values: readonly Json[]): number {
+  const after = array.splice(index)
+  for (const value of values) array.push(copyJson(value))
+  for (const value of after) array.push(value)
+  return array.length
+}
+
+/** An index that may count from the end, within 0 and the length. */
+function clampedIndex(index: number, length: number): number {
+  return Math.min(Math.max(index < 0 ? index + length : index, 0), length)
+}
+
+// ---- writing values ---------------------------------------------------------------------------------------------
+
+/** Puts the value to every match, or creates the last name of the path. False when the path leads nowhere. */
+function setValue(document: JsonDocument, path: Path, value: Json, condition: { nx?: true; xx?: true }): boolean {
+  const places = outermost(placesAt(path, document))
+  if (places.length === 0) return condition.xx === undefined && createAt(document, path, value)
+  if (condition.nx) return false
+  for (const place of places) checkDepth(place.depth, value)
+  places.forEach((place, index) => {
+    replaceAt(document, place, index === 0 ? value : copyJson(value))
+  })
+  return true
+}
+
+/** Adds the last name of a path that matches nothing to the object that the rest of it leads to. */
+function createAt(document: JsonDocument, path: Path, value: Json): boolean {
+  if (!path.single) throw replyError('jsonDynamicPath')
+  const last = path.segments.at(-1)?.selectors[0]
+  const above = { ...path, segments: path.segments.slice(0, -1) }
+  const parent = placesAt(above, document)[0]
+  if (parent === undefined) return false
+  if (last?.kind === 'index' && Array.isArray(parent.value)) throw replyError('jsonIndexRange')
+  if (last?.kind !== 'name' || !(parent.value instanceof Map)) return false
+  checkDepth(parent.depth + 1, value)
+  parent.value.set(last.name, value)
+  return true
+}
+
+function mergeValue(document: JsonDocument, path: Path, patch: Json): boolean {
+  if (isRoot(path)) {
+    document.root = mergePatch(document.root, patch)
+    return true
+  }
+  const places = outermost(placesAt(path, document))
+  if (places.length === 0) return patch === null || createAt(document, path, mergePatch(undefined, patch))
+  for (const place of places) checkDepth(place.depth, patch)
+  if (patch === null) removeAll(places)
+  else for (const place of places) replaceAt(document, place, mergePatch(place.value, patch))
+  return true
+}
+
+/** Runs all changes on copies and puts them into place together, so that any failure leaves everything as it was. */
+function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[]): boolean {
+  const drafts = new Map<Bytes, JsonDocument>()
+  for (const [key, path, value] of triples) {
+    let draft = drafts.get(key)
+    if (draft === undefined) {
+      const document = documentOf(db, key)
+      if (document === undefined && !isRoot(path)) throw replyError('jsonRoot')
+      draft = isRoot(path) ? new JsonDocument() : (document as JsonDocument).copy()
+      drafts.set(key, draft)
+    }
+    if (!setValue(draft, path, value, {})) return false
+  }
+  for (const [key, draft] of drafts) {
+    db.container(key, JsonDocument, 'create').root = draft.root
+    db.notify('d', 'json.mset', key)
+  }
+  return true
+}
+
+/** Adds or multiplies every number among the matches; when one result is not finite, none is changed. */
+function calculate(
+  { key, path, value }: { key: Bytes; path: Path; value: JsonNumber },
+  context: CommandContext,
+  event: string,
+  operation: (a: JsonNumber, b: JsonNumber) => JsonNumber | undefined,
+): Reply {
+  const document = existingDocument(context.db, key)
+  const undo: [Location, Json][] = []
+  const results = placesAt(path, document).map((place) => {
+    const before = valueAt(document, place)
+    if (!isNumber(before)) return null
+    const after = operation(before, value)
+    if (after === undefined) {
+      for (const [changed, old] of undo.reverse()) replaceAt(document, changed, old)
+      throw replyError('jsonNotNumber')
+    }
+    undo.push([place, before])
+    replaceAt(document, place, after)
+    return after
+  })
+  const last = results.findLast((result) => result !== null)
+  if (last !== undefined) context.db.notify('d', event, key)
+  if (!path.legacy) return texted(results, context)
+  if (last === undefined) throw jsonPathMissing('does not contains a number')
+  return formatJson(last)
+}
+
+/** Counts what it changes: containers that had members, numbers that were not zero. */
+function clear(document: JsonDocument, place: Location): boolean {
+  const { value } = place
+  if (isContainer(value)) {
+    if ((Array.isArray(value) ? value.length : value.size) === 0) return false
+    if (Array.isArray(value)) value.length = 0
+    else value.clear()
+    return true
+  }
+  if (!isNumber(value) || (value instanceof Float ? value.value : value) === 0) return false
+  replaceAt(document, place, 0)
+  return true
+}
+
+function firstIndex(array: JsonArray, wanted: Json, start: number, stop: number): number {
+  const end = stop === 0 ? array.length : clampedIndex(stop, array.length)
+  for (let index = clampedIndex(start, array.length); index < end; index++) {
+    if (equalJson(array[index] as Json, wanted)) return index
+  }
+  return -1
+}
+
+// ---- JSON as replies --------------------------------------------------------------------------------------------
+
+function texted(values: Json, { store }: CommandContext, layout?: Layout): Bytes {
+  try {
+    return formatJson(values, layout)
+  } catch (error) {
+    throw error instanceof JsonSizeError ? requestTooLarge(maxTextLength, error.length, store.options.docs) : error
+  }
+}
+
+/** What one path of a GET shows: all matches, or the first one. */
+function shown(document: JsonDocument, path: Path, asArray: boolean): Json {
+  const values = valuesAt(path, document)
+  if (asArray) return values
+  return values.length > 0 ? (values[0] as Json) : noPath()
+}
+
+/** JSON in the types of the protocol; the first element of an array or object tells which one it was. */
+function respForm(value: Json): Reply {
+  if (Array.isArray(value)) return [latin1('['), ...value.map(respForm)]
+  if (value instanceof Map) return [latin1('{'), ...[...value].flatMap(([name, member]) => [name, respForm(member)])]
+  if (typeof value === 'boolean') return new Status(String(value))
+  return value instanceof Float ? value.text : value
+}
+
+const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
+const keyAndPath = { key, path: pathOrRoot }
+
+function json<const A extends Record<string, Arg<unknown>>>(name: string, row: CommandRow<A>): Command {
+  return command(`JSON.${name}`, { since: 'service', ...row })
+}
+
+function deleteAt({ key, path }: { key: Bytes; path: Path }, { db }: CommandContext): number {
+  const document = documentOf(db, key)
+  if (document === undefined) return 0
+  const places = outermost(placesAt(path, document))
+  if (places.length === 0) return 0
+  if (places[0]?.up === undefined) db.delete(key)
+  else removeAll(places)
+  db.notify('d', 'json.del', key)
+  return places.length
+}
+
+export const jsonCommands: readonly Command[] = [
+  json('SET', {
+    flags: ['write', 'slow'],
+    args: { key, path, value, condition: options({ nx: flag, xx: flag }) },
+    run({ key, path, value, condition }, { db }) {
+      if (condition.nx && condition.xx) throw replyError('syntax')
+      const document = documentOf(db, key)
+      if (document === undefined) {
+        if (!isRoot(path)) throw replyError('jsonRoot')
+        if (condition.xx) return null
+        db.set(key, new JsonDocument(value))
+      } else if (!setValue(document, path, value, condition)) return null
+      db.notify('d', 'json.set', key)
+      return ok
+    },
+  }),
+
+  json('MSET', {
+    flags: ['write', 'slow'],
+    args: { triples: oneOrMore(tuple(key, path, value)) },
+    run: ({ triples }, { db }) => (setMany(db, triples) ? ok : null),
+  }),
+
+  json('MERGE', {
+    flags: ['write', 'slow'],
+    args: { key, path, value },
+    run({ key, path, value }, { db }) {
+      const document = documentOf(db, key)
+      if (document === undefined) {
+        if (!isRoot(path)) throw replyError('jsonRoot')
+        db.set(key, new JsonDocument(mergePatch(undefined, value)))
+      } else if (!mergeValue(document, path, value)) return null
+      db.notify('d', 'json.merge', key)
+      return ok
+    },
+  }),
+
+  json('GET', {
+    flags: ['read', 'slow'],
+    args: { key, what: layoutAndPaths },
+    run({ key, what: { layout, paths } }, context) {
+      const document = documentOf(context.db, key)
+      if (document === undefined) return null
+      const asArrays = paths.some((path) => !path.legacy)
+      if (paths.length < 2) return texted(shown(document, paths[0] ?? rootPath, asArrays), context, layout)
+      const byPath: JsonObject = new Map()
+      for (const path of paths) byPath.set(path.text, shown(document, path, asArrays))
+      return texted(byPath, context, layout)
+    },
+  }),
+
+  json('MGET', {
+    flags: ['read', 'slow'],
+    args: { what: keysAndPath },
+    run: ({ what: { keys, path } }, context) =>
+      keys.map((key) => {
+        const document = context.db.find(key)?.value
+        // Like MGET: a key of another type counts as missing.
+        if (!(document instanceof JsonDocument)) return null
+        const values = valuesAt(path, document)
+        if (path.legacy && values.length === 0) return null
+        return texted(path.legacy ? (values[0] as Json) : values, context)
+      }),
+  }),
+
+  json('DEL', { flags: ['write', 'slow'], args: keyAndPath, run: deleteAt }),
+  json('FORGET', { flags: ['write', 'slow'], args: keyAndPath, run: deleteAt }),
+
+  json('CLEAR', {
+    flags: ['write', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = existingDocument(db, key)
+      const cleared = outermost(placesAt(path, document)).filter((place) => clear(document, place)).length
+      if (cleared > 0) db.notify('d', 'json.clear', key)
+      return cleared
+    },
+  }),
+
+  json('TYPE', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = documentOf(db, key)
+      if (document === undefined) return null
+      const names = valuesAt(path, document).map((value) => latin1(typeName(value)))
+      return path.legacy ? (names[0] ?? null) : names
+    },
+  }),
+
+  json('NUMINCRBY', {
+    flags: ['write', 'slow'],
+    args: { key, path, value: number },
+    run: (values, context) => calculate(values, context, 'json.numincrby', addNumbers),
+  }),
+
+  json('NUMMULTBY', {
+    flags: ['write', 'slow'],
+    args: { key, path, value: number },
+    run: (values, context) => calculate(values, context, 'json.nummultby', multiplyNumbers),
+  }),
+
+  json('STRAPPEND', {
+    flags: ['write', 'slow'],
+    args: { key, path: pathBeforeLast, value },
+    run({ key, path, value }, { db }) {
+      if (typeof value !== 'string') throw jsonPathType('string')
+      const document = existingDocument(db, key)
+      const change = (place: Location) => {
+        const before = valueAt(document, place)
+        if (typeof before !== 'string') return undefined
+        const after = latin1(before + value)
+        replaceAt(document, place, after)
+        return after.length
+      }
+      const places = placesAt(path, document)
+      return changeEach({ path, places, otherType: 'not a string', change }, () =>
+        db.notify('d', 'json.strappend', key),
+      )
+    },
+  }),
+
+  json('STRLEN', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = documentOf(db, key)
+      if (document === undefined) return null
+      const length = (value: Json) => (typeof value === 'string' ? value.length : undefined)
+      return readEach(document, path, length, { otherType: () => jsonPathType('string'), missing: noPath })
+    },
+  }),
+
+  json('TOGGLE', {
+    flags: ['write', 'slow'],
+    args: { key, path },
+    run({ key, path }, { db }) {
+      const document = existingDocument(db, key)
+      const change = (place: Location) => {
+        const before = valueAt(document, place)
+        if (typeof before !== 'boolean') return undefined
+        replaceAt(document, place, !before)
+        return path.legacy ? latin1(String(!before)) : Number(!before)
+      }
+      const places = placesAt(path, document)
+      return changeEach({ path, places, otherType: 'not a bool', change }, () => db.notify('d', 'json.toggle', key))
+    },
+  }),
+
+  json('ARRAPPEND', {
+    flags: ['write', 'slow'],
+    args: { key, path, values: oneOrMore(value) },
+    run: ({ key, path, values }, { db }) =>
+      changeArrays(db, {
+        key,
+        path,
+        event: 'json.arrappend',
+        check: (_, { depth }) => checkDepths(depth + 1, values),
+        change: (array) => insertAt(array, array.length, values),
+      }),
+  }),
+
+  json('ARRINSERT', {
+    flags: ['write', 'slow'],
+    args: { key, path, index: named('index', int), values: oneOrMore(value) },
+    run: ({ key, path, index, values }, { db }) =>
+      changeArrays(db, {
+        key,
+        path,
+        event: 'json.arrinsert',
+        check(array, { depth }) {
+          if (index > array.length || index < -array.length) throw replyError('jsonIndexBounds')
+          checkDepths(depth + 1, values)
+        },
+        change: (array) => insertAt(array, clampedIndex(index, array.length), values),
+      }),
+  }),
+
+  json('ARRINDEX', {
+    flags: ['read', 'slow'],
+    args: { key, path, value, start: optional(named('start', int)), stop: optional(named('stop', int)) },
+    run({ key, path, value, start = 0, stop = 0 }, { db }) {
+      const search = (array: Json) => (Array.isArray(array) ? firstIndex(array, value, start, stop) : undefined)
+      const legacy = { otherType: () => jsonPathType('array'), missing: noPath }
+      return readEach(existingDocument(db, key), path, search, legacy)
+    },
+  }),
+
+  json('ARRLEN', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
+      if (document === undefined) return null
+      const length = (value: Json) => (Array.isArray(value) ? value.length : undefined)
+      const missing = (): never => {
+        throw jsonPathMissing(notAnArray)
+      }
+      return readEach(document, path, length, { otherType: missing, missing })
+    },
+  }),
+
+  json('ARRPOP', {
+    flags: ['write', 'slow'],
+    args: { ...keyAndPath, index: optional(named('index', int)) },
+    run: ({ key, path, index = -1 }, context) =>
+      changeArrays(context.db, {
+        key,
+        path,
+        event: 'json.arrpop',
+        change(array) {
+          if (array.length === 0) return null
+          const at = Math.min(clampedIndex(index, array.length), array.length - 1)
+          return texted(array.splice(at, 1)[0] as Json, context)
+        },
+      }),
+  }),
+
+  json('ARRTRIM', {
+    flags: ['write', 'slow'],
+    args: { key, path, start: named('start', int), stop: named('stop', int) },
+    run: ({ key, path, start, stop }, { db }) =>
+      changeArrays(db, {
+        key,
+        path,
+        event: 'json.arrtrim',
+        change(array) {
+          const first = clampedIndex(start, array.length)
+          const end = clampedIndex(stop, array.length) + (stop >= -array.length ? 1 : 0)
+          array.length = Math.min(end, array.length)
+          array.splice(0, first)
+          return array.length
+        },
+      }),
+  }),
+
+  json('OBJKEYS', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
+      if (document === undefined) return null
+      return readEach(document, path, (value) => (value instanceof Map ? [...value.keys()] : undefined), objectOnly)
+    },
+  }),
+
+  json('OBJLEN', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
+      if (document === undefined) return null
+      return readEach(document, path, (value) => (value instanceof Map ? value.size : undefined), objectOnly)
+    },
+  }),
+
+  json('RESP', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = documentOf(db, key)
+      if (document === undefined) return null
+      const values = valuesAt(path, document)
+      if (!path.legacy) return values.map(respForm)
+      return values.length > 0 ? respForm(values[0] as Json) : noPath()
+    },
+  }),
+
+  json('DEBUG MEMORY', {
+    flags: ['read', 'slow'],
+    args: keyAndPath,
+    run({ key, path }, { db }) {
+      const document = documentOf(db, key)
+      if (document === undefined) return path.legacy ? 0 : []
+      const sizes = valuesAt(path, document).map(memoryOf)
+      return path.legacy ? (sizes[0] ?? noPath()) : sizes
+    },
+  }),
+
+  json('DEBUG HELP', {
+    flags: ['read', 'slow'],
+    args: {},
+    run: () => [latin1('MEMORY <key> [path] - reports memory usage'), latin1('HELP                - this message')],
+  }),
+]

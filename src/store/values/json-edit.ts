@@ -1,0 +1,57 @@
+import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json.js'
+import type { Location } from './json-path.js'
+
+/** What stands at a place now; the location remembers what stood there when the path was evaluated. */
+export function valueAt(document: JsonDocument, { up, key }: Location): Json {
+  if (up === undefined) return document.root
+  const container = up.value as JsonArray | JsonObject
+  return (Array.isArray(container) ? container[key as number] : container.get(key as never)) as Json
+}
+
+export function replaceAt(document: JsonDocument, { up, key }: Location, value: Json): void {
+  if (up === undefined) document.root = value
+  else if (Array.isArray(up.value)) up.value[key as number] = value
+  else (up.value as JsonObject).set(key as never, value)
+}
+
+/** Each place once, without those inside another one: what a replacement or a removal has to touch. */
+export function outermost(places: readonly Location[]): Location[] {
+  if (places.length < 2) return [...places]
+  const containers = new Set<Json>()
+  for (const { value } of places) if (isContainer(value)) containers.add(value)
+  const keysByParent = new Map<Json, Set<unknown>>()
+  return places.filter((place) => {
+    for (let above = place.up; above !== undefined; above = above.up) if (containers.has(above.value)) return false
+    const parent = place.up?.value ?? null
+    const keys = keysByParent.get(parent) ?? new Set()
+    if (keys.has(place.key)) return false
+    keysByParent.set(parent, keys.add(place.key))
+    return true
+  })
+}
+
+/** Removes what stands at the places, none of which may be the root or lie inside another. */
+export function removeAll(places: readonly Location[]): void {
+  const indexes = new Map<JsonArray, Set<number>>()
+  for (const { up, key } of places) {
+    const container = up?.value as JsonArray | JsonObject
+    if (!Array.isArray(container)) container.delete(key as never)
+    else indexes.set(container, (indexes.get(container) ?? new Set()).add(key as number))
+  }
+  for (const [array, gone] of indexes) {
+    let kept = 0
+    for (let index = 0; index < array.length; index++) if (!gone.has(index)) array[kept++] = array[index] as Json
+    array.length = kept
+  }
+}
+
+/** RFC 7386. Changes a target object in place; the patch is copied, so it may serve several targets. */
+export function mergePatch(target: Json | undefined, patch: Json): Json {
+  if (!(patch instanceof Map)) return copyJson(patch)
+  const object: JsonObject = target instanceof Map ? target : new Map()
+  for (const [key, member] of patch) {
+    if (member === null) object.delete(key)
+    else object.set(key, mergePatch(object.get(key), member))
+  }
+  return object
+}
