@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { VirtualClock } from '../../src/kernel/clock.js'
+
+const start = Date.parse('2030-01-01T00:00:00Z')
+
+// The clock takes the host's timers when it is loaded: load it anew while they are fake, and a second costs nothing.
+let create: (warn: (text: string) => void, mode?: 'manual' | 'auto') => VirtualClock
+beforeEach(async () => {
+  vi.resetModules()
+  vi.useFakeTimers()
+  const fresh = await import('../../src/kernel/clock.js')
+  create = (warn, mode = 'manual') => new fresh.VirtualClock({ startAt: start, mode, warn })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('a request that sleeps while nobody moves the clock is warned about, once, with the call to make', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text))
+  void clock.track('request POST /v2/publish', (task) => task.sleep('1m30s'))
+  void clock.track('request GET /get/a', (task) => task.sleep('2m'))
+  await vi.advanceTimersByTimeAsync(999)
+  expect(warnings).toEqual([])
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toEqual([
+    'stuntdouble: a request waits in virtual time and a real second has passed without the clock moving. ' +
+      'Pending: sleep in request POST /v2/publish (due in 1m30s), sleep in request GET /get/a (due in 2m). ' +
+      "Call clock.advance('1m30s') or clock.drain(), or create the sandbox with clock: 'auto'.",
+  ])
+})
+
+test('moving the clock in time keeps it quiet', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text))
+  void clock.track('request GET /get/a', (task) => task.sleep('1m'))
+  await clock.advance('30s')
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toEqual([])
+})
+
+test('a sleeping handler is none of its business: somebody moves the clock already', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text))
+  clock.schedule(start, 'delivery', (task) => task.sleep('1m'))
+  await clock.advance(0)
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toEqual([])
+})
+
+test('a move that waits for work which does not end says for which', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text))
+  let finish = (): void => undefined
+  clock.schedule(start + 10, 'delivery of m1', () => new Promise<void>((resolve) => (finish = resolve)))
+  const moved = clock.advance('1m')
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(warnings).toEqual([
+    'stuntdouble: clock.advance() has waited a real second for work that has not ended: delivery of m1. ' +
+      'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
+  ])
+  finish()
+  await moved
+})
+
+test('a clock that moves by itself waits for slow work without a word', async () => {
+  const warnings: string[] = []
+  const clock = create((text) => warnings.push(text), 'auto')
+  let finish = (): void => undefined
+  clock.schedule(start + 10, 'delivery of m1', () => new Promise<void>((resolve) => (finish = resolve)))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(clock.running()).toEqual(['delivery of m1'])
+  expect(warnings).toEqual([])
+  finish()
+})
+
+test('fake timers that are installed later do not reach the clock', async () => {
+  vi.useRealTimers()
+  vi.resetModules()
+  const { VirtualClock: Fresh } = await import('../../src/kernel/clock.js')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate', 'setInterval', 'Date', 'performance'] })
+  const clock = new Fresh({ startAt: start })
+  const log: string[] = []
+  clock.schedule(start + 10, 'a', async (task) => {
+    await task.sleep(10)
+    clock.letOutsideContinue()
+    log.push('woke')
+  })
+  await clock.drain()
+  expect(log).toEqual(['woke'])
+})

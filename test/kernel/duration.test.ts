@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Duration, formatDuration, milliseconds, parseDuration } from '../../src/kernel/duration.js'
+
+describe('parseDuration', () => {
+  test.each([
+    ['0s', 0],
+    ['250ms', 250],
+    ['90s', 90_000],
+    ['5m', 300_000],
+    ['1h', 3_600_000],
+    ['1d', 86_400_000],
+    ['1d1h30m', 86_400_000 + 5_400_000],
+    ['1h1m1s1ms', 3_661_001],
+    ['1.5h', 5_400_000],
+    ['2s1m', 62_000],
+    ['1m1m', 120_000],
+  ])('%s is %i ms', (text, expected) => {
+    expect(parseDuration(text)).toBe(expected)
+  })
+
+  test.each(['', '5', 's', '5 s', '-5s', '5sec', '5S', '5s ', '1e3s', '.5s', '5.s', '1w', '5sm'])(
+    '%j is none',
+    (text) => {
+      expect(parseDuration(text)).toBeUndefined()
+    },
+  )
+})
+
+describe('milliseconds', () => {
+  test('numbers are milliseconds', () => {
+    expect(milliseconds(1_500)).toBe(1_500)
+    expect(milliseconds('1m30s')).toBe(90_000)
+  })
+
+  test.each([
+    [-1, '-1'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['soon' as Duration, '"soon"'],
+  ])('%s is told with the next step', (given, shown) => {
+    expect(() => milliseconds(given)).toThrow(
+      `${shown} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
+    )
+  })
+})
+
+describe('formatDuration', () => {
+  test.each([
+    [0, '0s'],
+    [1, '1ms'],
+    [90_000, '1m30s'],
+    [86_400_000, '1d'],
+    [93_784_005, '1d2h3m4s5ms'],
+    [-90_000, '-1m30s'],
+    [0.5, '0.5ms'],
+  ])('%d is %s', (given, expected) => {
+    expect(formatDuration(given)).toBe(expected)
+  })
+
+  test('what it writes, parseDuration reads', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 * 365 * 86_400_000 }), (time) => {
+        expect(parseDuration(formatDuration(time))).toBe(time)
+      }),
+    )
+  })
+})
