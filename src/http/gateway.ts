@@ -52,7 +52,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       }
       options.traffic.complete(entry, { answer: logged(sent, options.clock.now()) })
       options.clock.letOutsideContinue()
-      return sent
+      return call.method === 'HEAD' ? { ...sent, body: null } : sent
     }
     const served = routes
       .get(location.service)!
