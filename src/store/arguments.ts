@@ -38,10 +38,18 @@ export class ArgReader {
   }
 }
 
-/** A parser for some words. Running out of words, or leaving some over, is the arity error, stated once. */
+/** What a parser is made of: the reference and the generators of the model tests are derived from it. */
+export type Shape =
+  | { readonly kind: 'key' | 'bytes' | 'int' | 'float' | 'flag' }
+  | { readonly kind: 'sequence'; readonly parts: readonly Arg<unknown>[] }
+  | { readonly kind: 'optional' | 'many' | 'counted'; readonly part: Arg<unknown> }
+  | { readonly kind: 'options'; readonly table: Readonly<Record<string, Arg<unknown>>> }
+
+/** A parser for some words. Running out of words, or leaving some over, is an error that `command` states once. */
 export interface Arg<T> {
   /** As the reference shows it. */
   readonly usage: string
+  readonly shape?: Shape
   /** Words it takes at least. */
   readonly min: number
   /** Words it takes at most. */
@@ -51,10 +59,17 @@ export interface Arg<T> {
 
 export type Values<A> = { readonly [K in keyof A]: A[K] extends Arg<infer T> ? T : never }
 
-export const bytes: Arg<Bytes> = { usage: 'value', min: 1, max: 1, read: (from) => from.next() }
+export const bytes: Arg<Bytes> = {
+  usage: 'value',
+  shape: { kind: 'bytes' },
+  min: 1,
+  max: 1,
+  read: (from) => from.next(),
+}
 
 export const key: Arg<Bytes> = {
   usage: 'key',
+  shape: { kind: 'key' },
   min: 1,
   max: 1,
   read(from) {
@@ -65,12 +80,30 @@ export const key: Arg<Bytes> = {
 }
 
 /** A signed 64-bit integer, as a number; beyond 2^53 the nearest one. For indexes, counts and times. */
-export const int: Arg<number> = { usage: 'integer', min: 1, max: 1, read: (from) => toInt(from.next()) }
+export const int: Arg<number> = {
+  usage: 'integer',
+  shape: { kind: 'int' },
+  min: 1,
+  max: 1,
+  read: (from) => toInt(from.next()),
+}
 
 /** A signed 64-bit integer, exact: a bigint beyond 2^53. */
-export const int64: Arg<number | bigint> = { usage: 'integer', min: 1, max: 1, read: (from) => toInt64(from.next()) }
+export const int64: Arg<number | bigint> = {
+  usage: 'integer',
+  shape: { kind: 'int' },
+  min: 1,
+  max: 1,
+  read: (from) => toInt64(from.next()),
+}
 
-export const float: Arg<number> = { usage: 'float', min: 1, max: 1, read: (from) => toFloat(from.next()) }
+export const float: Arg<number> = {
+  usage: 'float',
+  shape: { kind: 'float' },
+  min: 1,
+  max: 1,
+  read: (from) => toFloat(from.next()),
+}
 
 export function toInt64(word: Bytes): number | bigint {
   const value = parseInt64(word)
@@ -96,6 +129,7 @@ export function named<T>(usage: string, arg: Arg<T>): Arg<T> {
 export function optional<T>(arg: Arg<T>): Arg<T | undefined> {
   return {
     usage: `[${arg.usage}]`,
+    shape: { kind: 'optional', part: arg },
     min: 0,
     max: arg.max,
     read: (from) => (from.left > 0 ? arg.read(from) : undefined),
@@ -107,6 +141,7 @@ export function tuple<T extends readonly Arg<unknown>[]>(
 ): Arg<{ -readonly [K in keyof T]: T[K] extends Arg<infer V> ? V : never }> {
   return {
     usage: args.map((arg) => arg.usage).join(' '),
+    shape: { kind: 'sequence', parts: args },
     min: sum(args, 'min'),
     max: sum(args, 'max'),
     read: (from) => args.map((arg) => arg.read(from)) as never,
@@ -117,6 +152,7 @@ export function tuple<T extends readonly Arg<unknown>[]>(
 export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   return {
     usage: `${arg.usage} [${arg.usage} …]`,
+    shape: { kind: 'many', part: arg },
     min: arg.min,
     max: Number.POSITIVE_INFINITY,
     read: (from) => all(arg, from),
@@ -124,7 +160,13 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
 }
 
 export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
-  return { usage: `[${arg.usage} …]`, min: 0, max: Number.POSITIVE_INFINITY, read: (from) => all(arg, from) }
+  return {
+    usage: `[${arg.usage} …]`,
+    shape: { kind: 'many', part: arg },
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    read: (from) => all(arg, from),
+  }
 }
 
 /** Thrown by a parser whose words do not come out even; `execute` knows the command's name. */
@@ -141,6 +183,7 @@ function all<T>(arg: Arg<T>, from: ArgReader): T[] {
 export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
   return {
     usage: `${count.usage} ${arg.usage} [${arg.usage} …]`,
+    shape: { kind: 'counted', part: arg },
     min: 1 + arg.min,
     max: Number.POSITIVE_INFINITY,
     read(from) {
@@ -152,7 +195,7 @@ export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
 }
 
 /** A word without a value among `options`. */
-export const flag: Arg<true> = { usage: '', min: 0, max: 0, read: () => true }
+export const flag: Arg<true> = { usage: '', shape: { kind: 'flag' }, min: 0, max: 0, read: () => true }
 
 /**
  * Keywords in any order and any case, each followed by what its parser takes: `options({ ex: int, nx: flag })`.
@@ -164,6 +207,7 @@ export function options<T extends Record<string, Arg<unknown>>>(
   const keywords = new Map(Object.entries(table).map(([name, arg]) => [name.toUpperCase(), [name, arg] as const]))
   return {
     usage: [...keywords].map(([keyword, [, arg]]) => `[${`${keyword} ${arg.usage}`.trim()}]`).join(' '),
+    shape: { kind: 'options', table },
     min: 0,
     max: Number.POSITIVE_INFINITY,
     read(from) {

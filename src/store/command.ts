@@ -3,7 +3,7 @@ import type { Random } from '../kernel/random.js'
 import type { User } from './access.js'
 import { type Arg, ArgReader, UnevenArguments, type Values } from './arguments.js'
 import type { Database } from './database.js'
-import { wrongArity } from './errors.js'
+import { replyError, wrongArity } from './errors.js'
 import type { Reply } from './reply.js'
 import type { Store } from './store.js'
 
@@ -42,6 +42,11 @@ type ArgSpecs = Record<string, Arg<unknown>>
 export interface CommandRow<A extends ArgSpecs> {
   readonly flags: readonly CommandFlag[]
   readonly args: A
+  /**
+   * What words left over are for a command that takes a varying number of them: a syntax error (default), or the wrong
+   * number of arguments. A command of fixed length always has the latter.
+   */
+  readonly surplus?: 'arity'
   /** Version of redis-server that brought it, or `service` for the service's own. */
   readonly since?: string
   /** Where the service differs from redis-server, for the reference. */
@@ -78,7 +83,9 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
   const words = name.split(' ').length
   const specs = Object.values(row.args)
   const minWords = specs.reduce((total, arg) => total + arg.min, words)
-  const maxWords = specs.reduce((total, arg) => total + arg.max, words)
+  const mostWords = specs.reduce((total, arg) => total + arg.max, words)
+  // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
+  const maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
   const read = valuesReader(row.args)
   const reader = new ArgReader()
   return {
@@ -100,7 +107,7 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
       } catch (error) {
         throw error instanceof UnevenArguments ? wrongArity(name) : error
       }
-      if (reader.left > 0) throw wrongArity(name)
+      if (reader.left > 0) throw replyError('syntax')
       return row.run(values, context)
     },
     keysOf(argv) {
@@ -117,13 +124,16 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
   }
 }
 
-/** Builds the values object with one shape per command, so that bodies stay monomorphic. */
+/**
+ * One values object per command, filled anew by each call: bodies stay monomorphic and nothing is allocated. That is
+ * safe because a body takes its values apart before it does anything else, and cannot wait.
+ */
 function valuesReader<A extends ArgSpecs>(args: A): (from: ArgReader) => Values<A> {
-  const entries = Object.entries(args)
-  const template = Object.fromEntries(entries.map(([name]) => [name, undefined]))
+  const names = Object.keys(args)
+  const specs = Object.values(args)
+  const values: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, undefined]))
   return (from) => {
-    const values: Record<string, unknown> = { ...template }
-    for (const [name, arg] of entries) values[name] = arg.read(from)
+    for (let index = 0; index < specs.length; index++) values[names[index]!] = specs[index]!.read(from)
     return values as Values<A>
   }
 }
