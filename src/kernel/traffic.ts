@@ -21,6 +21,8 @@ export interface RequestEntry {
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
   answer?: RequestAnswer
+  /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
+  endedAfter?: number
 }
 
 export interface RequestAnswer {
@@ -91,6 +93,8 @@ export interface AttemptEntry {
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
   outcome?: AttemptOutcome
+  /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
+  endedAfter?: number
 }
 
 export interface AttemptOutcome {
@@ -179,6 +183,7 @@ export class Traffic {
     end: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
   ): void {
     Object.assign(entry, end)
+    entry.endedAfter = this.#sequence
     this.#tell(entry as unknown as Entry)
   }
 
