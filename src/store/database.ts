@@ -2,14 +2,23 @@ import type { Bytes } from '../kernel/bytes.js'
 import { Heap, type Ranked } from '../kernel/heap.js'
 import { replyError } from './errors.js'
 import { OrderedTable } from './values/ordered-table.js'
+import { RawString } from './values/raw-string.js'
 import type { Container, ValueType } from './values/value.js'
 
+/** A short string is a byte string; one that was written in place, and everything else, is a container. */
 export type Value = Bytes | Container
 
 export class KeyEntry {
   /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
-  constructor(public value: Value) {}
+  /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
+  usedAt: number
+  constructor(
+    public value: Value,
+    usedAt: number,
+  ) {
+    this.usedAt = usedAt
+  }
 }
 
 /** Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t` stream, `x` expired, `n` new key, `m` miss, `d` module (JSON). */
@@ -33,15 +42,18 @@ export class Database {
   #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** Containers that the running command got hold of; those left empty go when it ends. */
-  #touched: Bytes[] = []
+  /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
+  #touchedKeys: Bytes[] = []
+  #touched: KeyEntry[] = []
+  /** Those of them that the running command made itself: one left empty never was there. */
+  #made = new Set<KeyEntry>()
 
   constructor(
     private readonly now: () => number,
     readonly notify: Notify,
   ) {}
 
-  /** The live entry of a key. */
+  /** The live entry of a key. Looking does not count as using. */
   find(key: Bytes): KeyEntry | undefined {
     const entry = this.#entries.get(key)
     if (entry?.expiresAt === undefined) return entry
@@ -56,8 +68,30 @@ export class Database {
 
   /** The value of a string key; WRONGTYPE for any other kind. */
   string(key: Bytes): Bytes | undefined {
-    const value = this.find(key)?.value
-    if (value === undefined || typeof value === 'string') return value
+    const entry = this.find(key)
+    if (entry === undefined) return undefined
+    entry.usedAt = this.#seconds()
+    const { value } = entry
+    if (typeof value === 'string') return value
+    if (value instanceof RawString) return value.text
+    throw replyError('wrongType')
+  }
+
+  /** A string key to be written in place; WRONGTYPE for any other kind. */
+  rawString(key: Bytes): RawString | undefined
+  /** The same, an empty one when the key is free. */
+  rawString(key: Bytes, missing: 'create'): RawString
+  rawString(key: Bytes, missing?: 'create'): RawString | undefined {
+    const entry = this.find(key)
+    if (entry === undefined) {
+      if (missing === undefined) return undefined
+      const created = new RawString()
+      this.set(key, created)
+      return created
+    }
+    entry.usedAt = this.#seconds()
+    if (typeof entry.value === 'string') entry.value = new RawString(entry.value)
+    if (entry.value instanceof RawString) return entry.value
     throw replyError('wrongType')
   }
 
@@ -66,18 +100,18 @@ export class Database {
   /** The same, made when the key is free; left empty at the end of the command it vanishes again. */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing: 'create'): T
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing?: 'create'): T | undefined {
-    const entry = this.find(key)
-    if (entry !== undefined) {
+    let entry = this.find(key)
+    if (entry === undefined) {
+      if (missing === undefined) return undefined
+      entry = this.#insert(key, new type())
+      this.#made.add(entry)
+    } else {
       if (!(entry.value instanceof type)) throw replyError('wrongType')
-      this.#touched.push(key)
-      return entry.value
+      entry.usedAt = this.#seconds()
     }
-    if (missing === undefined) return undefined
-    const created = new type()
-    this.#entries.set(key, new KeyEntry(created))
-    this.#touched.push(key)
-    this.notify('n', 'new', key)
-    return created
+    this.#touchedKeys.push(key)
+    this.#touched.push(entry)
+    return entry.value as T
   }
 
   type(key: Bytes): ValueType | 'none' {
@@ -89,11 +123,11 @@ export class Database {
   set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
     const entry = this.find(key)
     if (entry === undefined) {
-      this.#entries.set(key, new KeyEntry(value))
-      this.notify('n', 'new', key)
+      this.#insert(key, value)
       return
     }
     entry.value = value
+    entry.usedAt = this.#seconds()
     if (deadline === 'drop') entry.expiresAt = undefined
   }
 
@@ -126,13 +160,18 @@ export class Database {
 
   /** Ends a command: containers that became empty vanish. */
   settle(): void {
-    for (const key of this.#touched) {
-      const entry = this.#entries.get(key)
-      if (entry === undefined || typeof entry.value === 'string' || !entry.value.isEmpty) continue
+    if (this.#touched.length === 0) return
+    for (let index = 0; index < this.#touched.length; index++) {
+      const entry = this.#touched[index]!
+      if (!(entry.value as Container).isEmpty) continue
+      const key = this.#touchedKeys[index]!
+      if (this.#entries.get(key) !== entry) continue
       this.#entries.delete(key)
-      this.notify('g', 'del', key)
+      if (!this.#made.has(entry)) this.notify('g', 'del', key)
     }
+    this.#touchedKeys.length = 0
     this.#touched.length = 0
+    if (this.#made.size > 0) this.#made.clear()
   }
 
   get size(): number {
@@ -159,6 +198,17 @@ export class Database {
   clear(): void {
     this.#entries.clear()
     this.#deadlines = new Heap()
+  }
+
+  #insert(key: Bytes, value: Value): KeyEntry {
+    const entry = new KeyEntry(value, this.#seconds())
+    this.#entries.set(key, entry)
+    this.notify('n', 'new', key)
+    return entry
+  }
+
+  #seconds(): number {
+    return Math.floor(this.now() / 1000)
   }
 
   #holds(deadline: Deadline): boolean {

@@ -4,8 +4,11 @@ import type { Policy } from '../policy.js'
 import type { Access, User } from './access.js'
 import type { Command, CommandContext } from './command.js'
 import { commandTable } from './commands/index.js'
+import { connectionBound } from './commands/table.js'
 import { Database, type EventClass } from './database.js'
-import { noCommandPermission, notAvailable, replyError, wrongArity } from './errors.js'
+import { noCommandPermission, notAvailable, notInRest, replyError, wrongArity } from './errors.js'
+import { type EventFlags, noEvents } from './keyspace-events.js'
+import { Meter } from './meter.js'
 import type { Reply } from './reply.js'
 
 export interface StoreOptions {
@@ -28,16 +31,21 @@ export interface StoreListener {
 export class Store {
   readonly db: Database
   readonly options: StoreOptions
-  #listeners: StoreListener[] = []
+  readonly meter: Meter = new Meter()
+  /** Which keyspace notifications are published: CONFIG SET notify-keyspace-events. */
+  eventFlags: EventFlags = noEvents
+  #commandListeners: NonNullable<StoreListener['executed']>[] = []
+  #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
   /** Grows with every write, whether or not it changed anything: the sync token. [store.md 2.2] */
   #writes = 0
-  #contexts = new Map<User, CommandContext>()
+  #context: CommandContext
 
   constructor(options: StoreOptions) {
     this.options = options
     this.db = new Database(options.now, (eventClass, event, key) => {
-      for (const listener of this.#listeners) listener.keyspace?.(eventClass, event, key)
+      for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
+    this.#context = new StoreContext(this, this.access.standardUser)
   }
 
   get access(): Access {
@@ -48,24 +56,30 @@ export class Store {
     return this.#writes
   }
 
+  /** Calls back until the returned function is called. */
   listen(listener: StoreListener): () => void {
-    this.#listeners = [...this.#listeners, listener]
+    const executed = listener.executed?.bind(listener)
+    const keyspace = listener.keyspace?.bind(listener)
+    if (executed) this.#commandListeners = [...this.#commandListeners, executed]
+    if (keyspace) this.#keyspaceListeners = [...this.#keyspaceListeners, keyspace]
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener)
+      this.#commandListeners = this.#commandListeners.filter((other) => other !== executed)
+      this.#keyspaceListeners = this.#keyspaceListeners.filter((other) => other !== keyspace)
     }
   }
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
-    if (this.#listeners.length === 0) return this.#run(argv, user)
+    if (this.#commandListeners.length === 0) return this.#run(argv, user)
+    let reply: Reply
     try {
-      const reply = this.#run(argv, user)
-      for (const listener of this.#listeners) listener.executed?.(argv, user, reply, undefined)
-      return reply
+      reply = this.#run(argv, user)
     } catch (error) {
-      for (const listener of this.#listeners) listener.executed?.(argv, user, undefined, error)
+      for (const listener of this.#commandListeners) listener(argv, user, undefined, error)
       throw error
     }
+    for (const listener of this.#commandListeners) listener(argv, user, reply, undefined)
+    return reply
   }
 
   /** Runs a command for somebody who runs already, such as a script: same checks, no second log entry. */
@@ -85,40 +99,43 @@ export class Store {
   lookup(argv: readonly Bytes[]): Command {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')
-    const command = commandTable.find(argv)
-    if (command !== undefined) return command
-    throw notAvailable(commandTable.shownName(argv), this.options.docs)
-  }
-
-  #run(argv: readonly Bytes[], user: User): Reply {
-    const command = this.lookup(argv)
-    if (!user.unrestricted) permit(command, argv, user)
-    try {
-      return command.execute(argv, this.#contextOf(user))
-    } finally {
-      this.db.settle()
-      if (command.writes) this.#writes++
-    }
-  }
-
-  #contextOf(user: User): CommandContext {
-    let context = this.#contexts.get(user)
-    if (context === undefined) {
-      context = new StoreContext(this, user)
-      this.#contexts.set(user, context)
-    }
-    return context
+    return commandTable.find(argv) ?? this.#refuse(name, argv)
   }
 
   /** Empties the store as if it were new. Users and tokens stay. */
   reset(): void {
     this.db.clear()
-    this.#contexts.clear()
+    this.eventFlags = noEvents
   }
 
   /** Runs a command given as texts: `run('SET', 'k', 'v')`. For tests that look at or prepare the store. */
   run(...words: readonly (string | number)[]): Reply {
     return this.execute(words.map((word) => utf8(String(word))))
+  }
+
+  #refuse(name: Bytes, argv: readonly Bytes[]): never {
+    const upper = name.toUpperCase()
+    if (connectionBound.has(upper)) throw notInRest(upper)
+    if (argv.length === 1 && commandTable.needsSubcommand(name)) throw wrongArity(upper)
+    throw notAvailable(commandTable.shownName(argv), this.options.docs)
+  }
+
+  #run(argv: readonly Bytes[], user: User): Reply {
+    const command = user.unrestricted ? this.lookup(argv) : this.check(argv, user)
+    this.meter.count(command)
+    try {
+      const reply = command.execute(argv, this.#contextOf(user))
+      if (command.writes) this.#writes++
+      return reply
+    } finally {
+      this.db.settle()
+    }
+  }
+
+  /** Nearly all commands in a row come from the same user. */
+  #contextOf(user: User): CommandContext {
+    if (this.#context.user !== user) this.#context = new StoreContext(this, user)
+    return this.#context
   }
 }
 

@@ -3,8 +3,10 @@ import type { Command } from '../command.js'
 
 /** All commands by name. Subcommands are rows of their own, found by their first two words. */
 export class CommandTable {
-  readonly #byName = new Map<string, Command>()
-  readonly #containers = new Set<string>()
+  /** Commands of one word, in both cases of letters that clients send. */
+  readonly #single = new Map<string, Command>()
+  /** Upper-case container, then upper-case subcommand. */
+  readonly #containers = new Map<string, Map<string, Command>>()
   readonly commands: readonly Command[]
 
   constructor(groups: Readonly<Record<string, readonly Command[]>>) {
@@ -13,10 +15,7 @@ export class CommandTable {
       for (const command of members) {
         command.group = group
         commands.push(command)
-        this.#byName.set(command.name, command)
-        this.#byName.set(command.name.toLowerCase(), command)
-        const [container, subcommand] = command.name.split(' ')
-        if (subcommand !== undefined) this.#containers.add(container!)
+        this.#add(command)
       }
     }
     this.commands = commands
@@ -24,36 +23,60 @@ export class CommandTable {
 
   find(argv: readonly Bytes[]): Command | undefined {
     const name = argv[0]!
-    const direct = this.#byName.get(name)
-    if (direct !== undefined && !name.includes(' ')) return direct
+    const direct = this.#single.get(name)
+    if (direct !== undefined) return direct
     const upper = name.toUpperCase()
-    if (!this.#containers.has(upper)) return upper.includes(' ') ? undefined : this.#byName.get(upper)
-    if (argv.length < 2) return this.#byName.get(upper)
-    return this.#byName.get(`${upper} ${argv[1]!.toUpperCase()}`) ?? this.#byName.get(upper)
+    if (argv.length === 1) return this.#single.get(upper)
+    return this.#containers.get(upper)?.get(argv[1]!.toUpperCase()) ?? this.#single.get(upper)
   }
 
   named(name: string): Command | undefined {
-    return this.#byName.get(name.toUpperCase())
+    const [container = '', subcommand] = name.toUpperCase().split(' ')
+    return subcommand === undefined ? this.#single.get(container) : this.#containers.get(container)?.get(subcommand)
   }
 
   /** The name as an error shows it: with the subcommand where there could be one. */
   shownName(argv: readonly Bytes[]): Bytes {
     const name = argv[0]!
-    const couldHaveSubcommand = this.#containers.has(name.toUpperCase()) || foreignContainers.has(name.toUpperCase())
+    const upper = name.toUpperCase()
+    const couldHaveSubcommand = this.#containers.has(upper) || foreignContainers.has(upper)
     return (couldHaveSubcommand && argv.length > 1 ? `${name} ${argv[1]}` : name) as Bytes
+  }
+
+  /** Whether the command only exists with subcommands, so that alone it has the wrong number of arguments. */
+  needsSubcommand(name: Bytes): boolean {
+    return this.#containers.has(name.toUpperCase())
+  }
+
+  #add(command: Command): void {
+    const [name = '', subcommand] = command.name.split(' ')
+    if (subcommand === undefined) {
+      this.#single.set(name, command)
+      this.#single.set(name.toLowerCase(), command)
+      return
+    }
+    const subcommands = this.#containers.get(name) ?? new Map<string, Command>()
+    this.#containers.set(name, subcommands.set(subcommand, command))
   }
 }
 
-/** Commands of redis-server that take subcommands and that the service does not have at all. */
-const foreignContainers = new Set([
-  'CLUSTER',
+/** Commands of redis-server that take subcommands and that the service does not have at all. [store.md 7.4] */
+const foreignContainers = new Set(['CLUSTER', 'DEBUG', 'LATENCY', 'MODULE', 'SLOWLOG'])
+
+/** Commands that need a connection, or have an endpoint of their own. [store.md 7.4] */
+export const connectionBound: ReadonlySet<string> = new Set([
+  'AUTH',
+  'MULTI',
+  'EXEC',
+  'DISCARD',
+  'WATCH',
+  'UNWATCH',
+  'HELLO',
+  'RESET',
+  'SUBSCRIBE',
+  'UNSUBSCRIBE',
+  'PSUBSCRIBE',
+  'PUNSUBSCRIBE',
   'CLIENT',
-  'DEBUG',
-  'LATENCY',
-  'MEMORY',
-  'MODULE',
-  'OBJECT',
-  'SLOWLOG',
-  'COMMAND',
-  'CONFIG',
+  'MONITOR',
 ])

@@ -1,0 +1,25 @@
+/** Letters of `notify-keyspace-events`: event classes, `e` evicted, and the two kinds of channel, `K` and `E`. */
+export type EventFlags = ReadonlySet<string>
+
+export const noEvents: EventFlags = new Set()
+
+/** What `A` stands for, in the order in which the letters are shown. Key misses and new keys are not part of it. */
+const all = [...'g$lshzxetd']
+const known = new Set([...all, ...'nKEm'])
+
+/** `undefined` when a letter is unknown. */
+export function parseEventFlags(letters: string): EventFlags | undefined {
+  const flags = new Set<string>()
+  for (const letter of letters) {
+    if (letter === 'A') for (const each of all) flags.add(each)
+    else if (known.has(letter)) flags.add(letter)
+    else return undefined
+  }
+  return flags
+}
+
+/** As CONFIG GET shows them: `KEA` reads back as `AKE`, and `A` hides an `n`. [store.md 7.2, redis 7.0] */
+export function formatEventFlags(flags: EventFlags): string {
+  const shown = (letters: string | string[]) => [...letters].filter((letter) => flags.has(letter)).join('')
+  return (all.every((letter) => flags.has(letter)) ? 'A' : shown([...all, 'n'])) + shown('KEm')
+}

@@ -1,0 +1,104 @@
+import type { Command } from './command.js'
+
+/** What the service would bill, since the start or the last reset. */
+export interface Spend {
+  /** Commands, those of pipelines, transactions and scripts each; a transaction costs two more. [store.md 4] */
+  readonly commands: number
+  readonly reads: number
+  readonly writes: number
+  /** Bytes of arguments and of replies. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+  /** Commands of the current virtual day and month, in UTC: what the request limits look at. */
+  readonly today: number
+  readonly thisMonth: number
+}
+
+const dayMs = 86_400_000
+
+/** Counts commands and bytes. Commands that a test runs directly are not counted. */
+export class Meter {
+  #commands = 0
+  #reads = 0
+  #writes = 0
+  #bytesIn = 0
+  #bytesOut = 0
+  #today = 0
+  #thisMonth = 0
+  #day = 0
+  #month = 0
+  #paused = false
+
+  count(command: Command): void {
+    if (this.#paused) return
+    this.#add(1)
+    if (command.writes) this.#writes++
+    else this.#reads++
+  }
+
+  /** The MULTI and EXEC around the commands of a transaction. */
+  countTransaction(): void {
+    this.#add(2)
+  }
+
+  countBytes(received: number, sent: number): void {
+    this.#bytesIn += received
+    this.#bytesOut += sent
+  }
+
+  /** Runs something that nobody pays for. */
+  pause<T>(work: () => T): T {
+    const before = this.#paused
+    this.#paused = true
+    try {
+      return work()
+    } finally {
+      this.#paused = before
+    }
+  }
+
+  spend(now: number): Spend {
+    this.#turnPage(now)
+    return {
+      commands: this.#commands,
+      reads: this.#reads,
+      writes: this.#writes,
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+      today: this.#today,
+      thisMonth: this.#thisMonth,
+    }
+  }
+
+  #add(commands: number): void {
+    this.#commands += commands
+    this.#today += commands
+    this.#thisMonth += commands
+  }
+
+  /** Begins to count anew on another day or month. Called before a count is looked at, and before a request is counted. */
+  #turnPage(now: number): void {
+    const day = Math.floor(now / dayMs)
+    if (day === this.#day) return
+    this.#day = day
+    this.#today = 0
+    const month = monthOf(day)
+    if (month === this.#month) return
+    this.#month = month
+    this.#thisMonth = 0
+  }
+}
+
+/** Months since year 0 of the day with this number since 1970-01-01, in the Gregorian calendar. */
+export function monthOf(day: number): number {
+  // Years begin in March here, so that the leap day is their last; an era is 400 of them.
+  const days = day + 719_468
+  const era = Math.floor(days / 146_097)
+  const dayOfEra = days - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
+  return (era * 400 + yearOfEra) * 12 + monthFromMarch + 2
+}

@@ -1,0 +1,67 @@
+import { type Bytes, fromArray, latin1 } from '../../kernel/bytes.js'
+import type { Container } from './value.js'
+
+/**
+ * A string that is written in place: what APPEND, SETRANGE, SETBIT, BITFIELD and HyperLogLogs work on. A key becomes one
+ * with its first such write, so a bit of a large bitmap is set without copying the bitmap. `OBJECT ENCODING` says `raw`.
+ */
+export class RawString implements Container {
+  readonly type = 'string'
+  /** An empty string is a value like any other: the key stays. */
+  readonly isEmpty = false
+  #room: Uint8Array
+  #length: number
+  /** The same as a byte string, until the next write. */
+  #text: Bytes | undefined
+
+  constructor(text: Bytes = latin1('')) {
+    this.#room = new Uint8Array(text.length)
+    this.#length = text.length
+    for (let index = 0; index < text.length; index++) this.#room[index] = text.charCodeAt(index)
+    this.#text = text
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  get text(): Bytes {
+    this.#text ??= fromArray(this.array)
+    return this.#text
+  }
+
+  /** The bytes themselves, for reading. */
+  get array(): Uint8Array {
+    return this.#room.subarray(0, this.#length)
+  }
+
+  /** The bytes themselves, for writing, at least `length` of them; new ones are zero. */
+  open(length: number): Uint8Array {
+    this.#text = undefined
+    if (length > this.#length) this.#grow(length)
+    return this.array
+  }
+
+  append(text: Bytes): void {
+    this.write(this.#length, text)
+  }
+
+  /** Overwrites from `offset` on, filling a gap with zero bytes. */
+  write(offset: number, text: Bytes): void {
+    const array = this.open(offset + text.length)
+    for (let index = 0; index < text.length; index++) array[offset + index] = text.charCodeAt(index)
+  }
+
+  copy(): RawString {
+    return new RawString(this.text)
+  }
+
+  #grow(length: number): void {
+    if (length > this.#room.length) {
+      const room = new Uint8Array(Math.max(length, Math.min(2 * this.#room.length, this.#room.length + 1_048_576)))
+      room.set(this.array)
+      this.#room = room
+    }
+    this.#length = length
+  }
+}
