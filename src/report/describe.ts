@@ -1,0 +1,190 @@
+import { type Bytes, text } from '../kernel/bytes.js'
+import { formatDuration } from '../kernel/duration.js'
+import type { AttemptOutcome, Entry, EntryOf } from '../kernel/traffic.js'
+import { timeSeenFrom } from './instants.js'
+import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
+
+/** How entries are worded. */
+export interface Wording {
+  /** Bytes of a body that are shown, 0 for none. */
+  readonly bodies: number
+  /** The name of a message. */
+  readonly name: (messageId: string) => string
+}
+
+/** One entry in words: what happened on one line, and why and until when something waits on the following ones. */
+export interface Description {
+  readonly head: string
+  readonly details: readonly string[]
+}
+
+const wordLength = 60
+const urlLength = 200
+
+/** An entry of the traffic log in words, safe to print. Types that this version does not know are listed field by field. */
+export function describeEntry(entry: Entry, wording: Wording): Description {
+  switch (entry.type) {
+    case 'request':
+      return request(entry, wording)
+    case 'command':
+      return { head: `${commandLine(entry.argv)}${via(entry)} → ${outcomeOfCommand(entry)}`, details: [] }
+    case 'keyspace':
+      return { head: `key ${quoted(text(entry.key), wordLength)}: ${plainText(entry.event)}`, details: [] }
+    case 'published':
+      return published(entry, wording)
+    case 'attempt':
+      return attempt(entry, wording)
+    case 'message':
+      return {
+        head: `${wording.name(entry.messageId)} ${plainText(entry.state)}${entry.reason ? `: ${excerpt(entry.reason, 300)}` : ''}`,
+        details: [],
+      }
+    case 'dead-letter':
+      return {
+        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlText(entry.url)}, ${answerText(entry.status, entry.error)}`,
+        details: [],
+      }
+    case 'fault':
+      return {
+        head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlText(entry.target)}` : ''}`,
+        details: [],
+      }
+    default:
+      return { head: anyFields(entry), details: [] }
+  }
+}
+
+export function urlText(url: string): string {
+  return excerpt(url, urlLength)
+}
+
+/** A command as one would type it. */
+export function commandLine(argv: readonly Bytes[]): string {
+  const shown = argv.slice(0, 16).map((word) => quoted(text(word), wordLength))
+  if (argv.length > shown.length) shown.push(`… (${argv.length} words)`)
+  return shown.join(' ')
+}
+
+export function outcomeOfCommand(entry: EntryOf<'command'>): string {
+  return entry.error === undefined ? replyText(entry.reply) : `error: ${excerpt(entry.error, 200)}`
+}
+
+/** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
+export function answerText(status: number, error: string | undefined): string {
+  const reason = error === undefined ? '' : excerpt(error, 200)
+  if (status === 0) return reason ? `no answer: ${reason}` : 'no answer'
+  if (reason === '' || reason === String(status)) return String(status)
+  return reason.startsWith(`${status} `) ? reason : `${status} (${reason})`
+}
+
+/** `12s until 09:00:12.000`. */
+export function waitText(from: number, until: number): string {
+  return `${formatDuration(until - from)} until ${timeSeenFrom(until, from)}`
+}
+
+function request(entry: EntryOf<'request'>, wording: Wording): Description {
+  const { answer } = entry
+  const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
+  const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
+  const details: string[] = []
+  if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
+    details.push(`answer: ${excerptBytes(answer.body, wording.bodies)}`)
+  }
+  return { head: `${plainText(entry.method)} ${urlText(entry.url)} → ${end}${took}`, details }
+}
+
+function via(entry: EntryOf<'command'>): string {
+  return entry.via === 'request' ? '' : ` (${entry.via === 'direct' ? 'by the test' : entry.via})`
+}
+
+function published(entry: EntryOf<'published'>, wording: Wording): Description {
+  const of = entry.sourceMessageId === undefined ? '' : ` about ${wording.name(entry.sourceMessageId)}`
+  const kind = entry.kind === 'message' ? 'published' : `${entry.kind.replace('-', ' ')}${of}:`
+  const method = entry.method === 'POST' ? '' : `${plainText(entry.method)} `
+  const traits = traitsOf(entry)
+  const head = `${kind} ${wording.name(entry.messageId)} to ${method}${urlText(entry.url)}${traits}`
+  const details: string[] = []
+  if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${excerptBytes(entry.body, wording.bodies)}`)
+  if (entry.deduplicated) details.push('a duplicate: accepted under the id of the first one, not delivered again')
+  else if (entry.notBefore > entry.at) details.push(`waits ${waitText(entry.at, entry.notBefore)}: as published`)
+  return { head, details }
+}
+
+function traitsOf(entry: EntryOf<'published'>): string {
+  const traits: (string | false | undefined)[] = [
+    entry.maxRetries === 1 ? '1 retry' : `${entry.maxRetries} retries`,
+    entry.urlGroup !== undefined &&
+      `group ${quoted(entry.urlGroup, wordLength)}${entry.endpointName === undefined ? '' : ` endpoint ${quoted(entry.endpointName, wordLength)}`}`,
+    entry.queue !== undefined && `queue ${quoted(entry.queue, wordLength)}`,
+    entry.scheduleId !== undefined && `schedule ${quoted(entry.scheduleId, wordLength)}`,
+    entry.flowControlKey !== undefined && `flow control ${quoted(entry.flowControlKey, wordLength)}`,
+    entry.labels !== undefined &&
+      entry.labels.length > 0 &&
+      `label ${entry.labels.map((label) => quoted(label, wordLength)).join(' ')}`,
+    entry.callback !== undefined && `callback ${urlText(entry.callback)}`,
+    entry.failureCallback !== undefined && `failure callback ${urlText(entry.failureCallback)}`,
+  ]
+  return traits
+    .filter(Boolean)
+    .map((trait) => `, ${trait}`)
+    .join('')
+}
+
+function attempt(entry: EntryOf<'attempt'>, wording: Wording): Description {
+  const { outcome } = entry
+  const count = `attempt ${entry.retried + 1} of ${Math.max(entry.retried, entry.maxRetries) + 1}`
+  const kind = entry.kind === 'message' ? '' : `${entry.kind.replace('-', ' ')} `
+  const method = entry.method === 'POST' ? '' : `${plainText(entry.method)} `
+  const end =
+    outcome === undefined ? '(under way)' : `${answerText(outcome.status, outcome.error)}${took(entry, outcome)}`
+  const details: string[] = []
+  if (entry.waited) details.push(`had waited: ${excerpt(entry.waited, 300)}`)
+  if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why)) details.push(`because: ${excerpt(entry.why, 300)}`)
+  if (outcome?.note) details.push(`but ${excerpt(outcome.note, 300)}`)
+  if (outcome !== undefined) details.push(...consequence(outcome, wording))
+  return {
+    head: `${count} of ${kind}${wording.name(entry.messageId)} to ${method}${urlText(entry.url)} → ${end}`,
+    details,
+  }
+}
+
+function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
+  if (outcome.at === entry.at) return ''
+  return ` after ${formatDuration(outcome.at - entry.at)} at ${timeSeenFrom(outcome.at, entry.at)}`
+}
+
+function consequence(outcome: AttemptOutcome, wording: Wording): string[] {
+  const lines: string[] = []
+  if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '') {
+    lines.push(`answer: ${excerptBytes(outcome.body, wording.bodies)}`)
+  }
+  const { next } = outcome
+  if (next !== undefined) lines.push(`waits ${waitText(outcome.at, next.at)}: ${excerpt(next.reason, 300)}`)
+  else if (outcome.state === 'FAILED') lines.push('failed for good')
+  else if (outcome.state === 'CANCELLED') lines.push('cancelled')
+  return lines
+}
+
+function replyText(reply: unknown): string {
+  if (reply === null || reply === undefined) return 'nil'
+  if (typeof reply === 'string') return quoted(text(reply as Bytes), wordLength)
+  if (Array.isArray(reply)) {
+    const shown = reply.slice(0, 8).map(replyText)
+    if (reply.length > shown.length) shown.push(`… (${reply.length} items)`)
+    return `[${shown.join(', ')}]`
+  }
+  if (typeof reply === 'object') {
+    const status = (reply as { text?: unknown }).text
+    return typeof status === 'string' ? plainText(status) : 'nil'
+  }
+  return String(reply)
+}
+
+/** For entries of a type that is newer than this file. */
+function anyFields(entry: object): string {
+  const { seq, at, cause, type, ...rest } = entry as Record<string, unknown>
+  const fields = Object.entries(rest)
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${plainText(name)} ${quoted(String(value), wordLength)}`)
+  return [plainText(String(type)), ...fields].join(' ')
+}

@@ -1,0 +1,38 @@
+import type { Entry } from '../kernel/traffic.js'
+import { dateOf, timeOf } from './instants.js'
+import { gapText, type Step, storyOf } from './sequence-diagram.js'
+
+/** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
+export function mermaidDiagram(entries: readonly Entry[]): string {
+  const story = storyOf(entries)
+  const ids = new Map(story.participants.map((name, index) => [name, `p${index}`]))
+  const lines = ['sequenceDiagram']
+  for (const [name, id] of ids) lines.push(`  participant ${id} as ${mermaidText(name)}`)
+  let before: number | undefined
+  for (const step of story.steps) {
+    if (step.at !== before) lines.push(`  Note over p0: ${timeNote(before, step.at)}`)
+    before = step.at
+    lines.push(`  ${stepLine(step, ids)}`)
+  }
+  if (story.steps.length === 0) lines.push('  participant p0 as app', '  Note over p0: no traffic')
+  return lines.join('\n')
+}
+
+function timeNote(before: number | undefined, at: number): string {
+  const date = before === undefined || dateOf(before) !== dateOf(at) ? `${dateOf(at)} ` : ''
+  const gap = before === undefined ? '' : ` (${gapText(before, at)})`
+  return mermaidText(`${date}${timeOf(at)}${gap}`)
+}
+
+function stepLine(step: Step, ids: ReadonlyMap<string, string>): string {
+  if (step.kind === 'note') return `Note right of ${ids.get(step.over)}: ${mermaidText(step.text)}`
+  const arrow = step.kind === 'arrow' ? '->>' : step.lost ? '--x' : '-->>'
+  return `${ids.get(step.from)}${arrow}${ids.get(step.to)}: ${mermaidText(step.text)}`
+}
+
+/** Letters, digits and marks that mean nothing to Mermaid stay; everything else becomes `#code;`. */
+export function mermaidText(text: string): string {
+  const safe = text.replace(/[^\p{L}\p{N} .:/_,+=()…→-]/gu, (char) => `#${char.codePointAt(0)};`)
+  // A lone `end` closes blocks; `wrap:` and `nowrap:` at the start are orders.
+  return safe.replace(/^\s*(?:end\s*$|(?:no)?wrap:)/i, (word) => `#${word.charCodeAt(0)};${word.slice(1)}`) || '#32;'
+}

@@ -1,0 +1,54 @@
+import { type Bytes, isUtf8, text, utf8 } from '../kernel/bytes.js'
+
+// Everything captured is untrusted: it may hold terminal escapes, line breaks that forge lines of a report, marks that
+// reverse the reading direction, or the syntax of the format it is printed in.
+
+/** C0 and C1 controls, line and paragraph separators, direction marks, invisible joiners, tags, lone surrogates. */
+const unsafe =
+  /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/gu
+
+const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+/** A text that can be printed on one line: whatever a terminal would obey is spelled out (`\n`, `\x1b`, `\u202e`). */
+export function plainText(given: string): string {
+  return given.replace(unsafe, spelled)
+}
+
+function spelled(char: string): string {
+  const code = char.codePointAt(0)!
+  if (named[char] !== undefined) return named[char]
+  if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`
+  return code < 0x10000 ? `\\u${code.toString(16)}` : `\\u{${code.toString(16)}}`
+}
+
+/** At most so many chars of a text, printable; a longer one ends in `…` and its full length. */
+export function excerpt(given: string, most: number): string {
+  if (given.length <= most) return plainText(given)
+  return `${plainText(cut(given, most))}… (${given.length} chars)`
+}
+
+/** At most so many bytes, as text when they spell one; a longer value ends in `…` and its full length. */
+export function excerptBytes(bytes: Bytes, most: number): string {
+  if (!readable(bytes)) return `${bytes.length} bytes that are no text`
+  if (bytes.length <= most) return plainText(text(bytes))
+  return `${plainText(cut(text(bytes), most))}… (${bytes.length} bytes)`
+}
+
+/** Whether bytes are worth showing as text: valid UTF-8 without a zero byte. */
+function readable(bytes: Bytes): boolean {
+  return isUtf8(bytes) && !bytes.includes('\0')
+}
+
+/** A word as a person would type it: bare when that is unambiguous, else in double quotes. */
+export function quoted(given: string, most: number): string {
+  if (given !== '' && given.length <= most && /^[^\s"'\\]+$/.test(given) && plainText(given) === given) return given
+  const shown = given.length <= most ? given : cut(given, most)
+  const body = plainText(shown.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))
+  return given.length <= most ? `"${body}"` : `"${body}…" (${utf8(given).length} bytes)`
+}
+
+/** The first chars of a text, never half of a surrogate pair. */
+function cut(given: string, most: number): string {
+  const code = given.charCodeAt(most - 1)
+  return given.slice(0, code >= 0xd800 && code < 0xdc00 ? most - 1 : most)
+}

@@ -1,0 +1,181 @@
+import { text } from '../kernel/bytes.js'
+import { formatDuration } from '../kernel/duration.js'
+import type { Entry, EntryOf } from '../kernel/traffic.js'
+import { answerText, commandLine, outcomeOfCommand, waitText } from './describe.js'
+import { shortNames } from './names.js'
+import { excerpt, plainText } from './safe-text.js'
+
+/** One line of a story between participants, before it is drawn. All texts are safe to print. */
+export type Step =
+  | { readonly kind: 'arrow'; readonly at: number; readonly from: string; readonly to: string; readonly text: string }
+  | {
+      readonly kind: 'answer'
+      readonly at: number
+      readonly from: string
+      readonly to: string
+      readonly text: string
+      /** The answer never arrived. */
+      readonly lost: boolean
+    }
+  | { readonly kind: 'note'; readonly at: number; readonly over: string; readonly text: string }
+
+export interface Story {
+  /** In the order of their first appearance, the application first, destinations last. */
+  readonly participants: readonly string[]
+  readonly steps: readonly Step[]
+}
+
+/** Who sends the requests: the code under test. */
+const application = 'app'
+/** Destinations that are told apart; the rest share one column. */
+const mostDestinations = 4
+const otherDestinations = 'other destinations'
+
+/** What the entries tell about who spoke to whom. Answers stand where they arrived in time. */
+export function storyOf(entries: readonly Entry[]): Story {
+  const names = destinationNames(entries)
+  const short = shortNames(entries)
+  const commands = commandsByRequest(entries)
+  const steps: (Step & { order: number })[] = []
+  const add = (step: Step, order: number): void => void steps.push({ ...step, order })
+  for (const entry of entries) {
+    if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add)
+    else if (entry.type === 'attempt') attemptSteps(entry, names(entry.url), short, add)
+    else if (entry.type === 'dead-letter') {
+      add(note(entry.at, 'queue', `dead letter ${plainText(entry.dlqId)}: ${short(entry.messageId)}`), entry.seq)
+    } else if (entry.type === 'message') {
+      add(note(entry.at, 'queue', `${short(entry.messageId)} ${plainText(entry.state)}`), entry.seq)
+    } else if (entry.type === 'fault') {
+      add(
+        note(entry.at, sideOf(entry.point), `fault ${plainText(entry.fault)} at ${plainText(entry.point)}`),
+        entry.seq,
+      )
+    } else if (entry.type === 'published') publishedSteps(entry, short, add)
+    else if (entry.type === 'command' && entry.via === 'direct') {
+      add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv), 60)}`), entry.seq)
+    }
+  }
+  // An answer stands behind everything that was logged before it came.
+  steps.sort((a, b) => a.order - b.order)
+  return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
+}
+
+type Add = (step: Step, order: number) => void
+
+function requestSteps(entry: EntryOf<'request'>, commands: readonly EntryOf<'command'>[], add: Add): void {
+  const service = entry.service
+  const { answer } = entry
+  const single = commands.length === 1 ? commands[0] : undefined
+  const what =
+    single !== undefined
+      ? commandLine(single.argv)
+      : commands.length > 1
+        ? `${commands[0]!.via} of ${commands.length}: ${commands.map((command) => plainText(text(command.argv[0]!))).join(' ')}`
+        : `${plainText(entry.method)} ${pathOf(entry.url)}`
+  add({ kind: 'arrow', at: entry.at, from: application, to: service, text: excerpt(what, 70) }, entry.seq)
+  if (answer === undefined) return
+  const said = single !== undefined && answer.status === 200 ? outcomeOfCommand(single) : String(answer.status)
+  const broken = answer.status === 0
+  add(
+    {
+      kind: 'answer',
+      at: answer.at,
+      from: service,
+      to: application,
+      text: broken ? 'connection broken' : excerpt(said, 40),
+      lost: broken,
+    },
+    ending(entry),
+  )
+}
+
+function attemptSteps(entry: EntryOf<'attempt'>, to: string, short: (id: string) => string, add: Add): void {
+  const of = Math.max(entry.retried, entry.maxRetries) + 1
+  const kind = entry.kind === 'message' ? '' : `${entry.kind.replace('-', ' ')} `
+  const title = `${kind}${short(entry.messageId)} ${entry.retried + 1}/${of}`
+  add({ kind: 'arrow', at: entry.at, from: 'queue', to, text: title }, entry.seq)
+  const { outcome } = entry
+  if (outcome === undefined) return
+  const lost = outcome.status === 0
+  const said = excerpt(outcome.note ?? answerText(outcome.status, outcome.error), 50)
+  const order = ending(entry)
+  add({ kind: 'answer', at: outcome.at, from: to, to: 'queue', text: said, lost }, order)
+  if (outcome.next !== undefined && outcome.next.at > outcome.at) {
+    const wait = `waits ${waitText(outcome.at, outcome.next.at)}: ${excerpt(outcome.next.reason, 60)}`
+    add(note(outcome.at, 'queue', wait), order)
+  }
+}
+
+function publishedSteps(entry: EntryOf<'published'>, short: (id: string) => string, add: Add): void {
+  const name = short(entry.messageId)
+  if (entry.deduplicated) add(note(entry.at, 'queue', `duplicate of ${name}`), entry.seq)
+  else if (entry.notBefore > entry.at) {
+    add(note(entry.at, 'queue', `${name} waits ${waitText(entry.at, entry.notBefore)}: as published`), entry.seq)
+  }
+}
+
+function note(at: number, over: string, text: string): Step {
+  return { kind: 'note', at, over, text }
+}
+
+function sideOf(point: string): string {
+  const service = point.split('.', 1)[0]!
+  return service === 'store' || service === 'stats' ? service : 'queue'
+}
+
+function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, EntryOf<'command'>[]> {
+  const commands = new Map<number, EntryOf<'command'>[]>()
+  for (const entry of entries) {
+    if (entry.type !== 'command' || entry.cause === undefined) continue
+    const list = commands.get(entry.cause)
+    if (list) list.push(entry)
+    else commands.set(entry.cause, [entry])
+  }
+  return commands
+}
+
+/** The name of a destination's column: host and path, without what makes one delivery differ from the next. */
+function destinationNames(entries: readonly Entry[]): (url: string) => string {
+  const names = new Map<string, string>()
+  for (const entry of entries) {
+    if (entry.type !== 'attempt' || names.has(entry.url)) continue
+    const name = hostAndPath(entry.url)
+    const taken = new Set(names.values())
+    const known = taken.has(name)
+    names.set(entry.url, known || taken.size < mostDestinations ? name : otherDestinations)
+  }
+  return (url) => names.get(url) ?? otherDestinations
+}
+
+function hostAndPath(url: string): string {
+  const match = /^[a-z]+:\/\/([^/?#]*)([^?#]*)/i.exec(url)
+  return excerpt(match ? match[1]! + (match[2] === '/' ? '' : match[2]!) : url, 60)
+}
+
+function pathOf(url: string): string {
+  return plainText(/^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(url)?.[1] || url)
+}
+
+function participantsOf(steps: readonly Step[]): string[] {
+  const services = ['store', 'queue', 'stats']
+  const seen = new Set<string>()
+  for (const step of steps) {
+    if (step.kind === 'note') seen.add(step.over)
+    else seen.add(step.from).add(step.to)
+  }
+  const destinations = [...seen].filter((name) => name !== application && !services.includes(name))
+  // The column for the rest is the last one, wherever it was needed first.
+  destinations.sort((a, b) => Number(a === otherDestinations) - Number(b === otherDestinations))
+  return [application, ...services].filter((name) => seen.has(name)).concat(destinations)
+}
+
+/** Behind what was logged before the end; of two that end together, the one that began later ends first. */
+function ending(entry: { readonly seq: number; readonly endedAfter?: number }): number {
+  const after = entry.endedAfter ?? entry.seq
+  return after + 1 - entry.seq / (after + 1)
+}
+
+/** The length of a wait between two steps, for the margin of a drawing. */
+export function gapText(before: number, at: number): string {
+  return at > before ? `+${formatDuration(at - before)}` : ''
+}

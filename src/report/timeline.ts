@@ -1,0 +1,82 @@
+import type { Entry } from '../kernel/traffic.js'
+import { describeEntry, type Wording } from './describe.js'
+import { dateOf, since, timeOf } from './instants.js'
+import { shortNames } from './names.js'
+import { plainText } from './safe-text.js'
+
+export interface TimelineOptions {
+  /** Bytes of a body that are shown, 0 for none. Default 80. */
+  readonly bodies?: number
+  /** `full` writes message ids out. Default `short`: as many chars as it takes to tell them apart. */
+  readonly ids?: 'short' | 'full'
+  /** How many entries are shown; of more, the last ones. Default: all. */
+  readonly limit?: number
+  /** `seq` of an entry that `limit` must not cut away: what is shown then ends soon after it. */
+  readonly around?: number
+}
+
+const deepest = 8
+
+/**
+ * Entries as a numbered text in virtual time. What was caused by another entry stands below and inside it; every wait
+ * tells its reason and its end. The same entries give the same bytes.
+ * @example
+ * 2030-01-01
+ *   #1  09:00:00.000        POST https://queue.test/v2/publish/https://shop.test/orders → 201
+ *   #2  09:00:00.000          published msg_2Kd… to https://shop.test/orders, 3 retries
+ *   #3  09:00:00.000            attempt 1 of 4 of msg_2Kd… to https://shop.test/orders → 500 Internal Server Error
+ *                                 waits 12s until 09:00:12.000: default back-off
+ *   #4  09:00:12.000  +12s      attempt 2 of 4 of msg_2Kd… to https://shop.test/orders → 200
+ */
+export function timeline(entries: readonly Entry[], options: TimelineOptions = {}): string {
+  if (entries.length === 0) return '(no traffic)'
+  const [from, to] = windowOf(entries, options)
+  const shown = entries.slice(from, to)
+  const wording: Wording = {
+    bodies: options.bodies ?? 80,
+    name: options.ids === 'full' ? plainText : shortNames(entries),
+  }
+  const depths = depthsOf(entries)
+  const numberWidth = String(shown.at(-1)!.seq).length + 1
+  const gaps = shown.map((entry, index) =>
+    index > 0 && entry.at > shown[index - 1]!.at ? since(shown[index - 1]!.at, entry.at) : '',
+  )
+  const gapWidth = Math.max(...gaps.map((gap) => gap.length), 4)
+  const margin = ' '.repeat(2 + numberWidth + 2 + 12 + 2 + gapWidth + 2)
+  const lines: string[] = []
+  if (from > 0) lines.push(`(${from} earlier ${from === 1 ? 'entry' : 'entries'} not shown)`)
+  let date = ''
+  shown.forEach((entry, index) => {
+    if (dateOf(entry.at) !== date) {
+      date = dateOf(entry.at)
+      lines.push(date)
+    }
+    const indent = '  '.repeat(Math.min(depths.get(entry.seq)!, deepest))
+    const { head, details } = describeEntry(entry, wording)
+    const number = `#${entry.seq}`.padStart(numberWidth)
+    lines.push(`  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}`)
+    for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
+  })
+  const later = entries.length - to
+  if (later > 0) lines.push(`(${later} later ${later === 1 ? 'entry' : 'entries'} not shown)`)
+  return lines.join('\n')
+}
+
+function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: number, to: number] {
+  const limit = Math.max(1, options.limit ?? entries.length)
+  if (entries.length <= limit) return [0, entries.length]
+  const found = options.around === undefined ? -1 : entries.findIndex((entry) => entry.seq === options.around)
+  if (found === -1 || found >= entries.length - limit) return [entries.length - limit, entries.length]
+  const from = Math.max(0, found - Math.floor(limit / 2))
+  return [from, from + limit]
+}
+
+/** How many causes stand above each entry. A cause that was left out of the list does not count. */
+function depthsOf(entries: readonly Entry[]): ReadonlyMap<number, number> {
+  const depths = new Map<number, number>()
+  for (const entry of entries) {
+    const above = entry.cause === undefined ? undefined : depths.get(entry.cause)
+    depths.set(entry.seq, above === undefined ? 0 : above + 1)
+  }
+  return depths
+}
