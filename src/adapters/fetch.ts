@@ -2,54 +2,70 @@ import type { Sandbox } from '../sandbox.js'
 
 type Fetch = typeof globalThis.fetch
 
-/** Sandboxes behind the replaced `fetch`, newest first: of two that own an address the newer one answers. */
-let attached: readonly Sandbox[] = []
-let original: Fetch | undefined
+/** One replacement of the global `fetch`, on top of what was there before. */
+interface Layer {
+  readonly previous: Fetch | undefined
+  active: boolean
+}
+
+const layers = new WeakMap<Fetch, Layer>()
 
 /**
  * Replaces `globalThis.fetch` for this sandbox's addresses only; every other request goes on to the `fetch` that was
- * there before. Restored by the returned function, by `using`, or when the sandbox is disposed.
+ * there before. Restored by the returned function, by `using`, or when the sandbox is disposed. Several replacements
+ * may lie on top of each other and end in any order; of two that own an address the newer one answers.
  *
- * A request to the vendor's real hosts is refused while any sandbox is attached: no test hits production by accident.
+ * A request to the vendor's real hosts is refused meanwhile: no test hits production by accident.
  * @example
  * using sandbox = createSandbox({ vocabulary: 'upstash' })
  * replaceFetch(sandbox)
  * await Redis.fromEnv(sandbox.env).get('greeting')
  */
-export function replaceFetch(sandbox: Sandbox): (() => void) & Disposable {
-  if (original === undefined) {
-    original = globalThis.fetch
-    globalThis.fetch = replacement
-  }
-  attached = [sandbox, ...attached]
-  const restore = (): void => {
-    attached = attached.filter((other) => other !== sandbox)
-    // Somebody may have wrapped the replacement meanwhile; then it stays, and passes everything through.
-    if (attached.length === 0 && globalThis.fetch === replacement) {
-      globalThis.fetch = original!
-      original = undefined
+export function replaceFetch(
+  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns' | 'vocabulary'>,
+): (() => void) & Disposable {
+  const layer: Layer = { previous: globalThis.fetch, active: true }
+  const replacement: Fetch = (input, init) => {
+    const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
+    if (layer.active && sandbox.owns(url)) return sandbox.fetch(input, init)
+    if (layer.active && sandbox.vocabulary.productionHosts.some((host) => isOn(host, url))) {
+      return Promise.reject(realHost(url, sandbox.addresses.store))
     }
+    // Called on the global object, for a host's fetch that insists on it.
+    return layer.previous ? layer.previous.call(globalThis, input, init) : Promise.reject(noFetch(url))
+  }
+  layers.set(replacement, layer)
+  globalThis.fetch = replacement
+  const restore = (): void => {
+    layer.active = false
+    unwind()
   }
   sandbox.onDispose(restore)
   return Object.assign(restore, { [Symbol.dispose]: restore })
 }
 
-const replacement: Fetch = (input, init) => {
-  const url = typeof input === 'string' ? input : input instanceof URL ? input.href : (input as Request).url
-  for (const sandbox of attached) if (sandbox.owns(url)) return sandbox.fetch(input as Request | string | URL, init)
-  const real = attached.flatMap((sandbox) => sandbox.vocabulary.productionHosts).find((host) => isOn(host, url))
-  if (real !== undefined) {
-    return Promise.reject(
-      new Error(
-        `A test was about to call ${new URL(url).host}, a real host of the service. ` +
-          `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${[...new Set(attached.map((sandbox) => sandbox.addresses.store))].join(', ')}).`,
-      ),
-    )
+/** Takes ended layers off the top. One that somebody else has wrapped stays, and passes everything through. */
+function unwind(): void {
+  for (;;) {
+    const top = layers.get(globalThis.fetch)
+    if (top === undefined || top.active) return
+    if (top.previous) globalThis.fetch = top.previous
+    else Reflect.deleteProperty(globalThis, 'fetch')
   }
-  return original!(input, init)
 }
 
 function isOn(host: string, url: string): boolean {
   const name = URL.canParse(url) ? new URL(url).hostname : ''
   return name === host || name.endsWith(`.${host}`)
+}
+
+function realHost(url: string, address: string): Error {
+  return new Error(
+    `A test was about to call ${new URL(url).host}, a real host of the service. ` +
+      `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${address}).`,
+  )
+}
+
+function noFetch(url: string): Error {
+  return new TypeError(`${url} is not an address of the sandbox, and there was no fetch before it was replaced.`)
 }

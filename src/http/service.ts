@@ -14,6 +14,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
+/** What goes back. An answer to HEAD has no body: the gateway sees to it. */
 export interface Answer {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]

@@ -1,4 +1,5 @@
 import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
+import { ConnectionBroken } from './respond.js'
 import type { Answer, Call, Exchange } from './service.js'
 
 // The web's Request and Response around the plain values of the engine. Building them costs more than most answers,
@@ -7,6 +8,8 @@ import type { Answer, Call, Exchange } from './service.js'
 /** A call out of what `fetch` is given. */
 export function callOf(input: Request | string | URL, init?: RequestInit): Call {
   const body = init?.body
+  // Left to the host: it words the refusal.
+  if (body && init && /^(get|head)$/i.test(init.method ?? 'GET')) return callOfRequest(new Request(input, init))
   if (typeof input === 'object' && !(input instanceof URL))
     return callOfRequest(init ? new Request(input, init) : input)
   if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
@@ -57,9 +60,13 @@ export async function fetchThrough(
 ): Promise<Response> {
   const call = callOf(input, init)
   call.signal?.throwIfAborted()
-  const answered = exchange(call)
-  if (!(answered instanceof Promise)) return responseOf(answered)
-  return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
+  try {
+    const answered = exchange(call)
+    if (!(answered instanceof Promise)) return responseOf(answered)
+    return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
+  } catch (error) {
+    throw error instanceof ConnectionBroken ? new TypeError('fetch failed', { cause: error }) : error
+  }
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,0 +1,352 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type AddressOptions, addressesOf, locator } from '../../src/http/address.js'
+import { type EventStream, eventStream } from '../../src/http/event-stream.js'
+import { ConnectionBroken } from '../../src/http/respond.js'
+import type { Answer, Call, Exchange } from '../../src/http/service.js'
+import { serviceVocabulary } from '../../src/http/vocabulary.js'
+import { fetchThrough } from '../../src/http/web.js'
+import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
+
+/**
+ * What every adapter must do, whatever lies behind it: a world of echoes stands in for the services. An adapter is
+ * opened on the world and gives the `fetch` that leads there.
+ */
+export interface AdapterUnderTest {
+  /** Where the adapter serves the world; by default `https://store.test`. */
+  readonly addresses?: () => AddressOptions
+  open(world: EchoWorld): Promise<OpenAdapter>
+  /** Whether requests to other origins pass through the adapter and must be left alone. */
+  readonly passesForeign: boolean
+}
+
+export interface OpenAdapter {
+  readonly fetch: typeof globalThis.fetch
+  /** Base address of the store, when only the running adapter knows it. */
+  readonly base?: string
+  close(): Promise<void> | void
+}
+
+export class EchoWorld {
+  readonly vocabulary = serviceVocabulary
+  readonly calls: Call[] = []
+  readonly streams: EventStream[] = []
+  readonly streamEnds: string[] = []
+  readonly #locate
+  #release: (() => void)[] = []
+  #ends: (() => void)[] = []
+
+  constructor(readonly addresses = addressesOf()) {
+    this.#locate = locator(addresses)
+  }
+
+  owns(url: string): boolean {
+    return this.#locate(url) !== undefined
+  }
+
+  readonly exchange: Exchange = (call) => {
+    this.calls.push(call)
+    const path = call.url
+      .replace(/^[a-z]+:\/\/[^/]+/, '')
+      .replace(/^.*?(?=\/(echo|bytes|status|stream|slow|broken|lost))/, '')
+    if (path.startsWith('/status/'))
+      return { status: Number(path.slice(8)), headers: [['x-own', 'yes']], body: latin1('text') }
+    if (path.startsWith('/bytes')) return everyByte
+    if (path.startsWith('/stream')) return this.#stream(call)
+    if (path.startsWith('/slow')) return this.#slow()
+    if (path.startsWith('/broken')) throw new ConnectionBroken('ECONNRESET', 'the connection was reset')
+    if (path.startsWith('/lost')) return Promise.reject(new ConnectionBroken('ECONNRESET', 'the answer was lost'))
+    return echo(call)
+  }
+
+  readonly fetch = (input: Request | string | URL, init?: RequestInit): Promise<Response> =>
+    fetchThrough(this.exchange, input, init)
+
+  onDispose(end: () => void): void {
+    this.#ends.push(end)
+  }
+
+  dispose(): void {
+    for (const end of this.#ends.splice(0).reverse()) end()
+  }
+
+  /** Lets the slow answers go. */
+  release(): void {
+    for (const release of this.#release.splice(0)) release()
+  }
+
+  #stream(call: Call): Answer {
+    const stream = eventStream({ signal: call.signal, onEnd: (reason) => this.streamEnds.push(reason) })
+    this.streams.push(stream)
+    stream.send(latin1('first'))
+    return { status: 200, headers: [['content-type', 'text/event-stream']], body: stream.body }
+  }
+
+  async #slow(): Promise<Answer> {
+    await new Promise<void>((resolve) => this.#release.push(resolve))
+    return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('slow') }
+  }
+}
+
+interface Echo {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string
+}
+
+async function echo(call: Call): Promise<Answer> {
+  const seen: Echo = {
+    method: call.method,
+    url: call.url,
+    headers: Object.fromEntries(call.headers.map(([name, value]) => [name.toLowerCase(), value])),
+    body: toBase64(await call.body()),
+  }
+  const body = call.method === 'HEAD' ? null : utf8(JSON.stringify(seen))
+  return { status: 200, headers: [['content-type', 'application/json']], body }
+}
+
+const allBytes = Uint8Array.from({ length: 256 }, (_, index) => index)
+const everyByte: Answer = {
+  status: 200,
+  headers: [['content-type', 'application/octet-stream']],
+  body: latin1(String.fromCharCode(...allBytes)),
+}
+
+const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes as Uint8Array).toString('base64')
+
+export function adapterContract(name: string, adapter: AdapterUnderTest): void {
+  describe(name, () => {
+    let world: EchoWorld
+    let opened: OpenAdapter
+    let base: string
+    let foreign: Server | undefined
+    let closed: boolean
+
+    const close = async (): Promise<void> => {
+      if (closed) return
+      closed = true
+      await opened.close()
+    }
+
+    beforeEach(async () => {
+      closed = false
+      world = new EchoWorld(addressesOf(adapter.addresses?.()))
+      opened = await adapter.open(world)
+      base = opened.base ?? world.addresses.store
+    })
+    afterEach(async () => {
+      world.release()
+      await close()
+      await new Promise((resolve) => (foreign ? foreign.close(resolve) : resolve(undefined)))
+      foreign = undefined
+    })
+
+    const send = (path: string, init?: RequestInit): Promise<Response> => opened.fetch(base + path, init)
+    const echoed = async (path: string, init?: RequestInit): Promise<Echo> =>
+      (await send(path, init)).json() as Promise<Echo>
+
+    describe('requests', () => {
+      test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s arrives', async (method) => {
+        expect(await echoed('/echo', { method })).toMatchObject({ method, body: '' })
+      })
+
+      test('HEAD arrives, and its answer has no body', async () => {
+        const answer = await send('/echo', { method: 'HEAD' })
+        expect(world.calls[0]?.method).toBe('HEAD')
+        expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+          200,
+          'application/json',
+          '',
+        ])
+      })
+
+      test.each([
+        '/echo/a%2Fb/c%20d//e+f/%7e/',
+        '/echo/https://shop.test//a?b=2&a=1&b=3&c&d=%20+&e=',
+        '/echo/%00%ff',
+        '/echo?_token=a%3D%3D',
+        "/echo/it's-(ok)!*~;,:@$&=",
+      ])('path and query arrive as they were written: %s', async (path) => {
+        expect((await echoed(path)).url).toBe(base + path)
+      })
+
+      test('headers arrive', async () => {
+        const headers = { Authorization: 'Bearer t', 'Service-Encoding': 'base64', 'x-empty': '' }
+        expect((await echoed('/echo', { method: 'POST', headers })).headers).toMatchObject({
+          authorization: 'Bearer t',
+          'service-encoding': 'base64',
+          'x-empty': '',
+        })
+      })
+
+      test.each([
+        ['a text', () => 'grüße', base64('grüße')],
+        ['bytes', () => allBytes, base64(allBytes)],
+        ['part of a buffer', () => allBytes.subarray(100, 103), base64(allBytes.subarray(100, 103))],
+        ['an array buffer', () => allBytes.slice().buffer, base64(allBytes)],
+        ['form values', () => new URLSearchParams({ a: '1 2' }), base64('a=1+2')],
+        ['a blob', () => new Blob([allBytes]), base64(allBytes)],
+      ])('a body that is %s arrives', async (_, body, expected) => {
+        expect((await echoed('/echo', { method: 'POST', body: body() })).body).toBe(expected)
+      })
+
+      test('a streamed body arrives', async () => {
+        const body = new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new TextEncoder().encode('one '))
+            await new Promise((resolve) => setImmediate(resolve))
+            controller.enqueue(new TextEncoder().encode('two'))
+            controller.close()
+          },
+        })
+        const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+        expect((await echoed('/echo', init)).body).toBe(base64('one two'))
+      })
+
+      test('a text gets the content type that fetch gives it', async () => {
+        const { headers } = await echoed('/echo', { method: 'POST', body: 'text' })
+        expect(headers['content-type']).toBe('text/plain;charset=UTF-8')
+      })
+
+      test('three megabytes survive both ways', async () => {
+        const large = new Uint8Array(3_000_000).map((_, index) => (index * 31) % 256)
+        const { body } = await echoed('/echo', { method: 'POST', body: large })
+        expect(Buffer.from(body, 'base64').equals(large)).toBe(true)
+      })
+
+      test('a Request and a URL are taken as well as a text', async () => {
+        const request = new Request(`${base}/echo/request`, { method: 'PUT', body: 'b', headers: { 'x-own': '1' } })
+        const ofRequest = (await (await opened.fetch(request)).json()) as Echo
+        expect(ofRequest).toMatchObject({ method: 'PUT', url: `${base}/echo/request`, body: base64('b') })
+        expect(ofRequest.headers['x-own']).toBe('1')
+        const ofUrl = (await (await opened.fetch(new URL(`${base}/echo/url?a=b`))).json()) as Echo
+        expect(ofUrl.url).toBe(`${base}/echo/url?a=b`)
+      })
+
+      test('a body on GET is refused as fetch does', async () => {
+        await expect(send('/echo', { body: 'b' })).rejects.toThrow(TypeError)
+      })
+
+      test('requests sent at once get each their own answer', async () => {
+        const urls = await Promise.all(Array.from({ length: 20 }, (_, index) => echoed(`/echo/${index}`)))
+        expect(urls.map(({ url }) => url)).toEqual(Array.from({ length: 20 }, (_, index) => `${base}/echo/${index}`))
+      })
+    })
+
+    describe('answers', () => {
+      test.each([200, 201, 400, 401, 404, 405, 412, 413, 429, 500, 503])(
+        'status %i, with headers and body',
+        async (status) => {
+          const answer = await send(`/status/${status}`)
+          expect([answer.status, answer.headers.get('x-own'), await answer.text()]).toEqual([status, 'yes', 'text'])
+          expect([answer.ok, answer.redirected, answer.type === 'error']).toEqual([status < 300, false, false])
+        },
+      )
+
+      test('status 204 has no body', async () => {
+        const answer = await send('/status/204')
+        expect([answer.status, await answer.text()]).toEqual([204, ''])
+      })
+
+      test('every byte survives', async () => {
+        const answer = await send('/bytes')
+        expect(answer.headers.get('content-type')).toBe('application/octet-stream')
+        expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([...allBytes])
+      })
+    })
+
+    describe('event streams', () => {
+      const decoder = new TextDecoder()
+      const open = async (init: RequestInit = {}) => {
+        const answer = await send('/stream', { method: 'POST', ...init })
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+        return answer.body!.getReader()
+      }
+      /** Events may arrive in chunks of any size: reads until so many have come. */
+      const events = async (reader: ReadableStreamDefaultReader<Uint8Array>, count: number): Promise<string> => {
+        let text = ''
+        while (text.split('\n\n').length <= count) {
+          const { done, value } = await reader.read()
+          if (done) break
+          text += decoder.decode(value)
+        }
+        return text
+      }
+
+      test('events arrive while the stream is open, until it is closed', async () => {
+        const reader = await open()
+        expect(await events(reader, 1)).toBe('data: first\n\n')
+        const [stream] = world.streams
+        stream!.send(latin1('second'))
+        stream!.send(latin1('th\xc3\xafrd'))
+        expect(await events(reader, 2)).toBe('data: second\n\ndata: thïrd\n\n')
+        stream!.close()
+        expect((await reader.read()).done).toBe(true)
+        expect(world.streamEnds).toEqual(['closed'])
+      })
+
+      test('a client that stops reading ends it', async () => {
+        const reader = await open()
+        await events(reader, 1)
+        await reader.cancel()
+        await vi.waitFor(() => expect(world.streamEnds).toEqual(['aborted']))
+      })
+
+      test('a client that aborts ends it', async () => {
+        const client = new AbortController()
+        const reader = await open({ signal: client.signal })
+        await events(reader, 1)
+        const read = reader.read()
+        client.abort()
+        await expect(read).rejects.toMatchObject({ name: 'AbortError' })
+        await vi.waitFor(() => expect(world.streamEnds).toEqual(['aborted']))
+      })
+    })
+
+    describe('broken off', () => {
+      test('a client that aborted before does not send', async () => {
+        await expect(send('/echo', { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' })
+        expect(world.calls).toEqual([])
+      })
+
+      test('a client that aborts while it waits is released, and the service can see it', async () => {
+        const client = new AbortController()
+        const answer = send('/slow', { signal: client.signal })
+        await vi.waitFor(() => expect(world.calls).toHaveLength(1))
+        client.abort()
+        await expect(answer).rejects.toMatchObject({ name: 'AbortError' })
+        await vi.waitFor(() => expect(world.calls[0]?.signal?.aborted).toBe(true))
+      })
+
+      test('an answer that takes its time arrives', async () => {
+        const answer = send('/slow')
+        await vi.waitFor(() => expect(world.calls).toHaveLength(1))
+        world.release()
+        expect(await (await answer).text()).toBe('slow')
+      })
+
+      test.each(['/broken', '/lost'])('a connection that breaks is a network error: %s', async (path) => {
+        await expect(send(path, { method: 'POST', body: 'b' })).rejects.toThrow(TypeError)
+      })
+    })
+
+    test('once it is closed, nothing arrives any more', async () => {
+      await close()
+      await send('/echo', { signal: AbortSignal.timeout(200) }).catch(() => undefined)
+      expect(world.calls).toEqual([])
+    })
+
+    if (adapter.passesForeign) {
+      test('requests to other origins are left alone', async () => {
+        foreign = createServer((request, response) => response.end(`foreign ${request.method} ${request.url}`))
+        await new Promise<void>((resolve) => foreign!.listen(0, '127.0.0.1', resolve))
+        const { port } = foreign.address() as AddressInfo
+        const answer = await opened.fetch(`http://127.0.0.1:${port}/a?b=1`, { method: 'POST', body: 'x' })
+        expect(await answer.text()).toBe('foreign POST /a?b=1')
+        expect(world.calls).toEqual([])
+      })
+    }
+  })
+}
