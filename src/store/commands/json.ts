@@ -294,7 +294,7 @@ const objectOnly = { otherType: () => jsonPathType('object'), missing: () => nul
 const keyAndPath = { key, path: pathOrRoot }
 
 function json<const A extends Record<string, Arg<unknown>>>(name: string, row: CommandRow<A>): Command {
-  return command(`JSON.${name}`, { since: 'service', ...row })
+  return command(`JSON.${name}`, { since: 'service', surplus: 'arity', ...row })
 }
 
 function deleteAt({ key, path }: { key: Bytes; path: Path }, { db }: CommandContext): number {

@@ -250,8 +250,12 @@ function accepted(read: () => unknown): boolean {
 }
 
 function wellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value === 'string') return replaced(value)
   if (Array.isArray(value)) return value.map(wellFormed)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key.toWellFormed(), wellFormed(member)]))
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [replaced(key), wellFormed(member)]))
+}
+
+function replaced(value: string): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(value))
 }
