@@ -10,6 +10,8 @@ const fixed = {
   notFloat: 'ERR value is not a valid float',
   wrongType: 'WRONGTYPE Operation against a key holding the wrong kind of value',
   noSuchKey: 'ERR no such key',
+  offset: 'ERR offset is out of range',
+  stringTooLong: 'ERR string exceeds maximum allowed size (proto-max-bulk-len)',
   overflow: 'ERR increment or decrement would overflow',
   decrementOverflow: 'ERR decrement would overflow',
   notFinite: 'ERR increment would produce NaN or Infinity',
@@ -29,6 +31,48 @@ const fixed = {
   negativeNotAllowed: 'ERR value is out of range, must be positive',
   outOfRange: 'ERR index out of range',
   invalidCursor: 'ERR invalid cursor',
+  rankZero:
+    "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list",
+  negativeCount: "ERR COUNT can't be negative",
+  negativeMaxlen: "ERR MAXLEN can't be negative",
+  negativeLimit: "ERR LIMIT can't be negative",
+  numkeysPositive: 'ERR numkeys should be greater than 0',
+  countPositive: 'ERR count should be greater than 0',
+  tooManyKeys: "ERR Number of keys can't be greater than number of args",
+  valueRange: 'ERR value is out of range',
+  signedRange: 'ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807',
+  hashNotInteger: 'ERR hash value is not an integer',
+  hashNotFloat: 'ERR hash value is not a float',
+  nanOrInfinity: 'ERR value is NaN or Infinity',
+  fieldsMissing: 'ERR Mandatory argument FIELDS is missing or not at the right position',
+  fieldsMismatch: 'ERR The `numfields` parameter must match the number of arguments',
+  fieldsCountExpire: 'ERR Parameter `numFields` should be greater than 0',
+  fieldsCount: 'ERR Number of fields must be a positive integer',
+  negativeExpire: 'ERR invalid expire time, must be >= 0',
+  onlyOneTime: 'ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified',
+  onlyOneFieldCondition: 'ERR Only one of FXX or FNX arguments can be specified',
+  xxAndNx: 'ERR XX and NX options at the same time are not compatible',
+  gtLtNx: 'ERR GT, LT, and/or NX options at the same time are not compatible',
+  incrSinglePair: 'ERR INCR option supports a single increment-element pair',
+  scoreNotNumber: 'ERR resulting score is not a number (NaN)',
+  scoreRange: 'ERR min or max is not a float',
+  lexRange: 'ERR min or max not valid string range item',
+  weightNotFloat: 'ERR weight value is not a float',
+  limitWithoutBy: 'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX',
+  withScoresByLex: 'ERR syntax error, WITHSCORES not supported in combination with BYLEX',
+  unit: 'ERR unsupported unit provided. please use M, KM, FT, MI',
+  negativeRadius: 'ERR radius cannot be negative',
+  radiusNotNumber: 'ERR need numeric radius',
+  widthNotNumber: 'ERR need numeric width',
+  heightNotNumber: 'ERR need numeric height',
+  negativeBox: 'ERR height or width cannot be negative',
+  countAboveZero: 'ERR COUNT must be > 0',
+  anyWithoutCount: 'ERR the ANY argument requires COUNT argument',
+  memberNotDecodable: 'ERR could not decode requested zset member',
+  storeInRadius: 'ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options',
+  storeInSearch: 'ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options',
+  notHyperLogLog: 'WRONGTYPE Key is not a valid HyperLogLog string value.',
+  damagedHyperLogLog: 'INVALIDOBJ Corrupted HLL object detected',
   jsonRoot: 'ERR new objects must be created at the root',
   jsonNoKey: "ERR could not perform this operation on a key that doesn't exist",
   jsonNoPath: 'ERR Path does not exist',
@@ -118,4 +162,22 @@ export function jsonPathType(expected: string): ReplyError {
 /** A JSON path that cannot be read or takes too long. The service's own text is not public. */
 export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
+}
+
+export function inputKeyNeeded(command: string): ReplyError {
+  return new ReplyError(`ERR at least 1 input key is needed for '${command.toLowerCase()}' command`)
+}
+
+/** Numbers as C prints them with `%f`. */
+export function invalidPosition(longitude: number, latitude: number): ReplyError {
+  return new ReplyError(`ERR invalid longitude,latitude pair ${sixDecimals(longitude)},${sixDecimals(latitude)}`)
+}
+
+function sixDecimals(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf'
+  return Math.abs(value) < 1e21 ? value.toFixed(6) : `${BigInt(value)}.000000`
+}
+
+export function searchNeedsOne(choices: string, command: string): ReplyError {
+  return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command.toLowerCase()}`)
 }

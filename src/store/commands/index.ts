@@ -1,7 +1,10 @@
 import { connectionCommands } from './connection.js'
 import { genericCommands } from './generic.js'
 import { hashCommands } from './hash.js'
+import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
+import { listCommands } from './list.js'
+import { setCommands } from './set.js'
 import { stringCommands } from './string.js'
 import { CommandTable } from './table.js'
 
@@ -9,6 +12,9 @@ import { CommandTable } from './table.js'
 export const commandTable: CommandTable = new CommandTable({
   string: stringCommands,
   hash: hashCommands,
+  list: listCommands,
+  set: setCommands,
+  hyperloglog: hyperloglogCommands,
   json: jsonCommands,
   generic: genericCommands,
   connection: connectionCommands,

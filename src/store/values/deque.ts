@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Container } from './value.js'
 
 const smallestRoom = 8
 
@@ -6,7 +7,8 @@ const smallestRoom = 8
  * The list value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or
  * removal in the middle moves the shorter side.
  */
-export class Deque {
+export class Deque implements Container {
+  readonly type = 'list'
   /** Always a power of two long, so that an index wraps around by a mask. */
   #ring: (Bytes | undefined)[] = new Array(smallestRoom)
   #head = 0
@@ -22,9 +24,8 @@ export class Deque {
     return this.#length
   }
 
-  /** The same as `length`: the store drops values whose size is 0. */
-  get size(): number {
-    return this.#length
+  get isEmpty(): boolean {
+    return this.#length === 0
   }
 
   /** Adds at the right end. */

@@ -31,11 +31,10 @@ export function createHyperLogLog(): Uint8Array {
 }
 
 /** Whether the string can be one of these at all; a sparse body may still turn out to be damaged. */
-export function isHyperLogLog(bytes: { readonly length: number } & (Bytes | Uint8Array)): boolean {
+export function isHyperLogLog(bytes: Uint8Array): boolean {
   if (bytes.length < headerSize) return false
-  const at = (index: number) => (typeof bytes === 'string' ? bytes.charCodeAt(index) : bytes[index]!)
-  if (at(0) !== 0x48 || at(1) !== 0x59 || at(2) !== 0x4c || at(3) !== 0x4c) return false
-  return at(4) === sparse || (at(4) === dense && bytes.length === denseSize)
+  if (bytes[0] !== 0x48 || bytes[1] !== 0x59 || bytes[2] !== 0x4c || bytes[3] !== 0x4c) return false
+  return bytes[4] === sparse || (bytes[4] === dense && bytes.length === denseSize)
 }
 
 /** A sparse body that does not describe exactly 16384 registers. */

@@ -2,6 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
 import type { IndexRange, LexBound, LexRange, ScoreRange } from '../text.js'
 import { OrderedTable, type ScanPage } from './ordered-table.js'
+import type { Container } from './value.js'
 
 /** Most entries a block holds. 256 was 1.5 to 7 times a skip list; larger blocks pay for moving entries. */
 const blockRoom = 256
@@ -22,7 +23,8 @@ interface Block {
  * before is). A rank is the sum of the sizes of the blocks before, kept in a Fenwick tree that is rebuilt on demand
  * after blocks were split, joined or dropped. Every kind of range reduces to an interval of ranks.
  */
-export class SortedSet {
+export class SortedSet implements Container {
+  readonly type = 'zset'
   readonly #table = new OrderedTable<number>(0)
   readonly #blocks: Block[] = []
   readonly #fenceScores: number[] = []
@@ -35,6 +37,10 @@ export class SortedSet {
 
   get size(): number {
     return this.#table.size
+  }
+
+  get isEmpty(): boolean {
+    return this.#table.size === 0
   }
 
   score(member: Bytes): number | undefined {

@@ -1,0 +1,136 @@
+/** Arguments that several groups of collections share, with the errors that redis gives for them. */
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Random } from '../../kernel/random.js'
+import { type Arg, toInt } from '../arguments.js'
+import { type ErrorName, replyError } from '../errors.js'
+import type { Reply } from '../reply.js'
+import { globMatcher, parseInt64 } from '../text.js'
+import type { ScanPage } from '../values/ordered-table.js'
+
+/** All remaining words, for commands whose options depend on each other or on the key. */
+export function words(usage: string, min = 0): Arg<Bytes[]> {
+  return {
+    usage,
+    min,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      const all: Bytes[] = []
+      while (from.left > 0) all.push(from.next())
+      return all
+    },
+  }
+}
+
+/** An integer that must not be below `least`; one error for that and for what is no integer. */
+export function intFrom(least: number, word: Bytes, error: ErrorName): number {
+  const value = parseInt64(word)
+  if (value === undefined || value < least) throw replyError(error)
+  return Number(value)
+}
+
+/** A count whose sign has a meaning; the smallest 64-bit integer has no opposite and is refused. */
+export function signedCount(word: Bytes): number {
+  const value = parseInt64(word)
+  if (value === -(2n ** 63n)) throw replyError('signedRange')
+  return toInt(word)
+}
+
+/** `numkeys key [key …]`. What is wrong with the number is said in the words of the command. */
+export function numberedKeys(readCount: (word: Bytes) => number, tooMany: ErrorName): Arg<Bytes[]> {
+  return {
+    usage: 'numkeys key [key …]',
+    min: 2,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      const count = readCount(from.next())
+      if (count > from.left) throw replyError(tooMany)
+      const keys: Bytes[] = []
+      while (keys.length < count) {
+        const key = from.next()
+        from.keys?.push(key)
+        keys.push(key)
+      }
+      return keys
+    },
+  }
+}
+
+/** `[MATCH pattern] [COUNT count]` of HSCAN, SSCAN and ZSCAN. */
+export interface ScanOptions {
+  readonly matches: (name: Bytes) => boolean
+  readonly count: number
+  readonly noValues: boolean
+}
+
+/** A cursor as C's `strtoul` reads it: a sign passes, even nothing at all is 0. */
+export function toCursor(word: Bytes): number {
+  const digits = /^([+-]?)([0-9]*)$/.exec(word)
+  if (!digits || (digits[1] !== '' && digits[2] === '')) throw replyError('invalidCursor')
+  const value = BigInt(digits[2] || 0)
+  if (value >= 2n ** 64n) throw replyError('invalidCursor')
+  return Number(digits[1] === '-' ? BigInt.asUintN(64, -value) : value)
+}
+
+export function toScanOptions(words: readonly Bytes[], takesNoValues = false): ScanOptions {
+  let matches = everything
+  let count = 10
+  let noValues = false
+  for (let at = 0; at < words.length; at++) {
+    const option = words[at]!.toUpperCase()
+    const value = words[at + 1]
+    if (option === 'COUNT' && value !== undefined) {
+      count = toInt(value)
+      if (count < 1) throw replyError('syntax')
+      at++
+    } else if (option === 'MATCH' && value !== undefined) {
+      matches = globMatcher(value)
+      at++
+    } else if (option === 'NOVALUES' && takesNoValues) {
+      noValues = true
+    } else {
+      throw replyError('syntax')
+    }
+  }
+  return { matches, count, noValues }
+}
+
+const everything = () => true
+
+/** One page as a reply; `show` appends what stands for a name. Cursors are strings. [store.md 7.2] */
+export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Bytes, into: Bytes[]) => void): Reply {
+  const items: Bytes[] = []
+  for (const name of page.keys) if (options.matches(name)) show(name, items)
+  return [String(page.cursor) as Bytes, items]
+}
+
+export const emptyScan: Reply = ['0' as Bytes, []]
+
+/**
+ * `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER pick them: different ones for a positive count, as many
+ * as there are at most; possibly the same again for a negative one.
+ */
+export function pickNames(
+  count: number,
+  size: number,
+  pick: (random: Random) => Bytes,
+  names: () => Iterable<Bytes>,
+  random: Random,
+): Bytes[] {
+  if (size === 0) return []
+  if (count < 0) return Array.from({ length: -count }, () => pick(random))
+  if (count >= size) return [...names()]
+  // Few of many: draw until enough different ones came. Else shuffle as far as needed.
+  if (count * 3 < size) {
+    const picked = new Set<Bytes>()
+    while (picked.size < count) picked.add(pick(random))
+    return [...picked]
+  }
+  const all = [...names()]
+  for (let at = 0; at < count; at++) {
+    const other = at + random.int(all.length - at)
+    const name = all[at]!
+    all[at] = all[other]!
+    all[other] = name
+  }
+  return all.slice(0, count)
+}

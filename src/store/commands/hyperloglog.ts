@@ -1,0 +1,105 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { bytes, key, named, oneOrMore, zeroOrMore } from '../arguments.js'
+import { type Command, command } from '../command.js'
+import type { Database } from '../database.js'
+import { replyError } from '../errors.js'
+import { ok } from '../reply.js'
+import {
+  addElement,
+  cachedCount,
+  createHyperLogLog,
+  DamagedHyperLogLog,
+  estimate,
+  invalidateCount,
+  isDense,
+  isHyperLogLog,
+  mergeRegisters,
+  registersOf,
+  withRegisters,
+  writeCachedCount,
+} from '../values/hyperloglog.js'
+
+export const hyperloglogCommands: readonly Command[] = [
+  command('PFADD', {
+    flags: ['write', 'fast'],
+    since: '2.8.9',
+    args: { key, elements: zeroOrMore(named('element', bytes)) },
+    run: ({ key, elements }, { db }) =>
+      reportingDamage(() => {
+        const existing = counterAt(db, key)
+        let hll = existing ?? createHyperLogLog()
+        let changed = existing === undefined
+        for (const element of elements) {
+          const added = addElement(hll, element)
+          hll = added.hll
+          changed ||= added.changed
+        }
+        if (!changed) return 0
+        invalidateCount(hll)
+        keep(db, key, hll)
+        db.notify('$', 'pfadd', key)
+        return 1
+      }),
+  }),
+
+  command('PFCOUNT', {
+    flags: ['read', 'slow'],
+    since: '2.8.9',
+    args: { keys: oneOrMore(key) },
+    run: ({ keys }, { db }) =>
+      reportingDamage(() => {
+        if (keys.length > 1) return estimate(mergedRegisters(keys.map((key) => counterAt(db, key))))
+        const hll = counterAt(db, keys[0]!)
+        if (hll === undefined) return 0
+        const cached = cachedCount(hll)
+        if (cached !== undefined) return cached
+        const count = estimate(registersOf(hll))
+        // Counting changes the string, in redis as well.
+        writeCachedCount(hll, count)
+        keep(db, keys[0]!, hll)
+        return count
+      }),
+  }),
+
+  command('PFMERGE', {
+    flags: ['write', 'slow'],
+    since: '2.8.9',
+    args: { destination: key, sources: zeroOrMore(key) },
+    run: ({ destination, sources }, { db }) =>
+      reportingDamage(() => {
+        const counters = [destination, ...sources].map((key) => counterAt(db, key))
+        const registers = mergedRegisters(counters)
+        const becomeDense = counters.some((hll) => hll !== undefined && isDense(hll))
+        const merged = withRegisters(counters[0] ?? createHyperLogLog(), registers, becomeDense)
+        invalidateCount(merged)
+        keep(db, destination, merged)
+        db.notify('$', 'pfadd', destination)
+        return ok
+      }),
+  }),
+]
+
+/** The counter of a key, to be changed in place and then kept. */
+function counterAt(db: Database, key: Bytes): Uint8Array | undefined {
+  const hll = db.rawString(key)?.array
+  if (hll !== undefined && !isHyperLogLog(hll)) throw replyError('notHyperLogLog')
+  return hll
+}
+
+function keep(db: Database, key: Bytes, hll: Uint8Array): void {
+  db.rawString(key, 'create').replace(hll)
+}
+
+function mergedRegisters(counters: readonly (Uint8Array | undefined)[]): Uint8Array {
+  const registers = registersOf(createHyperLogLog())
+  for (const hll of counters) if (hll !== undefined) mergeRegisters(registers, registersOf(hll))
+  return registers
+}
+
+function reportingDamage<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw error instanceof DamagedHyperLogLog ? replyError('damagedHyperLogLog') : error
+  }
+}

@@ -1,0 +1,240 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { bytes, key, named, oneOrMore, optional } from '../arguments.js'
+import { type Command, command } from '../command.js'
+import type { Database } from '../database.js'
+import { replyError } from '../errors.js'
+import type { Reply } from '../reply.js'
+import type { OrderedTable } from '../values/ordered-table.js'
+import { SetValue } from '../values/set.js'
+import {
+  emptyScan,
+  intFrom,
+  numberedKeys,
+  pickNames,
+  scanReply,
+  signedCount,
+  toCursor,
+  toScanOptions,
+  words,
+} from './collection-arguments.js'
+
+type Members = OrderedTable<true>
+type Combine = (sets: readonly (Members | undefined)[], limit?: number) => Bytes[]
+
+const member = named('member', bytes)
+
+export const setCommands: readonly Command[] = [
+  command('SADD', {
+    flags: ['write', 'fast'],
+    args: { key, members: oneOrMore(member) },
+    run({ key, members: added }, { db }) {
+      const { members } = db.container(key, SetValue, 'create')
+      const before = members.size
+      for (const member of added) members.set(member, true)
+      if (members.size > before) db.notify('s', 'sadd', key)
+      return members.size - before
+    },
+  }),
+
+  command('SREM', {
+    flags: ['write', 'fast'],
+    args: { key, members: oneOrMore(member) },
+    run({ key, members: removed }, { db }) {
+      const members = db.container(key, SetValue)?.members
+      if (members === undefined) return 0
+      const before = members.size
+      for (const member of removed) members.delete(member)
+      if (members.size < before) db.notify('s', 'srem', key)
+      return before - members.size
+    },
+  }),
+
+  command('SCARD', {
+    flags: ['read', 'fast'],
+    args: { key },
+    run: ({ key }, { db }) => db.container(key, SetValue)?.members.size ?? 0,
+  }),
+
+  command('SISMEMBER', {
+    flags: ['read', 'fast'],
+    args: { key, member },
+    run: ({ key, member }, { db }) => (db.container(key, SetValue)?.members.has(member) ? 1 : 0),
+  }),
+
+  command('SMISMEMBER', {
+    flags: ['read', 'fast'],
+    since: '6.2.0',
+    args: { key, members: oneOrMore(member) },
+    run({ key, members: asked }, { db }) {
+      const members = db.container(key, SetValue)?.members
+      return asked.map((member) => (members?.has(member) ? 1 : 0))
+    },
+  }),
+
+  command('SMEMBERS', {
+    flags: ['read', 'slow'],
+    args: { key },
+    run: ({ key }, { db }) => [...(db.container(key, SetValue)?.members.keys() ?? [])],
+  }),
+
+  command('SMOVE', {
+    flags: ['write', 'fast'],
+    args: { source: key, destination: key, member },
+    run({ source, destination, member }, { db }) {
+      const from = db.container(source, SetValue)
+      if (from === undefined) return 0
+      // A wrong type at the destination is an error even when there is nothing to move.
+      const to = db.container(destination, SetValue)
+      if (!from.members.has(member)) return 0
+      if (from === to) return 1
+      from.members.delete(member)
+      db.notify('s', 'srem', source)
+      const isNew = (to ?? db.container(destination, SetValue, 'create')).members.set(member, true)
+      if (isNew) db.notify('s', 'sadd', destination)
+      return 1
+    },
+  }),
+
+  command('SPOP', {
+    flags: ['write', 'fast'],
+    args: { key, count: optional(named('count', bytes)) },
+    run({ key, count: word }, { db, random }) {
+      const count = word === undefined ? undefined : intFrom(0, word, 'negativeNotAllowed')
+      const members = db.container(key, SetValue)?.members
+      if (members === undefined) return count === undefined ? null : []
+      if (count === 0) return []
+      const popped = pickNames(
+        count ?? 1,
+        members.size,
+        (chance) => members.random(chance),
+        () => members.keys(),
+        random,
+      )
+      for (const member of popped) members.delete(member)
+      db.notify('s', 'spop', key)
+      return count === undefined ? popped[0]! : popped
+    },
+  }),
+
+  command('SRANDMEMBER', {
+    flags: ['read', 'slow'],
+    args: { key, count: optional(named('count', bytes)) },
+    run({ key, count: word }, { db, random }) {
+      const count = word === undefined ? undefined : signedCount(word)
+      const members = db.container(key, SetValue)?.members
+      if (members === undefined) return count === undefined ? null : []
+      if (count === undefined) return members.random(random)
+      return pickNames(
+        count,
+        members.size,
+        (chance) => members.random(chance),
+        () => members.keys(),
+        random,
+      )
+    },
+  }),
+
+  command('SSCAN', {
+    flags: ['read', 'slow'],
+    since: '2.8.0',
+    args: { key, cursor: named('cursor', bytes), options: words('[MATCH pattern] [COUNT count]') },
+    run({ key, cursor, options: given }, { db }) {
+      const start = toCursor(cursor)
+      const members = db.container(key, SetValue)?.members
+      if (members === undefined) return emptyScan
+      const options = toScanOptions(given)
+      return scanReply(members.scan(start, options.count), options, (member, into) => into.push(member))
+    },
+  }),
+
+  ...combination('SINTER', intersection),
+  ...combination('SUNION', union),
+  ...combination('SDIFF', difference),
+  cardinality('SINTERCARD', intersection, '7.0.0'),
+  cardinality('SUNIONCARD', union, 'service'),
+  cardinality('SDIFFCARD', difference, 'service'),
+]
+
+function setsOf(db: Database, keys: readonly Bytes[]): (Members | undefined)[] {
+  return keys.map((key) => db.container(key, SetValue)?.members)
+}
+
+/** A command that answers the combination, and the one that stores it. */
+function combination(name: string, combine: Combine): Command[] {
+  const event = `${name.toLowerCase()}store`
+  return [
+    command(name, {
+      flags: ['read', 'slow'],
+      args: { keys: oneOrMore(key) },
+      run: ({ keys }, { db }) => combine(setsOf(db, keys)),
+    }),
+    command(`${name}STORE`, {
+      flags: ['write', 'slow'],
+      args: { destination: key, keys: oneOrMore(key) },
+      run({ destination, keys }, { db }): Reply {
+        const found = combine(setsOf(db, keys))
+        if (found.length > 0) {
+          db.set(destination, SetValue.from(found))
+          db.notify('s', event, destination)
+        } else if (db.delete(destination)) {
+          db.notify('g', 'del', destination)
+        }
+        return found.length
+      },
+    }),
+  ]
+}
+
+/** How many members a combination has, `LIMIT 0` for no limit. `APPROX` of the newer two may stay exact. */
+function cardinality(name: string, combine: Combine, since: string): Command {
+  const newer = since === 'service'
+  return command(name, {
+    flags: ['read', 'slow'],
+    since,
+    args: {
+      keys: numberedKeys((word) => intFrom(1, word, 'numkeysPositive'), 'tooManyKeys'),
+      options: words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]'),
+    },
+    run({ keys, options }, { db }) {
+      let limit = 0
+      for (let at = 0; at < options.length; at++) {
+        const option = options[at]!.toUpperCase()
+        const value = options[at + 1]
+        if (option === 'LIMIT' && value !== undefined) {
+          limit = intFrom(0, value, 'negativeLimit')
+          at++
+        } else if (!(newer && option === 'APPROX')) {
+          throw replyError('syntax')
+        }
+      }
+      const size = combine(setsOf(db, keys), limit || undefined).length
+      return limit > 0 ? Math.min(size, limit) : size
+    },
+  })
+}
+
+/** Walks the smallest set; stops once `limit` members are found. */
+function intersection(sets: readonly (Members | undefined)[], limit = Number.POSITIVE_INFINITY): Bytes[] {
+  const present = sets.filter((set) => set !== undefined)
+  if (present.length < sets.length) return []
+  const [smallest, ...others] = present.sort((a, b) => a.size - b.size)
+  const found: Bytes[] = []
+  for (const member of smallest!.keys()) {
+    if (!others.every((set) => set.has(member))) continue
+    found.push(member)
+    if (found.length >= limit) break
+  }
+  return found
+}
+
+function union(sets: readonly (Members | undefined)[]): Bytes[] {
+  const found = new Set<Bytes>()
+  for (const set of sets) for (const member of set?.keys() ?? []) found.add(member)
+  return [...found]
+}
+
+function difference([first, ...others]: readonly (Members | undefined)[]): Bytes[] {
+  const found: Bytes[] = []
+  for (const member of first?.keys() ?? []) if (!others.some((set) => set?.has(member))) found.push(member)
+  return found
+}
