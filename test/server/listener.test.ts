@@ -1,0 +1,134 @@
+import { createServer, request as nodeRequest } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { json } from '../../src/http/respond.js'
+import type { Call, Exchange } from '../../src/http/service.js'
+import { listener } from '../../src/server/listener.js'
+import { adapterContract } from '../support/adapter-contract.js'
+
+const origin = 'http://double.test:1'
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+async function listening(exchange: Exchange, report: (error: unknown) => void = () => {}): Promise<number> {
+  const server = createServer(listener(() => origin, exchange, report))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return (server.address() as AddressInfo).port
+}
+
+adapterContract('the listener of node:http', {
+  passesForeign: false,
+  open: async (world) => {
+    const server = createServer(
+      listener(
+        () => world.addresses.store,
+        world.exchange,
+        () => {},
+      ),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const there = (url: string): string => url.replace(world.addresses.store, `http://127.0.0.1:${port}`)
+    return {
+      fetch: async (input, init) =>
+        input instanceof Request
+          ? globalThis.fetch(new Request(there(input.url), input), init)
+          : globalThis.fetch(there(String(input)), init),
+      close: async () => {
+        server.closeAllConnections()
+        await new Promise((resolve) => server.close(resolve))
+      },
+    }
+  },
+})
+
+/** Speaks plain HTTP over a socket. */
+async function raw(port: number, text: string): Promise<string> {
+  const socket: Socket = connect(port, '127.0.0.1')
+  socket.end(text)
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  return answer
+}
+
+test('neither the Host header nor a whole url as target changes the address', async () => {
+  const urls: string[] = []
+  const port = await listening((call) => {
+    urls.push(call.url)
+    return json(1)
+  })
+  await raw(port, 'GET /a?b HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')
+  await raw(port, 'GET http://store.example:80/a%2Fb?c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  expect(urls).toEqual([`${origin}/a?b`, `${origin}/a%2Fb?c`])
+})
+
+test('headers of the connection are not part of the call; repeated ones are', async () => {
+  const calls: Call[] = []
+  const port = await listening((call) => {
+    calls.push(call)
+    return json(1)
+  })
+  await raw(
+    port,
+    'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1\r\nX-One: a\r\nX-One: b\r\n\r\nz',
+  )
+  expect(calls[0]?.headers).toEqual([
+    ['Host', 'x'],
+    ['X-One', 'a'],
+    ['X-One', 'b'],
+  ])
+})
+
+test('an answer with a body says how long it is, one to HEAD does not', async () => {
+  const port = await listening((call) => (call.method === 'HEAD' ? { ...json('é'), body: null } : json('é')))
+  const get = await raw(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  const head = await raw(port, 'HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  expect(get).toMatch(/^HTTP\/1\.1 200 OK\r\n.*content-length: 4\r\n.*"é"$/s)
+  expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  expect(head).not.toContain('content-length')
+})
+
+test('a mistake of ours is an answer 500 with its stack, and is reported', async () => {
+  const reported: unknown[] = []
+  const port = await listening(
+    async () => {
+      throw new RangeError('a bug')
+    },
+    (error) => reported.push(error),
+  )
+  const answer = await fetch(`http://127.0.0.1:${port}/`)
+  expect(answer.status).toBe(500)
+  expect(await answer.text()).toMatch(/^RangeError: a bug\n\s+at /)
+  expect(reported).toHaveLength(1)
+})
+
+test('a client that goes away while it sends is no mistake', async () => {
+  const reported: unknown[] = []
+  let ended = (): void => {}
+  const seen = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  const port = await listening(
+    async (call) => {
+      try {
+        await call.body()
+      } finally {
+        ended()
+      }
+      return json(1)
+    },
+    (error) => reported.push(error),
+  )
+  const request = nodeRequest({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': '10' } })
+  request.on('error', () => {})
+  request.write('abc', () => request.destroy())
+  await seen
+  expect(reported).toEqual([])
+})
