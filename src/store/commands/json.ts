@@ -287,6 +287,8 @@ function respForm(value: Json): Reply {
   if (Array.isArray(value)) return [latin1('['), ...value.map(respForm)]
   if (value instanceof Map) return [latin1('{'), ...[...value].flatMap(([name, member]) => [name, respForm(member)])]
   if (typeof value === 'boolean') return new Status(String(value))
+  // Integers of the protocol have 64 bits with a sign.
+  if (typeof value === 'bigint' && value >= 2n ** 63n) return latin1(String(value))
   return value instanceof Float ? value.text : value
 }
 
@@ -347,6 +349,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('GET', {
     flags: ['read', 'slow'],
+    deviations:
+      'Matches of `..` come deepest first, as in every JSON command of the service; in RedisJSON in document order.',
     args: { key, what: layoutAndPaths },
     run({ key, what: { layout, paths } }, context) {
       const document = documentOf(context.db, key)

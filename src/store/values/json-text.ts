@@ -29,8 +29,9 @@ export function parseJson(source: Bytes): Json {
 
 /** The JSON text of a value, compact unless a layout is given. Throws JsonSizeError. */
 export function formatJson(value: Json, layout?: Layout): Bytes {
-  const text = layout && (layout.indent || layout.newline || layout.space) ? laidOut(value, layout, 0) : compact(value)
-  return latin1(text)
+  const writer = new Writer(layout && (layout.indent || layout.newline || layout.space) ? layout : undefined)
+  writer.write(value)
+  return latin1(writer.text)
 }
 
 /** More than the service's largest plan lets through, and little enough not to exhaust the memory. */
@@ -289,31 +290,54 @@ function scalar(value: Exclude<Json, JsonArray | JsonObject>): string {
   return value instanceof Float ? value.text : String(value)
 }
 
-function compact(value: Json): string {
-  if (!isContainer(value)) return scalar(value)
-  let text = ''
-  if (Array.isArray(value)) {
-    for (const member of value) text = joined(text, compact(member))
-    return `[${text}]`
-  }
-  for (const [key, member] of value) text = joined(text, `${quoteJson(key)}:${compact(member)}`)
-  return `{${text}}`
-}
+/** Appends to one text, which engines do faster than joining the texts of parts. */
+class Writer {
+  text = ''
+  readonly #layout: Layout | undefined
 
-function joined(text: string, next: string): string {
-  if (text.length + next.length > maxTextLength) throw new JsonSizeError(text.length + next.length)
-  return text === '' ? next : `${text},${next}`
-}
-
-function laidOut(value: Json, layout: Layout, level: number): string {
-  if (!isContainer(value)) return scalar(value)
-  const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
-  const outer = layout.newline + layout.indent.repeat(level)
-  const inner = outer + layout.indent
-  let text = ''
-  for (const [key, member] of value.entries()) {
-    const name = typeof key === 'number' ? '' : `${quoteJson(key)}:${layout.space}`
-    text = joined(text, inner + name + laidOut(member, layout, level + 1))
+  constructor(layout: Layout | undefined) {
+    this.#layout = layout
   }
-  return text === '' ? `${opening}${closing}` : opening + text + outer + closing
+
+  write(value: Json, level = 0): void {
+    if (!isContainer(value)) this.text += scalar(value)
+    else if (this.#layout) this.#laidOut(value, this.#layout, level)
+    else this.#compact(value)
+    if (this.text.length > maxTextLength) throw new JsonSizeError(this.text.length)
+  }
+
+  #compact(value: JsonArray | JsonObject): void {
+    let comma = ''
+    if (Array.isArray(value)) {
+      this.text += '['
+      for (const member of value) {
+        this.text += comma
+        this.write(member)
+        comma = ','
+      }
+      this.text += ']'
+      return
+    }
+    this.text += '{'
+    for (const [key, member] of value) {
+      this.text += `${comma}${quoteJson(key)}:`
+      this.write(member)
+      comma = ','
+    }
+    this.text += '}'
+  }
+
+  #laidOut(value: JsonArray | JsonObject, layout: Layout, level: number): void {
+    const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
+    const outer = layout.newline + layout.indent.repeat(level)
+    this.text += opening
+    let comma = ''
+    for (const [key, member] of value.entries()) {
+      this.text += comma + outer + layout.indent
+      if (typeof key === 'string') this.text += `${quoteJson(key)}:${layout.space}`
+      this.write(member, level + 1)
+      comma = ','
+    }
+    this.text += (comma && outer) + closing
+  }
 }

@@ -1,5 +1,7 @@
-import { describe } from 'vitest'
-import { error, noKey, noPath, stories, wrongType } from './steps.js'
+import { describe, expect, it } from 'vitest'
+import { utf8 } from '../../../src/kernel/bytes.js'
+import { resp2 } from '../../../src/store/encoding/resp2.js'
+import { createStore, error, noKey, noPath, reply, stories, words, wrongType } from './steps.js'
 
 const notNumber = error('ERR value is not a valid float')
 const notInt = error('ERR value is not an int or out of range')
@@ -400,7 +402,7 @@ describe('JSON.RESP', () => {
           'n',
           ['[', 1, '2.50', null],
           'o',
-          ['{', 'big', 18446744073709551615n],
+          ['{', 'big', '18446744073709551615'],
         ],
       ],
       ['JSON.RESP k $.n', [['[', 1, '2.50', null]]],
@@ -411,12 +413,12 @@ describe('JSON.RESP', () => {
           1,
           '2.50',
           null,
-          18446744073709551615n,
+          '18446744073709551615',
           'x',
           'true',
           'false',
           ['[', 1, '2.50', null],
-          ['{', 'big', 18446744073709551615n],
+          ['{', 'big', '18446744073709551615'],
         ],
       ],
       ['JSON.RESP k wet', 'true'],
@@ -425,12 +427,23 @@ describe('JSON.RESP', () => {
       ['JSON.RESP k none', noPath],
       ['JSON.RESP none', null],
       ['JSON.RESP none $', null],
+      ['JSON.SET k $ [9223372036854775807,-9223372036854775808,9223372036854775808]', 'OK'],
+      ['JSON.RESP k', ['[', 9223372036854775807n, -9223372036854775808n, '9223372036854775808']],
       ['JSON.SET k $ {}', 'OK'],
       ['JSON.RESP k', ['{']],
       ['JSON.RESP k $', [['{']]],
       ['JSON.SET k $ []', 'OK'],
       ['JSON.RESP k', ['[']],
     ],
+  })
+})
+
+describe('JSON.RESP on the wire', () => {
+  it('has simple strings for booleans and bulk strings for floats', () => {
+    const store = createStore()
+    reply(store, words('JSON.SET k $ [true,1,2.5,"true",null,{"a":false}]'))
+    const written = resp2(store.execute(words('JSON.RESP k').map(utf8)))
+    expect(written.replaceAll('\r\n', ' ')).toBe('*7 $1 [ +true :1 $3 2.5 $4 true $-1 *3 $1 { $1 a +false ')
   })
 })
 
