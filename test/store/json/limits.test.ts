@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { utf8 } from '../../../src/kernel/bytes.js'
 import { createStore, error, reply, type Step, words } from './steps.js'
 
 const nested = (levels: number, inside = '') => '['.repeat(levels) + inside + ']'.repeat(levels)
@@ -84,6 +85,44 @@ describe('limits', () => {
     const whole = memory('{"a":[1,2,3],"b":{"a":"x"}}')
     const parts = reply(store, words('JSON.DEBUG MEMORY k $.*')) as number[]
     expect(whole).toBeGreaterThan(parts.reduce((sum, part) => sum + part, 0))
+  })
+})
+
+describe('access control', () => {
+  it.each([
+    ['JSON.MGET a b $.x', ['a', 'b']],
+    ['JSON.MSET a $ 1 b $.c 2', ['a', 'b']],
+    ['JSON.GET a b c', ['a']],
+    ['JSON.ARRINDEX a $ 1 2 3', ['a']],
+    ['JSON.DEBUG MEMORY a $', ['a']],
+    ['JSON.DEBUG HELP', []],
+  ])('%s names the keys %j', (line, keys) => {
+    const argv = words(line).map(utf8)
+    expect(createStore().lookup(argv).keysOf(argv)).toEqual(keys)
+  })
+
+  it('the read-only user may read documents and change none', () => {
+    const store = createStore()
+    const readOnly = store.access.userOf('readonly')
+    const run = (line: string) => () => store.execute(words(line).map(utf8), readOnly)
+    reply(store, words('JSON.SET k $ {"a":[1]}'))
+    const reads = ['GET', 'TYPE', 'STRLEN', 'ARRLEN', 'OBJKEYS', 'OBJLEN', 'RESP', 'DEBUG MEMORY']
+    for (const name of reads) expect(run(`JSON.${name} k $`), name).not.toThrow()
+    for (const line of ['MGET k $', 'ARRINDEX k $ 1']) expect(run(`JSON.${line}`), line).not.toThrow()
+    const writes = [
+      'SET k $ 1',
+      'MSET k $ 1',
+      'MERGE k $ 1',
+      'DEL k',
+      'FORGET k',
+      'CLEAR k',
+      'TOGGLE k $',
+      'ARRPOP k',
+      'ARRTRIM k $ 0 0',
+    ]
+    const more = ['NUMINCRBY k $ 1', 'NUMMULTBY k $ 1', 'STRAPPEND k $ "a"', 'ARRAPPEND k $ 1', 'ARRINSERT k $ 0 1']
+    for (const line of [...writes, ...more]) expect(run(`JSON.${line}`), line).toThrow(/^NOPERM/)
+    expect(reply(store, words('JSON.GET k'))).toBe('{"a":[1]}')
   })
 })
 
