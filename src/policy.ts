@@ -28,3 +28,9 @@ export const defaultPolicy: Policy = {
   maxRecordSize: undefined,
   retries: 3,
 }
+  /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
+  maxPendingPerConsumer: number | undefined
+  /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
+  maxStreamBuffer: number
+  maxPendingPerConsumer: undefined,
+  maxStreamBuffer: 1_048_576,

@@ -93,6 +93,40 @@ export function replyError(name: ErrorName): ReplyError {
 export function errorText(name: ErrorName): string {
   return fixed[name]
 }
+  invalidStreamId: 'ERR Invalid stream ID specified as stream command argument',
+  zeroStreamId: 'ERR The ID specified in XADD must be greater than 0-0',
+  smallStreamId: 'ERR The ID specified in XADD is equal or smaller than the target stream top item',
+  streamExhausted: 'ERR The stream has exhausted the last possible ID, unable to add more items',
+  invalidRangeStart: 'ERR invalid start ID for the interval',
+  invalidRangeEnd: 'ERR invalid end ID for the interval',
+  negativeMaxlenArgument: 'ERR The MAXLEN argument must be >= 0.',
+  negativeTrimLimit: 'ERR The LIMIT argument must be >= 0.',
+  twoTrims: 'ERR syntax error, MAXLEN and MINID options at the same time are not compatible',
+  limitWithoutTrim: 'ERR syntax error, LIMIT cannot be used without specifying a trimming strategy',
+  limitWithoutTilde: 'ERR syntax error, LIMIT cannot be used without the special ~ option',
+  trimMissing: 'ERR syntax error, XTRIM must be called with a trimming strategy',
+  idsCount: 'ERR Number of IDs must be a positive integer',
+  idsMismatch: 'ERR The `numids` parameter must match the number of arguments',
+  timeoutNotInteger: 'ERR timeout is not an integer or out of range',
+  timeoutNegative: 'ERR timeout is negative',
+  unbalancedStreams: "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
+  unbalancedGroupStreams: "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
+  groupInXread: 'ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.',
+  noackInXread: 'ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.',
+  groupMissing: 'ERR Missing GROUP option for XREADGROUP',
+  dollarInGroup:
+    'ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.',
+  newerWithoutGroup:
+    'ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.',
+  xgroupNeedsKey:
+    'ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.',
+  entriesRead: 'ERR value for ENTRIESREAD must be positive or -1',
+  groupExists: 'BUSYGROUP Consumer Group name already exists',
+  entriesAdded: 'ERR entries_added must be positive',
+  setIdBelowGiven: 'ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id',
+  setIdBelowDeleted: 'ERR The ID specified in XSETID is smaller than current max_deleted_entry_id',
+  setIdBelowTop: 'ERR The ID specified in XSETID is smaller than the target stream top item',
+  setIdBelowLength: 'ERR The entries_added specified in XSETID is smaller than the target stream length',
 
 export function wrongArity(command: string): ReplyError {
   return new ReplyError(`ERR wrong number of arguments for '${command.toLowerCase().replace(' ', '|')}' command`)
@@ -180,4 +214,40 @@ function sixDecimals(value: number): string {
 
 export function searchNeedsOne(choices: string, command: string): ReplyError {
   return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command.toLowerCase()}`)
+}
+
+export function noSuchGroup(key: Bytes, group: Bytes, where = ''): ReplyError {
+  return new ReplyError(`NOGROUP No such key '${text(key)}' or consumer group '${text(group)}'${where}`)
+}
+
+export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
+  return new ReplyError(`NOGROUP No such consumer group '${text(group)}' for key name '${text(key)}'`)
+}
+
+/** `option` is such as `min-idle-time`, or `IDLE option`. */
+export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyError {
+  return new ReplyError(`ERR Invalid ${option} argument for ${command}`)
+}
+
+export function unknownClaimOption(option: Bytes): ReplyError {
+  return new ReplyError(`ERR Unrecognized XCLAIM option '${text(option)}'`)
+}
+
+/** A subcommand whose options cannot be read. */
+export function subcommandSyntax(container: string, subcommand: Bytes | string): ReplyError {
+  return new ReplyError(
+    `ERR unknown subcommand or wrong number of arguments for '${text(subcommand as Bytes)}'. Try ${container} HELP.`,
+  )
+}
+
+/** A consumer may not have more pending entries than the plan allows. [store.md 7.2] */
+export function pendingLimit(
+  limit: number,
+  pending: number,
+  requested: number,
+  names: { readonly key: Bytes; readonly group: Bytes; readonly consumer: Bytes },
+): ReplyError {
+  return new ReplyError(
+    `ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: ${limit}, Current PEL size: ${pending}, Requested Read: ${requested}, Key: ${text(names.key)}, Group: ${text(names.group)}, Consumer: ${text(names.consumer)}.`,
+  )
 }

@@ -5,6 +5,7 @@ import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
 import { listCommands } from './list.js'
 import { setCommands } from './set.js'
+import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
 import { CommandTable } from './table.js'
 
@@ -15,6 +16,7 @@ export const commandTable: CommandTable = new CommandTable({
   list: listCommands,
   set: setCommands,
   hyperloglog: hyperloglogCommands,
+  stream: streamCommands,
   json: jsonCommands,
   generic: genericCommands,
   connection: connectionCommands,

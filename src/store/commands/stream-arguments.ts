@@ -1,0 +1,265 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { type Arg, type ArgReader, toInt, UnevenArguments } from '../arguments.js'
+import { replyError } from '../errors.js'
+import type { Reply } from '../reply.js'
+import type { IdEntry } from '../values/id-table.js'
+import type { Fields, References, Trim } from '../values/stream.js'
+import {
+  formatId,
+  type Half,
+  lastId,
+  nextId,
+  parseId,
+  parseOpenId,
+  previousId,
+  type StreamId,
+} from '../values/stream-id.js'
+
+// What the arguments of stream commands have in common. Rules and the order of checks are those of redis 7.0.15.
+
+/** An id that stands for itself: `-` and `+` are refused. */
+export function toId(word: Bytes): StreamId {
+  const id = parseId(word)
+  if (id === undefined) throw replyError('invalidStreamId')
+  return id
+}
+
+/** An id where `-` is the first and `+` the last of all. */
+export function toAnyId(word: Bytes, missingSeq: Half = 0): StreamId {
+  if (word === '-') return { ms: 0, seq: 0 }
+  if (word === '+') return lastId
+  const id = parseId(word, missingSeq)
+  if (id === undefined) throw replyError('invalidStreamId')
+  return id
+}
+
+/** Where a range begins: `-`, `5`, `5-1`, or `(5-1` for what comes after it. */
+export function toRangeStart(word: Bytes): StreamId {
+  if (word[0] !== '(' || word.length === 1) return toAnyId(word)
+  const id = nextId(toId(word.slice(1) as Bytes))
+  if (id === undefined) throw replyError('invalidRangeStart')
+  return id
+}
+
+/** Where a range ends: `+`, `5` for all of that millisecond, `5-1`, or `(5-1` for what comes before it. */
+export function toRangeEnd(word: Bytes): StreamId {
+  if (word[0] !== '(' || word.length === 1) return toAnyId(word, lastId.seq)
+  const id = parseId(word.slice(1) as Bytes, lastId.seq)
+  if (id === undefined) throw replyError('invalidStreamId')
+  const before = previousId(id)
+  if (before === undefined) throw replyError('invalidRangeEnd')
+  return before
+}
+
+export const rangeStart: Arg<StreamId> = { usage: 'start', min: 1, max: 1, read: (from) => toRangeStart(from.next()) }
+
+export const rangeEnd: Arg<StreamId> = { usage: 'end', min: 1, max: 1, read: (from) => toRangeEnd(from.next()) }
+
+/** At most so many entries, as clients get them: `[id, [field, value, …]]`. */
+export function take(entries: Iterable<IdEntry<Fields>>, count: number): Reply[] {
+  const replies: Reply[] = []
+  for (const entry of entries) {
+    replies.push(entryReply(entry))
+    if (replies.length >= count) break
+  }
+  return replies
+}
+
+export function entryReply({ id, value }: IdEntry<Fields>): Reply {
+  return [formatId(id), value]
+}
+
+const referenceWords: Record<string, References> = { KEEPREF: 'keep', DELREF: 'drop', ACKED: 'protect' }
+
+/** `[KEEPREF | DELREF | ACKED] IDS numids id [id …]`, in any order. [redis 8.2] */
+export const markedIds: Arg<{ references: References; ids: StreamId[] }> = {
+  usage: '[KEEPREF | DELREF | ACKED] IDS numids id [id …]',
+  min: 3,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    let references: References | undefined
+    let ids: StreamId[] | undefined
+    while (from.left > 0) {
+      const word = from.next().toUpperCase()
+      if (word === 'IDS' && ids === undefined && from.left > 0) ids = readIds(from)
+      else if (word in referenceWords && references === undefined) references = referenceWords[word]
+      else throw replyError('syntax')
+    }
+    if (ids === undefined) throw replyError('syntax')
+    return { references: references ?? 'keep', ids }
+  },
+}
+
+function readIds(from: ArgReader): StreamId[] {
+  const count = Number(from.next())
+  if (!(Number.isInteger(count) && count > 0)) throw replyError('idsCount')
+  if (count > from.left) throw replyError('idsMismatch')
+  return Array.from({ length: count }, () => toId(from.next()))
+}
+
+interface TrimWords {
+  to: Trim['to'] | undefined
+  approximate: boolean
+  limit: number | undefined
+  references: References | undefined
+}
+
+/** Reads one option of trimming; returns whether the next word was one. */
+function takesTrimOption(from: ArgReader, trim: TrimWords): boolean {
+  const option = from.peek()!.toUpperCase()
+  if (option in referenceWords) {
+    if (trim.references !== undefined) throw replyError('syntax')
+    trim.references = referenceWords[option]
+    from.next()
+    return true
+  }
+  if (from.left < 2) return false
+  if (option === 'MAXLEN' || option === 'MINID') {
+    from.next()
+    if (trim.to !== undefined) throw replyError('twoTrims')
+    trim.approximate = from.left > 1 && from.peek() === '~'
+    if (trim.approximate || (from.left > 1 && from.peek() === '=')) from.next()
+    trim.to = option === 'MAXLEN' ? { length: readLength(from) } : { id: toAnyId(from.next()) }
+    return true
+  }
+  if (option === 'LIMIT') {
+    from.next()
+    trim.limit = toInt(from.next())
+    if (trim.limit < 0) throw replyError('negativeTrimLimit')
+    return true
+  }
+  return false
+}
+
+function readLength(from: ArgReader): number {
+  const length = toInt(from.next())
+  if (length < 0) throw replyError('negativeMaxlenArgument')
+  return length
+}
+
+/** `~` trims exactly here: the service is off by one entry at most. [store.md 7.2] */
+function checkedTrim(words: TrimWords): Trim | undefined {
+  if (words.to === undefined) {
+    if (words.limit) throw replyError('limitWithoutTrim')
+    return undefined
+  }
+  if (words.limit !== undefined && !words.approximate) throw replyError('limitWithoutTilde')
+  return { to: words.to, limit: words.limit || Number.POSITIVE_INFINITY, references: words.references ?? 'keep' }
+}
+
+function noTrim(): TrimWords {
+  return { to: undefined, approximate: false, limit: undefined, references: undefined }
+}
+
+const trimUsage = '<MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]'
+
+export const trimOptions: Arg<Trim> = {
+  usage: trimUsage,
+  min: 2,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    const words = noTrim()
+    while (from.left > 0) if (!takesTrimOption(from, words)) throw replyError('syntax')
+    const trim = checkedTrim(words)
+    if (trim === undefined) throw replyError('trimMissing')
+    return trim
+  },
+}
+
+export interface Addition {
+  readonly create: boolean
+  readonly trim: Trim | undefined
+  /** `*`: the stream chooses all of it; `5-*`: it chooses the sequence number. */
+  readonly id: '*' | { readonly ms: Half } | StreamId
+  readonly fields: Bytes[]
+}
+
+/** Everything of XADD behind the key. */
+export const addition: Arg<Addition> = {
+  usage: `[NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value …]`,
+  min: 3,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    const words = noTrim()
+    let create = true
+    while (from.left > 0 && from.peek() !== '*') {
+      if (from.takes('NOMKSTREAM')) create = false
+      else if (!takesTrimOption(from, words)) break
+    }
+    const id = readNewId(from.next())
+    const trim = checkedTrim(words)
+    if (from.left < 2 || from.left % 2 === 1) throw new UnevenArguments()
+    if (typeof id === 'object' && id.ms === 0 && 'seq' in id && id.seq === 0) throw replyError('zeroStreamId')
+    const fields: Bytes[] = []
+    while (from.left > 0) fields.push(from.next())
+    return { create, trim, id, fields }
+  },
+}
+
+function readNewId(word: Bytes): Addition['id'] {
+  if (word === '*') return '*'
+  const ms = parseOpenId(word)
+  return ms === undefined ? toId(word) : { ms }
+}
+
+export interface Reading {
+  readonly count: number
+  readonly group: Bytes
+  readonly consumer: Bytes
+  readonly acknowledge: boolean
+  readonly streams: readonly (readonly [key: Bytes, id: Bytes])[]
+}
+
+/** `[COUNT count] [BLOCK milliseconds] STREAMS key [key …] id [id …]`, and what reading in a group adds. */
+export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
+  const inGroup = command === 'XREADGROUP'
+  const groupUsage = inGroup ? 'GROUP group consumer ' : ''
+  const ackUsage = inGroup ? ' [NOACK]' : ''
+  return {
+    usage: `${groupUsage}[COUNT count] [BLOCK milliseconds]${ackUsage} STREAMS key [key …] id [id …]`,
+    min: inGroup ? 6 : 3,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      let count = Number.POSITIVE_INFINITY
+      let group: readonly [Bytes, Bytes] | undefined
+      let acknowledge = true
+      while (from.left > 0) {
+        const option = from.next().toUpperCase()
+        if (option === 'BLOCK' && from.left > 0) checkTimeout(from.next())
+        else if (option === 'COUNT' && from.left > 0) count = toCount(from.next())
+        else if (option === 'STREAMS' && from.left > 0) {
+          const streams = readStreams(from, inGroup)
+          if (inGroup && group === undefined) throw replyError('groupMissing')
+          const [name, consumer] = group ?? ['' as Bytes, '' as Bytes]
+          return { count, group: name, consumer, acknowledge, streams }
+        } else if (option === 'GROUP' && from.left > 1) {
+          if (!inGroup) throw replyError('groupInXread')
+          group = [from.next(), from.next()]
+        } else if (option === 'NOACK') {
+          if (!inGroup) throw replyError('noackInXread')
+          acknowledge = false
+        } else throw replyError('syntax')
+      }
+      throw replyError('syntax')
+    },
+  }
+}
+
+/** Nothing ever blocks over REST; a time-out is checked and forgotten. [store.md 7.4] */
+function checkTimeout(word: Bytes): void {
+  if (!/^(?:0|-?[1-9][0-9]{0,17})$/.test(word)) throw replyError('timeoutNotInteger')
+  if (word[0] === '-') throw replyError('timeoutNegative')
+}
+
+/** 0 and less mean no limit. */
+function toCount(word: Bytes): number {
+  const count = toInt(word)
+  return count > 0 ? count : Number.POSITIVE_INFINITY
+}
+
+function readStreams(from: ArgReader, inGroup: boolean): [Bytes, Bytes][] {
+  if (from.left % 2 === 1) throw replyError(inGroup ? 'unbalancedGroupStreams' : 'unbalancedStreams')
+  const keys = Array.from({ length: from.left / 2 }, () => from.next())
+  from.keys?.push(...keys)
+  return keys.map((key) => [key, from.next()])
+}

@@ -1,0 +1,509 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import type { Database } from '../database.js'
+import {
+  invalidClaimArgument,
+  noSuchGroup,
+  noSuchGroupOfKey,
+  pendingLimit,
+  replyError,
+  subcommandSyntax,
+  unknownClaimOption,
+} from '../errors.js'
+import { nilArray, ok, type Reply } from '../reply.js'
+import { parseInt64 } from '../text.js'
+import { byName, Consumer, ConsumerGroup } from '../values/consumer-group.js'
+import { Stream } from '../values/stream.js'
+import { compareIds, firstId, formatId, isZero, lastId, nextId, parseId, type StreamId } from '../values/stream-id.js'
+import {
+  entryReply,
+  markedIds,
+  type Reading,
+  rangeStart,
+  reading,
+  toAnyId,
+  toId,
+  toRangeEnd,
+  toRangeStart,
+} from './stream-arguments.js'
+
+const group = named('group', bytes)
+const consumer = named('consumer', bytes)
+const id = named('id', bytes)
+
+export const streamGroupCommands: readonly Command[] = [
+  command('XGROUP CREATE', {
+    flags: ['write', 'slow'],
+    since: '5.0.0',
+    args: { key, group, id: named('<id | $>', bytes), options: groupOptions('CREATE') },
+    run({ key, group, id, options: { mkstream, entriesRead } }, { db }) {
+      const existing = db.container(key, Stream)
+      if (existing === undefined && !mkstream) throw replyError('xgroupNeedsKey')
+      const after = id === '$' ? (existing?.topId ?? firstId) : toId(id)
+      const stream = existing ?? db.container(key, Stream, 'create')
+      if (stream.groups.has(group)) throw replyError('groupExists')
+      stream.groups.set(group, new ConsumerGroup(after, entriesRead))
+      db.notify('t', 'xgroup-create', key)
+      return ok
+    },
+  }),
+
+  command('XGROUP SETID', {
+    flags: ['write', 'slow'],
+    since: '5.0.0',
+    args: { key, group, id: named('<id | $>', bytes), options: groupOptions('SETID') },
+    run({ key, group, id, options: { entriesRead } }, { db }) {
+      const { stream, found } = existingGroup(db, key, group)
+      found.lastDelivered = id === '$' ? stream.topId : toAnyId(id)
+      found.entriesRead = entriesRead
+      db.notify('t', 'xgroup-setid', key)
+      return ok
+    },
+  }),
+
+  command('XGROUP DESTROY', {
+    flags: ['write', 'slow'],
+    since: '5.0.0',
+    args: { key, group },
+    run({ key, group }, { db }) {
+      if (!existingStream(db, key).groups.delete(group)) return 0
+      db.notify('t', 'xgroup-destroy', key)
+      return 1
+    },
+  }),
+
+  command('XGROUP CREATECONSUMER', {
+    flags: ['write', 'slow'],
+    since: '6.2.0',
+    args: { key, group, consumer },
+    run({ key, group, consumer }, { db, now }) {
+      const { found } = existingGroup(db, key, group)
+      if (found.consumers.has(consumer)) return 0
+      createConsumer(db, key, found, consumer, now)
+      return 1
+    },
+  }),
+
+  command('XGROUP DELCONSUMER', {
+    flags: ['write', 'slow'],
+    since: '5.0.0',
+    args: { key, group, consumer },
+    run({ key, group, consumer }, { db }) {
+      const pending = existingGroup(db, key, group).found.removeConsumer(consumer)
+      if (pending !== undefined) db.notify('t', 'xgroup-delconsumer', key)
+      return pending ?? 0
+    },
+  }),
+
+  command('XREADGROUP', {
+    flags: ['write', 'slow', 'blocking'],
+    since: '5.0.0',
+    deviations: 'BLOCK is accepted and never waits. NOACK does not register the consumer.',
+    args: { reading: reading('XREADGROUP') },
+    run: ({ reading }, context) => readGroup(reading, context),
+  }),
+
+  command('XACK', {
+    flags: ['write', 'fast'],
+    since: '5.0.0',
+    args: { key, group, ids: oneOrMore(id) },
+    run({ key, group, ids }, { db }) {
+      const found = db.container(key, Stream)?.groups.get(group)
+      if (found === undefined) return 0
+      return ids.map(toId).filter((id) => found.forget(id)).length
+    },
+  }),
+
+  command('XACKDEL', {
+    flags: ['write', 'fast'],
+    since: '8.2.0',
+    args: { key, group, marked: markedIds },
+    run({ key, group, marked: { references, ids } }, { db }) {
+      const stream = db.container(key, Stream)
+      const found = stream?.groups.get(group)
+      let deleted = false
+      const outcomes = ids.map((id) => {
+        if (!stream || !found?.forget(id)) return -1
+        if (references === 'drop') stream.dropReferences(id)
+        if (references === 'protect' && stream.isReferenced(id)) return 2
+        deleted = stream.delete(id) || deleted
+        return 1
+      })
+      if (deleted) db.notify('t', 'xdel', key)
+      return outcomes
+    },
+  }),
+
+  command('XPENDING', {
+    flags: ['read', 'slow'],
+    since: '5.0.0',
+    args: { key, group, query: pendingQuery() },
+    run({ key, group, query }, { db, now }) {
+      const found = db.container(key, Stream)?.groups.get(group)
+      if (found === undefined) throw noSuchGroup(key, group)
+      return query === undefined ? pendingSummary(found) : pendingList(found, query, now)
+    },
+  }),
+
+  command('XCLAIM', {
+    flags: ['write', 'fast'],
+    since: '5.0.0',
+    args: { key, group, consumer, minIdle: named('min-idle-time', bytes), claim: claimWords() },
+    run: claim,
+  }),
+
+  command('XAUTOCLAIM', {
+    flags: ['write', 'fast'],
+    since: '6.2.0',
+    args: { key, group, consumer, minIdle: minIdleTime('XAUTOCLAIM'), start: rangeStart, options: autoClaimOptions() },
+    run: autoClaim,
+  }),
+]
+
+// ---- groups and consumers ---------------------------------------------------------------------------------------
+
+function existingStream(db: Database, key: Bytes): Stream {
+  const stream = db.container(key, Stream)
+  if (stream === undefined) throw replyError('xgroupNeedsKey')
+  return stream
+}
+
+function existingGroup(db: Database, key: Bytes, name: Bytes): { stream: Stream; found: ConsumerGroup } {
+  const stream = existingStream(db, key)
+  const found = stream.groups.get(name)
+  if (found === undefined) throw noSuchGroupOfKey(key, name)
+  return { stream, found }
+}
+
+function createConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {
+  const consumer = new Consumer(name, now)
+  group.consumers.set(name, consumer)
+  db.notify('t', 'xgroup-createconsumer', key)
+  return consumer
+}
+
+/** The consumer that asks now; made when it is new. */
+function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {
+  const consumer = group.consumers.get(name)
+  if (consumer === undefined) return createConsumer(db, key, group, name, now)
+  consumer.seenAt = now
+  return consumer
+}
+
+function groupOptions(subcommand: 'CREATE' | 'SETID'): Arg<{ mkstream: boolean; entriesRead: number | undefined }> {
+  return {
+    usage: subcommand === 'CREATE' ? '[MKSTREAM] [ENTRIESREAD entries-read]' : '[ENTRIESREAD entries-read]',
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      let mkstream = false
+      let entriesRead: number | undefined
+      while (from.left > 0) {
+        if (subcommand === 'CREATE' && from.takes('MKSTREAM')) mkstream = true
+        else if (from.left > 1 && from.takes('ENTRIESREAD')) {
+          entriesRead = toInt(from.next())
+          if (entriesRead < -1) throw replyError('entriesRead')
+          if (entriesRead === -1) entriesRead = undefined
+        } else throw subcommandSyntax('XGROUP', subcommand)
+      }
+      return { mkstream, entriesRead }
+    },
+  }
+}
+
+// ---- reading ----------------------------------------------------------------------------------------------------
+
+function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply {
+  const { count, group, consumer: name, acknowledge } = reading
+  const requests = reading.streams.map(([key, id]) => {
+    const stream = db.container(key, Stream)
+    const found = stream?.groups.get(group)
+    if (!stream || !found) throw noSuchGroup(key, group, ' in XREADGROUP with GROUP option')
+    if (id === '$') throw replyError('dollarInGroup')
+    return { key, stream, found, after: id === '>' ? ('new' as const) : toId(id) }
+  })
+  const replies: Reply[] = []
+  for (const { key, stream, found, after } of requests) {
+    if (after === 'new' && compareIds(stream.lastEntryId, found.lastDelivered) <= 0) continue
+    const pending = found.consumers.get(name)?.pending.size ?? 0
+    const limit = store.options.policy.maxPendingPerConsumer
+    if (after === 'new' && acknowledge && limit !== undefined) {
+      const requested = Math.min(count, stream.length - stream.entries.countBelow(nextId(found.lastDelivered)!))
+      if (pending + requested > limit) throw pendingLimit(limit, pending, requested, { key, group, consumer: name })
+    }
+    const consumer = acknowledge || found.consumers.has(name) ? activeConsumer(db, key, found, name, now) : undefined
+    replies.push([key, after === 'new' ? deliver() : history(stream, consumer, after, count, now)])
+
+    function deliver(): Reply[] {
+      const entries: Reply[] = []
+      for (const entry of stream.entries.range(nextId(found.lastDelivered)!, lastId)) {
+        stream.deliverTo(found, entry.id)
+        if (acknowledge) found.assign(entry.id, consumer!, now)
+        entries.push(entryReply(entry))
+        if (entries.length >= count) break
+      }
+      return entries
+    }
+  }
+  return replies.length > 0 ? replies : nilArray
+}
+
+/** What a consumer was given and has not acknowledged; a deleted entry is shown without its fields. */
+function history(
+  stream: Stream,
+  consumer: Consumer | undefined,
+  after: StreamId,
+  count: number,
+  now: number,
+): readonly Reply[] {
+  const start = nextId(after)
+  const replies: Reply[] = []
+  if (consumer === undefined || start === undefined) return replies
+  for (const { id, value: pending } of consumer.pending.range(start, lastId)) {
+    const fields = stream.entries.get(id)
+    if (fields !== undefined) {
+      pending.deliveredAt = now
+      pending.deliveries++
+    }
+    replies.push([formatId(id), fields ?? nilArray])
+    if (replies.length >= count) break
+  }
+  return replies
+}
+
+// ---- pending entries --------------------------------------------------------------------------------------------
+
+interface PendingQuery {
+  readonly minIdle: number
+  readonly start: StreamId
+  readonly end: StreamId
+  readonly count: number
+  readonly consumer: Bytes | undefined
+}
+
+function pendingQuery(): Arg<PendingQuery | undefined> {
+  return {
+    usage: '[[IDLE min-idle-time] start end count [consumer]]',
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      if (from.left === 0) return undefined
+      if (from.left < 3 || from.left > 6) throw replyError('syntax')
+      let minIdle = 0
+      if (from.takes('IDLE')) {
+        minIdle = toInt(from.next())
+        if (from.left < 3) throw replyError('syntax')
+      }
+      const [startWord, endWord, countWord] = [from.next(), from.next(), from.next()]
+      const count = Math.max(0, toInt(countWord))
+      const start = toRangeStart(startWord)
+      const end = toRangeEnd(endWord)
+      const consumer = from.left > 0 ? from.next() : undefined
+      while (from.left > 0) from.next()
+      return { minIdle, start, end, count, consumer }
+    },
+  }
+}
+
+function pendingSummary(group: ConsumerGroup): Reply {
+  const first = group.pending.first()
+  const last = group.pending.last()
+  if (!first || !last) return [0, null, null, nilArray]
+  const owners = byName(group.consumers).filter(([, { pending }]) => pending.size > 0)
+  return [
+    group.pending.size,
+    formatId(first.id),
+    formatId(last.id),
+    owners.map(([name, { pending }]) => [name, latin1(String(pending.size))]),
+  ]
+}
+
+function pendingList(group: ConsumerGroup, query: PendingQuery, now: number): Reply {
+  const owner = query.consumer === undefined ? group : group.consumers.get(query.consumer)
+  const replies: Reply[] = []
+  if (owner === undefined || query.count === 0) return replies
+  for (const { id, value } of owner.pending.range(query.start, query.end)) {
+    const idle = now - value.deliveredAt
+    if (query.minIdle !== 0 && idle < query.minIdle) continue
+    replies.push([formatId(id), value.consumer.name, Math.max(0, idle), value.deliveries])
+    if (replies.length >= query.count) break
+  }
+  return replies
+}
+
+// ---- claiming ---------------------------------------------------------------------------------------------------
+
+function minIdleTime(command: string): Arg<number> {
+  return {
+    usage: 'min-idle-time',
+    min: 1,
+    max: 1,
+    read: (from) => Math.max(0, claimNumber(from.next(), 'min-idle-time', command)),
+  }
+}
+
+function claimNumber(word: Bytes, option: string, command?: string): number {
+  const value = parseInt64(word)
+  if (value === undefined) throw invalidClaimArgument(option, command)
+  return Number(value)
+}
+
+/** Ids and options: read by the body, because the group is looked up before them. */
+function claimWords(): Arg<Bytes[]> {
+  return {
+    ...oneOrMore(bytes),
+    usage:
+      'id [id …] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID last-delivered-id]',
+  }
+}
+
+interface ClaimOptions {
+  force: boolean
+  justId: boolean
+  deliveredAt: number | undefined
+  deliveries: number | undefined
+  lastId: StreamId
+}
+
+function readClaim(words: readonly Bytes[], now: number): { ids: StreamId[]; options: ClaimOptions } {
+  const ids: StreamId[] = []
+  let at = 0
+  for (; at < words.length; at++) {
+    const id = parseId(words[at]!)
+    if (id === undefined) break
+    ids.push(id)
+  }
+  const options: ClaimOptions = {
+    force: false,
+    justId: false,
+    deliveredAt: undefined,
+    deliveries: undefined,
+    lastId: firstId,
+  }
+  for (; at < words.length; at++) {
+    const option = words[at]!.toUpperCase()
+    const value = words[at + 1]
+    if (option === 'FORCE') options.force = true
+    else if (option === 'JUSTID') options.justId = true
+    else if (value === undefined) throw unknownClaimOption(words[at]!)
+    else {
+      if (option === 'IDLE') options.deliveredAt = now - claimNumber(value, 'IDLE option')
+      else if (option === 'TIME') options.deliveredAt = claimNumber(value, 'TIME option')
+      else if (option === 'RETRYCOUNT') options.deliveries = claimNumber(value, 'RETRYCOUNT option')
+      else if (option === 'LASTID') options.lastId = toId(value)
+      else throw unknownClaimOption(words[at]!)
+      at++
+    }
+  }
+  return { ids, options }
+}
+
+interface ClaimArguments {
+  readonly key: Bytes
+  readonly group: Bytes
+  readonly consumer: Bytes
+  readonly minIdle: Bytes
+  readonly claim: readonly Bytes[]
+}
+
+function claim(args: ClaimArguments, { db, now }: CommandContext): Reply {
+  const { key, group, consumer: name } = args
+  const stream = db.container(key, Stream)
+  const found = stream?.groups.get(group)
+  if (!stream || !found) throw noSuchGroup(key, group)
+  const minIdle = Math.max(0, claimNumber(args.minIdle, 'min-idle-time'))
+  const { ids, options } = readClaim(args.claim, now)
+  if (!isZero(options.lastId) && compareIds(options.lastId, found.lastDelivered) > 0) {
+    found.lastDelivered = options.lastId
+  }
+  // A time that cannot be is not worth an error: clients reckon it from clocks of their own.
+  const given = options.deliveredAt
+  const deliveredAt = given === undefined || given === -1 || given < 0 || given > now ? now : given
+  const replies: Reply[] = []
+  for (const id of ids) {
+    const fields = stream.entries.get(id)
+    if (fields === undefined) {
+      found.forget(id)
+      continue
+    }
+    const held = found.pending.get(id)
+    if (held === undefined ? !options.force : minIdle > 0 && now - held.deliveredAt < minIdle) continue
+    const consumer = activeConsumer(db, key, found, name, now)
+    const pending = held ?? { consumer, deliveredAt: now, deliveries: 1 }
+    if (held === undefined) found.hold(id, pending)
+    pending.deliveredAt = deliveredAt
+    if (options.deliveries !== undefined && options.deliveries >= 0) pending.deliveries = options.deliveries
+    else if (!options.justId) pending.deliveries++
+    found.hand(id, pending, consumer)
+    replies.push(options.justId ? formatId(id) : entryReply({ id, value: fields }))
+  }
+  return replies
+}
+
+interface AutoClaimArguments {
+  readonly key: Bytes
+  readonly group: Bytes
+  readonly consumer: Bytes
+  readonly minIdle: number
+  readonly start: StreamId
+  readonly options: { readonly count: number; readonly justId: boolean }
+}
+
+function autoClaimOptions(): Arg<AutoClaimArguments['options']> {
+  return {
+    usage: '[COUNT count] [JUSTID]',
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      let count = 100
+      let justId = false
+      while (from.left > 0) {
+        if (from.takes('JUSTID')) justId = true
+        else if (from.left > 1 && from.takes('COUNT')) count = autoClaimCount(from.next())
+        else throw replyError('syntax')
+      }
+      return { count, justId }
+    },
+  }
+}
+
+function autoClaimCount(word: Bytes): number {
+  const count = parseInt64(word)
+  // What redis can still allocate room for.
+  if (count === undefined || count < 1 || count > 576_460_752_303_423_487n) throw replyError('countAboveZero')
+  return Number(count)
+}
+
+/** Pending entries looked at for each that may be claimed. */
+const attemptsFactor = 10
+
+function autoClaim(args: AutoClaimArguments, { db, now }: CommandContext): Reply {
+  const { key, group, minIdle, options } = args
+  const stream = db.container(key, Stream)
+  const found = stream?.groups.get(group)
+  if (!stream || !found) throw noSuchGroup(key, group)
+  const claimed: Reply[] = []
+  const gone: Reply[] = []
+  let next = found.pending.ceiling(args.start)
+  for (
+    let attempts = options.count * attemptsFactor;
+    next !== undefined && attempts > 0 && claimed.length + gone.length < options.count;
+    attempts--
+  ) {
+    const { id, value: pending } = next
+    const fields = stream.entries.get(id)
+    if (fields === undefined) {
+      found.forget(id)
+      gone.push(formatId(id))
+    } else if (minIdle === 0 || now - pending.deliveredAt >= minIdle) {
+      pending.deliveredAt = now
+      if (!options.justId) pending.deliveries++
+      found.hand(id, pending, activeConsumer(db, key, found, args.consumer, now))
+      claimed.push(options.justId ? formatId(id) : entryReply({ id, value: fields }))
+    }
+    const following = nextId(id)
+    next = following && found.pending.ceiling(following)
+  }
+  return [formatId(next?.id ?? firstId), claimed, gone]
+}

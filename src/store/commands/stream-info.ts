@@ -1,0 +1,153 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, key, named, toInt } from '../arguments.js'
+import { type Command, command } from '../command.js'
+import type { Database } from '../database.js'
+import { noSuchGroupOfKey, replyError, subcommandSyntax } from '../errors.js'
+import type { Reply } from '../reply.js'
+import { byName, type Consumer, type ConsumerGroup } from '../values/consumer-group.js'
+import { Stream } from '../values/stream.js'
+import { formatId } from '../values/stream-id.js'
+import { entryReply, take } from './stream-arguments.js'
+
+export const streamInfoCommands: readonly Command[] = [
+  command('XINFO STREAM', {
+    flags: ['read', 'slow'],
+    since: '5.0.0',
+    deviations: 'The numbers about the radix tree are estimates.',
+    args: { key, full: fullOption() },
+    run({ key, full }, { db }) {
+      const stream = streamOf(db, key)
+      return full === undefined ? summary(stream) : details(stream, full)
+    },
+  }),
+
+  command('XINFO GROUPS', {
+    flags: ['read', 'slow'],
+    since: '5.0.0',
+    args: { key },
+    run({ key }, { db }) {
+      const stream = streamOf(db, key)
+      return byName(stream.groups).map(([name, group]) =>
+        flat({
+          name,
+          consumers: group.consumers.size,
+          pending: group.pending.size,
+          'last-delivered-id': formatId(group.lastDelivered),
+          'entries-read': group.entriesRead ?? null,
+          lag: stream.lagOf(group) ?? null,
+        }),
+      )
+    },
+  }),
+
+  command('XINFO CONSUMERS', {
+    flags: ['read', 'slow'],
+    since: '5.0.0',
+    args: { key, group: named('group', bytes) },
+    run({ key, group }, { db, now }) {
+      const found = streamOf(db, key).groups.get(group)
+      if (found === undefined) throw noSuchGroupOfKey(key, group)
+      return byName(found.consumers).map(([name, { pending, seenAt }]) =>
+        flat({ name, pending: pending.size, idle: Math.max(0, now - seenAt) }),
+      )
+    },
+  }),
+]
+
+function streamOf(db: Database, key: Bytes): Stream {
+  const stream = db.container(key, Stream)
+  if (stream === undefined) throw replyError('noSuchKey')
+  return stream
+}
+
+/** Names and values in turns, as maps are told. */
+function flat(fields: Readonly<Record<string, Reply>>): Reply {
+  return Object.entries(fields).flatMap(([name, value]) => [latin1(name), value] as Reply[])
+}
+
+/** `[FULL [COUNT count]]`: how many entries to show, 0 for all of them. */
+function fullOption(): Arg<number | undefined> {
+  return {
+    usage: '[FULL [COUNT count]]',
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      const words = from.left
+      if (words === 0) return undefined
+      if ((words !== 1 && words !== 3) || !from.takes('FULL')) throw subcommandSyntax('XINFO', 'STREAM')
+      if (words === 1) return 10
+      if (!from.takes('COUNT')) throw subcommandSyntax('XINFO', 'STREAM')
+      const count = toInt(from.next())
+      return count < 0 ? 10 : count
+    },
+  }
+}
+
+function head(stream: Stream): Record<string, Reply> {
+  // Redis keeps entries in nodes of a hundred under a radix tree; nobody should depend on its shape.
+  const nodes = Math.ceil(stream.length / 100)
+  return {
+    length: stream.length,
+    'radix-tree-keys': nodes,
+    'radix-tree-nodes': nodes + 1,
+    'last-generated-id': formatId(stream.topId),
+    'max-deleted-entry-id': formatId(stream.maxDeletedId),
+    'entries-added': stream.added,
+    'recorded-first-entry-id': formatId(stream.firstEntryId),
+  }
+}
+
+function summary(stream: Stream): Reply {
+  const first = stream.entries.first()
+  const last = stream.entries.last()
+  return flat({
+    ...head(stream),
+    groups: stream.groups.size,
+    'first-entry': first ? entryReply(first) : null,
+    'last-entry': last ? entryReply(last) : null,
+  })
+}
+
+function details(stream: Stream, count: number): Reply {
+  const most = count === 0 ? Number.POSITIVE_INFINITY : count
+  return flat({
+    ...head(stream),
+    entries: take(stream.entries, most),
+    groups: byName(stream.groups).map(([name, group]) => groupDetails(name, group, stream, most)),
+  })
+}
+
+function groupDetails(name: Bytes, group: ConsumerGroup, stream: Stream, most: number): Reply {
+  return flat({
+    name,
+    'last-delivered-id': formatId(group.lastDelivered),
+    'entries-read': group.entriesRead ?? null,
+    lag: stream.lagOf(group) ?? null,
+    'pel-count': group.pending.size,
+    pending: firstOf(group.pending, most).map(({ id, value }) => [
+      formatId(id),
+      value.consumer.name,
+      value.deliveredAt,
+      value.deliveries,
+    ]),
+    consumers: byName(group.consumers).map(([, consumer]) => consumerDetails(consumer, most)),
+  })
+}
+
+function consumerDetails({ name, seenAt, pending }: Consumer, most: number): Reply {
+  return flat({
+    name,
+    'seen-time': seenAt,
+    'pel-count': pending.size,
+    pending: firstOf(pending, most).map(({ id, value }) => [formatId(id), value.deliveredAt, value.deliveries]),
+  })
+}
+
+function firstOf<T>(items: Iterable<T>, most: number): T[] {
+  const first: T[] = []
+  for (const item of items) {
+    first.push(item)
+    if (first.length >= most) break
+  }
+  return first
+}

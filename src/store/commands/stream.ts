@@ -1,0 +1,199 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, int, key, named, oneOrMore, options } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import { replyError } from '../errors.js'
+import { nilArray, ok, type Reply } from '../reply.js'
+import type { IdEntry } from '../values/id-table.js'
+import { type Fields, Stream } from '../values/stream.js'
+import { compareIds, formatId, isZero, lastId, nextId, type StreamId } from '../values/stream-id.js'
+import {
+  type Addition,
+  addition,
+  markedIds,
+  rangeEnd,
+  rangeStart,
+  reading,
+  take,
+  toId,
+  trimOptions,
+} from './stream-arguments.js'
+import { streamGroupCommands } from './stream-group.js'
+import { streamInfoCommands } from './stream-info.js'
+
+const id = named('id', bytes)
+const streamId: Arg<StreamId> = { usage: 'id', min: 1, max: 1, read: (from) => toId(from.next()) }
+
+export const streamCommands: readonly Command[] = [
+  command('XADD', {
+    flags: ['write', 'fast'],
+    since: '5.0.0',
+    deviations: 'Trimming with `~` is exact.',
+    args: { key, addition },
+    run({ key, addition }, { db, now }) {
+      const { create, trim, fields } = addition
+      const stream = create ? db.container(key, Stream, 'create') : db.container(key, Stream)
+      if (stream === undefined) return null
+      const id = chosenId(addition, stream, Math.floor(now))
+      stream.append(id, fields)
+      db.notify('t', 'xadd', key)
+      if (trim !== undefined && stream.trim(trim) > 0) db.notify('t', 'xtrim', key)
+      return formatId(id)
+    },
+  }),
+
+  command('XTRIM', {
+    flags: ['write', 'slow'],
+    since: '5.0.0',
+    deviations: 'Trimming with `~` is exact.',
+    args: { key, trim: trimOptions },
+    run({ key, trim }, { db }) {
+      const trimmed = db.container(key, Stream)?.trim(trim) ?? 0
+      if (trimmed > 0) db.notify('t', 'xtrim', key)
+      return trimmed
+    },
+  }),
+
+  command('XLEN', {
+    flags: ['read', 'fast'],
+    since: '5.0.0',
+    args: { key },
+    run: ({ key }, { db }) => db.container(key, Stream)?.length ?? 0,
+  }),
+
+  command('XRANGE', {
+    flags: ['read', 'slow'],
+    since: '5.0.0',
+    args: { key, start: rangeStart, end: rangeEnd, options: options({ count: int }) },
+    run: ({ key, start, end, options: { count } }, { db }) =>
+      ranged(db.container(key, Stream), count, (entries) => entries.range(start, end)),
+  }),
+
+  command('XREVRANGE', {
+    flags: ['read', 'slow'],
+    since: '5.0.0',
+    args: { key, end: rangeEnd, start: rangeStart, options: options({ count: int }) },
+    run: ({ key, start, end, options: { count } }, { db }) =>
+      ranged(db.container(key, Stream), count, (entries) => entries.backwards(start, end)),
+  }),
+
+  command('XDEL', {
+    flags: ['write', 'fast'],
+    since: '5.0.0',
+    args: { key, ids: oneOrMore(id) },
+    run({ key, ids }, { db }) {
+      const stream = db.container(key, Stream)
+      if (stream === undefined) return 0
+      const deleted = ids.map(toId).filter((id) => stream.delete(id)).length
+      if (deleted > 0) db.notify('t', 'xdel', key)
+      return deleted
+    },
+  }),
+
+  command('XDELEX', {
+    flags: ['write', 'fast'],
+    since: '8.2.0',
+    args: { key, marked: markedIds },
+    run({ key, marked: { references, ids } }, { db }) {
+      const stream = db.container(key, Stream)
+      const outcomes = ids.map((id) => {
+        if (stream?.entries.has(id) !== true) return -1
+        if (references === 'protect' && stream.isReferenced(id)) return 2
+        if (references === 'drop') stream.dropReferences(id)
+        stream.delete(id)
+        return 1
+      })
+      if (outcomes.includes(1)) db.notify('t', 'xdel', key)
+      return outcomes
+    },
+  }),
+
+  command('XREAD', {
+    flags: ['read', 'slow', 'blocking'],
+    since: '5.0.0',
+    deviations: 'BLOCK is accepted and never waits.',
+    args: { reading: reading('XREAD') },
+    run({ reading: { streams, count } }, { db }) {
+      const requests = streams.map(([key, id]): [Bytes, Stream | undefined, StreamId] => {
+        const stream = db.container(key, Stream)
+        if (id === '>') throw replyError('newerWithoutGroup')
+        return [key, stream, id === '$' ? (stream?.topId ?? toId(latin1('0'))) : toId(id)]
+      })
+      const replies: Reply[] = []
+      for (const [key, stream, after] of requests) {
+        if (stream === undefined || compareIds(stream.lastEntryId, after) <= 0) continue
+        replies.push([key, take(stream.entries.range(nextId(after)!, lastId), count)])
+      }
+      return replies.length > 0 ? replies : nilArray
+    },
+  }),
+
+  command('XSETID', {
+    flags: ['write', 'fast'],
+    since: '5.0.0',
+    args: {
+      key,
+      id: streamId,
+      options: options({ entriesadded: entriesAdded(), maxdeletedid: streamId }),
+    },
+    run: setId,
+  }),
+
+  ...streamGroupCommands,
+  ...streamInfoCommands,
+]
+
+/** The id of a new entry; always higher than every one before. */
+function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
+  const { topId } = stream
+  const next = nextId(topId)
+  if (next === undefined) throw replyError('streamExhausted')
+  if (id === '*') return now > topId.ms ? { ms: now, seq: 0 } : next
+  const chosen = 'seq' in id ? id : id.ms !== topId.ms ? { ms: id.ms, seq: 0 } : next
+  // The number after the last one of a millisecond would belong to the next millisecond.
+  if (chosen.ms !== id.ms || compareIds(chosen, topId) <= 0) throw replyError('smallStreamId')
+  return chosen
+}
+
+function ranged(
+  stream: Stream | undefined,
+  count: number | undefined,
+  rangeOf: (entries: Stream['entries']) => Iterable<IdEntry<Fields>>,
+): Reply {
+  if (stream === undefined) return []
+  return count !== undefined && count <= 0 ? nilArray : take(rangeOf(stream.entries), count ?? Number.POSITIVE_INFINITY)
+}
+
+function entriesAdded(): Arg<number> {
+  return {
+    ...int,
+    usage: 'entries-added',
+    read(from) {
+      const count = int.read(from)
+      if (count < 0) throw replyError('entriesAdded')
+      return count
+    },
+  }
+}
+
+interface SetIdArguments {
+  readonly key: Bytes
+  readonly id: StreamId
+  readonly options: { readonly entriesadded?: number; readonly maxdeletedid?: StreamId }
+}
+
+function setId({ key, id: top, options }: SetIdArguments, { db }: CommandContext): Reply {
+  const { entriesadded, maxdeletedid: deleted } = options
+  if (deleted !== undefined && compareIds(top, deleted) < 0) throw replyError('setIdBelowGiven')
+  const stream = db.container(key, Stream)
+  if (stream === undefined) throw replyError('noSuchKey')
+  if (compareIds(top, stream.maxDeletedId) < 0) throw replyError('setIdBelowDeleted')
+  if (stream.length > 0) {
+    if (compareIds(top, stream.lastEntryId) < 0) throw replyError('setIdBelowTop')
+    if (entriesadded !== undefined && stream.length > entriesadded) throw replyError('setIdBelowLength')
+  }
+  stream.topId = top
+  if (entriesadded !== undefined) stream.added = entriesadded
+  if (deleted !== undefined && !isZero(deleted)) stream.maxDeletedId = deleted
+  db.notify('t', 'xsetid', key)
+  return ok
+}

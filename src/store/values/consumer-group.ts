@@ -1,0 +1,90 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { IdTable } from './id-table.js'
+import type { StreamId } from './stream-id.js'
+
+/** An entry that was delivered and not acknowledged. */
+export interface Pending {
+  consumer: Consumer
+  /** Milliseconds since the Unix epoch. */
+  deliveredAt: number
+  deliveries: number
+}
+
+export class Consumer {
+  readonly pending: IdTable<Pending> = new IdTable()
+
+  constructor(
+    readonly name: Bytes,
+    /** When it last asked for anything, milliseconds since the Unix epoch. */
+    public seenAt: number,
+  ) {}
+}
+
+/** Consumers that share the entries of a stream, each entry given to one of them. */
+export class ConsumerGroup {
+  readonly pending: IdTable<Pending> = new IdTable()
+  readonly consumers: Map<Bytes, Consumer> = new Map()
+
+  constructor(
+    public lastDelivered: StreamId,
+    /** How many entries of the stream it has read since the stream began; `undefined` when that is unknown. */
+    public entriesRead: number | undefined,
+  ) {}
+
+  /** Gives an entry to a consumer, whoever had it before. */
+  assign(id: StreamId, consumer: Consumer, now: number): void {
+    const pending = this.pending.get(id)
+    if (pending === undefined) {
+      this.hold(id, { consumer, deliveredAt: now, deliveries: 1 })
+      return
+    }
+    this.hand(id, pending, consumer)
+    pending.deliveredAt = now
+    pending.deliveries = 1
+  }
+
+  hold(id: StreamId, pending: Pending): void {
+    this.pending.set(id, pending)
+    pending.consumer.pending.set(id, pending)
+  }
+
+  /** Makes another consumer the owner of a pending entry. */
+  hand(id: StreamId, pending: Pending, consumer: Consumer): void {
+    if (pending.consumer === consumer) return
+    pending.consumer.pending.delete(id)
+    pending.consumer = consumer
+    consumer.pending.set(id, pending)
+  }
+
+  /** Returns whether the entry was pending. */
+  forget(id: StreamId): boolean {
+    const pending = this.pending.get(id)
+    if (pending === undefined) return false
+    this.pending.delete(id)
+    pending.consumer.pending.delete(id)
+    return true
+  }
+
+  /** Returns how many pending entries went with it; `undefined` when there is no such consumer. */
+  removeConsumer(name: Bytes): number | undefined {
+    const consumer = this.consumers.get(name)
+    if (consumer === undefined) return undefined
+    for (const { id } of consumer.pending) this.pending.delete(id)
+    this.consumers.delete(name)
+    return consumer.pending.size
+  }
+
+  copy(): ConsumerGroup {
+    const copy = new ConsumerGroup(this.lastDelivered, this.entriesRead)
+    for (const { name, seenAt } of this.consumers.values()) copy.consumers.set(name, new Consumer(name, seenAt))
+    for (const { id, value } of this.pending) {
+      copy.hold(id, { ...value, consumer: copy.consumers.get(value.consumer.name)! })
+    }
+    return copy
+  }
+}
+
+/** By name, in order of bytes: the order in which redis lists groups and consumers. */
+export function byName<T>(table: ReadonlyMap<Bytes, T>): [Bytes, T][] {
+  return [...table].sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,87 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+
+/**
+ * One half of an id: an unsigned 64-bit integer, a bigint only where a number would not be exact. The language compares
+ * the two kinds with each other exactly, so nothing but arithmetic has to tell them apart.
+ */
+export type Half = number | bigint
+
+/** Milliseconds and a sequence number: the place of an entry in a stream. */
+export interface StreamId {
+  readonly ms: Half
+  readonly seq: Half
+}
+
+const largestHalf = 0xffff_ffff_ffff_ffffn
+
+export const firstId: StreamId = { ms: 0, seq: 0 }
+export const lastId: StreamId = { ms: largestHalf, seq: largestHalf }
+
+export function compareIds(a: StreamId, b: StreamId): number {
+  if (a.ms !== b.ms) return a.ms < b.ms ? -1 : 1
+  return a.seq === b.seq ? 0 : a.seq < b.seq ? -1 : 1
+}
+
+export function isZero(id: StreamId): boolean {
+  return id.ms === 0 && id.seq === 0
+}
+
+/** The id that follows; `undefined` after the very last. */
+export function nextId({ ms, seq }: StreamId): StreamId | undefined {
+  if (seq !== largestHalf) return { ms, seq: plus(seq, 1) }
+  return ms === largestHalf ? undefined : { ms: plus(ms, 1), seq: 0 }
+}
+
+/** The id before; `undefined` before the very first. */
+export function previousId({ ms, seq }: StreamId): StreamId | undefined {
+  if (seq !== 0) return { ms, seq: plus(seq, -1) }
+  return ms === 0 ? undefined : { ms: plus(ms, -1), seq: largestHalf }
+}
+
+function plus(half: Half, step: 1 | -1): Half {
+  return typeof half === 'number' && half < Number.MAX_SAFE_INTEGER ? half + step : toHalf(BigInt(half) + BigInt(step))
+}
+
+function toHalf(value: bigint): Half {
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
+
+export function formatId({ ms, seq }: StreamId): Bytes {
+  return latin1(`${ms}-${seq}`)
+}
+
+/** `5-1`, or `5` with the sequence number to assume. `undefined` when it is no id. */
+export function parseId(word: Bytes, missingSeq: Half = 0): StreamId | undefined {
+  const dash = word.indexOf('-')
+  const ms = parseHalf(dash < 0 ? word : word.slice(0, dash))
+  const seq = dash < 0 ? missingSeq : parseHalf(word.slice(dash + 1))
+  return ms === undefined || seq === undefined ? undefined : { ms, seq }
+}
+
+/** The milliseconds of `5-*`: an id whose sequence number the stream is to choose. */
+export function parseOpenId(word: Bytes): Half | undefined {
+  return word.endsWith('-*') ? parseHalf(word.slice(0, -2)) : undefined
+}
+
+const halfText = /^[ \t-\r]*\+?([0-9]+)$/
+
+/** As C reads an unsigned number: leading blanks, a plus and zeros pass. */
+function parseHalf(text: string): Half | undefined {
+  if (text.length > 0 && text.length < 16) {
+    let value = 0
+    for (let index = 0; index < text.length; index++) {
+      const digit = text.charCodeAt(index) - 48
+      if (!(digit >= 0 && digit <= 9)) return parseOddHalf(text)
+      value = value * 10 + digit
+    }
+    return value
+  }
+  return parseOddHalf(text)
+}
+
+function parseOddHalf(text: string): Half | undefined {
+  const digits = text.length < 128 ? halfText.exec(text)?.[1] : undefined
+  if (digits === undefined) return undefined
+  const value = BigInt(digits)
+  return value <= largestHalf ? toHalf(value) : undefined
+}
