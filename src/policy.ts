@@ -1,3 +1,23 @@
+/** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
+export interface QueueLimits {
+  readonly messagesPerDay: number | undefined
+  readonly maxMessageSize: number
+  readonly maxDelay: number | undefined
+  /** Longest time a destination may take to answer. */
+  readonly maxTimeout: number
+  readonly maxRetries: number
+  readonly schedules: number
+  readonly queues: number
+  readonly queueParallelism: number
+  readonly globalParallelism: number
+  readonly urlGroups: number
+  readonly endpointsPerGroup: number
+  readonly logRetention: number
+  readonly dlqRetention: number
+}
+
+export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
+
 /**
  * Every number and choice that the public sources leave open or contradict, by name, with its default and source.
  * `createSandbox({ policy: { … } })` overrides any of them.
@@ -15,8 +35,69 @@ export interface Policy {
   maxKeySize: number
   /** Bytes of one key's value, `undefined` for no limit. [store.md 10] */
   maxRecordSize: number | undefined
+  /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
+  maxPendingPerConsumer: number | undefined
+  /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
+  maxStreamBuffer: number
   /** Retries of a message that does not say. [queue.md 2.2] */
   retries: number
+  /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
+  queuePlan: QueuePlan
+  /** Single limits instead of the plan's. [queue.md 5.6] */
+  queueLimits: Partial<QueueLimits>
+  /** Refuse what the plan does not allow; without it only retention, time-out and truncation follow the plan. [queue.md 5.6] */
+  enforceQuotas: boolean
+  /** Status of a refusal over quota. [queue.md 16] */
+  quotaStatus: number
+  /** Status of a change asked for with the read-only token. [queue.md 10] */
+  readOnlyStatus: number
+  /** Calls a second beyond publishing, `undefined` for no limit. [queue.md 10] */
+  queueBurstLimit: number | undefined
+  /** Publish calls per virtual day, `undefined` for no limit. [queue.md 10] */
+  queueDailyLimit: number | undefined
+  /** The only region that knows the token, `undefined` for both. [queue.md 1.13] */
+  homeRegion: string | undefined
+  /** Factor f of the default back-off e^(f·n) seconds. [queue.md 5.2, 16] */
+  backoffFactor: number
+  /** Whether the default back-off is cut to whole seconds. [queue.md 5.2] */
+  roundBackoff: boolean
+  /** Longest wait before a retry, milliseconds. [queue.md 5.2] */
+  maxRetryDelay: number
+  /** Whether Retry-After and its kin win over the message's own retry delay. [queue.md 5.2] */
+  retryHeadersOverrideExpression: boolean
+  /** Milliseconds during which a deduplication id is remembered. [queue.md 2.4, 16] */
+  deduplicationWindow: number
+  /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */
+  cancelledSpelling: 'CANCELLED' | 'CANCELED'
+  /** `due`: the entry is written when the next delivery would have been due. `now`: at once. [queue.md 4.2] */
+  cancelledAt: 'due' | 'now'
+  /** JSON type of `notBefore` and `createdAt` in callback bodies. [queue.md 5.4, 16] */
+  callbackTimes: 'string' | 'number'
+  /** Refuse delayed callbacks with 400, as a changelog entry has it. [queue.md 2.2, 16] */
+  refuseCallbackDelay: boolean
+  /** Whether a redirect of a destination is followed (at most 10) instead of counting as a failure. [queue.md 5.1] */
+  followRedirects: boolean
+  /** Refuse destinations on this machine, as the live service does. [queue.md 1.13] */
+  refuseLoopback: boolean
+  /** Refuse percent-encoded destinations, as two reports have it. [queue.md 1.3] */
+  refuseEncodedDestination: boolean
+  /** What an attempt meets when no handler is registered and no `fetch` is given: an error, or this status. */
+  unhandledDestination: 'error' | number
+  /** Address of a publisher whose request does not name one in `X-Forwarded-For`. */
+  callerIp: string
+  /** Entries of a page of the log: default and maximum. [queue.md 1.10, 16] */
+  logPageSize: number
+  maxLogPageSize: number
+  /** Entries of a page of the dead-letter queue: default and maximum. [queue.md 1.9] */
+  dlqPageSize: number
+  /** Messages that one bulk cancel may name in `count`. [queue.md 1.5] */
+  maxCancelCount: number
+  /** Longest rate period of flow control, seconds. [queue.md 2.2] */
+  maxRatePeriod: number
+  /** Whether a replaced schedule stays paused. [queue.md 7] */
+  replacedScheduleStaysPaused: boolean
+  /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
+  replacedScheduleKeepsCreatedAt: boolean
 }
 
 export const defaultPolicy: Policy = {
@@ -26,11 +107,36 @@ export const defaultPolicy: Policy = {
   maxStorage: undefined,
   maxKeySize: 32_768,
   maxRecordSize: undefined,
-  retries: 3,
-}
-  /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
-  maxPendingPerConsumer: number | undefined
-  /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
-  maxStreamBuffer: number
   maxPendingPerConsumer: undefined,
   maxStreamBuffer: 1_048_576,
+  retries: 3,
+  queuePlan: 'payg',
+  queueLimits: {},
+  enforceQuotas: false,
+  quotaStatus: 412,
+  readOnlyStatus: 403,
+  queueBurstLimit: undefined,
+  queueDailyLimit: undefined,
+  homeRegion: undefined,
+  backoffFactor: 2.5,
+  roundBackoff: true,
+  maxRetryDelay: 86_400_000,
+  retryHeadersOverrideExpression: true,
+  deduplicationWindow: 600_000,
+  cancelledSpelling: 'CANCELLED',
+  cancelledAt: 'due',
+  callbackTimes: 'string',
+  refuseCallbackDelay: false,
+  followRedirects: false,
+  refuseLoopback: false,
+  refuseEncodedDestination: false,
+  unhandledDestination: 'error',
+  callerIp: '127.0.0.1',
+  logPageSize: 100,
+  maxLogPageSize: 1000,
+  dlqPageSize: 100,
+  maxCancelCount: 500,
+  maxRatePeriod: 604_800,
+  replacedScheduleStaysPaused: true,
+  replacedScheduleKeepsCreatedAt: true,
+}

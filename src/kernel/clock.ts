@@ -510,6 +510,11 @@ export function iso(at: number): string {
   return new Date(at).toISOString()
 }
 
+/** The instant as an object, for libraries that ask for one. */
+export function dateOf(at: number): Date {
+  return new Date(at)
+}
+
 /** The host's time, for the modes that follow it. */
 export function hostTime(): number {
   return hostNow()

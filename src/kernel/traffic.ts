@@ -89,7 +89,7 @@ export interface AttemptEntry {
   /** Why the attempt happens now, as a sentence part: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
   readonly why: string
   /** Why and how long it had to wait, absent when it did not. */
-  readonly waited?: string
+  readonly waited?: string | undefined
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
   outcome?: AttemptOutcome
@@ -116,7 +116,7 @@ export interface AttemptOutcome {
 export interface MessageEntry {
   readonly type: 'message'
   readonly messageId: string
-  readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING'
+  readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED'
   readonly reason?: string
 }
 
@@ -177,13 +177,25 @@ export class Traffic {
     return entry
   }
 
+  /** Files an entry that is an object of its own, made to be small or to build costly fields when they are read. */
+  adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause: number): void {
+    entry.seq = ++this.#sequence
+    entry.at = this.#now()
+    entry.cause = cause
+    this.#entries.push(entry)
+    pushTo(this.#byType, entry.type, entry)
+    if ('messageId' in entry) pushTo(this.#byMessage, entry.messageId, entry)
+    this.#tell(entry)
+  }
+
   /** Adds the answer to a request, or the outcome to an attempt, once. */
   complete<E extends RequestEntry | AttemptEntry>(
     entry: E,
     end: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
   ): void {
     Object.assign(entry, end)
-    entry.endedAfter = this.#sequence
+    // A late answer completes an attempt a second time: it ended when it was given up.
+    entry.endedAfter ??= this.#sequence
     this.#tell(entry as unknown as Entry)
   }
 

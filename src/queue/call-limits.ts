@@ -1,0 +1,49 @@
+import type { Policy } from '../policy.js'
+import { refusals } from './errors.js'
+
+const day = 86_400_000
+
+/** How many calls of the API are allowed a second and a day. [queue.md 10] */
+export class CallLimits {
+  readonly #policy: Policy
+  readonly #plannedPerDay: number | undefined
+  #second = -1
+  #inSecond = 0
+  #day = -1
+  #inDay = 0
+
+  constructor(policy: Policy, plannedPerDay: number | undefined) {
+    this.#policy = policy
+    this.#plannedPerDay = policy.enforceQuotas ? plannedPerDay : undefined
+  }
+
+  /** Counts a call. @throws Refusal 429 with the headers by which clients tell the two limits apart */
+  count(publishes: boolean, now: number): void {
+    if (publishes) this.#countDay(now)
+    else this.#countSecond(now)
+  }
+
+  #countDay(now: number): void {
+    const limit = this.#policy.queueDailyLimit ?? this.#plannedPerDay
+    if (limit === undefined) return
+    const today = Math.floor(now / day)
+    if (today !== this.#day) {
+      this.#day = today
+      this.#inDay = 0
+    }
+    if (this.#inDay >= limit) throw refusals.dailyLimit(limit, ((today + 1) * day) / 1000)
+    this.#inDay++
+  }
+
+  #countSecond(now: number): void {
+    const limit = this.#policy.queueBurstLimit
+    if (limit === undefined) return
+    const second = Math.floor(now / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#inSecond = 0
+    }
+    if (this.#inSecond >= limit) throw refusals.burstLimit(limit, second + 1)
+    this.#inSecond++
+  }
+}

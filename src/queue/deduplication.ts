@@ -1,0 +1,55 @@
+import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { sha256Bytes } from '../kernel/digest.js'
+import type { Message } from './message.js'
+import type { PublishSettings } from './publish.js'
+
+interface Remembered {
+  readonly message: Message
+  readonly until: number
+}
+
+/** Which messages count as published already. [queue.md 2.4] */
+export class Deduplication {
+  readonly #window: number
+  /** In the order of their ends, because all windows are equally long. */
+  readonly #remembered = new Map<string, Remembered>()
+
+  constructor(window: number) {
+    this.#window = window
+  }
+
+  find(key: string, now: number): Message | undefined {
+    this.#forget(now)
+    return this.#remembered.get(key)?.message
+  }
+
+  remember(key: string, message: Message, now: number): void {
+    this.#remembered.delete(key)
+    this.#remembered.set(key, { message, until: now + this.#window })
+  }
+
+  #forget(now: number): void {
+    for (const [key, { until }] of this.#remembered) {
+      if (until > now) return
+      this.#remembered.delete(key)
+    }
+  }
+}
+
+/**
+ * The key under which a message is remembered, `undefined` when it asks for no deduplication. An id counts for the
+ * whole account, within a group for each endpoint.
+ */
+export function deduplicationKey(
+  settings: PublishSettings,
+  url: string,
+  body: Bytes,
+  urlGroup?: string,
+): string | undefined {
+  if (settings.deduplicationId !== undefined) {
+    return urlGroup === undefined ? `id ${settings.deduplicationId}` : `id ${settings.deduplicationId} ${url}`
+  }
+  if (!settings.contentBasedDeduplication) return undefined
+  const headers = settings.headers.map(([name, value]) => `${name}: ${value}\n`).sort()
+  return `content ${sha256Bytes((utf8(`${url}\n${headers.join('')}\n`) + body) as Bytes)}`
+}

@@ -1,0 +1,343 @@
+import type { Clock, Task, Timer } from '../kernel/clock.js'
+import type { Random } from '../kernel/random.js'
+import type { AttemptOutcome, Traffic } from '../kernel/traffic.js'
+import type { Policy, QueueLimits } from '../policy.js'
+import { Attempt, type DeliveryWriter } from './attempt.js'
+import { callbackDraft, truncated } from './callback.js'
+import { DeadLetters } from './dead-letters.js'
+import { type DeliveryContext, type Destinations, noAnswer } from './destinations.js'
+import { FlowControl } from './flow-control.js'
+import { headerOf, statusText, type WireReply } from './headers.js'
+import { IdSource } from './ids.js'
+import { MessageLog, messageFields } from './log.js'
+import { type Draft, Message } from './message.js'
+import { Published } from './published.js'
+import type { Lane } from './queues.js'
+import { Records } from './records.js'
+import { retryWait } from './retry.js'
+import type { SigningKeys } from './signing.js'
+
+export interface CourierOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly traffic: Traffic
+  readonly policy: Policy
+  readonly limits: QueueLimits
+  readonly destinations: Destinations
+  readonly keys: SigningKeys
+  readonly writer: DeliveryWriter
+  /** Name of the header that forbids retries, lower case. */
+  readonly nonRetryableHeader: string
+  readonly laneOf: (name: string) => Lane
+}
+
+/** How long a message id is, `msg_` apart. [queue.md 12] */
+const messageIdLength = 60
+/** What the log says when time ran out. [queue.md 4.3, choice] */
+const timedOut = 'context deadline exceeded'
+
+/** Takes messages from their acceptance to their end. */
+export class Courier {
+  /** Every message that the log still knows. */
+  readonly byId = new Map<string, Message>()
+  /** Messages that have neither ended nor been cancelled. */
+  readonly live: Records<Message> = new Records(messageFields)
+  readonly log: MessageLog
+  readonly deadLetters: DeadLetters
+  readonly flow: FlowControl
+  readonly #options: CourierOptions
+  readonly #ids: IdSource
+  readonly #labels = new Map<string, string>()
+  #sequence = 0
+
+  constructor(options: CourierOptions) {
+    const { clock, policy, limits } = options
+    this.#options = options
+    this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)
+    this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message))
+    this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention)
+    this.flow = new FlowControl(clock, policy.enforceQuotas ? limits.globalParallelism : undefined, (message) =>
+      this.#admit(message),
+    )
+  }
+
+  /** Accepts a message and sees to its delivery. */
+  accept(draft: Draft): Message {
+    const { clock, traffic, destinations, laneOf } = this.#options
+    const now = clock.now()
+    const { settings, source } = draft
+    const notBefore = Math.max(now, settings.notBefore ?? now + settings.delay)
+    const message = new Message(this.#ids.next(), ++this.#sequence, now, notBefore, draft)
+    const entry = new Published(message, false)
+    traffic.adopt(entry, draft.origin.cause ?? 0)
+    message.trail = entry.seq
+    this.log.write(message, 'CREATED', now, notBefore > now ? { nextDeliveryTime: notBefore } : undefined)
+    this.byId.set(message.id, message)
+    this.live.add(message)
+    destinations.noticePublisher(message.url)
+    this.flow.arrive(message)
+    if (source !== undefined) source.openCallbacks++
+    if (settings.queue === undefined) this.#plan(message, notBefore)
+    else {
+      const lane = laneOf(settings.queue)
+      lane.enter(message)
+      this.advanceLane(lane)
+    }
+    return message
+  }
+
+  /** Lets as many waiting messages of a queue begin as there are slots. */
+  advanceLane(lane: Lane): void {
+    const now = this.#options.clock.now()
+    for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
+      if (now > message.notBefore) {
+        const delay = now - message.notBefore
+        message.wait = { delay, reason: `${delay / 1000} s for its turn in queue ${lane.name}` }
+      }
+      this.#plan(message, Math.max(now, message.notBefore))
+    }
+  }
+
+  /** Requests the end of a message; `false` when it has ended or was cancelled before. [queue.md 4.2] */
+  cancel(message: Message): boolean {
+    if (!message.visible) return false
+    const { clock, policy } = this.#options
+    const now = clock.now()
+    this.live.delete(message)
+    message.cancelRequested = true
+    this.log.write(message, 'CANCEL_REQUESTED', now)
+    this.#note(message, 'CANCEL_REQUESTED')
+    if (message.running || message.admitted) return true
+    if (message.ticket?.live === true) {
+      this.flow.leave(message)
+      this.#cancelled(message)
+    } else if (policy.cancelledAt === 'now') {
+      message.timer?.cancel()
+      this.#cancelled(message)
+    } else if (message.timer === undefined) {
+      // It stands in a queue: its turn does not matter any more, its time does.
+      if (message.notBefore <= now) this.#cancelled(message)
+      else this.#plan(message, message.notBefore)
+    }
+    return true
+  }
+
+  /** Delivers a waiting message now; the plan of its retries stays as it is. [queue.md 1.5] */
+  release(message: Message): void {
+    if (message.timer === undefined || message.admitted) return
+    message.timer.cancel()
+    message.releasedByHand = true
+    this.#note(message, 'RELEASED', 'delivered now on request')
+    this.#plan(message, this.#options.clock.now())
+  }
+
+  #plan(message: Message, at: number): void {
+    message.due = at
+    message.timer = this.#options.clock.schedule(at, this.#label(message.url), (task) => this.#due(message, task))
+  }
+
+  #label(url: string): string {
+    let label = this.#labels.get(url)
+    if (label === undefined) {
+      if (this.#labels.size > 1000) this.#labels.clear()
+      label = `delivery to ${url}`
+      this.#labels.set(url, label)
+    }
+    return label
+  }
+
+  /** Flow control has a slot. Its own timer, so that a long wait list does not become a deep stack. */
+  #admit(message: Message): void {
+    message.admitted = true
+    this.#plan(message, this.#options.clock.now())
+  }
+
+  #due(message: Message, task: Task): Promise<void> | void {
+    message.timer = undefined
+    if (message.cancelRequested) {
+      if (message.admitted) this.flow.release(message)
+      this.#cancelled(message)
+      return
+    }
+    if (message.admitted || this.flow.ask(message)) return this.#attempt(message, task)
+    this.#note(message, 'WAITING', waitingReason(message))
+  }
+
+  #attempt(message: Message, task: Task): Promise<void> | void {
+    const { traffic, destinations, keys, writer, clock, limits } = this.#options
+    const now = clock.now()
+    this.log.write(message, 'ACTIVE', now)
+    message.running = true
+    const attempt = new Attempt(message, keys.current, writer)
+    message.admitted = false
+    message.ticket = undefined
+    message.wait = undefined
+    message.releasedByHand = false
+    traffic.adopt(attempt, message.trail)
+    message.trail = attempt.seq
+    const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
+    const call = new RunningCall(task, timeout, (reply) => this.#settle(message, attempt, reply))
+    const reply = destinations.deliver(attempt, call)
+    if (reply instanceof Promise) {
+      call.watch(clock, now)
+      return reply.then((given) => {
+        if (given === noAnswer) return
+        if (call.ended) this.#late(attempt, given)
+        else call.end(given)
+      })
+    }
+    if (reply === noAnswer) call.watch(clock, now)
+    else call.end(reply)
+  }
+
+  /** The answer came after the attempt had been given up. */
+  #late(attempt: Attempt, reply: WireReply): void {
+    const { clock, traffic } = this.#options
+    const outcome = attempt.outcome
+    if (outcome === undefined) return
+    const after = (clock.now() - outcome.at) / 1000
+    const what = reply.status === 0 ? reply.error : `${reply.status}`
+    traffic.complete(attempt, {
+      outcome: { ...outcome, note: `the handler answered ${what} ${after} s after the time-out` },
+    })
+  }
+
+  #settle(message: Message, attempt: Attempt, given: WireReply): void {
+    const { clock, traffic, limits } = this.#options
+    const now = clock.now()
+    const reply = truncated(given, limits.maxMessageSize)
+    message.running = false
+    const delivered = reply.status >= 200 && reply.status < 300
+    const outcome: AttemptOutcome = delivered ? this.#delivered(message, reply, now) : this.#failed(message, reply, now)
+    traffic.complete(attempt, { outcome })
+    this.#report(message, attempt, reply, outcome.state)
+    this.flow.release(message)
+    if (message.ended) this.#conclude(message)
+    else if (outcome.next !== undefined) this.#plan(message, outcome.next.at)
+  }
+
+  #delivered(message: Message, reply: WireReply, now: number): AttemptOutcome {
+    this.live.delete(message)
+    this.log.write(message, 'DELIVERED', now)
+    return {
+      at: now,
+      status: reply.status,
+      headers: reply.headers,
+      body: reply.body,
+      state: 'DELIVERED',
+      ...noted(reply),
+    }
+  }
+
+  #failed(message: Message, reply: WireReply, now: number): AttemptOutcome {
+    const { policy, nonRetryableHeader } = this.#options
+    const error = reply.error ?? statusText(reply.status)
+    const { status, headers, body } = reply
+    this.log.write(message, 'ERROR', now, { error, response: { status, headers, body } })
+    const seen = { at: now, status, error, headers, body, ...noted(reply) }
+    const hopeless = status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? '')
+    if (hopeless || message.retried >= message.maxRetries) {
+      this.live.delete(message)
+      this.log.write(message, 'FAILED', now, { error })
+      return { ...seen, state: 'FAILED' }
+    }
+    const after = status === 0 ? error : String(status)
+    const wait = retryWait(message.retried, message.settings.retryDelay, headers, now, policy, after)
+    const at = now + wait.delay
+    message.retried++
+    message.wait = wait
+    if (message.cancelRequested) return { ...seen, state: 'CANCELLED', next: { at, ...wait } }
+    this.log.write(message, 'RETRY', now, { nextDeliveryTime: at, error })
+    return { ...seen, state: 'RETRY', next: { at, ...wait } }
+  }
+
+  /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
+  #report(message: Message, attempt: Attempt, reply: WireReply, state: AttemptOutcome['state']): void {
+    const { policy, traffic } = this.#options
+    const { callback, failureCallback } = message.settings
+    const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
+    if (callback !== undefined && !message.cancelRequested) this.accept(callbackDraft(reported, callback, policy))
+    if (state !== 'FAILED') return
+    const letter = this.deadLetters.add(message, reply)
+    const error = reply.error ?? statusText(reply.status)
+    const { id: messageId, kind, url } = message
+    traffic.append(
+      { type: 'dead-letter', messageId, dlqId: letter.id, kind, url, status: reply.status, error },
+      attempt.seq,
+    )
+    if (failureCallback === undefined || message.cancelRequested) return
+    this.accept(callbackDraft({ ...reported, dlqId: letter.id }, failureCallback, policy))
+  }
+
+  #cancelled(message: Message): void {
+    this.log.write(message, 'CANCELLED', this.#options.clock.now())
+    message.timer = undefined
+    this.#note(message, 'CANCELLED')
+    this.#conclude(message)
+  }
+
+  /** A message has ended; once its callbacks have too, its queue goes on. */
+  #conclude(message: Message): void {
+    if (!message.ended || message.openCallbacks > 0) return
+    const { lane, source } = message
+    if (lane?.holding.delete(message)) this.advanceLane(lane)
+    if (source !== undefined) {
+      source.openCallbacks--
+      this.#conclude(source)
+    }
+  }
+
+  #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED', reason?: string): void {
+    const entry = this.#options.traffic.append(
+      { type: 'message', messageId: message.id, state, ...(reason !== undefined && { reason }) },
+      message.trail,
+    )
+    message.trail = entry.seq
+  }
+
+  #forget(message: Message): void {
+    if (message.ended) this.byId.delete(message.id)
+  }
+}
+
+function noted(reply: WireReply): { note?: string } {
+  return reply.note === undefined ? {} : { note: reply.note }
+}
+
+function waitingReason(message: Message): string {
+  const key = message.settings.flowControl?.key
+  return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
+}
+
+/** The time between a delivery's start and its answer. */
+class RunningCall implements DeliveryContext {
+  ended = false
+  #timer: Timer | undefined
+  #onTimeout: (() => void) | undefined
+
+  constructor(
+    readonly task: Task,
+    readonly timeout: number,
+    private readonly settle: (reply: WireReply) => void,
+  ) {}
+
+  onTimeout(run: () => void): void {
+    this.#onTimeout = run
+  }
+
+  /** The answer was not immediate: give up when time is over. */
+  watch(clock: Clock, startedAt: number): void {
+    this.#timer = clock.schedule(startedAt + this.timeout, `time-out of a ${this.task.label}`, () => {
+      this.#timer = undefined
+      this.end({ ...noAnswer, error: timedOut })
+      this.#onTimeout?.()
+    })
+  }
+
+  end(reply: WireReply): void {
+    if (this.ended) return
+    this.ended = true
+    this.#timer?.cancel()
+    this.settle(reply)
+  }
+}

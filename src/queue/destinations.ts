@@ -1,0 +1,506 @@
+import { type Bytes, fromArray, toArray, utf8 } from '../kernel/bytes.js'
+import type { Task } from '../kernel/clock.js'
+import { milliseconds } from '../kernel/duration.js'
+import { Attempt } from './attempt.js'
+import { callerLine } from './caller-line.js'
+import { DestinationPattern } from './destination-pattern.js'
+import { isLoopback } from './destination-url.js'
+import { type HeaderList, headerOf, noHeaders, type WireReply } from './headers.js'
+import { type HeaderRecord, networkErrors, type Step } from './script.js'
+
+/** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
+export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
+
+/** What a plain destination answers: a status, a status with headers and body, a script step, or a `Response`. */
+export type PlainAnswer =
+  | number
+  | Step
+  | Response
+  | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
+
+/** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
+export type PlainHandler = (delivery: Attempt, task: Task) => PlainAnswer | Promise<PlainAnswer>
+
+/** What arrived at a destination, in order. */
+export interface Recorder {
+  readonly requests: readonly Attempt[]
+  /** The same list, for reading as a sentence. */
+  readonly all: readonly Attempt[]
+  readonly count: number
+  /** The latest request. @throws when nothing has arrived */
+  last(): Attempt
+  clear(): void
+}
+
+/** Which hosts a configured `fetch` may reach. */
+export type Reach = 'loopback' | 'none' | 'any' | readonly string[]
+
+export interface DestinationsOptions {
+  /** Called for destinations that nobody registered. */
+  readonly fetch?: typeof fetch | undefined
+  /** Hosts that `fetch` may reach, decided on the host of each url, redirects included. Default `loopback`. */
+  readonly deliver?: Reach | undefined
+  /** Hosts (and their sub-domains) that are refused unless named: the vendor's production addresses. */
+  readonly refusedHosts?: readonly string[] | undefined
+  /** What an attempt meets when nobody is there: a failure, or this status. Default `error`. */
+  readonly unhandled?: 'error' | number | undefined
+  /** Whether redirects are followed instead of counting as a failure. */
+  readonly followRedirects?: boolean | undefined
+  /** Name of the header that forbids retries, in the vendor's words. */
+  readonly nonRetryableHeader?: string | undefined
+}
+
+/** What an attempt tells its destination. */
+export interface DeliveryContext {
+  readonly task: Task
+  /** Milliseconds until the attempt is given up. */
+  readonly timeout: number
+  /** Calls back when the attempt is given up. */
+  onTimeout(run: () => void): void
+}
+
+/** The destination will not answer: the attempt ends by its time-out. */
+export const noAnswer: WireReply = { status: 0, headers: [], body: '' as Bytes, error: 'no answer' }
+
+type Maybe<T> = T | Promise<T>
+
+interface Route {
+  readonly pattern: DestinationPattern
+  handler: PlainHandler | undefined
+  script: Step[]
+  recorders: RecorderList[]
+}
+
+interface Resolved {
+  readonly handler: PlainHandler | undefined
+  readonly scripted: readonly Route[]
+  readonly recorders: readonly RecorderList[]
+}
+
+const mostRedirects = 10
+const cacheLimit = 10_000
+
+/** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
+export class Destinations {
+  readonly #options: DestinationsOptions
+  #routes: Route[] = []
+  #resolved = new Map<string, Resolved>()
+  #publishers = new Map<string, Error>()
+  #unhandled = new Map<string, string>()
+  /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
+  readonly errors: unknown[] = []
+  /** Decides before any script or handler what an attempt meets; for fault rules. */
+  intercept: ((attempt: Attempt) => Step | undefined) | undefined
+
+  constructor(options: DestinationsOptions = {}) {
+    this.#options = options
+  }
+
+  /**
+   * Registers a handler for a url; `*` stands for any characters. A pattern without `?` matches any query. Exact
+   * patterns win over wildcards, later ones over earlier ones.
+   */
+  on(pattern: string | URL, handler: DestinationHandler): this {
+    if (typeof handler !== 'function') {
+      throw new TypeError(
+        `destinations.on(${JSON.stringify(String(pattern))}) needs a function (request, task) => Response as its second argument.`,
+      )
+    }
+    this.#route(pattern).handler = (delivery, task) => handler(requestOf(delivery, delivery.url, delivery.method), task)
+    return this
+  }
+
+  /** Registers a plain function over the delivery; several times faster than a `Request → Response` handler. */
+  answer(pattern: string | URL, answer: PlainHandler | PlainAnswer): this {
+    this.#route(pattern).handler = typeof answer === 'function' ? answer : () => answer
+    return this
+  }
+
+  /** Writes down what arrives. Answers 200 unless something else is registered or given here. */
+  record(pattern: string | URL, answer?: PlainAnswer): Recorder {
+    const recorder = new RecorderList(String(pattern))
+    const route = this.#route(pattern)
+    route.recorders.push(recorder)
+    if (answer !== undefined) route.handler = () => answer
+    return recorder
+  }
+
+  /** The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. */
+  script(pattern: string | URL, steps: readonly Step[]): this {
+    for (const step of steps) {
+      if (typeof step?.kind === 'string') continue
+      throw new TypeError(
+        `destinations.script() takes steps such as status(500), reset(), timeout(), lostAck(), ok(), got ${JSON.stringify(step)}.`,
+      )
+    }
+    this.#route(pattern).script.push(...steps)
+    return this
+  }
+
+  /** Steps of scripts that no delivery has met yet. */
+  get unplayed(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
+    return this.#routes
+      .filter((route) => route.script.length > 0)
+      .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))
+  }
+
+  /** Forgets one registration, or all of them. */
+  off(pattern?: string | URL): void {
+    this.#routes = pattern === undefined ? [] : this.#routes.filter((route) => route.pattern.text !== String(pattern))
+    this.#resolved.clear()
+  }
+
+  /** A sentence for each url that a delivery went to and nobody answered for. */
+  get unhandled(): readonly string[] {
+    return [...this.#unhandled.values()]
+  }
+
+  /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. */
+  noticePublisher(url: string): void {
+    if (this.#publishers.has(url) || this.#options.fetch !== undefined || this.#publishers.size >= 1000) return
+    if (answers(this.#resolve(url))) return
+    this.#publishers.set(url, new Error('published here'))
+  }
+
+  deliver(attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
+    const reply = this.#deliverTo(attempt.url, attempt, context)
+    if (this.#options.followRedirects !== true) return reply
+    return reply instanceof Promise
+      ? reply.then((given) => this.#follow(given, attempt, context))
+      : this.#follow(reply, attempt, context)
+  }
+
+  #deliverTo(url: string, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
+    const resolved = this.#resolve(url)
+    const step = this.intercept?.(attempt) ?? nextStep(resolved.scripted)
+    if (resolved.recorders.length > 0 && (step === undefined || step.kind !== 'network')) {
+      for (const recorder of resolved.recorders) recorder.requests.push(attempt)
+    }
+    return step === undefined
+      ? this.#underneath(url, attempt, context, resolved)
+      : this.#perform(step, url, attempt, context, resolved)
+  }
+
+  #perform(step: Step, url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+    switch (step.kind) {
+      case 'reply':
+        return wire(step.status, step.headers, step.body)
+      case 'non-retryable':
+        return wire(489, { [this.#options.nonRetryableHeader ?? 'Service-NonRetryable-Error']: 'true' }, step.body)
+      case 'network':
+        return broken(networkErrors[step.error])
+      case 'hang': {
+        if (step.for === undefined) return noAnswer
+        return context.task.sleep(step.for).then(() => broken(networkErrors.closed))
+      }
+      case 'pass':
+        return this.#underneath(url, attempt, context, resolved)
+      case 'lost-ack':
+        return this.#lose(url, attempt, context, resolved)
+      case 'late':
+        return this.#late(step, url, attempt, context, resolved)
+      case 'delay':
+        return context.task
+          .sleep(step.wait)
+          .then(() =>
+            step.then === undefined
+              ? this.#underneath(url, attempt, context, resolved)
+              : this.#perform(step.then, url, attempt, context, resolved),
+          )
+    }
+  }
+
+  #lose(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+    const lost = (given: WireReply): WireReply => ({
+      ...broken(networkErrors.reset),
+      note:
+        given.error === undefined
+          ? `the handler ran and answered ${given.status}, its answer was lost`
+          : `the handler ran and failed: ${given.error}`,
+    })
+    const given = this.#underneath(url, attempt, context, resolved)
+    return given instanceof Promise ? given.then(lost) : lost(given)
+  }
+
+  async #late(
+    step: Extract<Step, { kind: 'late' }>,
+    url: string,
+    attempt: Attempt,
+    context: DeliveryContext,
+    resolved: Resolved,
+  ): Promise<WireReply> {
+    const begun = context.task.sleep(context.timeout + milliseconds(step.by ?? '1s'))
+    const given = await this.#underneath(url, attempt, context, resolved)
+    await begun
+    return given
+  }
+
+  /** The registered handler, else the network, else nobody. */
+  #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+    const { handler } = resolved
+    if (handler === undefined) {
+      if (answers(resolved)) return wire(200)
+      return this.#options.fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context)
+    }
+    try {
+      const answer = handler(attempt, context.task)
+      if (answer instanceof Promise) {
+        return answer.then(
+          (given) => this.#read(given, url, attempt, context, resolved),
+          (error) => this.#threw(error),
+        )
+      }
+      return this.#read(answer, url, attempt, context, resolved)
+    } catch (error) {
+      return this.#threw(error)
+    }
+  }
+
+  #read(
+    answer: PlainAnswer,
+    url: string,
+    attempt: Attempt,
+    context: DeliveryContext,
+    resolved: Resolved,
+  ): Maybe<WireReply> {
+    if (typeof answer === 'number') return plainStatus(answer)
+    if (answer instanceof Response) return wireOf(answer)
+    if (typeof answer === 'object' && answer !== null) {
+      if ('kind' in answer) return this.#perform(answer, url, attempt, context, { ...resolved, handler: () => 200 })
+      if (isResponse(answer)) return wireOf(answer)
+      return wire(answer.status ?? 200, answer.headers, answer.body)
+    }
+    return this.#threw(
+      new TypeError(
+        `The handler of ${url} returned ${String(answer)}. Return a Response, or a status in destinations.answer().`,
+      ),
+    )
+  }
+
+  /** A framework would have answered 500. */
+  #threw(error: unknown): WireReply {
+    this.errors.push(error)
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    return { ...wire(500, undefined, text), note: `the handler threw ${text}` }
+  }
+
+  #nobody(url: string, attempt: Attempt): WireReply {
+    if (typeof this.#options.unhandled === 'number') return plainStatus(this.#options.unhandled)
+    const publisher = this.#publishers.get(url)
+    const place = publisher === undefined ? '' : callerLine(publisher)
+    const by =
+      attempt.message.source === undefined ? 'published' : `${attempt.kind} of ${attempt.message.source.id}, published`
+    const sentence =
+      `Nobody answers at ${url} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
+      `Register destinations.on('${url}', handler) or destinations.record('${url}'), or give the sandbox a fetch.`
+    if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
+    return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
+  }
+
+  async #send(url: string, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
+    const refusal = this.#refusal(url)
+    if (refusal !== undefined) {
+      if (!this.#unhandled.has(url)) this.#unhandled.set(url, refusal)
+      return { ...broken('delivery refused'), note: refusal }
+    }
+    const abort = new AbortController()
+    context.onTimeout(() => abort.abort())
+    try {
+      const { method } = attempt
+      const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
+      const headers = attempt.headers.map(([name, value]): [string, string] => [name, value])
+      const response = await this.#options.fetch!(url, {
+        method,
+        headers,
+        body,
+        redirect: 'manual',
+        signal: abort.signal,
+      })
+      return await wireOf(response)
+    } catch (error) {
+      return broken(networkErrorText(error))
+    }
+  }
+
+  /** Why this url must not be fetched, as a sentence with the next step. */
+  #refusal(url: string): string | undefined {
+    const { deliver = 'loopback', refusedHosts = [] } = this.#options
+    const host = hostname(url)
+    const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
+    if (named) return undefined
+    if (refusedHosts.some((name) => host === name || host.endsWith(`.${name}`))) {
+      return `Delivery to ${url} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
+    }
+    if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
+    return `Delivery to ${url} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${url}', handler), or name the host: deliver: ['${host}'].`
+  }
+
+  async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
+    let reply = first
+    let url = attempt.url
+    let { method } = attempt
+    for (let hop = 0; hop < mostRedirects; hop++) {
+      const location = [301, 302, 303, 307, 308].includes(reply.status)
+        ? headerOf(reply.headers, 'location')
+        : undefined
+      if (location === undefined || !URL.canParse(location, url)) return reply
+      url = new URL(location, url).href
+      if (reply.status < 307) method = 'GET'
+      reply = await this.#deliverTo(url, new RedirectedAttempt(attempt, url, method), context)
+    }
+    return { ...broken('stopped after 10 redirects'), headers: reply.headers }
+  }
+
+  #route(given: string | URL): Route {
+    const pattern = new DestinationPattern(String(given))
+    this.#resolved.clear()
+    const known = this.#routes.find((route) => route.pattern.text === pattern.text)
+    if (known !== undefined) {
+      // Registered again: it is the latest now.
+      this.#routes = [...this.#routes.filter((route) => route !== known), known]
+      return known
+    }
+    const route: Route = { pattern, handler: undefined, script: [], recorders: [] }
+    this.#routes.push(route)
+    return route
+  }
+
+  #resolve(url: string): Resolved {
+    const known = this.#resolved.get(url)
+    if (known !== undefined) return known
+    const matching = this.#routes.filter((route) => route.pattern.matches(url)).reverse()
+    const routes = [
+      ...matching.filter((route) => route.pattern.exact),
+      ...matching.filter((route) => !route.pattern.exact),
+    ]
+    const resolved: Resolved = {
+      handler: routes.find((route) => route.handler !== undefined)?.handler,
+      scripted: routes,
+      recorders: routes.flatMap((route) => route.recorders),
+    }
+    if (this.#resolved.size >= cacheLimit) this.#resolved.clear()
+    this.#resolved.set(url, resolved)
+    return resolved
+  }
+}
+
+function answers(resolved: Resolved): boolean {
+  return resolved.scripted.length > 0
+}
+
+function nextStep(routes: readonly Route[]): Step | undefined {
+  for (const route of routes) if (route.script.length > 0) return route.script.shift()
+  return undefined
+}
+
+class RecorderList implements Recorder {
+  readonly requests: Attempt[] = []
+  readonly #pattern: string
+
+  constructor(pattern: string) {
+    this.#pattern = pattern
+  }
+
+  get all(): readonly Attempt[] {
+    return this.requests
+  }
+
+  get count(): number {
+    return this.requests.length
+  }
+
+  last(): Attempt {
+    const last = this.requests.at(-1)
+    if (last !== undefined) return last
+    throw new Error(`Nothing has arrived at ${this.#pattern} yet. Await clock.drain() or clock.advance() first.`)
+  }
+
+  clear(): void {
+    this.requests.length = 0
+  }
+}
+
+/** The same attempt at another address. */
+class RedirectedAttempt extends Attempt {
+  readonly #url: string
+  readonly #method: string
+  readonly #original: Attempt
+
+  constructor(original: Attempt, url: string, method: string) {
+    super(original.message, original.key, { headers: () => original.headers })
+    this.#original = original
+    this.#url = url
+    this.#method = method
+    this.at = original.at
+  }
+
+  override get url(): string {
+    return this.#url
+  }
+
+  override get method(): string {
+    return this.#method
+  }
+
+  override get body(): Bytes {
+    return this.#method === 'GET' ? ('' as Bytes) : this.#original.body
+  }
+}
+
+function requestOf(delivery: Attempt, url: string, method: string): Request {
+  const { body } = delivery
+  const headers = delivery.headers as [string, string][]
+  return new Request(url, body === '' ? { method, headers } : { method, headers, body: toArray(body) })
+}
+
+/** Without `instanceof`: a response may come from another realm, or from a library of its own. */
+function isResponse(answer: object): answer is Response {
+  return 'arrayBuffer' in answer && 'status' in answer
+}
+
+async function wireOf(response: Response): Promise<WireReply> {
+  const body = response.body === null ? ('' as Bytes) : fromArray(new Uint8Array(await response.arrayBuffer()))
+  return { status: response.status, headers: [...response.headers], body }
+}
+
+function wire(status: number, headers?: HeaderRecord, body?: string | Uint8Array | object | null): WireReply {
+  if (headers === undefined && body === undefined) return plainStatus(status)
+  const list: [string, string][] = []
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    for (const one of [value].flat()) list.push([name, one])
+  }
+  if (body === undefined || body === null) return { status, headers: list, body: '' as Bytes }
+  if (typeof body === 'string') return { status, headers: list, body: utf8(body) }
+  if (body instanceof Uint8Array) return { status, headers: list, body: fromArray(body) }
+  if (headerOf(list, 'content-type') === undefined) list.push(['content-type', 'application/json'])
+  return { status, headers: list, body: utf8(JSON.stringify(body)) }
+}
+
+const plainStatuses = new Map<number, WireReply>()
+
+/** An answer of nothing but a status; shared, because fast destinations give millions of them. */
+function plainStatus(status: number): WireReply {
+  let reply = plainStatuses.get(status)
+  if (reply === undefined) {
+    reply = { status, headers: noHeaders, body: '' as Bytes }
+    plainStatuses.set(status, reply)
+  }
+  return reply
+}
+
+function broken(error: string): WireReply {
+  return { status: 0, headers: noHeaders as HeaderList, body: '' as Bytes, error }
+}
+
+function hostname(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : url
+}
+
+function networkErrorText(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
+  if (code === 'ECONNREFUSED') return networkErrors.refused
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return networkErrors.reset
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return networkErrors.unresolved
+  return cause instanceof Error ? cause.message : String(cause)
+}

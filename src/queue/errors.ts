@@ -1,0 +1,53 @@
+/** A refusal of the queue API, answered as `{"error": "<text>"}`. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: readonly (readonly [string, string])[] = [],
+  ) {
+    super(message)
+  }
+}
+
+/**
+ * Every error text of the queue API. Texts that public sources quote are marked with their row in queue.md 1.13; all
+ * others follow the pattern chosen there: `<thing> <id> not found`, `invalid <field>: <reason>`.
+ */
+export const refusals = {
+  /** 401 [1.13] */
+  invalidToken: (): Refusal => new Refusal(401, 'unable to authenticate: invalid token'),
+  /** 404: a valid token used against the other region. [1.13] */
+  otherRegion: (user: string, region: string): Refusal =>
+    new Refusal(404, `user (${user}) not found in this region (${region})`),
+  /** The text is not public. [10] */
+  readOnly: (status: number): Refusal => new Refusal(status, 'unable to authorize: the token is read-only'),
+  /** [1.13] */
+  invalidScheme: (field = 'destination'): Refusal =>
+    new Refusal(400, `invalid ${field} url: endpoint has invalid scheme, add http:// or https://`),
+  /** [1.13] */
+  loopback: (address: string): Refusal =>
+    new Refusal(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
+  invalidUrl: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field} url: ${reason}`),
+  /** [1.13] */
+  deduplicationColon: (): Refusal => new Refusal(400, "DeduplicationId cannot contain ':'"),
+  /** Status and general form: [1.13, choices] */
+  quota: (name: string, limit: number, status: number): Refusal =>
+    new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
+  notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
+  invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
+  /** The body texts are not public. [10] */
+  dailyLimit: (limit: number, reset: number): Refusal =>
+    new Refusal(429, 'exceeded daily rate limit', [
+      ['RateLimit-Limit', String(limit)],
+      ['RateLimit-Remaining', '0'],
+      ['RateLimit-Reset', String(reset)],
+    ]),
+  burstLimit: (limit: number, reset: number): Refusal =>
+    new Refusal(429, 'exceeded burst rate limit', [
+      ['Burst-RateLimit-Limit', String(limit)],
+      ['Burst-RateLimit-Remaining', '0'],
+      ['Burst-RateLimit-Reset', String(reset)],
+    ]),
+  unknownPath: (method: string, path: string): Refusal => new Refusal(404, `endpoint ${method} ${path} not found`),
+  wrongMethod: (method: string, path: string): Refusal => new Refusal(405, `method ${method} not allowed for ${path}`),
+} as const

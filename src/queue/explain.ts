@@ -1,0 +1,86 @@
+import { iso } from '../kernel/clock.js'
+import type { FlowKey } from './flow-control.js'
+import type { Message } from './message.js'
+import type { Queue } from './queue.js'
+
+/** Why a message is where it is, in sentences that a person can act on. */
+export function explain(queue: Queue, id: string): string {
+  const message = queue.courier.byId.get(id)
+  if (message === undefined) {
+    return `There is no message ${id}: it was never published here, or its last log entry has left the retention of ${queue.limits.logRetention / 86_400_000} days.`
+  }
+  return `Message ${message.id} to ${message.url} ${state(queue, message)}.`
+}
+
+function state(queue: Queue, message: Message): string {
+  const attempts = message.retried + (message.ended || message.running ? 1 : 0)
+  const times = `${attempts} attempt${attempts === 1 ? '' : 's'}`
+  if (message.state === 'DELIVERED') return `was delivered at ${clock(message.lastLog?.time)} after ${times}`
+  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${clock(message.lastLog?.time)}`
+  if (message.state === 'FAILED')
+    return `failed for good at ${clock(message.lastLog?.time)} after ${times}${lastError(queue, message)}`
+  if (message.running)
+    return `is being delivered: ${turn(message)}, begun at ${clock(message.lastLog?.time)}${message.cancelRequested ? '; a cancel was requested' : ''}`
+  if (message.cancelRequested)
+    return `was cancelled; the entry CANCELLED follows at ${clock(message.due)}, when its next delivery would have been due`
+  if (message.ticket?.live === true) return `waits since ${clock(message.ticket.since)}: ${blocked(queue, message)}`
+  if (message.timer === undefined) return `waits for its turn in queue ${message.lane?.name}: ${lane(message)}`
+  const reason =
+    message.wait?.reason ??
+    (message.due > message.time ? `${(message.due - message.time) / 1000} s after it was published` : 'due at once')
+  return `waits for ${turn(message)} at ${clock(message.due)}, ${reason}`
+}
+
+function turn(message: Message): string {
+  return message.retried === 0 ? 'its first attempt' : `retry ${message.retried} of ${message.maxRetries}`
+}
+
+function lane(message: Message): string {
+  const { lane: queue } = message
+  if (queue === undefined) return 'it was deleted'
+  const ahead = queue.waiting().indexOf(message)
+  const line = ahead > 0 ? `; ${ahead} stand${ahead === 1 ? 's' : ''} before it in line` : ''
+  if (queue.paused) return `the queue is paused${line}`
+  const holders = [...queue.holding].map(
+    (holder) =>
+      `${holder.id} (${holder.ended ? 'its callbacks have not ended' : holder.running ? 'being delivered' : `waiting until ${clock(holder.due)}`})`,
+  )
+  return `${queue.holding.size} of ${queue.parallelism} slot${queue.parallelism === 1 ? '' : 's'} used by ${holders.join(', ')}${line}`
+}
+
+function blocked(queue: Queue, message: Message): string {
+  const name = message.settings.flowControl?.key
+  const key = name === undefined ? undefined : queue.flow.keys.get(name)
+  if (key === undefined || key.running.has(message)) {
+    return `all ${queue.limits.globalParallelism} parallel calls of the plan are taken`
+  }
+  return `flow-control key ${key.key}: ${limits(queue, key).join('; ')}`
+}
+
+function limits(queue: Queue, key: FlowKey): string[] {
+  const reasons: string[] = []
+  if (key.paused) reasons.push('it is paused')
+  if (key.parallelismMax !== undefined && key.parallelismCount >= key.parallelismMax) {
+    const users = [...key.running].map((holder) => holder.id).join(', ')
+    reasons.push(`${key.parallelismCount} of ${key.parallelismMax} slots used by ${users}`)
+  }
+  key.refresh(queue.now())
+  if (key.rateMax !== undefined && key.rateCount >= key.rateMax) {
+    reasons.push(
+      `${key.rateCount} of ${key.rateMax} calls made in this period of ${key.ratePeriod} s, which ends at ${clock(key.periodEnd())}`,
+    )
+  }
+  if (reasons.length === 0) reasons.push('others stand before it in line')
+  return reasons
+}
+
+function lastError(queue: Queue, message: Message): string {
+  const error = queue.log.about(message).findLast((entry) => entry.detail?.error !== undefined)?.detail?.error
+  return error === undefined ? '' : `, the last one with ${error}`
+}
+
+/** `2030-01-01 10:12:30`, with milliseconds where there are any. */
+function clock(at: number | undefined): string {
+  if (at === undefined) return 'an unknown time'
+  return iso(at).replace('T', ' ').replace('.000Z', '').replace('Z', '')
+}

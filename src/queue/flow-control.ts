@@ -1,0 +1,289 @@
+import type { Clock, Timer } from '../kernel/clock.js'
+import type { Message, WaitTicket } from './message.js'
+import type { FlowControlLimits } from './publish.js'
+
+/** The limits and counters of one flow-control key. [queue.md 6.2] */
+export class FlowKey {
+  parallelismMax: number | undefined
+  rateMax: number | undefined
+  /** Seconds. */
+  ratePeriod = 1
+  parallelismCount = 0
+  rateCount = 0
+  /** Milliseconds. */
+  ratePeriodStart = 0
+  pinnedParallelism = false
+  pinnedRate = false
+  paused = false
+  timer: Timer | undefined
+  readonly running = new Set<Message>()
+  #waiting: WaitTicket[] = []
+  #next = 0
+  #size = 0
+
+  constructor(readonly key: string) {}
+
+  get waitListSize(): number {
+    return this.#size
+  }
+
+  periodEnd(): number {
+    return this.ratePeriodStart + this.ratePeriod * 1000
+  }
+
+  /** The period that has ended counts no more. */
+  refresh(now: number): void {
+    if (this.rateCount > 0 && now >= this.periodEnd()) this.rateCount = 0
+  }
+
+  hasRoom(now: number): boolean {
+    this.refresh(now)
+    return (
+      !this.paused &&
+      (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax) &&
+      (this.rateMax === undefined || this.rateCount < this.rateMax)
+    )
+  }
+
+  wait(ticket: WaitTicket): void {
+    this.#waiting.push(ticket)
+    this.#size++
+  }
+
+  /** The next in line, cancelled ones passed over. */
+  next(): Message | undefined {
+    while (this.#next < this.#waiting.length) {
+      const ticket = this.#waiting[this.#next++]!
+      if (this.#next > 64 && this.#next * 2 > this.#waiting.length) {
+        this.#waiting = this.#waiting.slice(this.#next)
+        this.#next = 0
+      }
+      if (!ticket.live) continue
+      ticket.live = false
+      this.#size--
+      return ticket.message
+    }
+    return undefined
+  }
+
+  /** A message left the wait list without being started; its place is skipped later. */
+  leave(): void {
+    this.#size--
+  }
+
+  waiting(): readonly Message[] {
+    return this.#waiting
+      .slice(this.#next)
+      .filter((ticket) => ticket.live)
+      .map((ticket) => ticket.message)
+  }
+}
+
+/** Who may call now: parallelism and rate by key, and all calls in flight together. */
+export class FlowControl {
+  readonly keys = new Map<string, FlowKey>()
+  /** Calls in flight over all keys and none. */
+  inFlight = 0
+  readonly #clock: Clock
+  readonly #globalMax: number | undefined
+  readonly #start: (message: Message) => void
+  #globalWaiting: WaitTicket[] = []
+  #globalNext = 0
+
+  /**
+   * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
+   * @param start begins the attempt of a message that was admitted from a wait list
+   */
+  constructor(clock: Clock, globalMax: number | undefined, start: (message: Message) => void) {
+    this.#clock = clock
+    this.#globalMax = globalMax
+    this.#start = start
+  }
+
+  /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
+  arrive(message: Message): void {
+    const flow = message.settings.flowControl
+    if (flow === undefined) return
+    const key = this.keyOf(flow.key)
+    if (flow.limits !== undefined) this.#configure(key, flow.limits)
+  }
+
+  keyOf(name: string): FlowKey {
+    let key = this.keys.get(name)
+    if (key === undefined) {
+      key = new FlowKey(name)
+      this.keys.set(name, key)
+    }
+    return key
+  }
+
+  #configure(key: FlowKey, limits: FlowControlLimits): void {
+    if (!key.pinnedParallelism) key.parallelismMax = limits.parallelism
+    if (!key.pinnedRate) {
+      key.rateMax = limits.rate
+      key.ratePeriod = limits.period
+    }
+    this.admitWaiting(key)
+  }
+
+  /** Whether a due message may start now; if not, it stands in the wait list and is started later. */
+  ask(message: Message): boolean {
+    const now = this.#clock.now()
+    const flow = message.settings.flowControl
+    if (flow !== undefined) {
+      const key = this.keyOf(flow.key)
+      if (key.waitListSize > 0 || !key.hasRoom(now)) {
+        message.ticket = { message, since: now, live: true }
+        key.wait(message.ticket)
+        this.admitWaiting(key)
+        return false
+      }
+      this.#take(key, message, now)
+    }
+    return this.#askGlobal(message, now)
+  }
+
+  #askGlobal(message: Message, now: number): boolean {
+    if (this.#globalMax !== undefined && this.inFlight >= this.#globalMax) {
+      message.ticket = { message, since: message.ticket?.since ?? now, live: true }
+      this.#globalWaiting.push(message.ticket)
+      return false
+    }
+    this.inFlight++
+    return true
+  }
+
+  /** A call ended: its slots are free. */
+  release(message: Message): void {
+    this.inFlight--
+    const flow = message.settings.flowControl
+    if (flow !== undefined) {
+      const key = this.keyOf(flow.key)
+      key.running.delete(message)
+      key.parallelismCount = Math.max(0, key.parallelismCount - 1)
+      this.admitWaiting(key)
+    }
+    if (this.#globalWaiting.length > 0) this.#admitGlobal()
+  }
+
+  /** A waiting message was cancelled. */
+  leave(message: Message): void {
+    const { ticket } = message
+    if (ticket?.live !== true) return
+    ticket.live = false
+    message.ticket = undefined
+    const flow = message.settings.flowControl
+    if (flow === undefined) return
+    const key = this.keyOf(flow.key)
+    // One that waits for the global limit already holds its slot of the key.
+    if (key.running.delete(message)) {
+      key.parallelismCount--
+      this.admitWaiting(key)
+    } else key.leave()
+  }
+
+  /** Starts as many waiting messages as there is room for, in order, and comes back when the period ends. */
+  admitWaiting(key: FlowKey): void {
+    const now = this.#clock.now()
+    while (key.waitListSize > 0 && key.hasRoom(now)) {
+      const message = key.next()
+      if (message === undefined) break
+      this.#take(key, message, now)
+      if (this.#askGlobal(message, now)) this.#start(message)
+    }
+    this.#watchPeriod(key, now)
+  }
+
+  #watchPeriod(key: FlowKey, now: number): void {
+    const rateLimits = !key.paused && key.waitListSize > 0 && key.rateMax !== undefined && key.rateCount >= key.rateMax
+    if (!rateLimits) {
+      key.timer?.cancel()
+      key.timer = undefined
+      return
+    }
+    const end = Math.max(now, key.periodEnd())
+    if (key.timer?.at === end) return
+    key.timer?.cancel()
+    key.timer = this.#clock.schedule(end, `end of the rate period of flow-control key ${key.key}`, () => {
+      key.timer = undefined
+      this.admitWaiting(key)
+    })
+  }
+
+  #take(key: FlowKey, message: Message, now: number): void {
+    if (key.rateCount === 0) key.ratePeriodStart = now
+    key.rateCount++
+    key.parallelismCount++
+    key.running.add(message)
+  }
+
+  #admitGlobal(): void {
+    const max = this.#globalMax ?? Number.POSITIVE_INFINITY
+    while (this.inFlight < max && this.#globalNext < this.#globalWaiting.length) {
+      const ticket = this.#globalWaiting[this.#globalNext++]!
+      if (!ticket.live) continue
+      ticket.live = false
+      this.inFlight++
+      this.#start(ticket.message)
+    }
+    if (this.#globalNext === this.#globalWaiting.length) {
+      this.#globalWaiting = []
+      this.#globalNext = 0
+    }
+  }
+
+  pause(name: string): void {
+    const key = this.keyOf(name)
+    key.paused = true
+    this.#watchPeriod(key, this.#clock.now())
+  }
+
+  resume(name: string): void {
+    const key = this.keyOf(name)
+    key.paused = false
+    this.admitWaiting(key)
+  }
+
+  /** Fixes limits against those that messages bring; resets the rate count and the period. */
+  pin(
+    name: string,
+    limits: { parallelism?: number | undefined; rate?: number | undefined; period?: number | undefined },
+  ): void {
+    const key = this.keyOf(name)
+    if (limits.parallelism !== undefined) {
+      key.parallelismMax = limits.parallelism
+      key.pinnedParallelism = true
+    }
+    if (limits.rate !== undefined || limits.period !== undefined) {
+      if (limits.rate !== undefined) key.rateMax = limits.rate
+      if (limits.period !== undefined) key.ratePeriod = limits.period
+      key.pinnedRate = true
+    }
+    this.#restartPeriod(key)
+  }
+
+  /** The values stay in force until a message brings others. */
+  unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
+    const key = this.keyOf(name)
+    if (which.parallelism) key.pinnedParallelism = false
+    if (which.rate) key.pinnedRate = false
+  }
+
+  resetRate(name: string): void {
+    this.#restartPeriod(this.keyOf(name))
+  }
+
+  /** The older reset: parallelism and rate counters. */
+  reset(name: string): void {
+    const key = this.keyOf(name)
+    key.parallelismCount = 0
+    key.running.clear()
+    this.#restartPeriod(key)
+  }
+
+  #restartPeriod(key: FlowKey): void {
+    key.rateCount = 0
+    key.ratePeriodStart = this.#clock.now()
+    this.admitWaiting(key)
+  }
+}

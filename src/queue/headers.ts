@@ -1,0 +1,106 @@
+import type { Bytes } from '../kernel/bytes.js'
+
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+export const noHeaders: HeaderList = []
+
+/** `x-rateLimit-reset` → `X-Ratelimit-Reset`, the spelling in which the service shows headers. [queue.md 1.5, 5.4] */
+export function canonicalName(name: string): string {
+  const known = canonical.get(name)
+  if (known !== undefined) return known
+  const spelled = name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+  if (canonical.size < 1000) canonical.set(name, spelled)
+  return spelled
+}
+
+const canonical = new Map<string, string>()
+
+/** Name → array of values, the JSON form of headers throughout the API. */
+export function headerMap(headers: HeaderList): Record<string, string[]> {
+  const map: Record<string, string[]> = {}
+  for (const [name, value] of headers) {
+    const spelled = canonicalName(name)
+    const values = map[spelled]
+    if (values) values.push(value)
+    else map[spelled] = [value]
+  }
+  return map
+}
+
+export function headerOf(headers: HeaderList, name: string): string | undefined {
+  for (const [key, value] of headers) if (key === name || key.toLowerCase() === name) return value
+  return undefined
+}
+
+/** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */
+export function isHopByHop(lowerName: string): boolean {
+  return hopByHop.has(lowerName) || lowerName.startsWith('proxy-')
+}
+
+const hopByHop = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What the parties of a delivery exchange beside headers. */
+export interface WireReply {
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string
+  /** What really happened where the queue saw less. */
+  readonly note?: string
+}
+
+const reasonPhrases: Readonly<Record<number, string>> = {
+  300: 'Multiple Choices',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  304: 'Not Modified',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
+  413: 'Request Entity Too Large',
+  415: 'Unsupported Media Type',
+  418: "I'm a teapot",
+  422: 'Unprocessable Entity',
+  423: 'Locked',
+  425: 'Too Early',
+  428: 'Precondition Required',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  505: 'HTTP Version Not Supported',
+  507: 'Insufficient Storage',
+  508: 'Loop Detected',
+}
+
+/** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
+export function statusText(status: number): string {
+  const phrase = reasonPhrases[status]
+  return phrase === undefined ? String(status) : `${status} ${phrase}`
+}

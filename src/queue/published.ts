@@ -1,0 +1,120 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { EntryStamp, MessageKind, PublishedEntry } from '../kernel/traffic.js'
+import type { HeaderList } from './headers.js'
+import type { Draft, Message } from './message.js'
+
+/**
+ * The traffic entry of an accepted message. It only points at the message, because with many messages pending a copy
+ * of every field would be most of the memory.
+ */
+export class Published implements PublishedEntry, EntryStamp {
+  seq = 0
+  at = 0
+  cause = 0
+
+  constructor(
+    private readonly message: Message,
+    readonly deduplicated: boolean,
+    private readonly draft: Draft = message,
+  ) {}
+
+  get type(): 'published' {
+    return 'published'
+  }
+
+  get messageId(): string {
+    return this.message.id
+  }
+
+  get kind(): MessageKind {
+    return this.draft.kind
+  }
+
+  get url(): string {
+    return this.draft.url
+  }
+
+  get method(): string {
+    return this.draft.settings.method
+  }
+
+  get headers(): HeaderList {
+    return this.draft.settings.headers
+  }
+
+  get body(): Bytes {
+    return this.draft.body
+  }
+
+  get maxRetries(): number {
+    return this.draft.settings.retries
+  }
+
+  get notBefore(): number {
+    return this.message.notBefore
+  }
+
+  toJSON(): EntryStamp & PublishedEntry {
+    const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
+      this
+    const { settings, origin, source } = this.draft
+    const optional = {
+      urlGroup: origin.urlGroup,
+      endpointName: origin.endpointName,
+      queue: settings.queue,
+      scheduleId: origin.scheduleId,
+      flowControlKey: settings.flowControl?.key,
+      labels: settings.labels,
+      callback: settings.callback?.url,
+      failureCallback: settings.failureCallback?.url,
+      sourceMessageId: source?.id,
+    }
+    return {
+      seq,
+      at,
+      cause,
+      type,
+      messageId,
+      kind,
+      url,
+      method,
+      headers,
+      body,
+      maxRetries,
+      notBefore,
+      deduplicated,
+      ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as object),
+    }
+  }
+}
+
+type Optional =
+  | 'urlGroup'
+  | 'endpointName'
+  | 'queue'
+  | 'scheduleId'
+  | 'flowControlKey'
+  | 'labels'
+  | 'callback'
+  | 'failureCallback'
+  | 'sourceMessageId'
+
+/** The optional fields read through as well; declared apart, because an accessor may be undefined and a field not. */
+const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => PublishedEntry[Name] } = {
+  urlGroup: (draft) => draft.origin.urlGroup,
+  endpointName: (draft) => draft.origin.endpointName,
+  queue: (draft) => draft.settings.queue,
+  scheduleId: (draft) => draft.origin.scheduleId,
+  flowControlKey: (draft) => draft.settings.flowControl?.key,
+  labels: (draft) => draft.settings.labels,
+  callback: (draft) => draft.settings.callback?.url,
+  failureCallback: (draft) => draft.settings.failureCallback?.url,
+  sourceMessageId: (draft) => draft.source?.id,
+}
+for (const [name, read] of Object.entries(optionalReaders)) {
+  Object.defineProperty(Published.prototype, name, {
+    get(this: { draft: Draft }) {
+      return read(this.draft)
+    },
+  })
+}

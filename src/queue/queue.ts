@@ -1,0 +1,428 @@
+import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import type { Clock } from '../kernel/clock.js'
+import { base58Id, type Random } from '../kernel/random.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { Policy, QueueLimits } from '../policy.js'
+import type { Attempt, DeliveryWriter } from './attempt.js'
+import type { DeadLetter } from './dead-letters.js'
+import { Deduplication, deduplicationKey } from './deduplication.js'
+import { Courier } from './delivery.js'
+import { checkUrl, isUrl, resourceName } from './destination-url.js'
+import type { Destinations } from './destinations.js'
+import { refusals } from './errors.js'
+import { explain } from './explain.js'
+import type { FlowControl } from './flow-control.js'
+import { type HeaderList, headerOf } from './headers.js'
+import type { MessageLog } from './log.js'
+import type { Message, Origin } from './message.js'
+import { planOf } from './plan.js'
+import { type PublishHeaders, type PublishSettings, type RawSettings, readSettings } from './publish.js'
+import type { ReadContext } from './publish-options.js'
+import { Published } from './published.js'
+import { Lanes } from './queues.js'
+import { type Schedule, Schedules } from './schedules.js'
+import { mintSignature, type SignatureOverrides, type SignedRequest } from './signature-lab.js'
+import { bodyHash, claimsFor, type SignatureWindow, type SigningKeyPair, SigningKeys, signToken } from './signing.js'
+import { type GroupEndpoint, type UrlGroup, UrlGroups } from './url-groups.js'
+import type { Words } from './words.js'
+
+export interface QueueOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly traffic: Traffic
+  readonly policy: Policy
+  readonly words: Words
+  readonly destinations: Destinations
+  /** Made from the seed where not given. */
+  readonly keys?: Partial<SigningKeyPair> | undefined
+  readonly signing?: { readonly window?: SignatureWindow } | undefined
+  /** Region of messages that come without a request. Default `eu-central-1`. */
+  readonly region?: string | undefined
+}
+
+/** One publish as a request, a batch item, a schedule or a test says it. */
+export interface PublishCall {
+  /** A url, or the name of a url group. */
+  readonly destination: string
+  readonly settings: RawSettings
+  readonly headers?: PublishHeaders
+  readonly body: Bytes
+  readonly callerIp: string
+  readonly region: string
+  readonly cause?: number | undefined
+  /** The queue to go through. */
+  readonly queue?: string | undefined
+}
+
+/** A publish that was read and found in order; only the destination may still fail it. */
+export interface PreparedPublish {
+  readonly call: PublishCall
+  readonly settings: PublishSettings
+  readonly group: UrlGroup | undefined
+}
+
+export interface PublishResult {
+  readonly message: Message
+  readonly deduplicated: boolean
+}
+
+type Value = string | number | boolean
+
+/** The options of a message as the direct API takes them; numbers and booleans are written as the headers have them. */
+export interface PublishOptions {
+  readonly method?: string
+  readonly timeout?: Value
+  readonly retries?: Value
+  readonly retryDelay?: Value
+  readonly delay?: Value
+  readonly notBefore?: Value
+  readonly deduplicationId?: Value
+  readonly contentBasedDeduplication?: Value
+  readonly callback?: string
+  readonly failureCallback?: string
+  readonly flowControlKey?: string
+  readonly flowControlValue?: string
+  readonly label?: string
+  readonly redactFields?: string
+}
+
+export interface DirectPublish extends PublishOptions {
+  /** A url, or the name of a url group. */
+  readonly to: string
+  /** A text, bytes, or a value that becomes JSON. */
+  readonly body?: unknown
+  /** Delivered as they are. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly queue?: string
+}
+
+/** The message queue: publishing, delivery, and everything that can be asked about it. Spoken to without HTTP. */
+export class Queue {
+  readonly policy: Policy
+  readonly limits: QueueLimits
+  readonly words: Words
+  readonly destinations: Destinations
+  readonly keys: SigningKeys
+  readonly urlGroups: UrlGroups
+  readonly lanes: Lanes
+  readonly schedules: Schedules
+  readonly courier: Courier
+  /** Oddities that were accepted, as sentences: a percent-encoded destination, for example. */
+  readonly diagnostics: string[] = []
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #traffic: Traffic
+  readonly #window: SignatureWindow
+  readonly #region: string
+  readonly #deduplication: Deduplication
+  readonly #context: ReadContext
+
+  constructor(options: QueueOptions) {
+    const { clock, random, traffic, policy, words, destinations } = options
+    this.#clock = clock
+    this.#random = random
+    this.#traffic = traffic
+    this.#window = options.signing?.window ?? 'wide'
+    this.#region = options.region ?? 'eu-central-1'
+    this.policy = policy
+    this.limits = planOf(policy)
+    this.words = words
+    this.destinations = destinations
+    this.keys = new SigningKeys(random, options.keys)
+    this.#context = { words, policy, limits: this.limits }
+    const now = (): number => clock.now()
+    this.urlGroups = new UrlGroups(now, policy, this.limits)
+    this.lanes = new Lanes(now, policy, this.limits)
+    this.schedules = new Schedules(clock, random, policy, this.limits, (schedule) => this.#trigger(schedule))
+    this.#deduplication = new Deduplication(policy.deduplicationWindow)
+    this.courier = new Courier({
+      clock,
+      random,
+      traffic,
+      policy,
+      limits: this.limits,
+      destinations,
+      keys: this.keys,
+      writer: this.#writer(),
+      nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
+      laneOf: (name) => this.lanes.open(name),
+    })
+  }
+
+  /** The log of everything that happened, which the matchers read. */
+  get traffic(): Traffic {
+    return this.#traffic
+  }
+
+  get log(): MessageLog {
+    return this.courier.log
+  }
+
+  get flow(): FlowControl {
+    return this.courier.flow
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  /** Publishes without HTTP. @returns the message, or one message for each endpoint of a url group */
+  publish(direct: DirectPublish): Message | readonly Message[] {
+    const { to, body, headers = {}, queue, ...options } = direct
+    const settings = new Map<string, string>()
+    for (const [name, value] of Object.entries(options))
+      if (value !== undefined) settings.set(kebab(name), String(value))
+    for (const [name, value] of Object.entries(headers)) {
+      if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
+    }
+    const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
+    const contentType = headerOf(Object.entries(headers), 'content-type') ?? (isJson ? 'application/json' : undefined)
+    const results = this.send(
+      this.prepare({
+        destination: to,
+        settings,
+        headers: { contentType },
+        body: bytesOf(body),
+        callerIp: this.policy.callerIp,
+        region: this.#region,
+        queue,
+      }),
+    )
+    return isUrl(to) ? results[0]!.message : results.map((result) => result.message)
+  }
+
+  /** Reads and checks everything that does not depend on what exists. @throws Refusal */
+  prepare(call: PublishCall): PreparedPublish {
+    const group = isUrl(call.destination) ? undefined : this.urlGroups.get(call.destination)
+    const raw = group?.defaults === undefined ? call.settings : new Map([...group.defaults, ...call.settings])
+    const contentType = call.headers?.contentType ?? group?.contentType
+    const settings = readSettings(raw, this.#context, { ...call.headers, contentType })
+    if (call.queue !== undefined) {
+      settings.queue = call.queue
+      this.lanes.check(call.queue, undefined)
+    }
+    if (isUrl(call.destination)) checkUrl(call.destination, 'destination', { ...this.policy, refuseLoopback: false })
+    else if (!resourceName.test(call.destination)) throw refusals.invalidScheme()
+    const { maxMessageSize } = this.limits
+    if (this.policy.enforceQuotas && call.body.length > maxMessageSize) {
+      throw refusals.quota('maxMessageSize', maxMessageSize, this.policy.quotaStatus)
+    }
+    return { call, settings, group }
+  }
+
+  /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
+  send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
+    const { destination, callerIp, region, cause, body } = call
+    if (isUrl(destination)) {
+      checkUrl(destination, 'destination', this.policy)
+      return [this.#enqueue(destination, body, settings, { callerIp, region, cause })]
+    }
+    if (group === undefined) throw refusals.notFound('topic', destination)
+    return group.endpoints.map(({ url, name }) =>
+      this.#enqueue(url, body, settings, { callerIp, region, cause, urlGroup: group.name, endpointName: name }),
+    )
+  }
+
+  #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: Origin): PublishResult {
+    const now = this.#clock.now()
+    const draft = { kind: 'message' as const, url, body, settings, origin }
+    const key = deduplicationKey(settings, url, body, origin.urlGroup)
+    const before = key === undefined ? undefined : this.#deduplication.find(key, now)
+    if (before !== undefined) {
+      this.#traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
+      return { message: before, deduplicated: true }
+    }
+    const message = this.courier.accept(draft)
+    if (key !== undefined) this.#deduplication.remember(key, message, now)
+    return { message, deduplicated: false }
+  }
+
+  /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
+  schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
+    const settings = readSettings(call.settings, this.#context, call.headers)
+    const { destination, body, callerIp, region } = call
+    if (isUrl(destination)) checkUrl(destination, 'destination', this.policy)
+    else if (!resourceName.test(destination)) throw refusals.invalidScheme()
+    else if (this.urlGroups.get(destination) === undefined) throw refusals.notFound('topic', destination)
+    if (settings.cron === undefined) throw refusals.invalid(this.words.header('Cron'), 'it is missing')
+    if (settings.queue !== undefined) this.lanes.open(settings.queue)
+    const now = this.#clock.now()
+    const key = deduplicationKey(settings, destination, body, 'schedule')
+    const known = key === undefined ? undefined : this.#scheduleDuplicates.get(key)
+    if (known !== undefined && known.until > now && this.schedules.get(known.schedule.id) !== undefined) {
+      return { schedule: known.schedule, deduplicated: true }
+    }
+    const schedule = this.schedules.create({ cron: settings.cron, destination, body, settings, callerIp, region })
+    if (key !== undefined) this.#scheduleDuplicates.set(key, { schedule, until: now + this.policy.deduplicationWindow })
+    return { schedule, deduplicated: false }
+  }
+
+  readonly #scheduleDuplicates = new Map<string, { readonly schedule: Schedule; readonly until: number }>()
+
+  /** The messages of one trigger. Deduplication and not-before belong to the creation of the schedule. [queue.md 7] */
+  #trigger(schedule: Schedule): readonly Message[] {
+    const { destination, body, callerIp, region } = schedule.draft
+    const origin: Origin = { callerIp, region, scheduleId: schedule.id }
+    const settings: PublishSettings = {
+      ...schedule.draft.settings,
+      notBefore: undefined,
+      deduplicationId: undefined,
+      contentBasedDeduplication: false,
+      cron: undefined,
+    }
+    schedule.error = undefined
+    if (isUrl(destination)) return [this.courier.accept({ kind: 'message', url: destination, body, settings, origin })]
+    const group = this.urlGroups.get(destination)
+    if (group === undefined) {
+      schedule.error = refusals.notFound('topic', destination).message
+      return []
+    }
+    return group.endpoints.map(({ url, name }) =>
+      this.courier.accept({
+        kind: 'message',
+        url,
+        body,
+        settings,
+        origin: { ...origin, urlGroup: group.name, endpointName: name },
+      }),
+    )
+  }
+
+  /** A pending message, as the API shows it. */
+  message(id: string): Message | undefined {
+    const message = this.courier.byId.get(id)
+    return message?.visible === true ? message : undefined
+  }
+
+  /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
+  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, cause?: number): PublishResult {
+    const { message } = letter
+    const base: PublishSettings = {
+      ...message.settings,
+      delay: 0,
+      notBefore: undefined,
+      deduplicationId: undefined,
+      contentBasedDeduplication: false,
+    }
+    const settings = overrides.size === 0 ? base : readSettings(overrides, this.#context, {}, base)
+    settings.queue = message.settings.queue
+    this.courier.deadLetters.delete(letter)
+    const origin = { ...message.origin, cause }
+    const key = deduplicationKey(settings, message.url, message.body, message.origin.urlGroup)
+    if (key !== undefined) return this.#enqueue(message.url, message.body, settings, origin)
+    const draft = { kind: message.kind, url: message.url, body: message.body, settings, origin }
+    return { message: this.courier.accept(draft), deduplicated: false }
+  }
+
+  deleteQueue(name: string): void {
+    const lane = this.lanes.delete(name)
+    for (const message of lane?.all() ?? []) this.courier.cancel(message)
+  }
+
+  pauseQueue(name: string): void {
+    const lane = this.lanes.open(name)
+    lane.paused = true
+    lane.updatedAt = this.#clock.now()
+  }
+
+  resumeQueue(name: string): void {
+    const lane = this.lanes.open(name)
+    lane.paused = false
+    lane.updatedAt = this.#clock.now()
+    this.courier.advanceLane(lane)
+  }
+
+  upsertQueue(name: string, parallelism: number, paused: boolean | undefined): void {
+    this.courier.advanceLane(this.lanes.upsert(name, parallelism, paused))
+  }
+
+  /** Why a message is where it is, in sentences. */
+  explain(id: string): string {
+    return explain(this, id)
+  }
+
+  /** Every message that has not ended. */
+  get messages(): readonly Message[] {
+    return this.courier.live.select({}).items
+  }
+
+  /** The dead letters, oldest first. */
+  get deadLetters(): readonly DeadLetter[] {
+    return this.courier.deadLetters.select({}).items
+  }
+
+  /** Adds endpoints to a url group, creating it. */
+  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+    return this.urlGroups.upsert(
+      name,
+      endpoints.map((endpoint) => (typeof endpoint === 'string' ? { url: endpoint } : endpoint)),
+    )
+  }
+
+  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+    return mintSignature(request, overrides, this.keys, {
+      at: this.#clock.now(),
+      issuer: this.words.issuer,
+      jti: `jwt_${base58Id(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 28)}`,
+      window: this.#window,
+    })
+  }
+
+  /** Builds the headers of a delivery when they are read: most are never looked at. [queue.md 3.1] */
+  #writer(): DeliveryWriter {
+    const { words } = this
+    const names = {
+      signature: words.header('Signature'),
+      messageId: words.header('Message-Id'),
+      retried: words.header('Retried'),
+      topicName: words.header('Topic-Name'),
+      scheduleId: words.header('Schedule-Id'),
+      callerIp: words.header('Caller-Ip'),
+      region: words.header('Region'),
+    }
+    return {
+      headers: (attempt: Attempt): HeaderList => {
+        const { message } = attempt
+        const { urlGroup, scheduleId, callerIp, region } = message.origin
+        const own: [string, string][] = message.headers.some(([name]) => name === 'User-Agent')
+          ? []
+          : [['User-Agent', words.userAgent]]
+        return [
+          ...own,
+          ...message.headers,
+          [names.signature, this.#signature(attempt)],
+          [names.messageId, message.id],
+          [names.retried, String(attempt.retried)],
+          ...(urlGroup === undefined ? [] : [[names.topicName, urlGroup] as const]),
+          ...(scheduleId === undefined ? [] : [[names.scheduleId, scheduleId] as const]),
+          [names.callerIp, callerIp],
+          [names.region, region.toUpperCase()],
+        ]
+      },
+    }
+  }
+
+  #signature(attempt: Attempt): string {
+    // From a stream of its own, so that it does not matter when, and whether, the header is read.
+    const jti = `jwt_${base58Id(this.#random.fork(`jwt/${attempt.messageId}/${attempt.seq}`), 28)}`
+    const claims = claimsFor(attempt.message.url, attempt.body, attempt.at, this.words.issuer, jti, this.#window)
+    return signToken(claims, attempt.key)
+  }
+
+  /** Stops the schedules. */
+  stop(): void {
+    this.schedules.stop()
+  }
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function bytesOf(body: unknown): Bytes {
+  if (body === undefined) return '' as Bytes
+  if (typeof body === 'string') return utf8(body)
+  if (body instanceof Uint8Array) return fromArray(body)
+  return utf8(JSON.stringify(body))
+}

@@ -1,0 +1,126 @@
+import type { Policy, QueueLimits } from '../policy.js'
+import { resourceName } from './destination-url.js'
+import { refusals } from './errors.js'
+import type { Message } from './message.js'
+
+/** A FIFO queue: a message holds its slot until it and its callbacks have ended. [queue.md 6.1] */
+export class Lane {
+  parallelism = 1
+  paused = false
+  updatedAt: number
+  /** Messages that hold a slot. */
+  readonly holding = new Set<Message>()
+  #waiting: Message[] = []
+  #next = 0
+
+  constructor(
+    readonly name: string,
+    readonly createdAt: number,
+  ) {
+    this.updatedAt = createdAt
+  }
+
+  /** Messages that have not ended. */
+  get lag(): number {
+    let waiting = 0
+    for (let index = this.#next; index < this.#waiting.length; index++) if (this.#waiting[index]!.visible) waiting++
+    let held = 0
+    for (const message of this.holding) if (message.visible) held++
+    return waiting + held
+  }
+
+  enter(message: Message): void {
+    message.lane = this
+    this.#waiting.push(message)
+  }
+
+  /** The next message that may take a slot, which it then holds. Cancelled ones are passed over. */
+  admit(): Message | undefined {
+    if (this.paused || this.holding.size >= this.parallelism) return undefined
+    while (this.#next < this.#waiting.length) {
+      const message = this.#waiting[this.#next++]!
+      if (this.#next > 64 && this.#next * 2 > this.#waiting.length) {
+        this.#waiting = this.#waiting.slice(this.#next)
+        this.#next = 0
+      }
+      if (!message.visible) continue
+      this.holding.add(message)
+      return message
+    }
+    return undefined
+  }
+
+  /** Messages that wait for a slot, first in line first. */
+  waiting(): readonly Message[] {
+    return this.#waiting.slice(this.#next).filter((message) => message.visible)
+  }
+
+  /** Everybody in it, holders first. */
+  all(): readonly Message[] {
+    return [...this.holding, ...this.waiting()]
+  }
+}
+
+/** All queues by name. */
+export class Lanes {
+  readonly #lanes = new Map<string, Lane>()
+  readonly #now: () => number
+  readonly #policy: Policy
+  readonly #limits: QueueLimits
+
+  constructor(now: () => number, policy: Policy, limits: QueueLimits) {
+    this.#now = now
+    this.#policy = policy
+    this.#limits = limits
+  }
+
+  get(name: string): Lane | undefined {
+    return this.#lanes.get(name)
+  }
+
+  list(): readonly Lane[] {
+    return [...this.#lanes.values()]
+  }
+
+  /** The queue of this name, made with parallelism 1 when there is none. */
+  open(name: string): Lane {
+    const known = this.#lanes.get(name)
+    if (known !== undefined) return known
+    this.check(name, undefined)
+    const lane = new Lane(name, this.#now())
+    this.#lanes.set(name, lane)
+    return lane
+  }
+
+  upsert(name: string, parallelism: number, paused: boolean | undefined): Lane {
+    this.check(name, parallelism)
+    const lane = this.open(name)
+    lane.parallelism = parallelism
+    if (paused !== undefined) lane.paused = paused
+    lane.updatedAt = this.#now()
+    return lane
+  }
+
+  /** Refuses a bad name and what the plan does not allow. An existing queue may be changed when the plan is full. */
+  check(name: string, parallelism: number | undefined): void {
+    if (!resourceName.test(name)) {
+      throw refusals.invalid(
+        'queue name',
+        `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`,
+      )
+    }
+    const { enforceQuotas, quotaStatus } = this.#policy
+    if (!enforceQuotas) return
+    const { queues, queueParallelism } = this.#limits
+    if (!this.#lanes.has(name) && this.#lanes.size >= queues) throw refusals.quota('maxQueues', queues, quotaStatus)
+    if (parallelism !== undefined && parallelism > queueParallelism) {
+      throw refusals.quota('maxParallelism', queueParallelism, quotaStatus)
+    }
+  }
+
+  delete(name: string): Lane | undefined {
+    const lane = this.#lanes.get(name)
+    this.#lanes.delete(name)
+    return lane
+  }
+}

@@ -1,0 +1,237 @@
+/** Anything that is kept in the order in which it came and may leave from anywhere. */
+export interface Filed {
+  /** Grows by one from record to record of a collection. */
+  readonly seq: number
+  /** Virtual time at which it came; never falls. */
+  readonly time: number
+  /** Set when it left its collection. */
+  gone: boolean
+}
+
+/** What a record is found by: one value, several, or none. */
+export type Field<T> = (record: T) => string | readonly string[] | undefined
+
+/** Any of the values (OR); between filters AND. [queue.md 1.1] */
+export type Filters = ReadonlyMap<string, ReadonlySet<string>>
+
+export interface Selection<T> {
+  readonly filters?: Filters
+  /** Milliseconds, both ends inclusive. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly order?: 'earliestFirst' | 'latestFirst'
+  readonly after?: number | undefined
+  readonly count?: number | undefined
+  /** A condition that no index serves. */
+  readonly only?: (record: T) => boolean
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** The cursor of the next page; absent at the end. */
+  readonly cursor?: string
+}
+
+/** A list ordered by `seq` with holes, compacted when most of it is holes. */
+class Shelf<T extends Filed> {
+  items: T[] = []
+  start = 0
+  holes = 0
+
+  add(record: T): void {
+    this.items.push(record)
+  }
+
+  /** A record of this shelf was marked as gone. */
+  lost(): void {
+    this.holes++
+    const { items } = this
+    while (this.start < items.length && items[this.start]!.gone) {
+      this.start++
+      this.holes--
+    }
+    const dead = this.start + this.holes
+    if (dead > 32 && dead * 2 > items.length) {
+      this.items = items.filter((record) => !record.gone)
+      this.start = 0
+      this.holes = 0
+    }
+  }
+
+  get size(): number {
+    return this.items.length - this.start - this.holes
+  }
+
+  /** First position whose record fulfils the (monotone) condition. */
+  seek(fulfilled: (record: T) => boolean): number {
+    let low = this.start
+    let high = this.items.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (fulfilled(this.items[middle]!)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
+
+/**
+ * Records in order, with an index for each field that was ever asked for: built by the first question, kept up to
+ * date from then on. A collection that nobody filters pays nothing.
+ */
+export class Records<T extends Filed> {
+  readonly #fields: Readonly<Record<string, Field<T>>>
+  readonly #all = new Shelf<T>()
+  readonly #indexes = new Map<string, Map<string, Shelf<T>>>()
+
+  constructor(fields: Readonly<Record<string, Field<T>>>) {
+    this.#fields = fields
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  first(): T | undefined {
+    return this.#all.items[this.#all.start]
+  }
+
+  add(record: T): void {
+    this.#all.add(record)
+    for (const [name, index] of this.#indexes) put(index, this.#fields[name]!(record), record)
+  }
+
+  delete(record: T): void {
+    if (record.gone) return
+    record.gone = true
+    this.#all.lost()
+    for (const [name, index] of this.#indexes) {
+      for (const value of valuesOf(this.#fields[name]!(record))) {
+        const shelf = index.get(value)
+        if (shelf === undefined) continue
+        shelf.lost()
+        if (shelf.size === 0) index.delete(value)
+      }
+    }
+  }
+
+  /** The record that a cursor points at is not needed: its number is enough. */
+  select(wanted: Selection<T>): Page<T> {
+    const shelves = this.#narrowest(wanted.filters)
+    const count = wanted.count ?? Number.POSITIVE_INFINITY
+    const items: T[] = []
+    for (const record of walk(shelves, wanted)) {
+      if (record.gone || !this.#fulfils(record, wanted)) continue
+      if (items.length === count) {
+        const last = items.at(-1)!
+        return { items, cursor: `${last.time}-${last.seq}` }
+      }
+      items.push(record)
+    }
+    return { items }
+  }
+
+  #fulfils(record: T, wanted: Selection<T>): boolean {
+    for (const [name, values] of wanted.filters ?? []) {
+      if (!valuesOf(this.#fields[name]!(record)).some((value) => values.has(value))) return false
+    }
+    return wanted.only?.(record) ?? true
+  }
+
+  /** The shelves of the filter that leaves the fewest candidates. */
+  #narrowest(filters: Filters | undefined): readonly Shelf<T>[] {
+    let best: readonly Shelf<T>[] = [this.#all]
+    let bestSize = this.#all.size
+    for (const [name, values] of filters ?? []) {
+      const index = this.#index(name)
+      const shelves = [...values].flatMap((value) => index.get(value) ?? [])
+      const size = shelves.reduce((sum, shelf) => sum + shelf.size, 0)
+      if (size < bestSize || (size === bestSize && best[0] === this.#all)) {
+        best = shelves
+        bestSize = size
+      }
+    }
+    return best
+  }
+
+  #index(name: string): Map<string, Shelf<T>> {
+    const known = this.#indexes.get(name)
+    if (known) return known
+    const index = new Map<string, Shelf<T>>()
+    const field = this.#fields[name]!
+    for (const record of this.#all.items) if (!record.gone) put(index, field(record), record)
+    this.#indexes.set(name, index)
+    return index
+  }
+}
+
+function put<T extends Filed>(index: Map<string, Shelf<T>>, values: ReturnType<Field<T>>, record: T): void {
+  for (const value of valuesOf(values)) {
+    let shelf = index.get(value)
+    if (shelf === undefined) {
+      shelf = new Shelf()
+      index.set(value, shelf)
+    }
+    shelf.add(record)
+  }
+}
+
+function valuesOf(values: string | readonly string[] | undefined): readonly string[] {
+  return values === undefined ? [] : typeof values === 'string' ? [values] : values
+}
+
+/** Candidates in the wanted order, from the cursor and within the dates. */
+function* walk<T extends Filed>(shelves: readonly Shelf<T>[], wanted: Selection<T>): Generator<T> {
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
+  const backwards = wanted.order === 'latestFirst'
+  const low = (record: T): boolean => record.time >= from && (backwards || after === undefined || record.seq > after)
+  const high = (record: T): boolean => record.time > to || (backwards && after !== undefined && record.seq >= after)
+  const runs = shelves
+    .map((shelf) => ({ items: shelf.items, at: shelf.seek(low), end: shelf.seek(high) }))
+    .filter((run) => run.at < run.end)
+  const [only] = runs
+  if (runs.length <= 1) {
+    if (only === undefined) return
+    if (backwards) for (let at = only.end - 1; at >= only.at; at--) yield only.items[at]!
+    else for (let at = only.at; at < only.end; at++) yield only.items[at]!
+    return
+  }
+  yield* merge(runs, backwards)
+}
+
+interface Run<T> {
+  readonly items: readonly T[]
+  at: number
+  end: number
+}
+
+/** Several shelves as one; a record that stands in two of them comes once. */
+function* merge<T extends Filed>(runs: readonly Run<T>[], backwards: boolean): Generator<T> {
+  let last: T | undefined
+  for (;;) {
+    let best: Run<T> | undefined
+    for (const run of runs) {
+      if (run.at >= run.end) continue
+      if (best === undefined || (backwards ? tail(run).seq > tail(best).seq : head(run).seq < head(best).seq))
+        best = run
+    }
+    if (best === undefined) return
+    const record = backwards ? best.items[--best.end]! : best.items[best.at++]!
+    if (record !== last) yield record
+    last = record
+  }
+}
+
+function head<T>(run: Run<T>): T {
+  return run.items[run.at]!
+}
+
+function tail<T>(run: Run<T>): T {
+  return run.items[run.end - 1]!
+}
+
+/** Sequence number of a cursor `<milliseconds>-<sequence>`, `undefined` when the text is none. [queue.md 1.1] */
+export function cursorSequence(cursor: string): number | undefined {
+  const match = /^\d+-(\d+)$/.exec(cursor)
+  return match ? Number(match[1]) : undefined
+}

@@ -1,0 +1,173 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Clock, Timer } from '../kernel/clock.js'
+import type { Random } from '../kernel/random.js'
+import type { Policy, QueueLimits } from '../policy.js'
+import { CronExpression } from './cron.js'
+import { resourceName } from './destination-url.js'
+import { refusals } from './errors.js'
+import { IdSource } from './ids.js'
+import type { Message } from './message.js'
+import type { PublishSettings } from './publish.js'
+
+export interface ScheduleDraft {
+  readonly cron: string
+  readonly destination: string
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  readonly callerIp: string
+  readonly region: string
+}
+
+/** A message that a cron expression publishes again and again. [queue.md 7] */
+export class Schedule {
+  paused = false
+  timer: Timer | undefined
+  lastTime: number | undefined
+  nextTime: number | undefined
+  /** The messages of the last trigger, several for a url group. */
+  lastMessages: readonly Message[] = []
+  /** Why the last trigger published nothing. */
+  error: string | undefined
+  readonly cron: CronExpression
+
+  constructor(
+    readonly id: string,
+    readonly createdAt: number,
+    readonly draft: ScheduleDraft,
+  ) {
+    try {
+      this.cron = new CronExpression(draft.cron)
+    } catch (error) {
+      if (error instanceof SyntaxError) throw refusals.invalid('cron', error.message)
+      throw error
+    }
+  }
+}
+
+export class Schedules {
+  readonly #schedules = new Map<string, Schedule>()
+  readonly #clock: Clock
+  readonly #policy: Policy
+  readonly #limits: QueueLimits
+  readonly #ids: IdSource
+  readonly #publish: (schedule: Schedule) => readonly Message[]
+
+  /** @param publish makes the messages of one trigger */
+  constructor(
+    clock: Clock,
+    random: Random,
+    policy: Policy,
+    limits: QueueLimits,
+    publish: (schedule: Schedule) => readonly Message[],
+  ) {
+    this.#clock = clock
+    this.#policy = policy
+    this.#limits = limits
+    this.#ids = new IdSource(random.fork('schedule'), 'scd_', 28)
+    this.#publish = publish
+  }
+
+  get(id: string): Schedule | undefined {
+    return this.#schedules.get(id)
+  }
+
+  list(): readonly Schedule[] {
+    return [...this.#schedules.values()]
+  }
+
+  /** Creates a schedule, or replaces all of the one with the same id. */
+  create(draft: ScheduleDraft): Schedule {
+    const given = draft.settings.scheduleId
+    const id = given ?? this.#ids.next()
+    if (!resourceName.test(id))
+      throw refusals.invalid(
+        'schedule id',
+        `${JSON.stringify(id)} has other characters than letters, digits, -, _ and .`,
+      )
+    const before = this.#schedules.get(id)
+    const { enforceQuotas, quotaStatus, replacedScheduleKeepsCreatedAt, replacedScheduleStaysPaused } = this.#policy
+    if (before === undefined && enforceQuotas && this.#schedules.size >= this.#limits.schedules) {
+      throw refusals.quota('maxSchedules', this.#limits.schedules, quotaStatus)
+    }
+    const now = this.#clock.now()
+    const schedule = new Schedule(
+      id,
+      before !== undefined && replacedScheduleKeepsCreatedAt ? before.createdAt : now,
+      draft,
+    )
+    if (before !== undefined) {
+      before.timer?.cancel()
+      schedule.paused = replacedScheduleStaysPaused && before.paused
+    }
+    this.#schedules.set(id, schedule)
+    this.#plan(schedule, now)
+    return schedule
+  }
+
+  delete(id: string): void {
+    this.#schedules.get(id)?.timer?.cancel()
+    this.#schedules.delete(id)
+  }
+
+  /** Triggers a schedule now, whether or not it is paused; its slots stay as they are. */
+  fire(id: string): readonly Message[] {
+    const schedule = this.#schedules.get(id)
+    if (schedule === undefined) {
+      throw new RangeError(
+        `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
+      )
+    }
+    return this.#trigger(schedule)
+  }
+
+  stop(): void {
+    for (const schedule of this.#schedules.values()) schedule.timer?.cancel()
+    this.#schedules.clear()
+  }
+
+  /** The next slots of a schedule within a span, without firing anything. */
+  upcoming(id: string, from: number, to: number): readonly number[] {
+    const schedule = this.#schedules.get(id)
+    const slots: number[] = []
+    for (let at = schedule?.cron.next(from - 1); at !== undefined && at <= to; at = schedule?.cron.next(at))
+      slots.push(at)
+    return slots
+  }
+
+  #plan(schedule: Schedule, after: number): void {
+    const next = schedule.cron.next(after)
+    schedule.nextTime = next
+    schedule.timer =
+      next === undefined
+        ? undefined
+        : this.#clock.schedule(
+            next,
+            `schedule ${schedule.id}`,
+            () => {
+              if (!schedule.paused) this.#trigger(schedule)
+              this.#plan(schedule, next)
+            },
+            { background: true },
+          )
+  }
+
+  #trigger(schedule: Schedule): readonly Message[] {
+    schedule.lastTime = this.#clock.now()
+    schedule.lastMessages = this.#publish(schedule)
+    return schedule.lastMessages
+  }
+}
+
+/** `lastScheduleStates`: message id → where it got to. */
+export function lastStates(schedule: Schedule): Record<string, 'IN_PROGRESS' | 'SUCCESS' | 'FAIL'> {
+  return Object.fromEntries(
+    schedule.lastMessages.map((message) => [
+      message.id,
+      message.state === 'DELIVERED'
+        ? 'SUCCESS'
+        : message.state === 'FAILED' || message.state === 'CANCELLED'
+          ? 'FAIL'
+          : 'IN_PROGRESS',
+    ]),
+  )
+}

@@ -1,0 +1,128 @@
+import type { Policy, QueueLimits } from '../policy.js'
+import { checkUrl, resourceName } from './destination-url.js'
+import { refusals } from './errors.js'
+
+export interface GroupEndpoint {
+  readonly url: string
+  readonly name?: string | undefined
+}
+
+/** Default settings of a group: header names without prefix, lower case, and their values. */
+export type GroupDefaults = ReadonlyMap<string, string>
+
+export class UrlGroup {
+  endpoints: readonly GroupEndpoint[] = []
+  /** As they were set, for reading back. */
+  shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
+  defaults: GroupDefaults | undefined
+  /** A default `Content-Type`, the only plain header among the defaults that means something. */
+  contentType: string | undefined
+  updatedAt: number
+
+  constructor(
+    readonly name: string,
+    readonly createdAt: number,
+  ) {
+    this.updatedAt = createdAt
+  }
+}
+
+/** URL groups, also called topics. [queue.md 8] */
+export class UrlGroups {
+  readonly #groups = new Map<string, UrlGroup>()
+  readonly #now: () => number
+  readonly #policy: Policy
+  readonly #limits: QueueLimits
+
+  constructor(now: () => number, policy: Policy, limits: QueueLimits) {
+    this.#now = now
+    this.#policy = policy
+    this.#limits = limits
+  }
+
+  get(name: string): UrlGroup | undefined {
+    return this.#groups.get(name)
+  }
+
+  list(): readonly UrlGroup[] {
+    return [...this.#groups.values()]
+  }
+
+  /** Adds endpoints, or changes those with the same name or else the same url; creates the group. */
+  upsert(name: string, endpoints: readonly GroupEndpoint[]): UrlGroup {
+    if (!resourceName.test(name))
+      throw refusals.invalid(
+        'url group name',
+        `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`,
+      )
+    if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
+    for (const endpoint of endpoints) {
+      checkUrl(endpoint.url, 'endpoint', this.#policy)
+      if (this.#policy.refuseLoopback) checkUrl(endpoint.url, 'destination', this.#policy)
+    }
+    const known = this.#groups.get(name)
+    const merged = merge(known?.endpoints ?? [], endpoints)
+    this.#checkQuota(known === undefined, merged.length)
+    const group = known ?? new UrlGroup(name, this.#now())
+    group.endpoints = merged
+    group.updatedAt = this.#now()
+    this.#groups.set(name, group)
+    return group
+  }
+
+  #checkQuota(isNew: boolean, endpoints: number): void {
+    const { enforceQuotas, quotaStatus } = this.#policy
+    if (!enforceQuotas) return
+    const { urlGroups, endpointsPerGroup } = this.#limits
+    if (isNew && this.#groups.size >= urlGroups) throw refusals.quota('maxTopics', urlGroups, quotaStatus)
+    if (endpoints > endpointsPerGroup) throw refusals.quota('maxEndpointsPerTopic', endpointsPerGroup, quotaStatus)
+  }
+
+  /** Removes endpoints named by name or url; the group goes with its last one. */
+  remove(
+    name: string,
+    endpoints: readonly { readonly url?: string | undefined; readonly name?: string | undefined }[],
+  ): void {
+    const group = this.#groups.get(name)
+    if (group === undefined) throw refusals.notFound('topic', name)
+    group.endpoints = group.endpoints.filter(
+      (endpoint) =>
+        !endpoints.some((given) =>
+          given.name !== undefined && given.name !== '' ? given.name === endpoint.name : given.url === endpoint.url,
+        ),
+    )
+    group.updatedAt = this.#now()
+    if (group.endpoints.length === 0) this.#groups.delete(name)
+  }
+
+  /** Replaces the default headers. */
+  setDefaults(
+    name: string,
+    defaults: GroupDefaults,
+    contentType: string | undefined,
+    shown: Readonly<Record<string, string | readonly string[]>>,
+  ): void {
+    const group = this.#groups.get(name)
+    if (group === undefined) throw refusals.notFound('topic', name)
+    group.defaults = defaults.size === 0 ? undefined : defaults
+    group.contentType = contentType
+    group.shownDefaults = Object.keys(shown).length === 0 ? undefined : shown
+    group.updatedAt = this.#now()
+  }
+
+  delete(name: string): void {
+    this.#groups.delete(name)
+  }
+}
+
+function merge(before: readonly GroupEndpoint[], given: readonly GroupEndpoint[]): readonly GroupEndpoint[] {
+  const endpoints = [...before]
+  for (const endpoint of given) {
+    const name = endpoint.name === '' ? undefined : endpoint.name
+    let at = name === undefined ? -1 : endpoints.findIndex((known) => known.name === name)
+    if (at === -1) at = endpoints.findIndex((known) => known.url === endpoint.url)
+    if (at === -1) endpoints.push({ url: endpoint.url, name })
+    else endpoints[at] = { url: endpoint.url, name: name ?? endpoints[at]!.name }
+  }
+  return endpoints
+}
