@@ -10,7 +10,8 @@ export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 export class DirectStore {
   constructor(
     readonly engine: Store,
-    private readonly traffic: Traffic,
+    /** The log of everything that happened, which the matchers read. */
+    readonly traffic: Traffic,
   ) {}
 
   /**

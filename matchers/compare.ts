@@ -1,0 +1,113 @@
+import { isAsymmetric, isPlainObject, literal } from './literal.js'
+
+/** Texts for a place that plain literals would not explain. */
+interface Wording {
+  readonly expected?: string
+  readonly received?: string
+  readonly distance?: number
+}
+
+/** One place in which a value is not what was expected. Its texts are made when a failure is told. */
+export class Difference {
+  readonly #received: unknown
+  readonly #expected: unknown
+  readonly #wording: Wording
+
+  constructor(
+    received: unknown,
+    expected: unknown,
+    /** Where, below the compared value: `.id`, `[0].name`, empty for the value itself. */
+    readonly path: string = '',
+    wording: Wording = {},
+  ) {
+    this.#received = received
+    this.#expected = expected
+    this.#wording = wording
+  }
+
+  get expected(): string {
+    return this.#wording.expected ?? literal(this.#expected)
+  }
+
+  get received(): string {
+    return this.#wording.received ?? literal(this.#received)
+  }
+
+  /** How far apart, more than 0 and at most 1. */
+  get distance(): number {
+    return this.#wording.distance ?? distance(this.#received, this.#expected)
+  }
+}
+
+/**
+ * Compares with a partial pattern: objects may have more fields than the pattern names, lists must have the same
+ * length, asymmetric matchers and regular expressions decide for themselves.
+ */
+export function compare(received: unknown, expected: unknown, path = ''): Difference[] {
+  if (isAsymmetric(expected))
+    return expected.asymmetricMatch(received) ? [] : [new Difference(received, expected, path)]
+  if (expected instanceof RegExp) {
+    return typeof received === 'string' && fits(received, expected) ? [] : [new Difference(received, expected, path)]
+  }
+  if (Array.isArray(expected)) return compareLists(received, expected, path)
+  if (isPlainObject(expected)) return compareFields(received, expected, path)
+  if (expected instanceof Date && received instanceof Date && expected.getTime() === received.getTime()) return []
+  return Object.is(received, expected) ? [] : [new Difference(received, expected, path)]
+}
+
+function compareLists(received: unknown, expected: readonly unknown[], path: string): Difference[] {
+  if (!Array.isArray(received) || received.length !== expected.length) return [new Difference(received, expected, path)]
+  return expected.flatMap((item, index) => compare(received[index], item, `${path}[${index}]`))
+}
+
+function compareFields(received: unknown, expected: Record<string, unknown>, path: string): Difference[] {
+  if (typeof received !== 'object' || received === null || Array.isArray(received)) {
+    return [new Difference(received, expected, path)]
+  }
+  return Object.entries(expected).flatMap(([name, item]) => {
+    const field = Object.hasOwn(received, name) ? (received as Record<string, unknown>)[name] : undefined
+    return compare(field, item, `${path}${/^[\w$]+$/.test(name) ? `.${name}` : `[${literal(name)}]`}`)
+  })
+}
+
+/** A `g` or `y` flag would make the same pattern answer differently the second time. */
+export function fits(text: string, pattern: RegExp): boolean {
+  return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(text)
+}
+
+function distance(received: unknown, expected: unknown): number {
+  if (typeof received === 'string' && typeof expected === 'string') {
+    return Math.max(0.01, editDistance(received, expected) / Math.max(received.length, expected.length))
+  }
+  // A number or text of the other type is nearer than nothing at all.
+  if (received === undefined || received === null) return 1
+  return String(received) === String(expected) ? 0.1 : 0.9
+}
+
+const longest = 120
+
+/** How many chars must be put in, taken out or changed. Only the first chars of long texts are looked at. */
+export function editDistance(one: string, other: string): number {
+  const [a, b] = [one.slice(0, longest), other.slice(0, longest)]
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[b.length]! + Math.abs(one.length - a.length - (other.length - b.length))
+}
+
+/** The nearest of some names, when one is near enough to be a slip. */
+export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  let best: string | undefined
+  let least = Math.max(2, Math.floor(name.length / 3)) + 1
+  for (const other of names) {
+    const apart = editDistance(name.toLowerCase(), other.toLowerCase())
+    if (apart < least) [best, least] = [other, apart]
+  }
+  return best
+}

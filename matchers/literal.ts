@@ -1,0 +1,85 @@
+import { plainText } from '../src/report/safe-text.js'
+
+const widest = 100
+const mostItems = 20
+const mostChars = 200
+
+/** An object that decides itself what equals it: `expect.anything()`, `expect.stringMatching(…)` … */
+export interface AsymmetricMatcher {
+  asymmetricMatch(other: unknown): boolean
+}
+
+export function isAsymmetric(value: unknown): value is AsymmetricMatcher {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Partial<AsymmetricMatcher>).asymmetricMatch === 'function'
+  )
+}
+
+/** A value as one would write it in a test, on one line, safe to print. */
+export function literal(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return stringLiteral(value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'function') return `[function ${plainText(value.name)}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (isAsymmetric(value)) return asymmetricLiteral(value)
+  if (value instanceof RegExp) return plainText(String(value))
+  if (value instanceof Date) return `new Date('${Number.isNaN(value.getTime()) ? '' : value.toISOString()}')`
+  if (value instanceof Uint8Array) return `Uint8Array(${value.length})`
+  if (depth > 6) return Array.isArray(value) ? '[…]' : '{…}'
+  if (Array.isArray(value))
+    return listed(
+      '[',
+      value.map((item) => literal(item, depth + 1)),
+      ']',
+    )
+  if (value instanceof Set)
+    return listed(
+      'new Set([',
+      [...value].map((item) => literal(item, depth + 1)),
+      '])',
+    )
+  const fields = Object.entries(value).map(([name, item]) => `${fieldName(name)}: ${literal(item, depth + 1)}`)
+  return fields.length === 0 ? '{}' : listed('{ ', fields, ' }')
+}
+
+/** The arguments of a call; an object that would not fit on the line gets a line per field. */
+export function argumentList(values: readonly unknown[]): string {
+  const line = values.map((value) => literal(value)).join(', ')
+  const last = values.at(-1)
+  if (line.length <= widest || values.length !== 1 || !isPlainObject(last)) return line
+  const fields = Object.entries(last).map(([name, item]) => `  ${fieldName(name)}: ${literal(item)},`)
+  return `{\n${fields.join('\n')}\n}`
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || isAsymmetric(value)) return false
+  const prototype = Object.getPrototypeOf(value)
+  // Objects of another realm (a runner's sandbox) have an Object.prototype of their own.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function listed(open: string, items: readonly string[], close: string): string {
+  const shown = items.slice(0, mostItems)
+  if (items.length > shown.length) shown.push(`… ${items.length - shown.length} more`)
+  return open + shown.join(', ') + close
+}
+
+function stringLiteral(value: string): string {
+  const shown = value.length > mostChars ? value.slice(0, mostChars) : value
+  const quoted = `'${plainText(shown.replaceAll('\\', '\\\\').replaceAll("'", "\\'"))}'`
+  return value.length > mostChars ? `${quoted.slice(0, -1)}…' (${value.length} chars)` : quoted
+}
+
+function fieldName(name: string): string {
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : stringLiteral(name)
+}
+
+/** Runners give their own matchers a readable form: `Anything`, `StringMatching</x/>`. */
+function asymmetricLiteral(value: AsymmetricMatcher): string {
+  const { toAsymmetricMatcher } = value as { toAsymmetricMatcher?: () => string }
+  if (typeof toAsymmetricMatcher === 'function') return plainText(toAsymmetricMatcher.call(value))
+  const text = String(value)
+  return text.startsWith('[object') ? 'an asymmetric matcher' : plainText(text)
+}

@@ -1,0 +1,200 @@
+import { type Bytes, latin1 } from '../src/kernel/bytes.js'
+import { excerpt } from '../src/report/safe-text.js'
+import { DirectStore, type PlainReply, plainReply } from '../src/store/direct.js'
+import { ReplyError } from '../src/store/reply.js'
+import { compare, Difference } from './compare.js'
+import { type Field, parseJson } from './fields.js'
+import { isAsymmetric, literal } from './literal.js'
+
+/** What a key holds, ready to be compared. */
+export interface StoredValue {
+  readonly type: string
+  /** Milliseconds that remain, `undefined` for ever. */
+  readonly ttl: number | undefined
+  readonly compare: Field
+  /** The value in a few words, safe to print. */
+  readonly shown: string
+}
+
+export interface KeyReader {
+  read(key: Bytes): StoredValue | undefined
+  keys(): readonly Bytes[]
+}
+
+/** Reads keys of the store in what was given to `expect()`, without leaving a trace. */
+export function keyReaderOf(matcher: string, received: unknown): KeyReader {
+  const given = received as { store?: unknown }
+  const store = received instanceof DirectStore ? received : given.store
+  if (!isStore(store)) {
+    throw new TypeError(
+      `${matcher}() reads the store itself: write expect(sandbox.store).${matcher}(…) or expect(sandbox).`,
+    )
+  }
+  const { engine } = store
+  const user = engine.access.standardUser
+  const run = (...words: Bytes[]): PlainReply => plainReply(engine.executeInside(words, user))
+  return {
+    keys: () => {
+      const keys: Bytes[] = []
+      engine.db.entries.forEach((_, key) => void keys.push(key))
+      return keys
+    },
+    read: (key) => {
+      const type = String(run(latin1('TYPE'), key))
+      if (type === 'none') return undefined
+      const left = Number(run(latin1('PTTL'), key))
+      return { type, ttl: left < 0 ? undefined : left, ...held(type, key, run) }
+    },
+  }
+}
+
+function isStore(store: unknown): store is DirectStore {
+  return store instanceof DirectStore || (typeof store === 'object' && store !== null && 'engine' in store)
+}
+
+type Run = (...words: Bytes[]) => PlainReply
+type Held = Pick<StoredValue, 'compare' | 'shown'>
+
+/** How a value of each type is read and what it is compared with. */
+const readings: Readonly<Record<string, (key: Bytes, run: Run) => Held>> = {
+  string: (key, run) => stringHeld(String(run(latin1('GET'), key))),
+  hash: (key, run) => fieldsHeld(pairsOf(run(latin1('HGETALL'), key))),
+  list: (key, run) => listHeld(textsOf(run(latin1('LRANGE'), key, latin1('0'), latin1('-1')))),
+  set: (key, run) => setHeld(textsOf(run(latin1('SMEMBERS'), key))),
+  zset: (key, run) => scoresHeld(pairsOf(run(latin1('ZRANGE'), key, latin1('0'), latin1('-1'), latin1('WITHSCORES')))),
+  stream: (key, run) => valueHeld(streamEntries(run(latin1('XRANGE'), key, latin1('-'), latin1('+')))),
+}
+
+function held(type: string, key: Bytes, run: Run): Held {
+  try {
+    const read = readings[type] ?? jsonHeld
+    return read(key, run)
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    return { shown: '(cannot be read)', compare: (expected) => [new Difference(error.message, expected)] }
+  }
+}
+
+function jsonHeld(key: Bytes, run: Run): Held {
+  return valueHeld(parseJson(String(run(latin1('JSON.GET'), key)))?.value)
+}
+
+function stringHeld(received: string): Held {
+  return { shown: show(received), compare: (expected) => compareText(received, expected) }
+}
+
+/** A stored text: a number or bigint is compared as text, objects, lists and booleans with the parsed JSON. */
+export function compareText(received: string, expected: unknown): readonly Difference[] {
+  if (typeof expected === 'number' || typeof expected === 'bigint') return compare(received, String(expected))
+  if (typeof expected === 'string' || expected instanceof RegExp) return compare(received, expected)
+  const parsed = parseJson(received)
+  if (isAsymmetric(expected)) {
+    const found = compare(received, expected)
+    return found.length === 0 || parsed === undefined ? found : compare(parsed.value, expected)
+  }
+  return parsed === undefined ? [new Difference(received, expected)] : compare(parsed.value, expected)
+}
+
+function fieldsHeld(received: ReadonlyMap<string, string>): Held {
+  const shown = Object.fromEntries(received)
+  return {
+    shown: show(shown),
+    compare: (expected) => {
+      const wanted = entriesOf(expected)
+      if (wanted === undefined) return compare(shown, expected)
+      return wanted.flatMap(([name, value]) => {
+        const path = `.${name}`
+        const field = received.get(name)
+        if (field === undefined) return value === undefined ? [] : [new Difference(undefined, value, path)]
+        return compareText(field, value).map((one) => (one.path === '' ? at(one, path) : at(one, path + one.path)))
+      })
+    },
+  }
+}
+
+function scoresHeld(received: ReadonlyMap<string, string>): Held {
+  const scores = new Map([...received].map(([member, score]) => [member, Number(score)]))
+  const shown = Object.fromEntries(scores)
+  return {
+    shown: show(shown),
+    compare: (expected) => {
+      if (Array.isArray(expected)) return compare([...scores.keys()], expected)
+      const wanted = entriesOf(expected)
+      if (wanted === undefined) return compare(shown, expected)
+      return wanted.flatMap(([member, score]) => compare(scores.get(member), score, `.${member}`))
+    },
+  }
+}
+
+function listHeld(received: readonly string[]): Held {
+  return {
+    shown: show(received),
+    compare: (expected) => {
+      if (!Array.isArray(expected) || expected.length !== received.length) return compare([...received], expected)
+      return expected.flatMap((item, index) =>
+        compareText(received[index]!, item).map((one) => at(one, `[${index}]${one.path}`)),
+      )
+    },
+  }
+}
+
+/** Order does not matter, and each expected member must find one of its own. */
+function setHeld(received: readonly string[]): Held {
+  return {
+    shown: show(received),
+    compare: (expected) => {
+      const wanted = expected instanceof Set ? [...expected] : expected
+      if (!Array.isArray(wanted)) return compare([...received], expected)
+      const left = [...received]
+      for (const member of wanted) {
+        const found = left.findIndex((one) => compareText(one, member).length === 0)
+        if (found === -1) return [new Difference(received, expected)]
+        left.splice(found, 1)
+      }
+      return left.length === 0 ? [] : [new Difference(received, expected)]
+    },
+  }
+}
+
+function valueHeld(received: unknown): Held {
+  return { shown: show(received), compare: (expected) => compare(received, expected) }
+}
+
+function at(difference: Difference, path: string): Difference {
+  return new Difference(undefined, undefined, path, {
+    expected: difference.expected,
+    received: difference.received,
+    distance: difference.distance,
+  })
+}
+
+function entriesOf(expected: unknown): [string, unknown][] | undefined {
+  if (expected instanceof Map) return [...expected].map(([name, value]) => [String(name), value])
+  if (typeof expected !== 'object' || expected === null || isAsymmetric(expected) || Array.isArray(expected))
+    return undefined
+  return Object.entries(expected)
+}
+
+function textsOf(reply: PlainReply): string[] {
+  return Array.isArray(reply) ? reply.map(String) : []
+}
+
+function pairsOf(reply: PlainReply): Map<string, string> {
+  const words = textsOf(reply)
+  const pairs = new Map<string, string>()
+  for (let index = 0; index + 1 < words.length; index += 2) pairs.set(words[index]!, words[index + 1]!)
+  return pairs
+}
+
+function streamEntries(reply: PlainReply): { id: string; fields: Record<string, string> }[] {
+  if (!Array.isArray(reply)) return []
+  return reply.map((entry) => {
+    const [id, fields] = entry as [string, PlainReply]
+    return { id, fields: Object.fromEntries(pairsOf(fields)) }
+  })
+}
+
+function show(value: unknown): string {
+  const shown = typeof value === 'string' ? excerpt(value, 200) : literal(value)
+  return typeof value === 'string' ? `'${shown}'` : shown
+}
