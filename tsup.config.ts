@@ -23,6 +23,7 @@ export default defineConfig({
   target: ['es2023', 'node22'],
   platform: 'neutral',
   external: [/^node:/],
+  removeNodeProtocol: false,
   // tsup turns split chunks into CommonJS with sucrase, which rewrites every `??` and `?.` into a call. With tree
   // shaking on, rollup does it instead and leaves the syntax alone.
   treeshake: true,

@@ -27,7 +27,12 @@ export default defineConfig({
       },
       {
         // What is published: needs a build, tests the packed tarball.
-        test: { name: 'package', include: ['test/package/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 120_000 },
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: 'test/package/pack.ts',
+          testTimeout: 60_000,
+        },
       },
       {
         // The same commands against a real redis-server.

@@ -1,0 +1,52 @@
+import { build, type Metafile } from 'esbuild'
+import { expect, test } from 'vitest'
+
+const root = new URL('../..', import.meta.url).pathname
+
+async function bundle(entry: string, external: string[] = []): Promise<{ code: string; inputs: Metafile['inputs'] }> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    external,
+    logLevel: 'silent',
+  })
+  return { code: outputFiles[0]!.text, inputs: metafile.inputs }
+}
+
+/** `node_modules/@noble/hashes/sha2.js` → `@noble/hashes`. */
+function packagesOf(inputs: Metafile['inputs']): string[] {
+  const names = Object.keys(inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1])
+  return [...new Set(names.filter((name) => name !== undefined))].sort()
+}
+
+test('the core runs in a browser: no module of Node, no require, only its own packages', async () => {
+  const { code, inputs } = await bundle('src/index.ts')
+  expect(code).not.toMatch(/["'`]node:/)
+  expect(code).not.toMatch(/\brequire\s*\(/)
+  const allowed = ['@noble/hashes', 'croner', 'luaparse', 'rou3', 'valibot']
+  expect(packagesOf(inputs).filter((name) => !allowed.includes(name))).toEqual([])
+  expect(Object.keys(inputs).filter((path) => /^src\/(?:adapters|server)\//.test(path))).toEqual([])
+})
+
+test('so does the entry for msw', async () => {
+  const { code } = await bundle('src/adapters/msw.ts')
+  expect(code).not.toMatch(/["'`]node:/)
+  expect(code).not.toMatch(/\brequire\s*\(\s*["'`]/)
+})
+
+test('the entry for msw does not carry the core along', async () => {
+  const { inputs } = await bundle('src/adapters/msw.ts', ['msw'])
+  expect(Object.keys(inputs)).toEqual(['src/adapters/msw.ts'])
+})
+
+test('a module of Node would be noticed', async () => {
+  await expect(bundle('src/server/listener.ts')).resolves.toBeDefined()
+  await expect(bundle('src/server/server.ts')).rejects.toThrow('node:http')
+})

@@ -1,0 +1,141 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, inject, test } from 'vitest'
+
+const consumer = inject('consumer')
+const own = join(consumer, 'node_modules/stuntdouble')
+const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
+  exports: Record<string, { require?: unknown } | string>
+  bin: Record<string, string>
+}
+
+/** Entries that a program can load outside of a test runner, in both module formats. */
+const entries = Object.entries(manifest.exports)
+  .filter(([, target]) => typeof target === 'object' && 'require' in target)
+  .map(([path]) => path.replace(/^\./, 'stuntdouble'))
+
+/** Runs a program in the consumer's project and returns what it prints as JSON. */
+async function run(format: 'module' | 'commonjs', program: string): Promise<unknown> {
+  const args = [`--input-type=${format}`, '--no-warnings', '-e', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: consumer })
+  return JSON.parse(stdout)
+}
+
+const print = 'console.log(JSON.stringify(Object.keys(entry).filter((name) => name !== "default").sort()))'
+
+describe('each published entry', () => {
+  test('is known', () => {
+    expect(entries).toEqual(
+      expect.arrayContaining(['stuntdouble', 'stuntdouble/fetch', 'stuntdouble/msw', 'stuntdouble/server']),
+    )
+  })
+
+  test.each(entries)('%s loads as a module and as CommonJS, with the same names', async (entry) => {
+    const esm = await run('module', `import * as entry from '${entry}'; ${print}`)
+    const cjs = await run('commonjs', `const entry = require('${entry}'); ${print}`)
+    expect(esm).not.toEqual([])
+    expect(cjs).toEqual(esm)
+  })
+
+  test('takes nothing of Node along, but the server', async () => {
+    const listed = (file: string): string => readFileSync(join(own, 'dist', file), 'utf8')
+    const reached = (file: string, seen = new Set<string>()): Set<string> => {
+      if (seen.has(file)) return seen
+      seen.add(file)
+      for (const [, next] of listed(file).matchAll(/(?:from|import)\s*['"]\.\/([^'"]+)['"]/g)) reached(next!, seen)
+      return seen
+    }
+    const core = [...reached('index.js')].map(listed).join('\n')
+    expect(core).not.toMatch(/['"]node:/)
+    expect(core).not.toMatch(/from\s*['"](?:msw|nock|vitest|jest|citty|yaml)['"/]/)
+    expect([...reached('server.js')].map(listed).join('\n')).toMatch(/['"]node:http['"]/)
+  })
+})
+
+describe('a class has one identity', () => {
+  test.each(['module', 'commonjs'] as const)('across the entries as %s', async (format) => {
+    const load = (name: string): string =>
+      format === 'module' ? `await import('stuntdouble${name}')` : `require('stuntdouble${name}')`
+    const program = `(async () => {
+      const core = ${load('')}
+      const { startServer } = ${load('/server')}
+      const server = await startServer({ port: 0 })
+      const sandbox = server.tenant('main')
+      console.log(JSON.stringify([sandbox instanceof core.Sandbox, sandbox.clock instanceof core.VirtualClock]))
+      await server.close()
+    })()`
+    expect(await run(format, program)).toEqual([true, true])
+  })
+
+  test('because no class is written into two files', () => {
+    const files = readdirSync(join(own, 'dist')).filter((file) => file.endsWith('.cjs'))
+    const homes = new Map<string, string[]>()
+    for (const file of files) {
+      const code = readFileSync(join(own, 'dist', file), 'utf8')
+      for (const [, name] of code.matchAll(/^(?:var|let|const) (\w+) = class\b|^class (\w+)/gm)) {
+        if (name !== undefined) homes.set(name, [...(homes.get(name) ?? []), file])
+      }
+    }
+    expect(homes.has('VirtualClock')).toBe(true)
+    // esbuild numbers classes of the same name within one file, so a name in two files is one class copied.
+    const copied = [...homes].filter(([, places]) => new Set(places).size > 1)
+    expect(copied).toEqual([])
+  })
+})
+
+describe('a plain program', () => {
+  test('ends by itself after it moved the clock', async () => {
+    const program = `
+      import { createSandbox } from 'stuntdouble'
+      const sandbox = createSandbox()
+      const log = []
+      sandbox.clock.schedule(sandbox.clock.now() + 1000, 'a', async (task) => { await task.sleep('1s'); log.push('a') })
+      await sandbox.clock.drain()
+      await sandbox.fetch(sandbox.addresses.store + '/ping?_token=' + sandbox.tokens.store)
+      await sandbox.clock.advance('1m')
+      console.log(JSON.stringify(log))`
+    expect(await run('module', program)).toEqual(['a'])
+  })
+
+  test('the command line starts', () => {
+    const bin = join(own, manifest.bin.stuntdouble!)
+    expect(execFileSync(process.execPath, [bin, '--help'], { encoding: 'utf8' })).toContain('serve')
+    expect(readFileSync(bin, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+  })
+})
+
+describe('types', () => {
+  test.each(['mts', 'cts'])('every entry is typed for .%s', (suffix) => {
+    const lines = entries.map(
+      (entry, index) =>
+        `import * as entry${index} from '${entry}'\nexport const loaded${index}: object = entry${index}`,
+    )
+    const uses = `import { createSandbox, type Sandbox } from 'stuntdouble'
+const sandbox: Sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+export const now: number = sandbox.clock.now()
+export const moved: Promise<void> = sandbox.clock.advance('1d10h30m')
+// @ts-expect-error There is no such vocabulary.
+createSandbox({ vocabulary: 'acme' })
+// @ts-expect-error A unit is missing.
+sandbox.clock.advance('5')
+`
+    const file = `use.${suffix}`
+    writeFileSync(join(consumer, file), `${lines.join('\n')}\n${uses}`)
+    const args = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2023',
+      '--types',
+      'node',
+      file,
+    ]
+    const tsc = join(consumer, 'node_modules/typescript/bin/tsc')
+    expect(() => execFileSync(process.execPath, [tsc, ...args], { cwd: consumer, encoding: 'utf8' })).not.toThrow()
+  })
+})

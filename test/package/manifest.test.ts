@@ -1,0 +1,89 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { publint } from 'publint'
+import { expect, inject, test } from 'vitest'
+
+const root = new URL('../..', import.meta.url).pathname
+const own = join(inject('consumer'), 'node_modules/stuntdouble')
+const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
+  exports: Record<string, { require?: unknown } | string>
+  dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  peerDependenciesMeta: Record<string, { optional: boolean }>
+  sideEffects: string[]
+  scripts: Record<string, string>
+}
+
+test('publint finds nothing', async () => {
+  const { messages } = await publint({ pkgDir: own, strict: true })
+  expect(messages).toEqual([])
+})
+
+interface TypeProblem {
+  readonly kind: string
+  readonly entrypoint?: string
+  readonly resolutionKind?: string
+}
+
+test('attw finds nothing', () => {
+  const bin = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+  const { stdout } = spawnSync(process.execPath, [bin, inject('tarball'), '--format', 'json'], { encoding: 'utf8' })
+  const found = Object.values(
+    (JSON.parse(stdout) as { problems?: Record<string, TypeProblem[]> }).problems ?? {},
+  ).flat()
+  const problems = found.filter(({ kind, entrypoint = '.', resolutionKind }) => {
+    // This resolution knows no `exports`, so it sees the main entry only; it ended with TypeScript 6.
+    if (kind === 'NoResolution' && resolutionKind === 'node10' && entrypoint !== '.') return false
+    // vitest itself is a module only.
+    return !(kind === 'CJSResolvesToESM' && entrypoint.startsWith('./vitest'))
+  })
+  expect(problems).toEqual([])
+})
+
+test('only what is needed is packed', () => {
+  const files = execFileSync('tar', ['-tzf', inject('tarball')], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .sort()
+  const strange = files.filter(
+    (file) =>
+      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/.test(
+        file,
+      ),
+  )
+  expect(strange).toEqual([])
+  expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md', 'package/dist/index.js']))
+})
+
+test('runners and interception libraries are optional peers, and nothing installs a script', () => {
+  expect(Object.keys(manifest.peerDependencies).sort()).toEqual(Object.keys(manifest.peerDependenciesMeta).sort())
+  expect(Object.values(manifest.peerDependenciesMeta).every(({ optional }) => optional)).toBe(true)
+  expect(Object.keys(manifest.dependencies).sort()).toEqual([
+    '@noble/hashes',
+    'citty',
+    'croner',
+    'luaparse',
+    'rou3',
+    'valibot',
+    'yaml',
+  ])
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { hasInstallScript?: boolean; resolved?: string; dev?: boolean }>
+  }
+  const scripted = Object.entries(lock.packages).filter(([, entry]) => entry.hasInstallScript && !entry.dev)
+  expect(scripted).toEqual([])
+  expect(['preinstall', 'install', 'postinstall'].filter((name) => name in manifest.scripts)).toEqual([])
+})
+
+test('the lock file names no registry', () => {
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  expect(lock).not.toContain('"resolved"')
+})
+
+test('only the entries that extend a runner have side effects', () => {
+  const extend = Object.keys(manifest.exports).filter((path) => path.endsWith('/extend'))
+  const listed = manifest.sideEffects.filter((path) => path.startsWith('./dist/'))
+  for (const path of extend) expect(listed).toContain(`./dist/${path.slice(2)}.js`)
+  expect(listed.filter((path) => !/\/extend\.c?js$/.test(path))).toEqual([])
+})
