@@ -94,7 +94,7 @@ export function toScanOptions(words: readonly Bytes[], takesNoValues = false): S
   return { matches, count, noValues }
 }
 
-const everything = () => true
+const everything = (_name: Bytes): boolean => true
 
 /** One page as a reply; `show` appends what stands for a name. Cursors are strings. [store.md 7.2] */
 export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Bytes, into: Bytes[]) => void): Reply {

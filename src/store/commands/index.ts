@@ -1,10 +1,12 @@
 import { connectionCommands } from './connection.js'
 import { genericCommands } from './generic.js'
+import { geoCommands } from './geo.js'
 import { hashCommands } from './hash.js'
 import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
 import { listCommands } from './list.js'
 import { setCommands } from './set.js'
+import { sortedSetCommands } from './sorted-set.js'
 import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
 import { CommandTable } from './table.js'
@@ -15,6 +17,8 @@ export const commandTable: CommandTable = new CommandTable({
   hash: hashCommands,
   list: listCommands,
   set: setCommands,
+  'sorted-set': sortedSetCommands,
+  geo: geoCommands,
   hyperloglog: hyperloglogCommands,
   stream: streamCommands,
   json: jsonCommands,

@@ -1,0 +1,116 @@
+/** The range language of ZRANGE and its eleven relatives: by rank, by score or by bytes, in both directions. */
+import type { Bytes } from '../../kernel/bytes.js'
+import { toInt } from '../arguments.js'
+import { replyError } from '../errors.js'
+import { clampRange, formatScore, type IndexRange, parseLexRange, parseScoreRange } from '../text.js'
+import type { SortedSet } from '../values/sorted-set.js'
+
+export type RangeKind = 'rank' | 'score' | 'lex'
+
+/** What a command name fixes; what it leaves open is asked for by words. */
+export interface RangeForm {
+  readonly by?: RangeKind
+  readonly reverse?: boolean
+  /** Where the result is stored scores cannot be asked for. */
+  readonly stores?: boolean
+}
+
+export interface RangeRequest {
+  readonly reverse: boolean
+  readonly withScores: boolean
+  /** The ranks that the request selects, its limit applied. */
+  ranksIn(set: SortedSet): IndexRange
+}
+
+interface RangeWords {
+  by: RangeKind
+  reverse: boolean
+  withScores: boolean
+  offset: number
+  limit: number
+}
+
+/** Options first, then conflicts, then the bounds: the order in which redis finds mistakes. */
+export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
+  const words = rangeWords(options, form)
+  const { by, reverse, withScores, offset, limit } = words
+  if (limit !== -1 && by === 'rank') throw replyError('limitWithoutBy')
+  if (withScores && by === 'lex') throw replyError('withScoresByLex')
+  if (by === 'rank') {
+    const ranks = ranksBetween(toInt(start), toInt(stop), reverse)
+    return { reverse, withScores, ranksIn: ranks }
+  }
+  // A reversed range names its greater end first.
+  const select = reverse ? selection(by, stop, start) : selection(by, start, stop)
+  return { reverse, withScores, ranksIn: (set) => limited(select(set), reverse, offset, limit) }
+}
+
+function rangeWords(options: readonly Bytes[], form: RangeForm): RangeWords {
+  let by = form.by
+  let reverse = form.reverse
+  let withScores = false
+  let offset = 0
+  let limit = -1
+  for (let at = 0; at < options.length; at++) {
+    const option = options[at]!.toUpperCase()
+    if (option === 'WITHSCORES' && !form.stores) {
+      withScores = true
+    } else if (option === 'LIMIT' && at + 2 < options.length) {
+      offset = toInt(options[++at]!)
+      limit = toInt(options[++at]!)
+    } else if (option === 'REV' && reverse === undefined) {
+      reverse = true
+    } else if (option === 'BYSCORE' && by === undefined) {
+      by = 'score'
+    } else if (option === 'BYLEX' && by === undefined) {
+      by = 'lex'
+    } else {
+      throw replyError('syntax')
+    }
+  }
+  return { by: by ?? 'rank', reverse: reverse ?? false, withScores, offset, limit }
+}
+
+/** Inclusive ranks, counted from the end of the set when reversed. */
+function ranksBetween(start: number, stop: number, reverse: boolean): (set: SortedSet) => IndexRange {
+  return ({ size }) => {
+    const { from, to } = clampRange(start, stop, size)
+    return reverse ? { from: size - to, to: size - from } : { from, to }
+  }
+}
+
+/** The ranks between two bounds; throws when they are no bounds. */
+export function selection(by: 'score' | 'lex', min: Bytes, max: Bytes): (set: SortedSet) => IndexRange {
+  if (by === 'score') {
+    const range = parseScoreRange(min, max)
+    if (range === undefined) throw replyError('scoreRange')
+    return (set) => set.scoreRanks(range)
+  }
+  const range = parseLexRange(min, max)
+  if (range === undefined) throw replyError('lexRange')
+  return (set) => set.lexRanks(range)
+}
+
+/** The same as a function of the set alone, for ZREMRANGEBY…, which take no options. */
+export function plainSelection(by: RangeKind, min: Bytes, max: Bytes): (set: SortedSet) => IndexRange {
+  return by === 'rank' ? ranksBetween(toInt(min), toInt(max), false) : selection(by, min, max)
+}
+
+/** `LIMIT offset count`: a negative count is no limit, a negative offset selects nothing. */
+function limited({ from, to }: IndexRange, reverse: boolean, offset: number, limit: number): IndexRange {
+  if (offset < 0) return { from: 0, to: 0 }
+  const count = limit < 0 ? to - from : limit
+  return reverse
+    ? { from: Math.max(from, to - offset - count), to: to - offset }
+    : { from: from + offset, to: Math.min(to, from + offset + count) }
+}
+
+/** Members of the ranks, each followed by its score when asked for. */
+export function rangeReply(set: SortedSet, { from, to }: IndexRange, reverse: boolean, withScores: boolean): Bytes[] {
+  const reply: Bytes[] = []
+  set.walk(from, to, reverse, (member, score) => {
+    reply.push(member)
+    if (withScores) reply.push(formatScore(score))
+  })
+  return reply
+}

@@ -1,0 +1,445 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { bytes, float, key, named, oneOrMore, optional, toFloat } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import type { Database } from '../database.js'
+import { replyError } from '../errors.js'
+import { nilArray, type Reply } from '../reply.js'
+import { formatScore } from '../text.js'
+import { SortedSet } from '../values/sorted-set.js'
+import {
+  emptyScan,
+  intFrom,
+  numberedKeys,
+  pickNames,
+  scanReply,
+  signedCount,
+  toCursor,
+  toScanOptions,
+  words,
+} from './collection-arguments.js'
+import { popCount } from './list.js'
+import {
+  type CombinationForm,
+  checkInputs,
+  combine,
+  inputKeys,
+  type Operation,
+  toCombinationOptions,
+} from './sorted-set-combinations.js'
+import {
+  plainSelection,
+  type RangeForm,
+  type RangeKind,
+  rangeReply,
+  selection,
+  toRangeRequest,
+} from './sorted-set-ranges.js'
+
+const member = named('member', bytes)
+const min = named('min', bytes)
+const max = named('max', bytes)
+
+export const sortedSetCommands: readonly Command[] = [
+  command('ZADD', {
+    flags: ['write', 'fast'],
+    since: '1.2.0',
+    args: { key, words: words('[NX | XX] [GT | LT] [CH] [INCR] score member [score member …]', 2) },
+    run({ key, words: given }, { db }) {
+      const { condition, pairs } = addWords(given)
+      return addPairs(db, key, pairs, condition)
+    },
+  }),
+
+  command('ZINCRBY', {
+    flags: ['write', 'fast'],
+    since: '1.2.0',
+    args: { key, increment: named('increment', float), member },
+    run: ({ key, increment, member }, { db }) =>
+      addPairs(db, key, [{ score: increment, member }], { ...unconditional, incr: true }),
+  }),
+
+  command('ZREM', {
+    flags: ['write', 'fast'],
+    since: '1.2.0',
+    args: { key, members: oneOrMore(member) },
+    run({ key, members }, { db }) {
+      const set = db.container(key, SortedSet)
+      if (set === undefined) return 0
+      const before = set.size
+      for (const member of members) set.delete(member)
+      if (set.size < before) db.notify('z', 'zrem', key)
+      return before - set.size
+    },
+  }),
+
+  command('ZCARD', {
+    flags: ['read', 'fast'],
+    since: '1.2.0',
+    args: { key },
+    run: ({ key }, { db }) => db.container(key, SortedSet)?.size ?? 0,
+  }),
+
+  command('ZSCORE', {
+    flags: ['read', 'fast'],
+    since: '1.2.0',
+    args: { key, member },
+    run: ({ key, member }, { db }) => scoreReply(db.container(key, SortedSet)?.score(member)),
+  }),
+
+  command('ZMSCORE', {
+    flags: ['read', 'fast'],
+    since: '6.2.0',
+    args: { key, members: oneOrMore(member) },
+    run({ key, members }, { db }) {
+      const set = db.container(key, SortedSet)
+      return members.map((member) => scoreReply(set?.score(member)))
+    },
+  }),
+
+  rank('ZRANK', false),
+  rank('ZREVRANK', true),
+  count('ZCOUNT', 'score'),
+  count('ZLEXCOUNT', 'lex'),
+
+  range('ZRANGE', {}, '1.2.0'),
+  range('ZREVRANGE', { by: 'rank', reverse: true }, '1.2.0'),
+  range('ZRANGEBYSCORE', { by: 'score', reverse: false }, '1.0.5'),
+  range('ZREVRANGEBYSCORE', { by: 'score', reverse: true }, '2.2.0'),
+  range('ZRANGEBYLEX', { by: 'lex', reverse: false }, '2.8.9'),
+  range('ZREVRANGEBYLEX', { by: 'lex', reverse: true }, '2.8.9'),
+
+  command('ZRANGESTORE', {
+    flags: ['write', 'slow'],
+    since: '6.2.0',
+    args: { destination: key, source: key, min, max, options: words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]') },
+    run({ destination, source, min, max, options }, { db }) {
+      const request = toRangeRequest(min, max, options, { stores: true })
+      const set = db.container(source, SortedSet)
+      const result = new SortedSet()
+      if (set !== undefined) {
+        const { from, to } = request.ranksIn(set)
+        set.walk(from, to, request.reverse, (member, score) => {
+          result.set(member, score)
+        })
+      }
+      return storeSortedSet(db, destination, result, 'zrangestore')
+    },
+  }),
+
+  removeRange('ZREMRANGEBYRANK', 'rank', '2.0.0'),
+  removeRange('ZREMRANGEBYSCORE', 'score', '1.2.0'),
+  removeRange('ZREMRANGEBYLEX', 'lex', '2.8.9'),
+
+  pop('ZPOPMIN', 'min'),
+  pop('ZPOPMAX', 'max'),
+
+  command('ZMPOP', {
+    flags: ['write', 'slow'],
+    since: '7.0.0',
+    args: {
+      keys: numberedKeys((word) => intFrom(1, word, 'numkeysPositive'), 'syntax'),
+      where: words('MIN | MAX [COUNT count]', 1),
+    },
+    run({ keys, where }, { db }) {
+      const [side, ...options] = where
+      const end = side?.toUpperCase()
+      if (end !== 'MIN' && end !== 'MAX') throw replyError('syntax')
+      const count = popCount(options)
+      for (const key of keys) {
+        const set = db.container(key, SortedSet)
+        if (set !== undefined) return [key, take(db, key, set, end === 'MIN' ? 'min' : 'max', count).map(pairReply)]
+      }
+      return nilArray
+    },
+  }),
+
+  command('ZRANDMEMBER', {
+    flags: ['read', 'slow'],
+    since: '6.2.0',
+    args: { key, options: words('[count [WITHSCORES]]') },
+    run: ({ key, options }, context) => randomMembers(key, options, context),
+  }),
+
+  command('ZSCAN', {
+    flags: ['read', 'slow'],
+    since: '2.8.0',
+    args: { key, cursor: named('cursor', bytes), options: words('[MATCH pattern] [COUNT count]') },
+    run({ key, cursor, options: given }, { db }) {
+      const start = toCursor(cursor)
+      const set = db.container(key, SortedSet)
+      if (set === undefined) return emptyScan
+      const options = toScanOptions(given)
+      return scanReply(set.scan(start, options.count), options, (member, into) => {
+        into.push(member, formatScore(set.score(member)!))
+      })
+    },
+  }),
+
+  ...combination('ZUNION', 'union'),
+  ...combination('ZINTER', 'inter'),
+  ...combination('ZDIFF', 'diff'),
+
+  command('ZINTERCARD', {
+    flags: ['read', 'slow'],
+    since: '7.0.0',
+    args: { keys: inputKeys('zintercard'), options: words('[LIMIT limit]') },
+    run: ({ keys, options }, { db }) => combined(db, keys, options, { operation: 'inter', result: 'count' }).set.size,
+  }),
+]
+
+// ---- adding -----------------------------------------------------------------------------------------------------
+
+export interface Pair {
+  readonly score: number
+  readonly member: Bytes
+}
+
+/** What NX, XX, GT, LT, CH and INCR say about an addition. */
+export interface Condition {
+  readonly nx: boolean
+  readonly xx: boolean
+  readonly gt: boolean
+  readonly lt: boolean
+  /** Count changed members, too. */
+  readonly ch: boolean
+  readonly incr: boolean
+}
+
+export const unconditional: Condition = { nx: false, xx: false, gt: false, lt: false, ch: false, incr: false }
+
+function addWords(given: readonly Bytes[]): { condition: Condition; pairs: Pair[] } {
+  const condition = { ...unconditional }
+  let at = 0
+  for (; at < given.length; at++) {
+    const option = given[at]!.toLowerCase()
+    if (!Object.hasOwn(condition, option)) break
+    condition[option as keyof typeof condition] = true
+  }
+  const { nx, xx, gt, lt, incr } = condition
+  const rest = given.length - at
+  if (rest === 0 || rest % 2 === 1) throw replyError('syntax')
+  if (nx && xx) throw replyError('xxAndNx')
+  if ((gt && nx) || (lt && nx) || (gt && lt)) throw replyError('gtLtNx')
+  if (incr && rest > 2) throw replyError('incrSinglePair')
+  const pairs: Pair[] = []
+  for (; at < given.length; at += 2) pairs.push({ score: toFloat(given[at]!), member: given[at + 1]! })
+  return { condition, pairs }
+}
+
+export function addPairs(db: Database, key: Bytes, pairs: readonly Pair[], condition: Condition): Reply {
+  const { xx, ch, incr } = condition
+  const set = xx ? db.container(key, SortedSet) : db.container(key, SortedSet, 'create')
+  if (set === undefined) return incr ? null : 0
+  let added = 0
+  let changed = 0
+  let score: number | undefined
+  for (const pair of pairs) {
+    const before = set.score(pair.member)
+    score = scoreAfter(before, pair.score, condition)
+    if (score === undefined || score === before) continue
+    set.set(pair.member, score)
+    if (before === undefined) added++
+    else changed++
+  }
+  if (added + changed > 0) db.notify('z', incr ? 'zincr' : 'zadd', key)
+  if (incr) return scoreReply(score)
+  return ch ? added + changed : added
+}
+
+/** The score a member gets, `undefined` when a condition prevents the addition. */
+function scoreAfter(
+  before: number | undefined,
+  given: number,
+  { nx, xx, gt, lt, incr }: Condition,
+): number | undefined {
+  if (before === undefined) return xx ? undefined : given
+  if (nx) return undefined
+  const score = incr ? before + given : given
+  if (Number.isNaN(score)) throw replyError('scoreNotNumber')
+  if ((gt && score <= before) || (lt && score >= before)) return undefined
+  return score
+}
+
+// ---- families ---------------------------------------------------------------------------------------------------
+
+function rank(name: string, reverse: boolean): Command {
+  return command(name, {
+    flags: ['read', 'fast'],
+    since: '2.0.0',
+    deviations: 'WITHSCORE came with redis 7.2',
+    args: { key, member, withScore: optional(named('WITHSCORE', bytes)) },
+    surplus: 'arity',
+    run({ key, member, withScore }, { db }) {
+      if (withScore !== undefined && withScore.toUpperCase() !== 'WITHSCORE') throw replyError('syntax')
+      const set = db.container(key, SortedSet)
+      const rank = set?.rank(member)
+      if (set === undefined || rank === undefined) return withScore === undefined ? null : nilArray
+      const place = reverse ? set.size - 1 - rank : rank
+      return withScore === undefined ? place : [place, formatScore(set.score(member)!)]
+    },
+  })
+}
+
+function count(name: string, by: 'score' | 'lex'): Command {
+  return command(name, {
+    flags: ['read', 'fast'],
+    since: by === 'score' ? '2.0.0' : '2.8.9',
+    args: { key, min, max },
+    run({ key, min, max }, { db }) {
+      const select = selection(by, min, max)
+      const set = db.container(key, SortedSet)
+      if (set === undefined) return 0
+      const { from, to } = select(set)
+      return to - from
+    },
+  })
+}
+
+function range(name: string, form: RangeForm, since: string): Command {
+  const usage = [
+    form.by ? '' : '[BYSCORE | BYLEX] [REV]',
+    form.by === 'lex' ? '' : '[WITHSCORES]',
+    form.by === 'rank' ? '' : '[LIMIT offset count]',
+  ]
+  return command(name, {
+    flags: ['read', 'slow'],
+    since,
+    args: {
+      key,
+      start: named(form.reverse ? 'max' : 'min', bytes),
+      stop: named(form.reverse ? 'min' : 'max', bytes),
+      options: words(usage.filter(Boolean).join(' ')),
+    },
+    run({ key, start, stop, options }, { db }) {
+      const request = toRangeRequest(start, stop, options, form)
+      const set = db.container(key, SortedSet)
+      return set === undefined ? [] : rangeReply(set, request.ranksIn(set), request.reverse, request.withScores)
+    },
+  })
+}
+
+function removeRange(name: string, by: RangeKind, since: string): Command {
+  return command(name, {
+    flags: ['write', 'slow'],
+    since,
+    args: { key, min, max },
+    run({ key, min, max }, { db }) {
+      const select = plainSelection(by, min, max)
+      const set = db.container(key, SortedSet)
+      if (set === undefined) return 0
+      const { from, to } = select(set)
+      const removed = set.removeRanks(from, to)
+      if (removed > 0) db.notify('z', name.toLowerCase(), key)
+      return removed
+    },
+  })
+}
+
+function pop(name: string, end: 'min' | 'max'): Command {
+  return command(name, {
+    flags: ['write', 'fast'],
+    since: '5.0.0',
+    args: { key, count: optional(named('count', bytes)) },
+    run({ key, count: word }, { db }) {
+      const count = word === undefined ? 1 : intFrom(0, word, 'negativeNotAllowed')
+      const set = db.container(key, SortedSet)
+      if (set === undefined || count === 0) return []
+      return take(db, key, set, end, count).flatMap(pairReply)
+    },
+  })
+}
+
+function take(db: Database, key: Bytes, set: SortedSet, end: 'min' | 'max', count: number): Pair[] {
+  const taken: Pair[] = []
+  const { size } = set
+  const [from, to] = end === 'min' ? [0, Math.min(count, size)] : [Math.max(0, size - count), size]
+  set.walk(from, to, end === 'max', (member, score) => taken.push({ member, score }))
+  set.removeRanks(from, to)
+  db.notify('z', end === 'min' ? 'zpopmin' : 'zpopmax', key)
+  return taken
+}
+
+function pairReply({ member, score }: Pair): [Bytes, Bytes] {
+  return [member, formatScore(score)]
+}
+
+function scoreReply(score: number | undefined): Bytes | null {
+  return score === undefined ? null : formatScore(score)
+}
+
+/** `[count [WITHSCORES]]` of ZRANDMEMBER. */
+function randomMembers(key: Bytes, options: readonly Bytes[], { db, random }: CommandContext): Reply {
+  const { count, withValues } = randomOptions(options, 'WITHSCORES')
+  const set = db.container(key, SortedSet)
+  if (set === undefined) return count === undefined ? null : []
+  if (count === undefined) return set.random(random)
+  const picked = pickNames(
+    count,
+    set.size,
+    (chance) => set.random(chance),
+    () => set.members(),
+    random,
+  )
+  return withValues ? picked.flatMap((member) => [member, formatScore(set.score(member)!)]) : picked
+}
+
+/** `[count [WITHVALUES]]`, shared by HRANDFIELD. With values, twice as many must still be countable. */
+export function randomOptions(
+  options: readonly Bytes[],
+  keyword: 'WITHSCORES' | 'WITHVALUES',
+): { count: number | undefined; withValues: boolean } {
+  const [word, withWord, ...surplus] = options
+  if (word === undefined) return { count: undefined, withValues: false }
+  const count = signedCount(word)
+  if (surplus.length > 0 || (withWord !== undefined && withWord.toUpperCase() !== keyword)) throw replyError('syntax')
+  if (withWord !== undefined && Math.abs(count) > 2 ** 62) throw replyError('valueRange')
+  return { count, withValues: withWord !== undefined }
+}
+
+// ---- combinations -----------------------------------------------------------------------------------------------
+
+function combination(name: string, operation: Operation): Command[] {
+  const options = operation === 'diff' ? '' : '[WEIGHTS weight [weight …]] [AGGREGATE SUM | MIN | MAX]'
+  return [
+    command(name, {
+      flags: ['read', 'slow'],
+      since: '6.2.0',
+      args: { keys: inputKeys(name), options: words(`${options} [WITHSCORES]`.trim()) },
+      run({ keys, options }, { db }) {
+        const { set, withScores } = combined(db, keys, options, { operation, result: 'members' })
+        return rangeReply(set, { from: 0, to: set.size }, false, withScores)
+      },
+    }),
+    command(`${name}STORE`, {
+      flags: ['write', 'slow'],
+      since: operation === 'diff' ? '6.2.0' : '2.0.0',
+      args: { destination: key, keys: inputKeys(`${name}STORE`), options: words(options) },
+      run({ destination, keys, options }, { db }) {
+        const { set } = combined(db, keys, options, { operation, result: 'stored' })
+        return storeSortedSet(db, destination, set, `${name.toLowerCase()}store`)
+      },
+    }),
+  ]
+}
+
+function combined(
+  db: Database,
+  keys: readonly Bytes[],
+  given: readonly Bytes[],
+  form: CombinationForm,
+): { set: SortedSet; withScores: boolean } {
+  checkInputs(db, keys)
+  const options = toCombinationOptions(given, keys.length, form)
+  return { set: combine(db, keys, form.operation, options), withScores: options.withScores }
+}
+
+/** An empty result removes the destination. Returns the size. */
+export function storeSortedSet(db: Database, destination: Bytes, set: SortedSet, event: string): number {
+  if (set.size > 0) {
+    db.set(destination, set)
+    db.notify('z', event, destination)
+  } else if (db.delete(destination)) {
+    db.notify('g', 'del', destination)
+  }
+  return set.size
+}
