@@ -211,7 +211,7 @@ export function options<T extends Record<string, Arg<unknown>>>(
     min: 0,
     max: Number.POSITIVE_INFINITY,
     read(from) {
-      if (from.left === 0) return none as never
+      if (from.left === 0) return noOptions as never
       const found: Record<string, unknown> = {}
       while (from.left > 0) {
         const option = keywords.get(from.next().toUpperCase())
@@ -223,7 +223,8 @@ export function options<T extends Record<string, Arg<unknown>>>(
   }
 }
 
-const none = Object.freeze({})
+/** What `options` reads when there are none: the same object each time, so that a command can take a short cut. */
+export const noOptions: Readonly<Record<string, never>> = Object.freeze({})
 
 function sum(args: readonly Arg<unknown>[], side: 'min' | 'max'): number {
   return args.reduce((total, arg) => total + arg[side], 0)

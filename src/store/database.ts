@@ -1,4 +1,4 @@
-import type { Bytes } from '../kernel/bytes.js'
+import { type Bytes, toArray } from '../kernel/bytes.js'
 import { Heap, type Ranked } from '../kernel/heap.js'
 import { replyError } from './errors.js'
 import { OrderedTable } from './values/ordered-table.js'
@@ -66,6 +66,12 @@ export class Database {
     return this.find(key) !== undefined
   }
 
+  /** Counts as a use of the key. */
+  touch(key: Bytes): void {
+    const entry = this.find(key)
+    if (entry !== undefined) entry.usedAt = this.#seconds()
+  }
+
   /** The value of a string key; WRONGTYPE for any other kind. */
   string(key: Bytes): Bytes | undefined {
     const entry = this.find(key)
@@ -75,6 +81,20 @@ export class Database {
     if (typeof value === 'string') return value
     if (value instanceof RawString) return value.text
     throw replyError('wrongType')
+  }
+
+  /** Length of a string key, 0 when there is none; makes no text of a string that is written in place. */
+  stringLength(key: Bytes): number {
+    const value = this.find(key)?.value
+    return value instanceof RawString ? value.length : (this.string(key)?.length ?? 0)
+  }
+
+  /** The bytes of a string key, for reading; WRONGTYPE for any other kind. */
+  array(key: Bytes): Uint8Array | undefined {
+    const value = this.find(key)?.value
+    if (value instanceof RawString) return value.array
+    const string = this.string(key)
+    return string === undefined ? undefined : toArray(string)
   }
 
   /** A string key to be written in place; WRONGTYPE for any other kind. */

@@ -11,6 +11,13 @@ const fixed = {
   wrongType: 'WRONGTYPE Operation against a key holding the wrong kind of value',
   noSuchKey: 'ERR no such key',
   offset: 'ERR offset is out of range',
+  bitOffset: 'ERR bit offset is not an integer or out of range',
+  bitValue: 'ERR bit is not an integer or out of range',
+  bitArgument: 'ERR The bit argument must be 1 or 0.',
+  bitopNot: 'ERR BITOP NOT must be called with a single source key.',
+  bitfieldType: 'ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.',
+  bitfieldOverflow: 'ERR Invalid OVERFLOW type specified',
+  bitfieldReadOnly: 'ERR BITFIELD_RO only supports the GET subcommand',
   stringTooLong: 'ERR string exceeds maximum allowed size (proto-max-bulk-len)',
   overflow: 'ERR increment or decrement would overflow',
   decrementOverflow: 'ERR decrement would overflow',
@@ -28,6 +35,18 @@ const fixed = {
   noKeyPermission: 'NOPERM this user has no permissions to access one of the keys used as arguments',
   noChannelPermission: 'NOPERM this user has no permissions to access one of the channels used as arguments',
   dbIndex: 'ERR DB index is out of range',
+  sameKey: 'ERR source and destination objects are the same',
+  nxWithOthers: 'ERR NX and XX, GT or LT options at the same time are not compatible',
+  gtAndLt: 'ERR GT and LT options at the same time are not compatible',
+  waitLocal: 'ERR value is out of range, must be between 0 and 1',
+  badDump: 'ERR DUMP payload version or checksum are wrong',
+  busyKey: 'BUSYKEY Target key name already exists.',
+  negativeTtl: 'ERR Invalid TTL value, must be >= 0',
+  negativeIdleTime: 'ERR Invalid IDLETIME value, must be >= 0',
+  frequencyRange: 'ERR Invalid FREQ value, must be >= 0 and <= 255',
+  noFrequency:
+    'ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.',
+  notSortable: "ERR One or more scores can't be converted into double",
   negativeNotAllowed: 'ERR value is out of range, must be positive',
   outOfRange: 'ERR index out of range',
   invalidCursor: 'ERR invalid cursor',
@@ -73,26 +92,6 @@ const fixed = {
   storeInSearch: 'ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options',
   notHyperLogLog: 'WRONGTYPE Key is not a valid HyperLogLog string value.',
   damagedHyperLogLog: 'INVALIDOBJ Corrupted HLL object detected',
-  jsonRoot: 'ERR new objects must be created at the root',
-  jsonNoKey: "ERR could not perform this operation on a key that doesn't exist",
-  jsonNoPath: 'ERR Path does not exist',
-  jsonDynamicPath: 'Err wrong static path',
-  jsonIndexBounds: 'ERR index out of bounds',
-  jsonIndexRange: 'ERR array index out of range',
-  jsonNotNumber: 'ERR result is not a number',
-  jsonValue: 'ERR invalid JSON value',
-  jsonDepth: 'ERR JSON value is nested deeper than 128 levels',
-} as const
-
-export type ErrorName = keyof typeof fixed
-
-export function replyError(name: ErrorName): ReplyError {
-  return new ReplyError(fixed[name])
-}
-
-export function errorText(name: ErrorName): string {
-  return fixed[name]
-}
   invalidStreamId: 'ERR Invalid stream ID specified as stream command argument',
   zeroStreamId: 'ERR The ID specified in XADD must be greater than 0-0',
   smallStreamId: 'ERR The ID specified in XADD is equal or smaller than the target stream top item',
@@ -124,9 +123,28 @@ export function errorText(name: ErrorName): string {
   groupExists: 'BUSYGROUP Consumer Group name already exists',
   entriesAdded: 'ERR entries_added must be positive',
   setIdBelowGiven: 'ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id',
-  setIdBelowDeleted: 'ERR The ID specified in XSETID is smaller than current max_deleted_entry_id',
   setIdBelowTop: 'ERR The ID specified in XSETID is smaller than the target stream top item',
   setIdBelowLength: 'ERR The entries_added specified in XSETID is smaller than the target stream length',
+  jsonRoot: 'ERR new objects must be created at the root',
+  jsonNoKey: "ERR could not perform this operation on a key that doesn't exist",
+  jsonNoPath: 'ERR Path does not exist',
+  jsonDynamicPath: 'Err wrong static path',
+  jsonIndexBounds: 'ERR index out of bounds',
+  jsonIndexRange: 'ERR array index out of range',
+  jsonNotNumber: 'ERR result is not a number',
+  jsonValue: 'ERR invalid JSON value',
+  jsonDepth: 'ERR JSON value is nested deeper than 128 levels',
+} as const
+
+export type ErrorName = keyof typeof fixed
+
+export function replyError(name: ErrorName): ReplyError {
+  return new ReplyError(fixed[name])
+}
+
+export function errorText(name: ErrorName): string {
+  return fixed[name]
+}
 
 export function wrongArity(command: string): ReplyError {
   return new ReplyError(`ERR wrong number of arguments for '${command.toLowerCase().replace(' ', '|')}' command`)
@@ -196,6 +214,30 @@ export function jsonPathType(expected: string): ReplyError {
 /** A JSON path that cannot be read or takes too long. The service's own text is not public. */
 export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
+}
+
+/** An option of EXPIRE and its kin. */
+export function unsupportedOption(option: Bytes): ReplyError {
+  return new ReplyError(`ERR Unsupported option ${text(option)}`)
+}
+
+/** A parameter of CONFIG SET. */
+export function unknownSetting(name: Bytes): ReplyError {
+  return new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${text(name)}'`)
+}
+
+export function duplicateSetting(name: string): ReplyError {
+  return new ReplyError(`ERR CONFIG SET failed (possibly related to argument '${name}') - duplicate parameter`)
+}
+
+export function invalidEventFlags(name: string): ReplyError {
+  return new ReplyError(
+    `ERR CONFIG SET failed (possibly related to argument '${name}') - Invalid event class character. Use 'Ag$lshzxeKEtmdn'.`,
+  )
+}
+
+export function bitopNeedsTwo(operation: string): ReplyError {
+  return new ReplyError(`ERR BITOP ${operation} must be called with at least two source keys.`)
 }
 
 export function inputKeyNeeded(command: string): ReplyError {

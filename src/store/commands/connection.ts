@@ -1,6 +1,7 @@
-import { bytes, named, optional } from '../arguments.js'
+import { bytes, int, named, optional } from '../arguments.js'
 import { type Command, command } from '../command.js'
-import { Status } from '../reply.js'
+import { replyError } from '../errors.js'
+import { ok, Status } from '../reply.js'
 
 const pong = new Status('PONG')
 
@@ -8,6 +9,7 @@ export const connectionCommands: readonly Command[] = [
   command('PING', {
     flags: ['fast', 'connection'],
     args: { message: optional(named('message', bytes)) },
+    surplus: 'arity',
     run: ({ message }) => message ?? pong,
   }),
 
@@ -15,5 +17,15 @@ export const connectionCommands: readonly Command[] = [
     flags: ['fast', 'connection'],
     args: { message: named('message', bytes) },
     run: ({ message }) => message,
+  }),
+
+  command('SELECT', {
+    flags: ['fast', 'connection'],
+    deviations: 'There is one database: takes 0 only.',
+    args: { index: named('index', int) },
+    run({ index }) {
+      if (index !== 0) throw replyError('dbIndex')
+      return ok
+    },
   }),
 ]

@@ -1,62 +1,225 @@
-import { int, key, oneOrMore } from '../arguments.js'
-import { type Command, command } from '../command.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { bytes, flag, int, key, named, oneOrMore, options } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import type { Database } from '../database.js'
+import { replyError } from '../errors.js'
+import { ok, type Reply, Status } from '../reply.js'
+import { globMatcher, parseInt64 } from '../text.js'
+import type { ValueType } from '../values/value.js'
+import { toCursor } from './collection-arguments.js'
+import { dumpCommands } from './dump.js'
+import { expiryCommands } from './expiry.js'
+import { objectCommands } from './object.js'
+import { sortCommands } from './sort.js'
 
-export const genericCommands: readonly Command[] = [
-  command('DEL', {
-    flags: ['write', 'slow', 'keyspace'],
+const source = named('source', key)
+const destination = named('destination', key)
+
+// ---- removal ----------------------------------------------------------------------------------------------------
+
+function remove(name: string, since: string, speed: 'fast' | 'slow'): Command {
+  return command(name, {
+    flags: ['write', speed, 'keyspace'],
+    since,
     args: { keys: oneOrMore(key) },
     run({ keys }, { db }) {
-      let deleted = 0
+      let removed = 0
       for (const key of keys) {
         if (!db.delete(key)) continue
         db.notify('g', 'del', key)
-        deleted++
+        removed++
       }
-      return deleted
+      return removed
     },
-  }),
+  })
+}
+
+// ---- another name -----------------------------------------------------------------------------------------------
+
+/** Moves a key with its deadline; what the new name held is lost without an event of its own. */
+function rename(db: Database, from: Bytes, to: Bytes): void {
+  const { value, expiresAt } = db.find(from)!
+  db.delete(to)
+  db.set(to, value)
+  db.setDeadline(to, expiresAt)
+  db.delete(from)
+  db.notify('g', 'rename_from', from)
+  db.notify('g', 'rename_to', to)
+}
+
+function copy(db: Database, from: Bytes, to: Bytes): void {
+  const { value, expiresAt } = db.find(from)!
+  db.delete(to)
+  db.set(to, typeof value === 'string' ? value : value.copy())
+  db.setDeadline(to, expiresAt)
+  db.notify('g', 'copy_to', to)
+}
+
+// ---- SCAN -------------------------------------------------------------------------------------------------------
+
+/** The service looks at no more keys per call, whatever COUNT says. [store.md 7.2, 10] */
+const scanLimit = 1000
+
+const scanOptions = options({
+  match: named('pattern', bytes),
+  count: int,
+  type: named('type', bytes),
+  withtype: flag,
+})
+
+function scan(cursor: Bytes, wanted: ReturnType<typeof scanOptions.read>, { db }: CommandContext): Reply {
+  const from = toCursor(cursor)
+  const { match = latin1('*'), count = 10, type, withtype } = wanted
+  if (count < 1) throw replyError('syntax')
+  const matches = globMatcher(match)
+  const wantedType = type?.toLowerCase()
+  const page = db.entries.scan(from, Math.min(count, scanLimit))
+  const items: Bytes[] = []
+  for (const key of page.keys) {
+    const found = db.type(key)
+    if (!matches(key) || (wantedType !== undefined && wantedType !== found)) continue
+    items.push(key)
+    if (withtype) items.push(latin1(found))
+  }
+  return [latin1(String(page.cursor)), items]
+}
+
+// ---- the group --------------------------------------------------------------------------------------------------
+
+/** One `Status` per type, so that a reply allocates nothing. */
+const typeNames: Record<ValueType | 'none', Status> = {
+  string: new Status('string'),
+  list: new Status('list'),
+  set: new Status('set'),
+  zset: new Status('zset'),
+  hash: new Status('hash'),
+  stream: new Status('stream'),
+  json: new Status('json'),
+  none: new Status('none'),
+}
+
+export const genericCommands: readonly Command[] = [
+  remove('DEL', '1.0.0', 'slow'),
+  remove('UNLINK', '4.0.0', 'fast'),
 
   command('EXISTS', {
     flags: ['read', 'fast', 'keyspace'],
     args: { keys: oneOrMore(key) },
-    run: ({ keys }, { db }) => keys.filter((key) => db.has(key)).length,
+    run: ({ keys }, { db }) => countExisting(db, keys),
   }),
 
-  command('EXPIRE', {
+  command('TOUCH', {
+    flags: ['read', 'fast', 'keyspace'],
+    since: '3.2.1',
+    args: { keys: oneOrMore(key) },
+    run({ keys }, { db }) {
+      for (const key of keys) db.touch(key)
+      return countExisting(db, keys)
+    },
+  }),
+
+  command('TYPE', {
+    flags: ['read', 'fast', 'keyspace'],
+    deviations: 'A JSON document is of type `json`, which the open-source module calls `ReJSON-RL`.',
+    args: { key },
+    run: ({ key }, { db }) => typeNames[db.type(key)],
+  }),
+
+  command('KEYS', {
+    flags: ['read', 'slow', 'keyspace', 'dangerous'],
+    args: { pattern: named('pattern', bytes) },
+    run({ pattern }, { db }) {
+      const matches = globMatcher(pattern)
+      return [...db.entries.keys()].filter(matches)
+    },
+  }),
+
+  command('SCAN', {
+    flags: ['read', 'slow', 'keyspace', 'dangerous'],
+    since: '2.8.0',
+    deviations: 'WITHTYPE puts the type behind each key. One call looks at 1000 keys at most.',
+    args: { cursor: named('cursor', bytes), options: scanOptions },
+    run: ({ cursor, options }, context) => scan(cursor, options, context),
+  }),
+
+  command('RANDOMKEY', {
+    flags: ['read', 'slow', 'keyspace'],
+    args: {},
+    run: (_, { db, random }) => (db.size === 0 ? null : db.entries.random(random)),
+  }),
+
+  command('RENAME', {
+    flags: ['write', 'slow', 'keyspace'],
+    args: { from: named('key', key), to: named('newkey', key) },
+    run({ from, to }, { db }) {
+      if (!db.has(from)) throw replyError('noSuchKey')
+      if (from !== to) rename(db, from, to)
+      return ok
+    },
+  }),
+
+  command('RENAMENX', {
     flags: ['write', 'fast', 'keyspace'],
-    args: { key, seconds: int },
-    run({ key, seconds }, { db, now }) {
-      if (!db.has(key)) return 0
-      if (seconds <= 0) {
-        db.delete(key)
-        db.notify('g', 'del', key)
-      } else {
-        db.setDeadline(key, now + seconds * 1000)
-        db.notify('g', 'expire', key)
-      }
+    args: { from: named('key', key), to: named('newkey', key) },
+    run({ from, to }, { db }) {
+      if (!db.has(from)) throw replyError('noSuchKey')
+      if (db.has(to)) return 0
+      rename(db, from, to)
       return 1
     },
   }),
 
-  command('TTL', {
-    flags: ['read', 'fast', 'keyspace'],
-    since: '1.0.0',
-    args: { key },
-    run({ key }, { db, now }) {
-      const entry = db.find(key)
-      if (entry === undefined) return -2
-      return entry.expiresAt === undefined ? -1 : Math.floor((entry.expiresAt - now + 500) / 1000)
+  command('COPY', {
+    flags: ['write', 'slow', 'keyspace'],
+    since: '6.2.0',
+    deviations: 'There is one database: DB takes 0 only.',
+    args: { source, destination, options: options({ db: int, replace: flag }) },
+    run({ source, destination, options }, { db }) {
+      if ((options.db ?? 0) !== 0) throw replyError('dbIndex')
+      if (source === destination) throw replyError('sameKey')
+      if (!db.has(source) || (db.has(destination) && !options.replace)) return 0
+      copy(db, source, destination)
+      return 1
     },
   }),
 
-  command('PTTL', {
-    flags: ['read', 'fast', 'keyspace'],
-    since: '2.6.0',
-    args: { key },
-    run({ key }, { db, now }) {
-      const entry = db.find(key)
-      if (entry === undefined) return -2
-      return entry.expiresAt === undefined ? -1 : entry.expiresAt - now
+  ...expiryCommands,
+  ...dumpCommands,
+  ...objectCommands,
+  ...sortCommands,
+
+  command('WAIT', {
+    flags: ['slow', 'connection'],
+    since: '3.0.0',
+    deviations: 'Answers 0 replicas at once.',
+    args: { replicas: named('numreplicas', int), timeout: named('timeout', bytes) },
+    run({ timeout }) {
+      waitTime(timeout)
+      return 0
+    },
+  }),
+
+  command('WAITAOF', {
+    flags: ['slow', 'connection'],
+    since: '7.2.0',
+    deviations: 'Answers 1 local and 0 replicas at once.',
+    args: { local: named('numlocal', int), replicas: named('numreplicas', int), timeout: named('timeout', bytes) },
+    run({ local, timeout }) {
+      waitTime(timeout)
+      if (local < 0 || local > 1) throw replyError('waitLocal')
+      return [1, 0]
     },
   }),
 ]
+
+function countExisting(db: Database, keys: readonly Bytes[]): number {
+  let count = 0
+  for (const key of keys) if (db.has(key)) count++
+  return count
+}
+
+function waitTime(word: Bytes): void {
+  const timeout = parseInt64(word)
+  if (timeout === undefined) throw replyError('timeoutNotInteger')
+  if (timeout < 0) throw replyError('timeoutNegative')
+}

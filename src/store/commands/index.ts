@@ -1,3 +1,4 @@
+import { bitmapCommands } from './bitmap.js'
 import { connectionCommands } from './connection.js'
 import { genericCommands } from './generic.js'
 import { geoCommands } from './geo.js'
@@ -5,6 +6,7 @@ import { hashCommands } from './hash.js'
 import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
 import { listCommands } from './list.js'
+import { serverCommands } from './server.js'
 import { setCommands } from './set.js'
 import { sortedSetCommands } from './sorted-set.js'
 import { streamCommands } from './stream.js'
@@ -14,6 +16,7 @@ import { CommandTable } from './table.js'
 /** Every command of the store: one group per file, one line per group. */
 export const commandTable: CommandTable = new CommandTable({
   string: stringCommands,
+  bitmap: bitmapCommands,
   hash: hashCommands,
   list: listCommands,
   set: setCommands,
@@ -23,5 +26,6 @@ export const commandTable: CommandTable = new CommandTable({
   stream: streamCommands,
   json: jsonCommands,
   generic: genericCommands,
+  server: serverCommands,
   connection: connectionCommands,
 })

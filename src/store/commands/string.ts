@@ -1,8 +1,157 @@
-import { latin1 } from '../../kernel/bytes.js'
-import { bytes, flag, int, key, options, toInt64 } from '../arguments.js'
-import { type Command, command } from '../command.js'
-import { invalidExpire, replyError } from '../errors.js'
-import { ok } from '../reply.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import {
+  type Arg,
+  type ArgReader,
+  bytes,
+  flag,
+  float,
+  int,
+  int64,
+  key,
+  named,
+  noOptions,
+  oneOrMore,
+  options,
+  toFloat,
+  toInt64,
+  tuple,
+} from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import type { Database } from '../database.js'
+import { replyError } from '../errors.js'
+import { ok, type Reply } from '../reply.js'
+import { formatDecimal } from '../text.js'
+import { xxh3Hex } from '../values/xxh3.js'
+import { type DeadlineWords, deadline, deadlineOf, deadlineOptions, oneDeadline } from './deadline.js'
+
+const empty = latin1('')
+/** `proto-max-bulk-len` of redis-server. */
+export const maxStringLength = 536_870_912
+
+// ---- conditions -------------------------------------------------------------------------------------------------
+
+const conditionOptions = {
+  ifeq: named('value', bytes),
+  ifne: named('value', bytes),
+  ifdeq: named('digest', bytes),
+  ifdne: named('digest', bytes),
+}
+
+interface ConditionWords {
+  readonly ifeq?: Bytes
+  readonly ifne?: Bytes
+  readonly ifdeq?: Bytes
+  readonly ifdne?: Bytes
+}
+
+/** Whether a string (`undefined`: no key) satisfies the one condition that is given. */
+function satisfies({ ifeq, ifne, ifdeq, ifdne }: ConditionWords, value: Bytes | undefined): boolean {
+  if (ifeq !== undefined) return value === ifeq
+  if (ifne !== undefined) return value !== ifne
+  if (ifdeq !== undefined) return value !== undefined && xxh3Hex(value) === ifdeq.toLowerCase()
+  return value === undefined || xxh3Hex(value) !== ifdne!.toLowerCase()
+}
+
+function conditionsIn({ ifeq, ifne, ifdeq, ifdne }: ConditionWords): number {
+  return [ifeq, ifne, ifdeq, ifdne].filter((option) => option !== undefined).length
+}
+
+// ---- SET --------------------------------------------------------------------------------------------------------
+
+const setOptions = options({
+  nx: flag,
+  xx: flag,
+  ...conditionOptions,
+  get: flag,
+  ...deadlineOptions,
+  keepttl: flag,
+})
+
+type SetOptions = ReturnType<typeof setOptions.read>
+
+function setWithOptions(key: Bytes, value: Bytes, options: SetOptions, { db, now }: CommandContext): Reply {
+  const { nx, xx, get, keepttl } = options
+  const conditions = conditionsIn(options)
+  if (conditions + (nx ? 1 : 0) + (xx ? 1 : 0) > 1) throw replyError('syntax')
+  oneDeadline(options, keepttl)
+  const at = deadlineOf(options, now, 'set')
+  // Only these two look at the old value and so insist on a string.
+  const old = get || conditions > 0 ? db.string(key) : undefined
+  const reply = get ? (old ?? null) : null
+  if (conditions > 0 && !satisfies(options, old)) return reply
+  if (nx || xx) if (db.has(key) !== (xx === true)) return reply
+  setString(db, key, value, at, keepttl ? 'keep' : 'drop')
+  return get ? reply : ok
+}
+
+function setString(db: Database, key: Bytes, value: Bytes, at?: number, ttl: 'keep' | 'drop' = 'drop'): void {
+  db.set(key, value, ttl)
+  db.notify('$', 'set', key)
+  if (at === undefined) return
+  db.setDeadline(key, at)
+  db.notify('g', 'expire', key)
+}
+
+// ---- numbers ----------------------------------------------------------------------------------------------------
+
+const maxInt = 0x7fff_ffff_ffff_ffffn
+
+function increase(db: Database, key: Bytes, by: number | bigint): number | bigint {
+  const text = db.string(key)
+  const current = text === undefined ? 0 : toInt64(text)
+  const next = sum(current, by)
+  db.set(key, latin1(String(next)), 'keep')
+  db.notify('$', 'incrby', key)
+  return next
+}
+
+function sum(a: number | bigint, b: number | bigint): number | bigint {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const quick = a + b
+    if (Number.isSafeInteger(quick)) return quick
+  }
+  const exact = BigInt(a) + BigInt(b)
+  if (exact > maxInt || exact < -maxInt - 1n) throw replyError('overflow')
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact
+}
+
+// ---- ranges -----------------------------------------------------------------------------------------------------
+
+/** Not `clampRange`: an end before the first byte is the first byte here. */
+function slice(value: Bytes, start: number, end: number): Bytes {
+  const { length } = value
+  if (start < 0 && end < 0 && start > end) return empty
+  const from = Math.max(start < 0 ? start + length : start, 0)
+  const last = Math.max(end < 0 ? end + length : end, 0)
+  return latin1(value.slice(from, Math.min(last, length - 1) + 1))
+}
+
+const range = {
+  flags: ['read', 'slow'],
+  args: { key, start: int, end: int },
+  run: ({ key, start, end }: { key: Bytes; start: number; end: number }, { db }: CommandContext): Reply =>
+    slice(db.string(key) ?? empty, start, end),
+} as const
+
+// ---- MSETEX -----------------------------------------------------------------------------------------------------
+
+const pair = tuple(key, bytes)
+
+/** `numkeys key value [key value …]`; the options follow. */
+const countedPairs: Arg<[Bytes, Bytes][]> = {
+  usage: 'numkeys key value [key value …]',
+  shape: { kind: 'counted', part: pair },
+  min: 3,
+  max: Number.POSITIVE_INFINITY,
+  read(from: ArgReader) {
+    const count = int.read(from)
+    if (count <= 0) throw replyError('numkeysPositive')
+    if (count * 2 > from.left) throw replyError('tooManyKeys')
+    return Array.from({ length: count }, () => pair.read(from))
+  },
+}
+
+// ---- the group --------------------------------------------------------------------------------------------------
 
 export const stringCommands: readonly Command[] = [
   command('GET', {
@@ -13,41 +162,238 @@ export const stringCommands: readonly Command[] = [
 
   command('SET', {
     flags: ['write', 'slow'],
-    args: {
-      key,
-      value: bytes,
-      options: options({ nx: flag, xx: flag, get: flag, ex: int, px: int, exat: int, pxat: int, keepttl: flag }),
+    args: { key, value: bytes, options: setOptions },
+    run({ key, value, options }, context) {
+      if (options !== noOptions) return setWithOptions(key, value, options, context)
+      setString(context.db, key, value)
+      return ok
     },
-    run({ key, value, options }, { db, now }) {
-      const { nx, xx, get, ex, px, exat, pxat, keepttl } = options
-      const times = [ex, px, exat, pxat].filter((time) => time !== undefined)
-      if ((nx && xx) || times.length + (keepttl ? 1 : 0) > 1) throw replyError('syntax')
-      if (times.some((time) => time <= 0)) throw invalidExpire('set')
-      const old = get ? db.string(key) : undefined
-      const exists = db.has(key)
-      if (nx ? exists : xx && !exists) return get ? (old ?? null) : null
-      db.set(key, value, keepttl ? 'keep' : 'drop')
-      db.notify('$', 'set', key)
-      const deadline =
-        ex !== undefined ? now + ex * 1000 : px !== undefined ? now + px : exat !== undefined ? exat * 1000 : pxat
-      if (deadline !== undefined) {
-        db.setDeadline(key, deadline)
-        db.notify('g', 'expire', key)
-      }
-      return get ? (old ?? null) : ok
+  }),
+
+  command('SETNX', {
+    flags: ['write', 'fast'],
+    args: { key, value: bytes },
+    run({ key, value }, { db }) {
+      if (db.has(key)) return 0
+      setString(db, key, value)
+      return 1
+    },
+  }),
+
+  command('SETEX', {
+    flags: ['write', 'slow'],
+    since: '2.0.0',
+    args: { key, seconds: named('seconds', bytes), value: bytes },
+    run({ key, seconds, value }, { db, now }) {
+      setString(db, key, value, deadline(seconds, 1000, now, 'setex'))
+      return ok
+    },
+  }),
+
+  command('PSETEX', {
+    flags: ['write', 'slow'],
+    since: '2.6.0',
+    args: { key, milliseconds: named('milliseconds', bytes), value: bytes },
+    run({ key, milliseconds, value }, { db, now }) {
+      setString(db, key, value, deadline(milliseconds, 1, now, 'psetex'))
+      return ok
+    },
+  }),
+
+  command('GETSET', {
+    flags: ['write', 'fast'],
+    args: { key, value: bytes },
+    run({ key, value }, { db }) {
+      const old = db.string(key)
+      setString(db, key, value)
+      return old ?? null
+    },
+  }),
+
+  command('GETDEL', {
+    flags: ['write', 'fast'],
+    since: '6.2.0',
+    args: { key },
+    run({ key }, { db }) {
+      const old = db.string(key)
+      if (old === undefined) return null
+      db.delete(key)
+      db.notify('g', 'del', key)
+      return old
+    },
+  }),
+
+  command('GETEX', {
+    flags: ['write', 'fast'],
+    since: '6.2.0',
+    args: { key, options: options({ ...deadlineOptions, persist: flag }) },
+    run({ key, options }, { db, now }) {
+      oneDeadline(options, options.persist)
+      const value = db.string(key)
+      if (value === undefined) return null
+      changeDeadline(db, key, options, options.persist === true, now)
+      return value
+    },
+  }),
+
+  command('MGET', {
+    flags: ['read', 'fast'],
+    args: { keys: oneOrMore(key) },
+    run: ({ keys }, { db }) => keys.map((key) => (db.type(key) === 'string' ? db.string(key)! : null)),
+  }),
+
+  command('MSET', {
+    flags: ['write', 'slow'],
+    since: '1.0.1',
+    args: { pairs: oneOrMore(pair) },
+    run({ pairs }, { db }) {
+      for (const [key, value] of pairs) setString(db, key, value)
+      return ok
+    },
+  }),
+
+  command('MSETNX', {
+    flags: ['write', 'slow'],
+    since: '1.0.1',
+    args: { pairs: oneOrMore(pair) },
+    run({ pairs }, { db }) {
+      if (pairs.some(([key]) => db.has(key))) return 0
+      for (const [key, value] of pairs) setString(db, key, value)
+      return 1
+    },
+  }),
+
+  command('MSETEX', {
+    flags: ['write', 'slow'],
+    since: '8.4.0',
+    args: { pairs: countedPairs, options: options({ nx: flag, xx: flag, ...deadlineOptions, keepttl: flag }) },
+    run({ pairs, options }, { db, now }) {
+      const { nx, xx, keepttl } = options
+      if (nx && xx) throw replyError('syntax')
+      oneDeadline(options, keepttl)
+      const at = deadlineOf(options, now, 'msetex')
+      if (nx && pairs.some(([key]) => db.has(key))) return 0
+      if (xx && !pairs.every(([key]) => db.has(key))) return 0
+      for (const [key, value] of pairs) setString(db, key, value, at, keepttl ? 'keep' : 'drop')
+      return 1
+    },
+  }),
+
+  command('DELEX', {
+    flags: ['write', 'fast'],
+    since: '8.4.0',
+    args: { key, options: options(conditionOptions) },
+    run({ key, options }, { db }) {
+      const conditions = conditionsIn(options)
+      if (conditions > 1) throw replyError('syntax')
+      if (!db.has(key) || (conditions > 0 && !satisfies(options, db.string(key)))) return 0
+      db.delete(key)
+      db.notify('g', 'del', key)
+      return 1
+    },
+  }),
+
+  command('DIGEST', {
+    flags: ['read', 'fast'],
+    since: '8.4.0',
+    args: { key },
+    run({ key }, { db }) {
+      const value = db.string(key)
+      return value === undefined ? null : xxh3Hex(value)
+    },
+  }),
+
+  command('APPEND', {
+    flags: ['write', 'fast'],
+    since: '2.0.0',
+    args: { key, value: bytes },
+    run({ key, value }, { db }) {
+      if (db.has(key)) db.rawString(key, 'create').append(value)
+      else db.set(key, value)
+      db.notify('$', 'append', key)
+      return db.stringLength(key)
+    },
+  }),
+
+  command('STRLEN', {
+    flags: ['read', 'fast'],
+    since: '2.2.0',
+    args: { key },
+    run: ({ key }, { db }) => db.stringLength(key),
+  }),
+
+  command('GETRANGE', { ...range, since: '2.4.0' }),
+  command('SUBSTR', { ...range, since: '1.0.0' }),
+
+  command('SETRANGE', {
+    flags: ['write', 'slow'],
+    since: '2.2.0',
+    args: { key, offset: int, value: bytes },
+    run({ key, offset, value }, { db }) {
+      if (offset < 0) throw replyError('offset')
+      const length = db.stringLength(key)
+      if (value === '') return length
+      if (offset + value.length > maxStringLength) throw replyError('stringTooLong')
+      const string = db.rawString(key, 'create')
+      string.write(offset, value)
+      db.notify('$', 'setrange', key)
+      return string.length
     },
   }),
 
   command('INCR', {
     flags: ['write', 'fast'],
     args: { key },
-    run({ key }, { db }) {
-      const current = toInt64(db.string(key) ?? latin1('0'))
-      const next = typeof current === 'number' && current < Number.MAX_SAFE_INTEGER ? current + 1 : BigInt(current) + 1n
-      if (next > 0x7fff_ffff_ffff_ffffn) throw replyError('overflow')
-      db.set(key, latin1(String(next)), 'keep')
-      db.notify('$', 'incrby', key)
-      return next
+    run: ({ key }, { db }) => increase(db, key, 1),
+  }),
+
+  command('DECR', {
+    flags: ['write', 'fast'],
+    args: { key },
+    run: ({ key }, { db }) => increase(db, key, -1),
+  }),
+
+  command('INCRBY', {
+    flags: ['write', 'fast'],
+    args: { key, increment: int64 },
+    run: ({ key, increment }, { db }) => increase(db, key, increment),
+  }),
+
+  command('DECRBY', {
+    flags: ['write', 'fast'],
+    args: { key, decrement: int64 },
+    run({ key, decrement }, { db }) {
+      if (decrement === -maxInt - 1n) throw replyError('decrementOverflow')
+      return increase(db, key, -decrement)
+    },
+  }),
+
+  command('INCRBYFLOAT', {
+    flags: ['write', 'fast'],
+    since: '2.6.0',
+    deviations: 'Computed in double precision; redis-server uses extended precision.',
+    args: { key, increment: { ...float, read: bytes.read } },
+    run({ key, increment }, { db }) {
+      const next = toFloat(db.string(key) ?? latin1('0')) + toFloat(increment)
+      if (!Number.isFinite(next)) throw replyError('notFinite')
+      const text = formatDecimal(next)
+      db.set(key, text, 'keep')
+      db.notify('$', 'incrbyfloat', key)
+      return text
     },
   }),
 ]
+
+function changeDeadline(db: Database, key: Bytes, words: DeadlineWords, persist: boolean, now: number): void {
+  const at = deadlineOf(words, now, 'getex')
+  if (at !== undefined && at <= now) {
+    db.delete(key)
+    db.notify('g', 'del', key)
+  } else if (at !== undefined) {
+    db.setDeadline(key, at)
+    db.notify('g', 'expire', key)
+  } else if (persist && db.find(key)!.expiresAt !== undefined) {
+    db.setDeadline(key, undefined)
+    db.notify('g', 'persist', key)
+  }
+}

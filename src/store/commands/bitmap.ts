@@ -1,0 +1,209 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt, zeroOrMore } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import { bitopNeedsTwo, replyError } from '../errors.js'
+import type { Reply } from '../reply.js'
+import { parseInt64 } from '../text.js'
+import { RawString } from '../values/raw-string.js'
+import { bitfieldCommands } from './bitfield.js'
+import { maxStringLength } from './string.js'
+
+/** A bit's place. Bits are counted from the most significant one of the first byte. */
+export const bitOffset: Arg<number> = {
+  usage: 'offset',
+  shape: { kind: 'int' },
+  min: 1,
+  max: 1,
+  read(from) {
+    const offset = parseInt64(from.next())
+    if (offset === undefined || offset < 0 || offset >= 8 * maxStringLength) throw replyError('bitOffset')
+    return Number(offset)
+  },
+}
+
+function bitAt(array: Uint8Array, offset: number): 0 | 1 {
+  const byte = array[offset >>> 3] ?? 0
+  return ((byte >> (7 - (offset & 7))) & 1) as 0 | 1
+}
+
+// ---- BITCOUNT and BITPOS ----------------------------------------------------------------------------------------
+
+/** Bits of a bitmap from `from` to `to`, both included; nothing when `from > to`. */
+interface BitRange {
+  readonly from: number
+  readonly to: number
+}
+
+const rangeWords = named('[start [end [BYTE|BIT]]]', zeroOrMore(bytes))
+
+/** Indexes of bytes or bits, negative ones from the end, as a range of bits. */
+function bitRange(start: number, end: number, unit: Bytes | undefined, length: number): BitRange {
+  const inBits = isBitUnit(unit)
+  const size = inBits ? 8 * length : length
+  let from = start < 0 ? Math.max(start + size, 0) : start
+  let to = Math.min(end < 0 ? Math.max(end + size, 0) : end, size - 1)
+  if (from > to) return { from: 0, to: -1 }
+  if (!inBits) {
+    from *= 8
+    to = 8 * to + 7
+  }
+  return { from, to }
+}
+
+function isBitUnit(unit: Bytes | undefined): boolean {
+  const word = unit?.toUpperCase() ?? 'BYTE'
+  if (word !== 'BIT' && word !== 'BYTE') throw replyError('syntax')
+  return word === 'BIT'
+}
+
+const onesOf = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
+
+function countOnes(array: Uint8Array, { from, to }: BitRange): number {
+  if (from > to) return 0
+  const first = from >>> 3
+  const last = to >>> 3
+  let count = 0
+  for (let at = first; at <= last; at++) count += onesOf[array[at]!]!
+  // Bits of the outer bytes that lie outside of the range were counted too.
+  count -= onesOf[array[first]! & ~(0xff >> (from & 7)) & 0xff]!
+  count -= onesOf[array[last]! & (0x7f >> (to & 7))]!
+  return count
+}
+
+function findBit(array: Uint8Array, bit: 0 | 1, { from, to }: BitRange): number {
+  const dull = bit === 1 ? 0 : 0xff
+  let at = from
+  while (at <= to) {
+    if ((at & 7) === 0 && array[at >>> 3] === dull) at += 8
+    else if (bitAt(array, at) === bit) return at
+    else at++
+  }
+  return -1
+}
+
+// ---- BITOP ------------------------------------------------------------------------------------------------------
+
+type Combine = (sources: readonly number[]) => number
+
+const or = (sources: readonly number[]) => sources.reduce((all, byte) => all | byte, 0)
+
+/** One byte of the result from the same byte of every source; the newer ones set the first source against the others. */
+const operations: Readonly<Record<string, Combine>> = {
+  AND: (sources) => sources.reduce((all, byte) => all & byte, 0xff),
+  OR: or,
+  XOR: (sources) => sources.reduce((all, byte) => all ^ byte, 0),
+  NOT: ([byte = 0]) => ~byte & 0xff,
+  DIFF: ([first = 0, ...others]) => first & ~or(others),
+  DIFF1: ([first = 0, ...others]) => or(others) & ~first,
+  ANDOR: ([first = 0, ...others]) => first & or(others),
+  ONE(sources) {
+    let once = 0
+    let more = 0
+    for (const byte of sources) {
+      more |= once & byte
+      once |= byte
+    }
+    return once & ~more
+  },
+}
+
+function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandContext): Uint8Array {
+  const name = operation.toUpperCase()
+  const byteOf = operations[name]
+  if (byteOf === undefined) throw replyError('syntax')
+  if (name === 'NOT' && sources.length !== 1) throw replyError('bitopNot')
+  if (/^(DIFF1?|ANDOR)$/.test(name) && sources.length < 2) throw bitopNeedsTwo(name)
+  const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
+  const result = new Uint8Array(Math.max(...arrays.map((array) => array.length)))
+  for (let at = 0; at < result.length; at++) result[at] = byteOf(arrays.map((array) => array[at] ?? 0))
+  return result
+}
+
+// ---- the group --------------------------------------------------------------------------------------------------
+
+export const bitmapCommands: readonly Command[] = [
+  command('SETBIT', {
+    flags: ['write', 'slow'],
+    since: '2.2.0',
+    args: { key, offset: bitOffset, value: bytes },
+    run({ key, offset, value }, { db }) {
+      if (value !== '0' && value !== '1') throw replyError('bitValue')
+      const byte = offset >>> 3
+      const array = db.rawString(key, 'create').open(byte + 1)
+      const before = bitAt(array, offset)
+      const mask = 0x80 >> (offset & 7)
+      array[byte] = value === '1' ? array[byte]! | mask : array[byte]! & ~mask
+      db.notify('$', 'setbit', key)
+      return before
+    },
+  }),
+
+  command('GETBIT', {
+    flags: ['read', 'fast'],
+    since: '2.2.0',
+    args: { key, offset: bitOffset },
+    run({ key, offset }, { db }) {
+      const value = db.find(key)?.value
+      if (value instanceof RawString) return bitAt(value.array, offset)
+      const byte = (db.string(key) ?? latin1('')).charCodeAt(offset >>> 3)
+      return (byte >> (7 - (offset & 7))) & 1
+    },
+  }),
+
+  command('BITCOUNT', {
+    flags: ['read', 'slow'],
+    since: '2.6.0',
+    args: { key, range: rangeWords },
+    run({ key, range }, { db }) {
+      const array = db.array(key)
+      if (array === undefined) return 0
+      if (range.length === 1 || range.length > 3) throw replyError('syntax')
+      const [start = latin1('0'), end = latin1('-1'), unit] = range
+      const [first, last] = [toInt(start), toInt(end)]
+      if (first < 0 && last < 0 && first > last) return 0
+      return countOnes(array, bitRange(first, last, unit, array.length))
+    },
+  }),
+
+  command('BITPOS', {
+    flags: ['read', 'slow'],
+    since: '2.8.7',
+    args: { key, bit: named('bit', bytes), range: rangeWords },
+    run({ key, bit: wanted, range }, { db }) {
+      const bit = toInt(wanted)
+      if (bit !== 0 && bit !== 1) throw replyError('bitArgument')
+      const array = db.array(key)
+      if (array === undefined) return bit === 1 ? -1 : 0
+      if (range.length > 3) throw replyError('syntax')
+      const [start = latin1('0'), end, unit] = range
+      const first = toInt(start)
+      if (unit !== undefined) isBitUnit(unit)
+      const searched = bitRange(first, toInt(end ?? latin1('-1')), unit, array.length)
+      const found = searched.from > searched.to ? -1 : findBit(array, bit, searched)
+      // Without an end, zeros follow the last byte.
+      const reachesEnd = end === undefined && searched.from <= searched.to
+      return found === -1 && bit === 0 && reachesEnd ? 8 * array.length : found
+    },
+  }),
+
+  command('BITOP', {
+    flags: ['write', 'slow'],
+    since: '2.6.0',
+    args: { operation: named('operation', bytes), target: named('destkey', key), sources: oneOrMore(key) },
+    run({ operation, target, sources }, context): Reply {
+      const { db } = context
+      const result = combine(operation, sources, context)
+      if (result.length === 0) {
+        if (db.delete(target)) db.notify('g', 'del', target)
+        return 0
+      }
+      const stored = new RawString()
+      stored.replace(result)
+      db.set(target, stored)
+      db.notify('$', 'set', target)
+      return result.length
+    },
+  }),
+
+  ...bitfieldCommands,
+]

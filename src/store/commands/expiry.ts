@@ -1,0 +1,106 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { bytes, key, named, toInt64, zeroOrMore } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import { replyError, unsupportedOption } from '../errors.js'
+import type { Reply } from '../reply.js'
+import { deadlineIn } from './deadline.js'
+
+type Condition = 'NX' | 'XX' | 'GT' | 'LT'
+
+function conditionsOf(words: readonly Bytes[]): ReadonlySet<Condition> {
+  const conditions = new Set<Condition>()
+  for (const word of words) {
+    const condition = word.toUpperCase()
+    if (!/^(NX|XX|GT|LT)$/.test(condition)) throw unsupportedOption(word)
+    conditions.add(condition as Condition)
+  }
+  if (conditions.has('NX') && conditions.size > 1) throw replyError('nxWithOthers')
+  if (conditions.has('GT') && conditions.has('LT')) throw replyError('gtAndLt')
+  return conditions
+}
+
+/** Whether a deadline may take the place of the old one. No deadline counts as the latest of all. */
+function mayReplace(old: number | undefined, at: number, conditions: ReadonlySet<Condition>): boolean {
+  for (const condition of conditions) {
+    if (condition === 'NX' && old !== undefined) return false
+    if (condition === 'XX' && old === undefined) return false
+    if (condition === 'GT' && (old === undefined || at <= old)) return false
+    if (condition === 'LT' && old !== undefined && at >= old) return false
+  }
+  return true
+}
+
+interface ExpireWords {
+  readonly key: Bytes
+  readonly time: Bytes
+  readonly conditions: readonly Bytes[]
+}
+
+function expire(name: string, since: string, unit: 1 | 1000, from: 'now' | 'epoch'): Command {
+  const seconds = unit === 1000 ? 'seconds' : 'milliseconds'
+  return command(name, {
+    flags: ['write', 'fast', 'keyspace'],
+    since,
+    args: {
+      key,
+      time: named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
+      conditions: named('[NX|XX|GT|LT …]', zeroOrMore(bytes)),
+    },
+    run({ key, time, conditions }: ExpireWords, { db, now }: CommandContext): Reply {
+      const wanted = conditionsOf(conditions)
+      const at = deadlineIn(toInt64(time), unit, from === 'now' ? now : 0, name)
+      const entry = db.find(key)
+      if (entry === undefined || !mayReplace(entry.expiresAt, at, wanted)) return 0
+      if (at <= now) {
+        db.delete(key)
+        db.notify('g', 'del', key)
+      } else {
+        db.setDeadline(key, at)
+        db.notify('g', 'expire', key)
+      }
+      return 1
+    },
+  })
+}
+
+/** A command that answers -2 for a missing key, -1 for one without a deadline, else what it makes of the deadline. */
+function deadlineReader(name: string, since: string, show: (deadline: number, now: number) => number): Command {
+  return command(name, {
+    flags: ['read', 'fast', 'keyspace'],
+    since,
+    args: { key },
+    run({ key }, { db, now }) {
+      const entry = db.find(key)
+      if (entry === undefined) return -2
+      return entry.expiresAt === undefined ? -1 : show(entry.expiresAt, now)
+    },
+  })
+}
+
+/** Half a second counts as one. */
+function inSeconds(milliseconds: number): number {
+  return Math.floor((milliseconds + 500) / 1000)
+}
+
+export const expiryCommands: readonly Command[] = [
+  expire('EXPIRE', '1.0.0', 1000, 'now'),
+  expire('PEXPIRE', '2.6.0', 1, 'now'),
+  expire('EXPIREAT', '1.2.0', 1000, 'epoch'),
+  expire('PEXPIREAT', '2.6.0', 1, 'epoch'),
+  deadlineReader('TTL', '1.0.0', (deadline, now) => inSeconds(deadline - now)),
+  deadlineReader('PTTL', '2.6.0', (deadline, now) => deadline - now),
+  deadlineReader('EXPIRETIME', '7.0.0', (deadline) => inSeconds(deadline)),
+  deadlineReader('PEXPIRETIME', '7.0.0', (deadline) => deadline),
+
+  command('PERSIST', {
+    flags: ['write', 'fast', 'keyspace'],
+    since: '2.2.0',
+    args: { key },
+    run({ key }, { db }) {
+      if (db.find(key)?.expiresAt === undefined) return 0
+      db.setDeadline(key, undefined)
+      db.notify('g', 'persist', key)
+      return 1
+    },
+  }),
+]

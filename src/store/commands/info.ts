@@ -1,0 +1,57 @@
+import type { Database } from '../database.js'
+import { measure } from '../measure.js'
+import type { Store } from '../store.js'
+
+// What INFO tells. Everything in it follows from the virtual clock, the store and its meter, so equal runs tell the same.
+
+/** The version whose commands the service says it has. [store.md 7.2] */
+export const redisVersion = '8.2.0'
+
+type Lines = readonly (readonly [name: string, value: string | number])[]
+
+const sections: Readonly<Record<string, (store: Store) => Lines>> = {
+  server: ({ options }) => [
+    ['redis_version', redisVersion],
+    ['redis_mode', 'standalone'],
+    ['arch_bits', 64],
+    ['server_time_usec', options.now() * 1000],
+  ],
+  clients: () => [['connected_clients', 1]],
+  memory: ({ db }) => [['used_memory', usedMemory(db)]],
+  stats: ({ options, meter }) => {
+    const spend = meter.spend(options.now())
+    return [
+      ['total_commands_processed', spend.commands],
+      ['total_reads_processed', spend.reads],
+      ['total_writes_processed', spend.writes],
+      ['total_net_input_bytes', spend.bytesIn],
+      ['total_net_output_bytes', spend.bytesOut],
+    ]
+  },
+  cluster: () => [['cluster_enabled', 0]],
+  keyspace: ({ db }) => {
+    const keys = db.size
+    return keys === 0 ? [] : [['db0', `keys=${keys},expires=${db.expiring},avg_ttl=0`]]
+  },
+}
+
+/** An unknown section has its heading and nothing beneath. */
+export function infoText(wanted: readonly string[], store: Store): string {
+  const names = wanted.flatMap((name) => (/^(all|default|everything)$/i.test(name) ? Object.keys(sections) : [name]))
+  const chosen = [...new Set((names.length > 0 ? names : Object.keys(sections)).map((name) => name.toLowerCase()))]
+  return chosen.map((name) => sectionText(name, sections[name]?.(store) ?? [])).join('\r\n')
+}
+
+function sectionText(name: string, lines: Lines): string {
+  const heading = `# ${name.charAt(0).toUpperCase()}${name.slice(1)}\r\n`
+  return heading + lines.map(([field, value]) => `${field}:${value}\r\n`).join('')
+}
+
+/** Bytes of all keys and values. */
+export function usedMemory(db: Database): number {
+  let bytes = 0
+  db.entries.forEach(({ value }, key) => {
+    bytes += key.length + measure(value).bytes
+  })
+  return bytes
+}

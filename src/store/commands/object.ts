@@ -1,0 +1,129 @@
+import { latin1 } from '../../kernel/bytes.js'
+import { int, key, options } from '../arguments.js'
+import { type Command, command } from '../command.js'
+import type { Value } from '../database.js'
+import { replyError } from '../errors.js'
+import { measure } from '../measure.js'
+import { Status } from '../reply.js'
+import { parseInt64 } from '../text.js'
+import { HashValue } from '../values/hash.js'
+import { SetValue } from '../values/set.js'
+import { SortedSet } from '../values/sorted-set.js'
+
+// ---- encodings, with the default limits of redis-server 7.0 -----------------------------------------------------
+
+const longestEmbedded = 44
+const listpackValue = 64
+const hashListpackEntries = 512
+const setIntsetEntries = 512
+const zsetListpackEntries = 128
+
+function encodingOf(value: Value): string {
+  if (typeof value === 'string') {
+    if (parseInt64(value) !== undefined) return 'int'
+    return value.length <= longestEmbedded ? 'embstr' : 'raw'
+  }
+  if (value instanceof HashValue) return isSmallHash(value) ? 'listpack' : 'hashtable'
+  if (value instanceof SetValue) return isIntegerSet(value) ? 'intset' : 'hashtable'
+  if (value instanceof SortedSet) return isSmallSortedSet(value) ? 'listpack' : 'skiplist'
+  return value.type === 'list' ? 'quicklist' : value.type === 'string' ? 'raw' : value.type
+}
+
+function isSmallHash({ fields }: HashValue): boolean {
+  if (fields.size > hashListpackEntries) return false
+  for (const [field, text] of fields) if (field.length > listpackValue || text.length > listpackValue) return false
+  return true
+}
+
+function isIntegerSet({ members }: SetValue): boolean {
+  if (members.size > setIntsetEntries) return false
+  for (const member of members.keys()) if (parseInt64(member) === undefined) return false
+  return true
+}
+
+function isSmallSortedSet(set: SortedSet): boolean {
+  if (set.size > zsetListpackEntries) return false
+  let small = true
+  set.walk(0, set.size, false, (member) => {
+    small &&= member.length <= listpackValue
+  })
+  return small
+}
+
+// ---- memory -----------------------------------------------------------------------------------------------------
+
+/** About what redis-server spends on a key and on one element of a collection. */
+const keyOverhead = 48
+const elementOverhead = 16
+
+// ---- the group --------------------------------------------------------------------------------------------------
+
+const help = [
+  'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
+  'ENCODING <key>',
+  '    The representation that redis-server would use for the value of a key.',
+  'FREQ <key>',
+  '    An error: the frequency of use is only counted under a policy that is not offered.',
+  'IDLETIME <key>',
+  '    Seconds of virtual time since the key was last used.',
+  'REFCOUNT <key>',
+  '    Always 1.',
+  'HELP',
+  '    Prints this help.',
+].map((line) => new Status(line))
+
+export const objectCommands: readonly Command[] = [
+  command('OBJECT ENCODING', {
+    flags: ['read', 'slow', 'keyspace'],
+    since: '2.2.3',
+    deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
+    args: { key },
+    run({ key }, { db }) {
+      const entry = db.find(key)
+      return entry === undefined ? null : latin1(encodingOf(entry.value))
+    },
+  }),
+
+  command('OBJECT REFCOUNT', {
+    flags: ['read', 'slow', 'keyspace'],
+    since: '2.2.3',
+    args: { key },
+    run: ({ key }, { db }) => (db.has(key) ? 1 : null),
+  }),
+
+  command('OBJECT IDLETIME', {
+    flags: ['read', 'slow', 'keyspace'],
+    since: '2.2.3',
+    args: { key },
+    run({ key }, { db, now }) {
+      const entry = db.find(key)
+      return entry === undefined ? null : Math.floor(now / 1000) - entry.usedAt
+    },
+  }),
+
+  command('OBJECT FREQ', {
+    flags: ['read', 'slow', 'keyspace'],
+    since: '4.0.0',
+    args: { key },
+    run({ key }, { db }) {
+      if (!db.has(key)) return null
+      throw replyError('noFrequency')
+    },
+  }),
+
+  command('OBJECT HELP', { flags: ['slow', 'keyspace'], since: '6.2.0', args: {}, run: () => help }),
+
+  command('MEMORY USAGE', {
+    flags: ['read', 'slow'],
+    since: '4.0.0',
+    deviations: 'An estimate.',
+    args: { key, options: options({ samples: int }) },
+    run({ key, options }, { db }) {
+      if ((options.samples ?? 0) < 0) throw replyError('syntax')
+      const entry = db.find(key)
+      if (entry === undefined) return null
+      const { elements, bytes } = measure(entry.value)
+      return keyOverhead + key.length + bytes + elements * elementOverhead
+    },
+  }),
+]

@@ -1,0 +1,94 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, named, oneOrMore, tuple, zeroOrMore } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import { duplicateSetting, invalidEventFlags, notAvailable, replyError, unknownSetting } from '../errors.js'
+import { formatEventFlags, parseEventFlags } from '../keyspace-events.js'
+import { ok, type Reply } from '../reply.js'
+import { globMatcher } from '../text.js'
+import { infoText } from './info.js'
+
+/** The one setting that the service has. [store.md 7.2] */
+const eventSetting = 'notify-keyspace-events'
+
+const flushMode: Arg<readonly Bytes[]> = named('[ASYNC|SYNC]', zeroOrMore(bytes))
+
+function flush(name: string): Command {
+  return command(name, {
+    flags: ['write', 'slow', 'keyspace', 'dangerous'],
+    args: { mode: flushMode },
+    run({ mode }, { db }) {
+      if (mode.length > 1 || (mode[0] !== undefined && !/^a?sync$/i.test(mode[0]))) throw replyError('syntax')
+      db.clear()
+      return ok
+    },
+  })
+}
+
+function set(pairs: readonly (readonly [Bytes, Bytes])[], { store }: CommandContext): Reply {
+  const seen = new Set<string>()
+  for (const [name, value] of pairs) {
+    if (name.toLowerCase() !== eventSetting) throw unknownSetting(name)
+    if (seen.has(eventSetting)) throw duplicateSetting(eventSetting)
+    seen.add(eventSetting)
+    const flags = parseEventFlags(value)
+    if (flags === undefined) throw invalidEventFlags(eventSetting)
+    store.eventFlags = flags
+  }
+  return ok
+}
+
+export const serverCommands: readonly Command[] = [
+  command('DBSIZE', {
+    flags: ['read', 'fast', 'keyspace'],
+    args: {},
+    run: (_, { db }) => db.size,
+  }),
+
+  flush('FLUSHALL'),
+  flush('FLUSHDB'),
+
+  command('TIME', {
+    flags: ['fast'],
+    since: '2.6.0',
+    deviations: 'Tells the virtual time.',
+    args: {},
+    run: (_, { now }) => [latin1(String(Math.floor(now / 1000))), latin1(String(Math.floor((now % 1000) * 1000)))],
+  }),
+
+  command('INFO', {
+    flags: ['slow', 'dangerous'],
+    deviations: 'Has the sections server, clients, memory, stats, cluster and keyspace, each with few lines.',
+    args: { sections: named('[section …]', zeroOrMore(bytes)) },
+    run: ({ sections }, { store }) => latin1(infoText(sections, store)),
+  }),
+
+  command('COMMAND', {
+    flags: ['slow', 'connection'],
+    since: '2.8.13',
+    deviations: 'Always an empty list; no subcommands.',
+    args: { rest: named('', zeroOrMore(bytes)) },
+    run({ rest }, { store }) {
+      if (rest[0] !== undefined) throw notAvailable(latin1(`COMMAND ${rest[0]}`), store.options.docs)
+      return []
+    },
+  }),
+
+  command('CONFIG GET', {
+    flags: ['slow', 'admin', 'dangerous'],
+    since: '2.0.0',
+    deviations: 'The only setting is notify-keyspace-events.',
+    args: { patterns: oneOrMore(named('parameter', bytes)) },
+    run({ patterns }, { store }) {
+      const wanted = patterns.some((pattern) => globMatcher(latin1(pattern.toLowerCase()))(latin1(eventSetting)))
+      return wanted ? [latin1(eventSetting), latin1(formatEventFlags(store.eventFlags))] : []
+    },
+  }),
+
+  command('CONFIG SET', {
+    flags: ['slow', 'admin', 'dangerous'],
+    since: '2.0.0',
+    deviations: 'The only setting is notify-keyspace-events. Pairs before a wrong one stay set.',
+    args: { pairs: oneOrMore(tuple(named('parameter', bytes), bytes)) },
+    run: ({ pairs }, context) => set(pairs, context),
+  }),
+]

@@ -1,0 +1,162 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, type ArgReader, key, toInt } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import type { Database } from '../database.js'
+import { replyError } from '../errors.js'
+import type { Reply } from '../reply.js'
+import { parseDouble } from '../text.js'
+import { Deque } from '../values/deque.js'
+import { HashValue } from '../values/hash.js'
+import { SetValue } from '../values/set.js'
+import { SortedSet } from '../values/sorted-set.js'
+
+interface Wish {
+  by: Bytes | undefined
+  readonly get: Bytes[]
+  start: number
+  /** Negative for all. */
+  count: number
+  descending: boolean
+  alpha: boolean
+  store: Bytes | undefined
+}
+
+function wishes(canStore: boolean): Arg<Wish> {
+  const store = canStore ? ' [STORE destination]' : ''
+  return {
+    usage: `[BY pattern] [LIMIT offset count] [GET pattern …] [ASC|DESC] [ALPHA]${store}`,
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      const wish: Wish = {
+        by: undefined,
+        get: [],
+        start: 0,
+        count: -1,
+        descending: false,
+        alpha: false,
+        store: undefined,
+      }
+      while (from.left > 0) readOption(from, wish, canStore)
+      return wish
+    },
+  }
+}
+
+function readOption(from: ArgReader, wish: Wish, canStore: boolean): void {
+  const option = from.next().toUpperCase()
+  if (option === 'ASC' || option === 'DESC') wish.descending = option === 'DESC'
+  else if (option === 'ALPHA') wish.alpha = true
+  else if (option === 'BY') wish.by = from.next()
+  else if (option === 'GET') wish.get.push(from.next())
+  else if (option === 'STORE' && canStore) wish.store = key.read(from)
+  else if (option === 'LIMIT' && from.left >= 2) {
+    wish.start = toInt(from.next())
+    wish.count = toInt(from.next())
+  } else throw replyError('syntax')
+}
+
+interface Row {
+  readonly element: Bytes
+  readonly weight: Bytes | number | undefined
+}
+
+/** The elements in the order in which they are stored; of a sorted set in that of its scores. */
+function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
+  const value = db.find(key)?.value
+  if (value === undefined) return []
+  if (value instanceof Deque) return [...value]
+  if (value instanceof SetValue) return [...value.members.keys()]
+  if (!(value instanceof SortedSet)) throw replyError('wrongType')
+  const elements: Bytes[] = []
+  value.walk(0, value.size, descending, (member) => elements.push(member))
+  return elements
+}
+
+/** What a pattern such as `weight_*` or `user_*->name` finds for an element; `#` is the element itself. */
+function lookUp(db: Database, pattern: Bytes, element: Bytes): Bytes | undefined {
+  if (pattern === '#') return element
+  const star = pattern.indexOf('*')
+  if (star === -1) return undefined
+  const arrow = pattern.indexOf('->', star + 1)
+  const hasField = arrow !== -1 && arrow + 2 < pattern.length
+  const end = hasField ? arrow : pattern.length
+  const key = latin1(pattern.slice(0, star) + element + pattern.slice(star + 1, end))
+  const type = db.type(key)
+  if (hasField) return type === 'hash' ? fieldOf(db, key, latin1(pattern.slice(arrow + 2))) : undefined
+  return type === 'string' ? db.string(key) : undefined
+}
+
+function fieldOf(db: Database, key: Bytes, field: Bytes): Bytes | undefined {
+  return db.container(key, HashValue)?.fields.get(field)
+}
+
+function weightOf(text: Bytes): number {
+  // The empty text and leading blanks pass, as they do for C's strtod.
+  const value = parseDouble(latin1(text.replace(/^[ \t-\r]+/, '') || '0'))
+  if (value === undefined) throw replyError('notSortable')
+  return value
+}
+
+function sorted(db: Database, elements: readonly Bytes[], { by, alpha, descending }: Wish): Bytes[] {
+  const rows = elements.map((element): Row => {
+    const text = by === undefined ? element : lookUp(db, by, element)
+    return { element, weight: alpha ? text : text === undefined ? 0 : weightOf(text) }
+  })
+  const direction = descending ? -1 : 1
+  rows.sort((a, b) => direction * (compare(a.weight, b.weight) || (alpha ? 0 : compare(a.element, b.element))))
+  return rows.map(({ element }) => element)
+}
+
+/** What is missing comes first. */
+function compare(a: Bytes | number | undefined, b: Bytes | number | undefined): number {
+  if (a === b) return 0
+  if (a === undefined || b === undefined) return a === undefined ? -1 : 1
+  return a < b ? -1 : 1
+}
+
+/** A pattern without a star asks to leave the order alone. */
+function ordered(db: Database, key: Bytes, wish: Wish): Bytes[] {
+  const isSet = db.type(key) === 'set'
+  const asStored = wish.by !== undefined && !wish.by.includes('*')
+  const elements = elementsOf(db, key, asStored && wish.descending)
+  if (!asStored) return sorted(db, elements, wish)
+  // What is stored must not depend on the order inside a set.
+  return isSet && wish.store !== undefined ? sorted(db, elements, { ...wish, by: undefined, alpha: true }) : elements
+}
+
+function sort(key: Bytes, wish: Wish, { db }: CommandContext): Reply {
+  const elements = ordered(db, key, wish)
+  const start = Math.max(wish.start, 0)
+  const chosen = elements.slice(start, wish.count < 0 ? undefined : start + wish.count)
+  const reply =
+    wish.get.length === 0
+      ? chosen
+      : chosen.flatMap((element) => wish.get.map((pattern) => lookUp(db, pattern, element) ?? null))
+  return wish.store === undefined ? reply : storeList(db, wish.store, reply)
+}
+
+function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]): number {
+  if (elements.length > 0) {
+    db.set(key, Deque.from(elements.map((element) => element ?? latin1(''))))
+    db.notify('l', 'sortstore', key)
+  } else if (db.delete(key)) {
+    db.notify('g', 'del', key)
+  }
+  return elements.length
+}
+
+export const sortCommands: readonly Command[] = [
+  command('SORT', {
+    flags: ['write', 'slow', 'dangerous'],
+    args: { key, wish: wishes(true) },
+    run: ({ key, wish }, context) => sort(key, wish, context),
+  }),
+
+  command('SORT_RO', {
+    flags: ['read', 'slow', 'dangerous'],
+    since: '7.0.0',
+    args: { key, wish: wishes(false) },
+    run: ({ key, wish }, context) => sort(key, wish, context),
+  }),
+]

@@ -1,0 +1,38 @@
+import type { Value } from './database.js'
+import { Deque } from './values/deque.js'
+import { HashValue } from './values/hash.js'
+import { JsonDocument, memoryOf } from './values/json.js'
+import { RawString } from './values/raw-string.js'
+import { SetValue } from './values/set.js'
+import { SortedSet } from './values/sorted-set.js'
+import { Stream } from './values/stream.js'
+
+/** How much of something a value holds. */
+export interface Measure {
+  readonly elements: number
+  /** Bytes of all strings; numbers count 8. */
+  readonly bytes: number
+}
+
+const numberSize = 8
+
+/** Looks at every element. */
+export function measure(value: Value): Measure {
+  if (typeof value === 'string' || value instanceof RawString) return { elements: 0, bytes: value.length }
+  if (value instanceof JsonDocument) return { elements: 0, bytes: memoryOf(value.root) }
+  let elements = 0
+  let bytes = 0
+  const add = (size: number): void => {
+    elements++
+    bytes += size
+  }
+  if (value instanceof Deque) for (const element of value) add(element.length)
+  else if (value instanceof SetValue) for (const member of value.members.keys()) add(member.length)
+  else if (value instanceof HashValue) for (const [field, text] of value.fields) add(field.length + text.length)
+  else if (value instanceof SortedSet) value.walk(0, value.size, false, (member) => add(member.length + numberSize))
+  else if (value instanceof Stream) {
+    for (const { value: fields } of value.entries)
+      add(2 * numberSize + fields.reduce((sum, { length }) => sum + length, 0))
+  }
+  return { elements, bytes }
+}

@@ -1,0 +1,102 @@
+import { type Bytes, fromBase64, isUtf8, text, toBase64, utf8 } from '../kernel/bytes.js'
+import type { Value } from './database.js'
+import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
+import { formatScore, parseDouble } from './text.js'
+import { Deque } from './values/deque.js'
+import { HashValue } from './values/hash.js'
+import { JsonDocument } from './values/json.js'
+import { formatJson, parseJson } from './values/json-text.js'
+import { RawString } from './values/raw-string.js'
+import { SetValue } from './values/set.js'
+import { SortedSet } from './values/sorted-set.js'
+import { Stream } from './values/stream.js'
+
+// Values as JSON: what dumps are made of. Whatever is in a key, the form reads well in a file under version control.
+
+/** The text itself when the bytes are valid UTF-8, else their base64. */
+export type PortableString = string | { readonly base64: string }
+
+export type PortableValue =
+  | { readonly type: 'string'; readonly value: PortableString }
+  | { readonly type: 'list'; readonly elements: readonly PortableString[] }
+  | { readonly type: 'set'; readonly members: readonly PortableString[] }
+  /** Scores as replies show them: JSON has no infinities. */
+  | { readonly type: 'zset'; readonly members: readonly (readonly [member: PortableString, score: string])[] }
+  | { readonly type: 'hash'; readonly fields: readonly PortableField[] }
+  /** The text of the document, which keeps the spelling of its numbers. */
+  | { readonly type: 'json'; readonly value: string }
+  | PortableStream
+
+/** The third item is the field's deadline, milliseconds since the Unix epoch. */
+export type PortableField = readonly [field: PortableString, value: PortableString, expiresAt?: number]
+
+export function portableString(bytes: Bytes): PortableString {
+  return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
+}
+
+export function bytesOf(portable: PortableString): Bytes {
+  if (typeof portable === 'string') return utf8(portable)
+  const bytes = typeof portable?.base64 === 'string' ? fromBase64(portable.base64) : undefined
+  if (bytes === undefined) throw new TypeError(`${JSON.stringify(portable)} is neither a text nor { base64: '…' }.`)
+  return bytes
+}
+
+export function portableValue(value: Value): PortableValue {
+  if (typeof value === 'string') return { type: 'string', value: portableString(value) }
+  if (value instanceof RawString) return { type: 'string', value: portableString(value.text) }
+  if (value instanceof Deque) return { type: 'list', elements: [...value].map(portableString) }
+  if (value instanceof SetValue) return { type: 'set', members: [...value.members.keys()].map(portableString) }
+  if (value instanceof HashValue) return { type: 'hash', fields: portableFields(value) }
+  if (value instanceof SortedSet) return { type: 'zset', members: portableScores(value) }
+  if (value instanceof JsonDocument) return { type: 'json', value: text(formatJson(value.root)) }
+  if (value instanceof Stream) return portableStream(value)
+  throw new TypeError(`A value of type ${value.type} has no portable form.`)
+}
+
+/** Throws TypeError for what is no portable value. */
+export function storedValue(portable: PortableValue): Value {
+  switch (portable.type) {
+    case 'string':
+      return bytesOf(portable.value)
+    case 'list':
+      return Deque.from(portable.elements.map(bytesOf))
+    case 'set':
+      return SetValue.from(portable.members.map(bytesOf))
+    case 'hash':
+      return hashOf(portable.fields)
+    case 'zset':
+      return sortedSetOf(portable.members)
+    case 'json':
+      return new JsonDocument(parseJson(utf8(portable.value)))
+    case 'stream':
+      return streamOf(portable)
+    default:
+      throw new TypeError(`${JSON.stringify((portable as { type?: unknown })?.type)} is not a type of value.`)
+  }
+}
+
+function portableFields(hash: HashValue): PortableField[] {
+  return [...hash.fields].map(([field, value]) => [portableString(field), portableString(value)])
+}
+
+function hashOf(fields: readonly PortableField[]): HashValue {
+  const hash = new HashValue()
+  for (const [field, value] of fields) hash.fields.set(bytesOf(field), bytesOf(value))
+  return hash
+}
+
+function portableScores(set: SortedSet): [PortableString, string][] {
+  const members: [PortableString, string][] = []
+  set.walk(0, set.size, false, (member, score) => members.push([portableString(member), formatScore(score)]))
+  return members
+}
+
+function sortedSetOf(members: readonly (readonly [PortableString, string])[]): SortedSet {
+  const set = new SortedSet()
+  for (const [member, score] of members) {
+    const value = parseDouble(utf8(String(score)))
+    if (value === undefined) throw new TypeError(`${JSON.stringify(score)} is not a score.`)
+    set.set(bytesOf(member), value)
+  }
+  return set
+}
