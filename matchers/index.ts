@@ -8,6 +8,7 @@ import {
   type PublishedPattern,
   published,
 } from './queue.js'
+import { type SchedulePattern, scheduled } from './schedules.js'
 import { executed, hasKey, type KeyPattern, type Word } from './store.js'
 import { followsSequence, isIdle, type RequestPattern, receivedRequest, type SequenceStep } from './traffic.js'
 import type { MatchOptions, Verdict } from './verdict.js'
@@ -21,6 +22,7 @@ export type {
   MatchOptions,
   PublishedPattern,
   RequestPattern,
+  SchedulePattern,
   SequenceStep,
   Verdict,
   Word,
@@ -74,6 +76,11 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveCalledBack(pattern?: CallbackPattern, options?: MatchOptions): R
   /**
+   * Such a schedule exists now.
+   * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
+   */
+  toHaveScheduled(pattern?: SchedulePattern, options?: MatchOptions): R
+  /**
    * Such an HTTP request arrived at one of the services.
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
    */
@@ -97,6 +104,7 @@ export const judges = {
   toHaveDelivered: delivered,
   toHaveDeadLetter: deadLettered,
   toHaveCalledBack: calledBack,
+  toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
   toFollowSequence: followsSequence,
   toBeIdle: isIdle,
@@ -117,6 +125,7 @@ export const sandboxMatchers: { readonly [Name in keyof SandboxMatchers]: Matche
   toHaveDelivered: matcher(delivered),
   toHaveDeadLetter: matcher(deadLettered),
   toHaveCalledBack: matcher(calledBack),
+  toHaveScheduled: matcher(scheduled),
   toHaveReceivedRequest: matcher(receivedRequest),
   toFollowSequence: matcher(followsSequence),
   toBeIdle: matcher(isIdle),

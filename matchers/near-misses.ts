@@ -54,6 +54,8 @@ function distanceOf(judged: Judged): number {
 
 /** `  #17 at 09:00:12.000   msg_2Kd…   to https://shop.test/orders` */
 export function titleLine(candidate: Candidate, first: number): string {
+  // Not everything is an entry of the log.
+  if (candidate.seq === 0) return `  ${candidate.title()}`
   return `  #${candidate.seq} at ${timeSeenFrom(candidate.at, first)}   ${candidate.title()}`
 }
 

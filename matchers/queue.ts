@@ -269,7 +269,7 @@ function callText(pattern: object, options: MatchOptions): string {
 }
 
 function nounOf(state: unknown): readonly [string, string] {
-  if (state === 'DELIVERED') return ['delivered message', 'messages']
+  if (state === 'DELIVERED') return ['delivered message', 'delivered messages']
   return ['message', 'messages']
 }
 

@@ -114,7 +114,7 @@ export const publishedFieldNames = [
 ] as const
 
 /** One of the labels fits. */
-function label(labels: readonly string[] | undefined): Field {
+export function label(labels: readonly string[] | undefined): Field {
   return (expected) => {
     const misses = (labels ?? []).map((one) => plain(one)(expected))
     return misses.find((differences) => differences.length === 0) ?? plain(labels?.join(', '))(expected)

@@ -44,7 +44,7 @@ export function search(given: Search): Verdict {
   const pass = given.times === undefined ? found.length > 0 : found.length === given.times
   return {
     pass,
-    found: found.map((one) => one.candidate.seq),
+    found: found.map((one) => one.candidate.seq).filter((seq) => seq > 0),
     explain: (not) => explanation(given, judged, found, not),
   }
 }
@@ -56,7 +56,7 @@ function explanation(given: Search, judged: readonly Judged[], found: readonly J
   else lines.push(...missing(given, found, nearest))
   const hints = not ? [] : (given.hints?.(nearest) ?? [])
   if (hints.length > 0) lines.push('', ...hints.map((hint) => `Hint: ${hint}`))
-  const focus = (not ? found : nearest)[0]?.candidate.seq
+  const focus = (not ? found : nearest)[0]?.candidate.seq || undefined
   lines.push(replayLine(given.evidence, focus))
   return `${lines.filter((line) => line !== undefined).join('\n')}\n\n${story(given, focus)}`
 }

@@ -39,12 +39,13 @@ function readable(bytes: Bytes): boolean {
   return isUtf8(bytes) && !bytes.includes('\0')
 }
 
-/** A word as a person would type it: bare when that is unambiguous, else in double quotes. */
+/** A word as a person would type it: bare when that is unambiguous, else in the quotes that need less escaping. */
 export function quoted(given: string, most: number): string {
   if (given !== '' && given.length <= most && /^[^\s"'\\]+$/.test(given) && plainText(given) === given) return given
   const shown = given.length <= most ? given : cut(given, most)
-  const body = plainText(shown.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))
-  return given.length <= most ? `"${body}"` : `"${body}…" (${utf8(given).length} bytes)`
+  const mark = shown.includes('"') && !shown.includes("'") ? "'" : '"'
+  const body = plainText(shown.replaceAll('\\', '\\\\').replaceAll(mark, `\\${mark}`))
+  return given.length <= most ? mark + body + mark : `${mark}${body}…${mark} (${utf8(given).length} bytes)`
 }
 
 /** The first chars of a text, never half of a surrogate pair. */
