@@ -94,10 +94,11 @@ export interface SandboxMatchers<R = unknown> {
   toBeIdle(): R
 }
 
-type Judge = (received: unknown, ...given: never[]) => Verdict
+/** What is given to `expect()` and the pattern → the verdict. */
+export type Judge = (received: unknown, ...given: never[]) => Verdict
 
 /** The functions behind the matchers: what is given to `expect()` and the pattern → the verdict. */
-export const judges = {
+export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveExecuted: executed,
   toHaveKey: hasKey,
   toHavePublished: published,
@@ -108,7 +109,7 @@ export const judges = {
   toHaveReceivedRequest: receivedRequest,
   toFollowSequence: followsSequence,
   toBeIdle: isIdle,
-} as const satisfies Readonly<Record<keyof SandboxMatchers, Judge>>
+}
 
 /** A matcher as runners call it: `this` is the runner's state. */
 // biome-ignore lint/suspicious/noExplicitAny: runners hand over whatever the test wrote

@@ -90,7 +90,7 @@ export function publishedFields(entry: EntryOf<'published'>): Record<string, Fie
   }
 }
 
-export const publishedFieldNames = [
+export const publishedFieldNames: readonly string[] = [
   'to',
   'body',
   'headers',
@@ -111,7 +111,7 @@ export const publishedFieldNames = [
   'kind',
   'messageId',
   'sourceMessageId',
-] as const
+]
 
 /** One of the labels fits. */
 export function label(labels: readonly string[] | undefined): Field {
@@ -144,7 +144,7 @@ export function storyFields(story: MessageStory): Record<string, Field> {
   }
 }
 
-export const storyFieldNames = [
+export const storyFieldNames: readonly string[] = [
   ...publishedFieldNames,
   'attempts',
   'state',
@@ -153,7 +153,7 @@ export const storyFieldNames = [
   'retried',
   'response',
   'deliveredAt',
-] as const
+]
 
 export function kindOf(story: MessageStory): MessageKind {
   return story.published?.kind ?? story.attempts[0]?.kind ?? story.deadLetter?.kind ?? 'message'
