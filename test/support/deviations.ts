@@ -34,7 +34,7 @@ export const deviations: readonly Deviation[] = [
 ]
 
 /** Commands whose bulk replies may be scores; elsewhere a text that looks like one is the user's own. */
-const scoreCommands = /^(?:Z|GEOSEARCH|GEORADIUS|BZ)/i
+const scoreCommands = /^Z/i
 
 function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
   if (!scoreCommands.test(argv[0] ?? '')) return reply
