@@ -9,6 +9,29 @@ export type * from './kernel/traffic.js'
 export { Traffic } from './kernel/traffic.js'
 export type { Policy } from './policy.js'
 export { defaultPolicy } from './policy.js'
+export type { DestinationHandler, PlainAnswer, PlainHandler, Reach, Recorder } from './queue/destinations.js'
+export { Destinations } from './queue/destinations.js'
+export { Queue } from './queue/queue.js'
+export type { HeaderRecord, NetworkError, ReplyOptions, Step } from './queue/script.js'
+export {
+  badCertificate,
+  delay,
+  hang,
+  lateAnswer,
+  lostAck,
+  nonRetryable,
+  ok,
+  refused,
+  reply,
+  reset,
+  retryAfter,
+  status,
+  timeout,
+  unresolved,
+} from './queue/script.js'
+export type { TimelineOptions } from './report/timeline.js'
+export type { DiagramOptions } from './report/traffic-view.js'
+export { TrafficView } from './report/traffic-view.js'
 export type { SandboxOptions } from './sandbox.js'
 export { createSandbox, Sandbox } from './sandbox.js'
 export type { PlainReply } from './store/direct.js'

@@ -1,12 +1,18 @@
 import { type Addresses, type AddressOptions, addressesOf, type Locate, locator } from './http/address.js'
 import { createGateway } from './http/gateway.js'
 import type { Answer, Call, Exchange, Service } from './http/service.js'
-import { type Vocabulary, type VocabularyName, vocabularyOf } from './http/vocabulary.js'
+import { ownHeader, type Vocabulary, type VocabularyName, vocabularyOf } from './http/vocabulary.js'
 import { fetchThrough } from './http/web.js'
 import { type ClockMode, type Instant, instant, VirtualClock } from './kernel/clock.js'
 import { createRandom, type Random } from './kernel/random.js'
 import { Traffic } from './kernel/traffic.js'
 import { defaultPolicy, type Policy } from './policy.js'
+import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
+import { Destinations, type Reach } from './queue/destinations.js'
+import { queueService } from './queue/endpoints.js'
+import { Queue } from './queue/queue.js'
+import type { SignatureWindow } from './queue/signing.js'
+import { TrafficView } from './report/traffic-view.js'
 import { Access } from './store/access.js'
 import { DirectStore } from './store/direct.js'
 import { storeService } from './store/endpoints.js'
@@ -21,14 +27,31 @@ export interface SandboxOptions extends AddressOptions {
   readonly clock?: ClockMode
   readonly vocabulary?: VocabularyName | Vocabulary
   readonly policy?: Partial<Policy>
-  /** Tokens of the data store. Made from the seed when not given. */
+  /** Standard token of the data store. */
   readonly storeToken?: string
+  /** Read-only token of the data store. */
   readonly readonlyToken?: string
+  /** Token of the queue. */
+  readonly queueToken?: string
+  /** Read-only token of the queue. */
+  readonly queueReadonlyToken?: string
+  /** Keys that deliveries are signed with. */
+  readonly signingKey?: string
+  readonly nextSigningKey?: string
+  /** `wide` (default): signatures verify at any host time. `real`: valid for five minutes of virtual time. */
+  readonly signing?: { readonly window?: SignatureWindow }
+  /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Hosts that `fetch` may reach. Default `loopback`. */
+  readonly deliver?: Reach
   /** Receives warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
 }
 
 export const defaultStart = '2030-01-01T00:00:00Z'
+
+const defaultStoreToken = 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl'
+const defaultStoreReadonlyToken = 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ=='
 
 /**
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
@@ -46,9 +69,19 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 interface World {
   readonly clock: VirtualClock
   readonly random: Random
-  readonly traffic: Traffic
+  readonly traffic: TrafficView
   readonly store: DirectStore
+  readonly destinations: Destinations
+  readonly queue: Queue
   readonly exchange: Exchange
+}
+
+/** What clients sign in with. */
+export interface SandboxTokens {
+  readonly store: string
+  readonly readonly: string
+  readonly queue: string
+  readonly queueReadonly: string
 }
 
 export class Sandbox {
@@ -56,7 +89,7 @@ export class Sandbox {
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly addresses: Addresses
-  readonly tokens: { readonly store: string; readonly readonly: string }
+  readonly tokens: SandboxTokens
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   #world: World
@@ -67,7 +100,12 @@ export class Sandbox {
     this.policy = { ...defaultPolicy, ...options.policy }
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
-    this.tokens = { store: options.storeToken ?? 'store-token', readonly: options.readonlyToken ?? 'readonly-token' }
+    this.tokens = {
+      store: options.storeToken ?? defaultStoreToken,
+      readonly: options.readonlyToken ?? defaultStoreReadonlyToken,
+      queue: options.queueToken ?? publicCredentials[0].token,
+      queueReadonly: options.queueReadonlyToken ?? defaultReadOnlyToken,
+    }
     this.#world = this.#build()
   }
 
@@ -77,8 +115,36 @@ export class Sandbox {
   }
 
   /** Everything that happened, in order. */
-  get traffic(): Traffic {
+  get traffic(): TrafficView {
     return this.#world.traffic
+  }
+
+  /** The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. */
+  get queue(): Queue {
+    return this.#world.queue
+  }
+
+  /** Where deliveries go: handlers, recorders, scripts. */
+  get destinations(): Destinations {
+    return this.#world.destinations
+  }
+
+  /**
+   * Addresses, tokens and keys under the names that the SDKs read from the environment.
+   * @example Object.assign(process.env, sandbox.env)
+   */
+  get env(): Readonly<Record<string, string>> {
+    const { environment } = this.vocabulary
+    const { current, next } = this.queue.keys
+    const env: Record<string, string> = {}
+    for (const name of environment.storeUrl) env[name] = this.addresses.store
+    for (const name of environment.storeToken) env[name] = this.tokens.store
+    env[environment.disableTelemetry] = '1'
+    env[environment.queueUrl] = this.addresses.queue
+    env[environment.queueToken] = this.tokens.queue
+    env[environment.queueCurrentSigningKey] = current
+    env[environment.queueNextSigningKey] = next
+    return env
   }
 
   /** The data store, spoken to directly. */
@@ -144,14 +210,41 @@ export class Sandbox {
       policy,
       docs: vocabulary.docs,
     })
-    const services: Service<never>[] = [storeService(engine, traffic) as Service<never>]
-    const exchange = createGateway({
-      locate: this.#locate,
-      vocabulary,
-      services: services as unknown as Service[],
-      clock,
-      traffic,
+    const destinations = new Destinations({
+      fetch: options.fetch,
+      deliver: options.deliver,
+      refusedHosts: vocabulary.productionHosts,
+      unhandled: policy.unhandledDestination,
+      followRedirects: policy.followRedirects,
+      nonRetryableHeader: ownHeader('NonRetryable-Error', vocabulary),
     })
-    return { clock, random, traffic, store: new DirectStore(engine, traffic), exchange }
+    const queue = new Queue({
+      clock,
+      random: random.fork('queue'),
+      traffic,
+      policy,
+      words: {
+        header: (name) => ownHeader(name, vocabulary),
+        issuer: vocabulary.issuer,
+        userAgent: vocabulary.userAgent,
+      },
+      destinations,
+      keys: { current: options.signingKey ?? defaultKeys.current, next: options.nextSigningKey ?? defaultKeys.next },
+      signing: options.signing,
+    })
+    const services = [
+      storeService(engine, traffic),
+      queueService(queue, { vocabulary, token: this.tokens.queue, readOnlyToken: this.tokens.queueReadonly }),
+    ] as Service[]
+    const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
+    const view = new TrafficView(traffic, {
+      seed: options.seed ?? 1,
+      now: () => clock.now(),
+      headerPrefix: vocabulary.headerPrefix,
+      addresses: { ...this.addresses },
+    })
+    return { clock, random, traffic: view, store: new DirectStore(engine, traffic), destinations, queue, exchange }
   }
 }
+
+const [defaultKeys] = publicCredentials
