@@ -1,0 +1,34 @@
+// What importing an entry costs a test file, over msw/node. Each import is a process of its own.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Figure, Variant } from '../harness.ts'
+
+const run = promisify(execFile)
+
+/** Waits as long as the import took inside the child: the start of the process itself does not count. */
+function importing(name: string): Variant {
+  const program = `const start = performance.now(); await import('${name}'); process.stdout.write(String(performance.now() - start)); process.exit(0)`
+  return {
+    name,
+    async run() {
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program])
+      spent = Number(stdout)
+    },
+  }
+}
+
+let spent = 0
+
+function imports(): Figure {
+  return {
+    name: 'import over msw/node',
+    baseline: importing('msw/node'),
+    variants: ['stuntdouble', 'stuntdouble/fetch', 'stuntdouble/msw', 'stuntdouble/server'].map(importing),
+    atMost: { stuntdouble: 0.25, 'stuntdouble/msw': 1.3, 'stuntdouble/server': 0.75 },
+    rounds: 21,
+    times: 1,
+    clock: () => spent * 1000,
+  }
+}
+
+export const figures = [imports]

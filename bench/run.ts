@@ -1,0 +1,18 @@
+// `npm run bench` measures everything, `npm run bench -- import store` the figures whose file or name has one of the
+// words. Measures the build, as users get it.
+import { readdirSync } from 'node:fs'
+import { type Figure, measure } from './harness.ts'
+
+const words = process.argv.slice(2)
+const place = new URL('./figures/', import.meta.url)
+
+for (const file of readdirSync(place).sort()) {
+  const { figures } = (await import(new URL(file, place).href)) as {
+    figures: readonly (() => Figure | Promise<Figure>)[]
+  }
+  for (const make of figures) {
+    if (words.length > 0 && !words.some((word) => file.includes(word) || make.name.includes(word))) continue
+    await measure(await make())
+  }
+}
+process.exit(0)
