@@ -306,9 +306,12 @@ export class VirtualClock implements Clock {
       if (!moveToTarget && this.#foreground === 0) break
       if (timer.at > this.now()) {
         leftAtInstant = defaultBudget
-        await this.#move(timer.at)
-        // A follower may have cancelled or added timers.
-        continue
+        const following = this.#move(timer.at)
+        if (following !== undefined) {
+          await following
+          // A follower may have cancelled or added timers.
+          continue
+        }
       }
       if (--left < 0 || --leftAtInstant < 0) throw this.#endless(fired, timer)
       if (left < 1000 || leftAtInstant < 1000) count(fired, timer.label)
@@ -369,14 +372,17 @@ export class VirtualClock implements Clock {
       )
   }
 
-  async #move(to: number): Promise<void> {
+  /** A promise only where a follower has to be waited for. */
+  #move(to: number): Promise<void> | undefined {
     const from = this.now()
-    if (this.mode === 'real') {
-      this.#now = to
-      this.#hostStart = hostNow()
-    } else this.#now = to
+    this.#now = to
+    if (this.mode === 'real') this.#hostStart = hostNow()
     for (const listener of this.#listeners) listener(from, to)
-    for (const follower of this.#followers) await follower.advanceBy(to - from)
+    return this.#followers.size > 0 ? this.#lead(to - from) : undefined
+  }
+
+  async #lead(by: number): Promise<void> {
+    for (const follower of this.#followers) await follower.advanceBy(by)
   }
 
   #endless(fired: ReadonlyMap<string, number>, next: ScheduledTimer): Error {
