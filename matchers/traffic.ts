@@ -117,6 +117,7 @@ const stepFields: { readonly [T in EntryType]: (entry: EntryOf<T>) => Readonly<R
     dlqId: plain(entry.dlqId),
     messageId: plain(entry.messageId),
   }),
+  workflow: (entry) => ({ runId: plain(entry.runId), state: plain(entry.state), to: address(entry.url) }),
   fault: (entry) => ({ point: plain(entry.point), fault: plain(entry.fault), target: address(entry.target) }),
 }
 
@@ -128,6 +129,7 @@ const stepFieldNames: Readonly<Record<EntryType, readonly string[]>> = {
   attempt: ['to', 'method', 'status', 'state', 'error', 'retried', 'kind', 'headers', 'body', 'response', 'messageId'],
   message: ['state', 'messageId', 'reason'],
   'dead-letter': ['to', 'status', 'error', 'kind', 'dlqId', 'messageId'],
+  workflow: ['runId', 'state', 'to'],
   fault: ['point', 'fault', 'target'],
 }
 

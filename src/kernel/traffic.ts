@@ -90,6 +90,8 @@ export interface AttemptEntry {
   readonly why: string
   /** Why and how long it had to wait, absent when it did not. */
   readonly waited?: string | undefined
+  /** The workflow run that the attempt belongs to. */
+  readonly workflowRunId?: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
   outcome?: AttemptOutcome
@@ -130,6 +132,14 @@ export interface DeadLetterEntry {
   readonly error?: string
 }
 
+/** A workflow run began or came to its end. */
+export interface WorkflowEntry {
+  readonly type: 'workflow'
+  readonly runId: string
+  readonly url: string
+  readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
+}
+
 /** A fault rule struck. */
 export interface FaultEntry {
   readonly type: 'fault'
@@ -146,6 +156,7 @@ export type EntryBody =
   | AttemptEntry
   | MessageEntry
   | DeadLetterEntry
+  | WorkflowEntry
   | FaultEntry
 export type EntryType = EntryBody['type']
 export type EntryOf<T extends EntryType> = EntryStamp & Extract<EntryBody, { type: T }>

@@ -44,6 +44,11 @@ export function describeEntry(entry: Entry, wording: Wording): Description {
         head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlText(entry.url)}, ${answerText(entry.status, entry.error)}`,
         details: [],
       }
+    case 'workflow':
+      return {
+        head: `workflow run ${plainText(entry.runId)} of ${urlText(entry.url)}: ${plainText(entry.state)}`,
+        details: [],
+      }
     case 'fault':
       return {
         head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlText(entry.target)}` : ''}`,
@@ -159,7 +164,11 @@ function consequence(outcome: AttemptOutcome, wording: Wording): string[] {
     lines.push(`answer: ${excerptBytes(outcome.body, wording.bodies)}`)
   }
   const { next } = outcome
-  if (next !== undefined) lines.push(`waits ${waitText(outcome.at, next.at)}: ${excerpt(next.reason, 300)}`)
+  if (next !== undefined && outcome.state === 'CANCELLED') {
+    lines.push(
+      `cancelled; its end is written ${timeSeenFrom(next.at, outcome.at)}, when the next attempt would have been due`,
+    )
+  } else if (next !== undefined) lines.push(`waits ${waitText(outcome.at, next.at)}: ${excerpt(next.reason, 300)}`)
   else if (outcome.state === 'FAILED') lines.push('failed for good')
   else if (outcome.state === 'CANCELLED') lines.push('cancelled')
   return lines
