@@ -6,7 +6,7 @@ import type { Command, CommandContext } from './command.js'
 import { commandTable } from './commands/index.js'
 import { connectionBound } from './commands/table.js'
 import { Database, type EventClass } from './database.js'
-import { noCommandPermission, notAvailable, notInRest, replyError, wrongArity } from './errors.js'
+import { noCommandPermission, notAvailable, notInRest, replyError, unknownSubcommand, wrongArity } from './errors.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'
 import { Meter } from './meter.js'
 import type { Reply } from './reply.js'
@@ -117,6 +117,10 @@ export class Store {
     const upper = name.toUpperCase()
     if (connectionBound.has(upper)) throw notInRest(upper)
     if (argv.length === 1 && commandTable.needsSubcommand(name)) throw wrongArity(upper)
+    const subcommand = argv[1]
+    if (subcommand !== undefined && streamContainers.has(upper) && subcommand.toUpperCase() !== 'HELP') {
+      throw unknownSubcommand(upper, subcommand)
+    }
     throw notAvailable(commandTable.shownName(argv), this.options.docs)
   }
 
@@ -138,6 +142,9 @@ export class Store {
     return this.#context
   }
 }
+
+/** Containers whose unknown subcommands have a text of their own. [store.md 7.3] */
+const streamContainers = new Set(['XGROUP', 'XINFO'])
 
 class StoreContext implements CommandContext {
   readonly db: Database

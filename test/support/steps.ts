@@ -20,11 +20,12 @@ import type { RespReply } from './resp.js'
 
 /**
  * `unordered`: the array is a multiset; `pairs`: a multiset of pairs; `scan`, `scanpairs`: the same for the second element
- * of a scan page; `shape`: only kinds and lengths count, for chance; `near`: integers may differ by 50, for times.
+ * of a scan page; `shape`: only kinds and lengths count, for chance; `near`: integers may differ by 50, for times;
+ * `times`: the same for the times within what streams tell about groups.
  */
-export type Looseness = 'unordered' | 'pairs' | 'scan' | 'scanpairs' | 'shape' | 'near'
+export type Looseness = 'unordered' | 'pairs' | 'scan' | 'scanpairs' | 'shape' | 'near' | 'times'
 
-const knownFlags: ReadonlySet<string> = new Set(['unordered', 'pairs', 'scan', 'scanpairs', 'shape', 'near'])
+const knownFlags: ReadonlySet<string> = new Set(['unordered', 'pairs', 'scan', 'scanpairs', 'shape', 'near', 'times'])
 
 export interface Step {
   /** The line as it is written; a transcript must show the same line to be used. */

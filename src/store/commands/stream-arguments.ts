@@ -55,6 +55,17 @@ export const rangeStart: Arg<StreamId> = { usage: 'start', min: 1, max: 1, read:
 
 export const rangeEnd: Arg<StreamId> = { usage: 'end', min: 1, max: 1, read: (from) => toRangeEnd(from.next()) }
 
+/** From the end to the start; the start is looked at first all the same. */
+export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
+  usage: 'end start',
+  min: 2,
+  max: 2,
+  read(from) {
+    const end = from.next()
+    return [toRangeStart(from.next()), toRangeEnd(end)]
+  },
+}
+
 /** At most so many entries, as clients get them: `[id, [field, value, …]]`. */
 export function take(entries: Iterable<IdEntry<Fields>>, count: number): Reply[] {
   const replies: Reply[] = []
@@ -119,7 +130,7 @@ function takesTrimOption(from: ArgReader, trim: TrimWords): boolean {
     if (trim.to !== undefined) throw replyError('twoTrims')
     trim.approximate = from.left > 1 && from.peek() === '~'
     if (trim.approximate || (from.left > 1 && from.peek() === '=')) from.next()
-    trim.to = option === 'MAXLEN' ? { length: readLength(from) } : { id: toAnyId(from.next()) }
+    trim.to = option === 'MAXLEN' ? { length: readLength(from) } : { id: toId(from.next()) }
     return true
   }
   if (option === 'LIMIT') {
@@ -138,12 +149,11 @@ function readLength(from: ArgReader): number {
 }
 
 /** `~` trims exactly here: the service is off by one entry at most. [store.md 7.2] */
-function checkedTrim(words: TrimWords): Trim | undefined {
-  if (words.to === undefined) {
-    if (words.limit) throw replyError('limitWithoutTrim')
-    return undefined
-  }
+function checkedTrim(words: TrimWords, required = false): Trim | undefined {
+  if (words.to === undefined && words.limit) throw replyError('limitWithoutTrim')
+  if (words.to === undefined && required) throw replyError('trimMissing')
   if (words.limit !== undefined && !words.approximate) throw replyError('limitWithoutTilde')
+  if (words.to === undefined) return undefined
   return { to: words.to, limit: words.limit || Number.POSITIVE_INFINITY, references: words.references ?? 'keep' }
 }
 
@@ -160,9 +170,7 @@ export const trimOptions: Arg<Trim> = {
   read(from) {
     const words = noTrim()
     while (from.left > 0) if (!takesTrimOption(from, words)) throw replyError('syntax')
-    const trim = checkedTrim(words)
-    if (trim === undefined) throw replyError('trimMissing')
-    return trim
+    return checkedTrim(words, true)!
   },
 }
 

@@ -214,39 +214,62 @@ function groupOptions(subcommand: 'CREATE' | 'SETID'): Arg<{ mkstream: boolean; 
 
 // ---- reading ----------------------------------------------------------------------------------------------------
 
+interface GroupRequest {
+  readonly key: Bytes
+  readonly stream: Stream
+  readonly group: ConsumerGroup
+  readonly after: StreamId
+}
+
 function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply {
-  const { count, group, consumer: name, acknowledge } = reading
-  const requests = reading.streams.map(([key, id]) => {
+  const { count, consumer: name, acknowledge } = reading
+  const requests = reading.streams.map(([key, id]): GroupRequest => {
     const stream = db.container(key, Stream)
-    const found = stream?.groups.get(group)
-    if (!stream || !found) throw noSuchGroup(key, group, ' in XREADGROUP with GROUP option')
+    const group = stream?.groups.get(reading.group)
+    if (!stream || !group) throw noSuchGroup(key, reading.group, ' in XREADGROUP with GROUP option')
     if (id === '$') throw replyError('dollarInGroup')
-    return { key, stream, found, after: id === '>' ? ('new' as const) : toId(id) }
+    // As in redis, the highest id is what `>` stands for.
+    return { key, stream, group, after: id === '>' ? lastId : toId(id) }
   })
   const replies: Reply[] = []
-  for (const { key, stream, found, after } of requests) {
-    if (after === 'new' && compareIds(stream.lastEntryId, found.lastDelivered) <= 0) continue
-    const pending = found.consumers.get(name)?.pending.size ?? 0
-    const limit = store.options.policy.maxPendingPerConsumer
-    if (after === 'new' && acknowledge && limit !== undefined) {
-      const requested = Math.min(count, stream.length - stream.entries.countBelow(nextId(found.lastDelivered)!))
-      if (pending + requested > limit) throw pendingLimit(limit, pending, requested, { key, group, consumer: name })
-    }
-    const consumer = acknowledge || found.consumers.has(name) ? activeConsumer(db, key, found, name, now) : undefined
-    replies.push([key, after === 'new' ? deliver() : history(stream, consumer, after, count, now)])
-
-    function deliver(): Reply[] {
-      const entries: Reply[] = []
-      for (const entry of stream.entries.range(nextId(found.lastDelivered)!, lastId)) {
-        stream.deliverTo(found, entry.id)
-        if (acknowledge) found.assign(entry.id, consumer!, now)
-        entries.push(entryReply(entry))
-        if (entries.length >= count) break
-      }
-      return entries
-    }
+  for (const request of requests) {
+    const { key, stream, group, after } = request
+    const wantsNew = compareIds(after, lastId) === 0
+    if (wantsNew && compareIds(stream.lastEntryId, group.lastDelivered) <= 0) continue
+    if (wantsNew && acknowledge) checkPendingLimit(request, reading, store.options.policy.maxPendingPerConsumer)
+    const known = acknowledge || group.consumers.has(name)
+    const consumer = known ? activeConsumer(db, key, group, name, now) : undefined
+    const entries = wantsNew
+      ? deliver(request, acknowledge ? consumer : undefined, count, now)
+      : history(stream, consumer, after, count, now)
+    replies.push([key, entries])
   }
   return replies.length > 0 ? replies : nilArray
+}
+
+function checkPendingLimit({ key, stream, group }: GroupRequest, reading: Reading, limit: number | undefined): void {
+  if (limit === undefined) return
+  const pending = group.consumers.get(reading.consumer)?.pending.size ?? 0
+  const unread = stream.length - stream.entries.countBelow(nextId(group.lastDelivered)!)
+  const requested = Math.min(reading.count, unread)
+  if (pending + requested > limit) throw pendingLimit(limit, pending, requested, { key, ...reading })
+}
+
+/** Gives the next entries to a consumer; without one nobody has to acknowledge them. */
+function deliver(
+  { stream, group }: GroupRequest,
+  consumer: Consumer | undefined,
+  count: number,
+  now: number,
+): readonly Reply[] {
+  const entries: Reply[] = []
+  for (const entry of stream.entries.range(nextId(group.lastDelivered)!, lastId)) {
+    stream.deliverTo(group, entry.id)
+    if (consumer !== undefined) group.assign(entry.id, consumer, now)
+    entries.push(entryReply(entry))
+    if (entries.length >= count) break
+  }
+  return entries
 }
 
 /** What a consumer was given and has not acknowledged; a deleted entry is shown without its fields. */

@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, bytes, key, named, toInt } from '../arguments.js'
+import { bytes, key, named, toInt, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
 import { noSuchGroupOfKey, replyError, subcommandSyntax } from '../errors.js'
@@ -14,10 +14,10 @@ export const streamInfoCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '5.0.0',
     deviations: 'The numbers about the radix tree are estimates.',
-    args: { key, full: fullOption() },
-    run({ key, full }, { db }) {
+    args: { key, option: { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' } },
+    run({ key, option }, { db }) {
       const stream = streamOf(db, key)
-      return full === undefined ? summary(stream) : details(stream, full)
+      return option.length === 0 ? summary(stream) : details(stream, fullCount(option))
     },
   }),
 
@@ -65,22 +65,14 @@ function flat(fields: Readonly<Record<string, Reply>>): Reply {
   return Object.entries(fields).flatMap(([name, value]) => [latin1(name), value] as Reply[])
 }
 
-/** `[FULL [COUNT count]]`: how many entries to show, 0 for all of them. */
-function fullOption(): Arg<number | undefined> {
-  return {
-    usage: '[FULL [COUNT count]]',
-    min: 0,
-    max: Number.POSITIVE_INFINITY,
-    read(from) {
-      const words = from.left
-      if (words === 0) return undefined
-      if ((words !== 1 && words !== 3) || !from.takes('FULL')) throw subcommandSyntax('XINFO', 'STREAM')
-      if (words === 1) return 10
-      if (!from.takes('COUNT')) throw subcommandSyntax('XINFO', 'STREAM')
-      const count = toInt(from.next())
-      return count < 0 ? 10 : count
-    },
-  }
+/** Of `FULL [COUNT count]`: how many entries to show, 0 for all of them. */
+function fullCount(option: readonly Bytes[]): number {
+  const [full, word, count] = option
+  if (option.length > 3 || full!.toUpperCase() !== 'FULL') throw subcommandSyntax('XINFO', 'STREAM')
+  if (word === undefined) return 10
+  if (count === undefined || word.toUpperCase() !== 'COUNT') throw subcommandSyntax('XINFO', 'STREAM')
+  const given = toInt(count)
+  return given < 0 ? 10 : given
 }
 
 function head(stream: Stream): Record<string, Reply> {

@@ -10,6 +10,7 @@ import {
   type Addition,
   addition,
   markedIds,
+  rangeBackwards,
   rangeEnd,
   rangeStart,
   reading,
@@ -71,8 +72,8 @@ export const streamCommands: readonly Command[] = [
   command('XREVRANGE', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: { key, end: rangeEnd, start: rangeStart, options: options({ count: int }) },
-    run: ({ key, start, end, options: { count } }, { db }) =>
+    args: { key, range: rangeBackwards, options: options({ count: int }) },
+    run: ({ key, range: [start, end], options: { count } }, { db }) =>
       ranged(db.container(key, Stream), count, (entries) => entries.backwards(start, end)),
   }),
 
@@ -186,7 +187,6 @@ function setId({ key, id: top, options }: SetIdArguments, { db }: CommandContext
   if (deleted !== undefined && compareIds(top, deleted) < 0) throw replyError('setIdBelowGiven')
   const stream = db.container(key, Stream)
   if (stream === undefined) throw replyError('noSuchKey')
-  if (compareIds(top, stream.maxDeletedId) < 0) throw replyError('setIdBelowDeleted')
   if (stream.length > 0) {
     if (compareIds(top, stream.lastEntryId) < 0) throw replyError('setIdBelowTop')
     if (entriesadded !== undefined && stream.length > entriesadded) throw replyError('setIdBelowLength')

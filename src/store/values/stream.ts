@@ -93,7 +93,8 @@ export class Stream implements Container {
 
   /** Whether entries at or behind the id were deleted from the middle, so that counting from there is no use. */
   hasHolesFrom(id: StreamId): boolean {
-    if (this.length === 0 || isZero(this.maxDeletedId)) return false
+    // Deletions before the first entry left no hole.
+    if (this.length === 0 || compareIds(this.firstEntryId, this.maxDeletedId) > 0) return false
     return compareIds(id, this.maxDeletedId) <= 0
   }
 
