@@ -44,9 +44,7 @@ class NodeCall implements Call {
   constructor(request: IncomingMessage, response: ServerResponse, origin: string) {
     this.#request = request
     this.#response = response
-    const target = request.url ?? '/'
-    // A client that takes us for a proxy sends the whole url.
-    this.url = origin + (target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, ''))
+    this.url = origin + targetOf(request)
   }
 
   get method(): string {
@@ -77,6 +75,12 @@ class NodeCall implements Call {
     }
     return this.#abort.signal
   }
+}
+
+/** Path and query of a request, undecoded. A client that takes us for a proxy sends the whole url. */
+export function targetOf(request: IncomingMessage): string {
+  const target = request.url ?? '/'
+  return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '')
 }
 
 function pairs(raw: readonly string[]): [string, string][] {

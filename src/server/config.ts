@@ -1,0 +1,130 @@
+import type { StringArgDef } from 'citty'
+import type { VocabularyName } from '../http/vocabulary.js'
+import { type ClockMode, instant } from '../kernel/clock.js'
+import { defaultStart } from '../sandbox.js'
+import type { ServerOptions } from './server.js'
+
+export const defaultHost = '127.0.0.1'
+export const defaultPort = 4010
+
+/** A mistake in the command line: one sentence on the console and exit code 2. */
+export class UsageError extends Error {}
+
+type Name =
+  | 'host'
+  | 'port'
+  | 'vocabulary'
+  | 'clock'
+  | 'seed'
+  | 'start-at'
+  | 'store-token'
+  | 'readonly-token'
+  | 'queue-token'
+  | 'signing-key'
+  | 'next-signing-key'
+  | 'mgmt-user'
+  | 'mgmt-key'
+  | 'deliver'
+
+/** The options of `stuntdouble serve`. */
+export const serveArguments: Readonly<Record<Name, StringArgDef & { type: 'string' }>> = {
+  host: { type: 'string', valueHint: 'ADDRESS', default: defaultHost, description: 'address to listen on' },
+  port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 takes a free one' },
+  vocabulary: {
+    type: 'string',
+    valueHint: 'service|upstash',
+    default: 'service',
+    description: 'words of headers, paths and texts',
+  },
+  clock: { type: 'string', valueHint: 'manual|auto|real', default: 'real', description: 'who moves time' },
+  seed: { type: 'string', valueHint: 'N', default: '1', description: 'replays everything that is left to chance' },
+  'start-at': { type: 'string', valueHint: 'ISO', description: 'virtual time at the start' },
+  'store-token': { type: 'string', valueHint: 'T', description: 'standard token of the data store' },
+  'readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the data store' },
+  'queue-token': { type: 'string', valueHint: 'T', description: 'token of the queue' },
+  'signing-key': { type: 'string', valueHint: 'K', description: 'current signing key of deliveries' },
+  'next-signing-key': { type: 'string', valueHint: 'K', description: 'next signing key of deliveries' },
+  'mgmt-user': { type: 'string', valueHint: 'U', description: 'user of the management API' },
+  'mgmt-key': { type: 'string', valueHint: 'K', description: 'key of the management API' },
+  deliver: {
+    type: 'string',
+    valueHint: 'loopback|none|any|host,host',
+    default: 'loopback',
+    description: 'hosts that deliveries may reach',
+  },
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+/** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
+export function serverOptions(given: Given): ServerOptions {
+  const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
+  return {
+    host: text('host', given)!,
+    port: port(text('port', given)!),
+    vocabulary: oneOf('vocabulary', given, ['service', 'upstash'] as const satisfies readonly VocabularyName[]),
+    clock,
+    seed: text('seed', given)!,
+    startAt: startAt(text('start-at', given), clock),
+    fetch: globalThis.fetch,
+    deliver: deliver(text('deliver', given)!),
+    ...named(given, {
+      storeToken: 'store-token',
+      readonlyToken: 'readonly-token',
+      queueToken: 'queue-token',
+      signingKey: 'signing-key',
+      nextSigningKey: 'next-signing-key',
+      mgmtUser: 'mgmt-user',
+      mgmtKey: 'mgmt-key',
+    }),
+  }
+}
+
+function text(name: Name, given: Given): string | undefined {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && value !== '') return value
+  throw new UsageError(`--${name} needs a value: --${name} ${serveArguments[name].valueHint}.`)
+}
+
+function oneOf<const T extends string>(name: Name, given: Given, values: readonly T[]): T {
+  const value = text(name, given)
+  const found = values.find((candidate) => candidate === value)
+  if (found !== undefined) return found
+  throw new UsageError(`--${name} is one of ${values.join(', ')}, not ${JSON.stringify(value)}.`)
+}
+
+function port(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
+  throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
+}
+
+/** A clock for people starts at their time; a clock for tests at the same time on every run. */
+function startAt(value: string | undefined, clock: ClockMode): number | string {
+  if (value === undefined) return clock === 'real' ? Date.now() : defaultStart
+  try {
+    return instant(/^\d+$/.test(value) ? Number(value) : value)
+  } catch {
+    throw new UsageError(`--start-at is a time like 2030-01-01T09:00:00Z, not ${JSON.stringify(value)}.`)
+  }
+}
+
+function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[] {
+  if (value === 'loopback' || value === 'none' || value === 'any') return value
+  const hosts = value.split(',').map((host) => host.trim())
+  const wrong = hosts.find((host) => host === '' || !URL.canParse(`http://${host}`) || /[/?#@]/.test(host))
+  if (wrong === undefined) return hosts
+  throw new UsageError(
+    `--deliver is loopback, none, any or hosts with commas between them, not ${JSON.stringify(value)}.`,
+  )
+}
+
+/** The given ones among options that are passed on as they are. */
+function named<K extends string>(given: Given, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
+  const out: Partial<Record<K, string>> = {}
+  for (const [option, name] of Object.entries(names) as [K, Name][]) {
+    const value = text(name, given)
+    if (value !== undefined) out[option] = value
+  }
+  return out
+}

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * Keeps web pages out. A page cannot forge its `Origin`, and a page whose own name was rebound to this machine still
+ * sends that name as `Host`: both are refused unless they are names of this machine or of its network.
+ */
+export function refusal(request: IncomingMessage, ownHost: string, strict: boolean): string | undefined {
+  const { host, origin } = request.headers
+  const asked = hostOf(`http://${host ?? ''}`)
+  if (asked === undefined || !isNear(asked, ownHost)) {
+    return `The host ${JSON.stringify(host ?? '')} is not this server. Call it as 127.0.0.1 or localhost, or start it with --host and that name.`
+  }
+  if (origin === undefined) return undefined
+  const page = hostOf(origin)
+  if (strict ? origin === `http://${host}` : page !== undefined && isNear(page, ownHost)) return undefined
+  return `A page of ${origin} may not call this server${strict ? "'s control API" : ''}. Call it from the test process instead.`
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined
+}
+
+/** Addresses and names that no public name server can give away: literal addresses, names without a dot, `.test`. */
+function isNear(host: string, ownHost: string): boolean {
+  if (host === ownHost.toLowerCase()) return true
+  return /^\[.*\]$|^[\d.]+$|^[^.]+$|\.(?:localhost|test|local|internal)$/.test(host)
+}
