@@ -109,10 +109,10 @@ function readOperations(from: ArgReader, only: 'GET' | undefined): Operation[] {
     if (!known) throw replyError('syntax')
     const field = Field.parse(from.next())
     const offset = fieldOffset(from.next(), field)
-    if (kind !== 'GET' && only) throw replyError('bitfieldReadOnly')
     const value = kind === 'GET' ? 0n : BigInt(toInt64(from.next()))
     list.push({ kind: kind as Operation['kind'], field, offset, value, overflow })
   }
+  if (only && list.some(({ kind }) => kind !== only)) throw replyError('bitfieldReadOnly')
   return list
 }
 

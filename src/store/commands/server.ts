@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, bytes, named, oneOrMore, tuple, zeroOrMore } from '../arguments.js'
+import { type Arg, bytes, named, oneOrMore, zeroOrMore } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import { duplicateSetting, invalidEventFlags, notAvailable, replyError, unknownSetting } from '../errors.js'
 import { formatEventFlags, parseEventFlags } from '../keyspace-events.js'
@@ -24,9 +24,12 @@ function flush(name: string): Command {
   })
 }
 
-function set(pairs: readonly (readonly [Bytes, Bytes])[], { store }: CommandContext): Reply {
+function set(pairs: readonly Bytes[], { store }: CommandContext): Reply {
+  if (pairs.length % 2 !== 0) throw replyError('syntax')
   const seen = new Set<string>()
-  for (const [name, value] of pairs) {
+  for (let at = 0; at < pairs.length; at += 2) {
+    const name = pairs[at]!
+    const value = pairs[at + 1]!
     if (name.toLowerCase() !== eventSetting) throw unknownSetting(name)
     if (seen.has(eventSetting)) throw duplicateSetting(eventSetting)
     seen.add(eventSetting)
@@ -88,7 +91,7 @@ export const serverCommands: readonly Command[] = [
     flags: ['slow', 'admin', 'dangerous'],
     since: '2.0.0',
     deviations: 'The only setting is notify-keyspace-events. Pairs before a wrong one stay set.',
-    args: { pairs: oneOrMore(tuple(named('parameter', bytes), bytes)) },
-    run: ({ pairs }, context) => set(pairs, context),
+    args: { name: named('parameter', bytes), value: bytes, more: named('[parameter value …]', zeroOrMore(bytes)) },
+    run: ({ name, value, more }, context) => set([name, value, ...more], context),
   }),
 ]

@@ -61,11 +61,11 @@ interface Row {
   readonly weight: Bytes | number | undefined
 }
 
-/** The elements in the order in which they are stored; of a sorted set in that of its scores. */
+/** The elements in the order in which they are stored; of a sorted set in that of its scores. A set has none to turn. */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   const value = db.find(key)?.value
   if (value === undefined) return []
-  if (value instanceof Deque) return [...value]
+  if (value instanceof Deque) return descending ? [...value].reverse() : [...value]
   if (value instanceof SetValue) return [...value.members.keys()]
   if (!(value instanceof SortedSet)) throw replyError('wrongType')
   const elements: Bytes[] = []
