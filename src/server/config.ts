@@ -66,7 +66,6 @@ export function serverOptions(given: Given): ServerOptions {
     clock,
     seed: text('seed', given)!,
     startAt: startAt(text('start-at', given), clock),
-    fetch: globalThis.fetch,
     deliver: deliver(text('deliver', given)!),
     ...named(given, {
       storeToken: 'store-token',

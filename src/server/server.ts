@@ -36,7 +36,8 @@ export interface RunningServer extends AsyncDisposable {
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { host = defaultHost, port = defaultPort, report = (text) => console.error(text), ...world } = options
-  const tenants = new Tenants(world)
+  // A server delivers for real, as far as `deliver` allows.
+  const tenants = new Tenants({ fetch: globalThis.fetch, ...world })
   const serve = listener(
     () => tenants.origin,
     (call) => tenants.exchange(call),

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+
+const root = new URL('../..', import.meta.url).pathname
+const place = mkdtempSync(join(tmpdir(), 'stuntdouble-cli-'))
+const program = join(place, 'cli.mjs')
+
+// The program as it will run, without waiting for a whole build.
+beforeAll(async () => {
+  symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
+  await build({ ...options, entryPoints: [join(root, 'src/server/cli.ts')], outfile: program })
+})
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function started(...args: string[]) {
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  running.push(child)
+  let out = ''
+  let err = ''
+  let heard = (): void => {}
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+    heard()
+  })
+  child.stderr.on('data', (chunk) => {
+    err += chunk
+  })
+  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, out, err })))
+  /** What was printed up to the line `ready`. */
+  const ready = new Promise<string>((resolve, reject) => {
+    heard = () => {
+      if (/^ready$/m.test(out)) resolve(out)
+    }
+    void ended.then(() => reject(new Error(`ended before it was ready: ${err}`)))
+  })
+  ready.catch(() => undefined)
+  return { child, ended, ready }
+}
+
+const run = (...args: string[]): Promise<Ended> => started(...args).ended
+
+describe('serve', () => {
+  test('prints addresses, the environment of the SDKs and the line "ready", and answers', async () => {
+    const { ready, child, ended } = started('serve', '--port', '0', '--vocabulary', 'upstash')
+    const out = await ready
+    const origin = /^store {2}(http:\/\/127\.0\.0\.1:\d+)\/main\/store$/m.exec(out)?.[1]
+    expect(out).toContain(`\nqueue  ${origin}/main/queue\nmgmt   ${origin}/main/mgmt\n`)
+    const env = Object.fromEntries(
+      out
+        .split('\n')
+        .filter((line) => /^[A-Z_]+=/.test(line))
+        .map((line) => line.split(/=(.*)/s)),
+    )
+    expect(env).toMatchObject({
+      UPSTASH_REDIS_REST_URL: `${origin}/main/store`,
+      KV_REST_API_URL: `${origin}/main/store`,
+      QSTASH_URL: `${origin}/main/queue`,
+      QSTASH_TOKEN: expect.stringMatching(/.+/),
+      QSTASH_CURRENT_SIGNING_KEY: expect.stringMatching(/.+/),
+      QSTASH_NEXT_SIGNING_KEY: expect.stringMatching(/.+/),
+    })
+    expect(out.trimEnd().split('\n').at(-1)).toBe('ready')
+    const answer = await fetch(`${origin}/main/store/ping`, {
+      headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+    })
+    expect(await answer.json()).toEqual({ result: 'PONG' })
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('SIGTERM ends it as cleanly, open streams included', async () => {
+    const { ready, child, ended } = started('serve', '--port', '0', '--store-token', 'secret')
+    const origin = /(http:\S+)\/main\/store/.exec(await ready)?.[1]
+    const stream = await fetch(`${origin}/main/store/monitor`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer secret' },
+    })
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0, err: '' })
+    await stream.body?.cancel().catch(() => undefined)
+  })
+
+  test('takes every option', async () => {
+    const { ready } = started(
+      ...[
+        'serve',
+        '--host',
+        '127.0.0.1',
+        '--port',
+        '0',
+        '--vocabulary',
+        'service',
+        '--clock',
+        'manual',
+        '--seed',
+        '42',
+      ],
+      ...['--start-at', '2031-02-03T04:05:06Z', '--store-token', 's', '--readonly-token', 'r', '--queue-token', 'q'],
+      ...['--signing-key', 'sig_a', '--next-signing-key', 'sig_b', '--mgmt-user', 'u@shop.test', '--mgmt-key', 'k'],
+      ...['--deliver', 'shop.test,127.0.0.1:3000'],
+    )
+    const out = await ready
+    for (const line of [
+      'SERVICE_REDIS_REST_TOKEN=s',
+      'QUEUE_TOKEN=q',
+      'QUEUE_CURRENT_SIGNING_KEY=sig_a',
+      'QUEUE_NEXT_SIGNING_KEY=sig_b',
+    ]) {
+      expect(out.split('\n')).toContain(line)
+    }
+    const origin = /(http:\S+)\/main\/store/.exec(out)?.[1]
+    const state = (await (await fetch(`${origin}/_control/main`)).json()) as { now: string; mode: string }
+    expect(state).toMatchObject({ now: '2031-02-03T04:05:06.000Z', mode: 'manual' })
+    expect((await fetch(`${origin}/main/store/get/a?_token=r`)).status).toBe(200)
+    expect((await fetch(`${origin}/main/store/set/a/b?_token=r`)).status).toBe(400)
+  })
+
+  test('of its own accord its clock is that of people', async () => {
+    const before = Date.now()
+    const { ready } = started('serve', '--port=0')
+    const origin = /(http:\S+)\/main\/store/.exec(await ready)?.[1]
+    const state = (await (await fetch(`${origin}/_control/main`)).json()) as { milliseconds: number; mode: string }
+    expect(state.mode).toBe('real')
+    expect(state.milliseconds).toBeGreaterThanOrEqual(before)
+    expect(state.milliseconds).toBeLessThanOrEqual(Date.now() + 1)
+  })
+})
+
+describe('a mistake is one sentence and exit code 2', () => {
+  test('a port that is taken', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    expect(await run('serve', '--port', String(port))).toEqual({
+      code: 2,
+      out: '',
+      err: `stuntdouble: Port ${port} of 127.0.0.1 is taken: give another one with --port, or --port 0 for a free one.\n`,
+    })
+    await new Promise((resolve) => other.close(resolve))
+  })
+
+  test('an address that is not of this machine', async () => {
+    const { code, err } = await run('serve', '--port', '0', '--host', '192.0.2.1')
+    expect([code, err]).toEqual([
+      2,
+      'stuntdouble: 192.0.2.1 is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.\n',
+    ])
+  })
+
+  test.each([
+    [
+      ['serve', '--prot', '1'],
+      /^stuntdouble: There is no option --prot\. serve takes --host, --port, .*--deliver\.\n$/,
+    ],
+    [['serve', '--startAt', '2030-01-01'], /There is no option --startAt\./],
+    [['serve', '--no-port'], /There is no option --no-port\./],
+    [['serve', '-p', '1'], /There is no option -p\. Options are written in full: --host\./],
+    [['serve', 'now'], /serve takes options only, not "now"\./],
+    [['serve', '--port'], /--port needs a value: --port N\./],
+    [['serve', '--port', '65536'], /--port is a number from 0 to 65535, not "65536"\./],
+    [['serve', '--port', 'http'], /--port is a number from 0 to 65535, not "http"\./],
+    [['serve', '--clock', 'fast'], /--clock is one of manual, auto, real, not "fast"\./],
+    [['serve', '--vocabulary', 'acme'], /--vocabulary is one of service, upstash, not "acme"\./],
+    [['serve', '--start-at', 'soon'], /--start-at is a time like 2030-01-01T09:00:00Z, not "soon"\./],
+    [
+      ['serve', '--deliver', 'http://shop.test/a'],
+      /--deliver is loopback, none, any or hosts with commas between them/,
+    ],
+    [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
+    [['sevre'], /There is no command sevre\. Commands: serve\./],
+    [['--port', '1'], /There is no option --port\. Commands: serve\./],
+  ])('%j', async (args, sentence) => {
+    const { code, out, err } = await run(...args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(sentence)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+test.each([[[]], [['--help']], [['help']]])('usage is shown for %j', async (args) => {
+  const { code, out } = await run(...(args as string[]))
+  expect(code).toBe(0)
+  expect(out).toContain('serve')
+})
+
+test('the usage of serve names every option', async () => {
+  const { code, out } = await run('serve', '--help')
+  expect(code).toBe(0)
+  for (const option of [
+    '--host',
+    '--port',
+    '--vocabulary',
+    '--clock',
+    '--seed',
+    '--start-at',
+    '--deliver',
+    '--mgmt-key',
+  ]) {
+    expect(out).toContain(option)
+  }
+})
