@@ -11,6 +11,8 @@ export type Value = Bytes | Container
 export class KeyEntry {
   /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
+  /** Whether parts of the value may have deadlines of their own. */
+  expiresInParts = false
   /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
   usedAt: number
   constructor(
@@ -56,10 +58,12 @@ export class Database {
   /** The live entry of a key. Looking does not count as using. */
   find(key: Bytes): KeyEntry | undefined {
     const entry = this.#entries.get(key)
-    if (entry?.expiresAt === undefined) return entry
-    if (entry.expiresAt > this.now()) return entry
-    this.#expire(key)
-    return undefined
+    if (entry === undefined) return undefined
+    if (entry.expiresAt !== undefined && entry.expiresAt <= this.now()) {
+      this.#expire(key)
+      return undefined
+    }
+    return entry.expiresInParts ? this.#withoutExpiredParts(key, entry) : entry
   }
 
   has(key: Bytes): boolean {
@@ -149,6 +153,13 @@ export class Database {
     entry.value = value
     entry.usedAt = this.#seconds()
     if (deadline === 'drop') entry.expiresAt = undefined
+    this.#watchParts(key, entry)
+  }
+
+  /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
+  watchParts(key: Bytes): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#watchParts(key, entry)
   }
 
   /** Removes a key without an event; returns whether it was there. */
@@ -162,6 +173,10 @@ export class Database {
     if (entry === undefined) return
     entry.expiresAt = at
     if (at === undefined) return
+    this.#pushDeadline(at, key, entry)
+  }
+
+  #pushDeadline(at: number, key: Bytes, entry: KeyEntry): void {
     this.#deadlines.push({ at, sequence: this.#sequence++, key, entry })
     // A deadline that is set anew leaves its old place in the heap behind.
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) {
@@ -174,7 +189,8 @@ export class Database {
     const now = this.now()
     for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
       this.#deadlines.pop()
-      if (this.#holds(next)) this.#expire(next.key)
+      // Looking is enough: what has expired goes.
+      if (this.#holds(next)) this.find(next.key)
     }
   }
 
@@ -223,7 +239,31 @@ export class Database {
   #insert(key: Bytes, value: Value): KeyEntry {
     const entry = new KeyEntry(value, this.#seconds())
     this.#entries.set(key, entry)
+    this.#watchParts(key, entry)
     this.notify('n', 'new', key)
+    return entry
+  }
+
+  #watchParts(key: Bytes, entry: KeyEntry): void {
+    const at = partsExpireAt(entry)
+    entry.expiresInParts = at !== undefined
+    if (at !== undefined) this.#pushDeadline(at, key, entry)
+  }
+
+  #withoutExpiredParts(key: Bytes, entry: KeyEntry): KeyEntry | undefined {
+    const at = partsExpireAt(entry)
+    if (at !== undefined && at > this.now()) return entry
+    if (at !== undefined) {
+      const container = entry.value as Container
+      const expired = container.expireParts?.(this.now()) ?? 0
+      if (expired > 0) this.notify('h', 'hexpired', key)
+      if (container.isEmpty) {
+        this.#entries.delete(key)
+        this.notify('g', 'del', key)
+        return undefined
+      }
+    }
+    this.#watchParts(key, entry)
     return entry
   }
 
@@ -232,11 +272,16 @@ export class Database {
   }
 
   #holds(deadline: Deadline): boolean {
-    return deadline.entry.expiresAt === deadline.at && this.#entries.get(deadline.key) === deadline.entry
+    const { at, key, entry } = deadline
+    return (entry.expiresAt === at || partsExpireAt(entry) === at) && this.#entries.get(key) === entry
   }
 
   #expire(key: Bytes): void {
     this.#entries.delete(key)
     this.notify('x', 'expired', key)
   }
+}
+
+function partsExpireAt({ value }: KeyEntry): number | undefined {
+  return typeof value === 'string' ? undefined : value.partsExpireAt
 }

@@ -76,12 +76,19 @@ export function storedValue(portable: PortableValue): Value {
 }
 
 function portableFields(hash: HashValue): PortableField[] {
-  return [...hash.fields].map(([field, value]) => [portableString(field), portableString(value)])
+  return [...hash.fields].map(([field, value]) => {
+    const deadline = hash.deadline(field)
+    const pair = [portableString(field), portableString(value)] as const
+    return deadline === undefined ? pair : [...pair, deadline]
+  })
 }
 
 function hashOf(fields: readonly PortableField[]): HashValue {
   const hash = new HashValue()
-  for (const [field, value] of fields) hash.fields.set(bytesOf(field), bytesOf(value))
+  for (const [field, value, expiresAt] of fields) {
+    hash.set(bytesOf(field), bytesOf(value))
+    if (expiresAt !== undefined) hash.setDeadline(bytesOf(field), expiresAt)
+  }
   return hash
 }
 

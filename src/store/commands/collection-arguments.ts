@@ -134,3 +134,16 @@ export function pickNames(
   }
   return all.slice(0, count)
 }
+
+/** `[count [WITHVALUES]]` of HRANDFIELD, `[count [WITHSCORES]]` of ZRANDMEMBER. With values, twice as many must still be countable. */
+export function randomOptions(
+  options: readonly Bytes[],
+  keyword: 'WITHSCORES' | 'WITHVALUES',
+): { count: number | undefined; withValues: boolean } {
+  const [word, withWord, ...surplus] = options
+  if (word === undefined) return { count: undefined, withValues: false }
+  const count = signedCount(word)
+  if (surplus.length > 0 || (withWord !== undefined && withWord.toUpperCase() !== keyword)) throw replyError('syntax')
+  if (withWord !== undefined && Math.abs(count) > 2 ** 62) throw replyError('valueRange')
+  return { count, withValues: withWord !== undefined }
+}

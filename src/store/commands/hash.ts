@@ -1,20 +1,53 @@
-import { bytes, key, named, oneOrMore, tuple } from '../arguments.js'
-import { type Command, command } from '../command.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import { bytes, float, int64, key, named, oneOrMore, tuple } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import { replyError } from '../errors.js'
+import { ok, type Reply } from '../reply.js'
+import { formatDecimal, parseDouble, parseInt64 } from '../text.js'
 import { HashValue } from '../values/hash.js'
+import {
+  emptyScan,
+  pickNames,
+  randomOptions,
+  scanReply,
+  toCursor,
+  toScanOptions,
+  words,
+} from './collection-arguments.js'
+import { hashExpiryCommands } from './hash-expiry.js'
 
 const field = named('field', bytes)
+const fieldsArg = oneOrMore(field)
+const pairsArg = oneOrMore(tuple(field, named('value', bytes)))
 
 export const hashCommands: readonly Command[] = [
   command('HSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, pairs: oneOrMore(tuple(field, bytes)) },
-    run({ key, pairs }, { db }) {
-      const { fields } = db.container(key, HashValue, 'create')
-      const before = fields.size
-      for (const [name, value] of pairs) fields.set(name, value)
+    args: { key, pairs: pairsArg },
+    run: ({ key, pairs }, context) => setPairs(key, pairs, context),
+  }),
+
+  command('HMSET', {
+    flags: ['write', 'fast'],
+    since: '2.0.0',
+    args: { key, pairs: pairsArg },
+    run({ key, pairs }, context) {
+      setPairs(key, pairs, context)
+      return ok
+    },
+  }),
+
+  command('HSETNX', {
+    flags: ['write', 'fast'],
+    since: '2.0.0',
+    args: { key, field, value: named('value', bytes) },
+    run({ key, field, value }, { db }) {
+      const hash = db.container(key, HashValue, 'create')
+      if (hash.fields.has(field)) return 0
+      hash.set(field, value)
       db.notify('h', 'hset', key)
-      return fields.size - before
+      return 1
     },
   }),
 
@@ -25,10 +58,159 @@ export const hashCommands: readonly Command[] = [
     run: ({ key, field }, { db }) => db.container(key, HashValue)?.fields.get(field) ?? null,
   }),
 
-  command('HGETALL', {
+  command('HMGET', {
+    flags: ['read', 'fast'],
+    since: '2.0.0',
+    args: { key, fields: fieldsArg },
+    run({ key, fields: asked }, { db }) {
+      const fields = db.container(key, HashValue)?.fields
+      return asked.map((field) => fields?.get(field) ?? null)
+    },
+  }),
+
+  command('HDEL', {
+    flags: ['write', 'fast'],
+    since: '2.0.0',
+    args: { key, fields: fieldsArg },
+    run({ key, fields }, { db }) {
+      const hash = db.container(key, HashValue)
+      if (hash === undefined) return 0
+      let deleted = 0
+      for (const field of fields) if (hash.delete(field)) deleted++
+      if (deleted > 0) db.notify('h', 'hdel', key)
+      return deleted
+    },
+  }),
+
+  command('HEXISTS', {
+    flags: ['read', 'fast'],
+    since: '2.0.0',
+    args: { key, field },
+    run: ({ key, field }, { db }) => (db.container(key, HashValue)?.fields.has(field) ? 1 : 0),
+  }),
+
+  command('HLEN', {
+    flags: ['read', 'fast'],
+    since: '2.0.0',
+    args: { key },
+    run: ({ key }, { db }) => db.container(key, HashValue)?.fields.size ?? 0,
+  }),
+
+  command('HSTRLEN', {
+    flags: ['read', 'fast'],
+    since: '3.2.0',
+    args: { key, field },
+    run: ({ key, field }, { db }) => db.container(key, HashValue)?.fields.get(field)?.length ?? 0,
+  }),
+
+  listing('HGETALL', (field, value, into) => into.push(field, value)),
+  listing('HKEYS', (field, _, into) => into.push(field)),
+  listing('HVALS', (_, value, into) => into.push(value)),
+
+  command('HINCRBY', {
+    flags: ['write', 'fast'],
+    since: '2.0.0',
+    args: { key, field, increment: named('increment', int64) },
+    run({ key, field, increment }, { db }) {
+      const hash = db.container(key, HashValue, 'create')
+      const current = parseInt64(hash.fields.get(field) ?? ('0' as Bytes))
+      if (current === undefined) throw replyError('hashNotInteger')
+      const sum = sumInt64(current, increment)
+      // An increment keeps the deadline of the field, unlike HSET.
+      hash.fields.set(field, String(sum) as Bytes)
+      db.notify('h', 'hincrby', key)
+      return sum
+    },
+  }),
+
+  command('HINCRBYFLOAT', {
+    flags: ['write', 'fast'],
+    since: '2.6.0',
+    args: { key, field, increment: named('increment', float) },
+    run({ key, field, increment }, { db }) {
+      if (!Number.isFinite(increment)) throw replyError('nanOrInfinity')
+      const hash = db.container(key, HashValue, 'create')
+      const current = parseDouble(hash.fields.get(field) ?? ('0' as Bytes))
+      if (current === undefined) throw replyError('hashNotFloat')
+      const sum = current + increment
+      if (!Number.isFinite(sum)) throw replyError('notFinite')
+      const text = formatDecimal(sum)
+      hash.fields.set(field, text)
+      db.notify('h', 'hincrbyfloat', key)
+      return text
+    },
+  }),
+
+  command('HRANDFIELD', {
+    flags: ['read', 'slow'],
+    since: '6.2.0',
+    args: { key, options: words('[count [WITHVALUES]]') },
+    run({ key, options }, { db, random }) {
+      const { count, withValues } = randomOptions(options, 'WITHVALUES')
+      const fields = db.container(key, HashValue)?.fields
+      if (fields === undefined) return count === undefined ? null : []
+      if (count === undefined) return fields.random(random)
+      const picked = pickNames(
+        count,
+        fields.size,
+        (chance) => fields.random(chance),
+        () => fields.keys(),
+        random,
+      )
+      return withValues ? picked.flatMap((field) => [field, fields.get(field)!]) : picked
+    },
+  }),
+
+  command('HSCAN', {
+    flags: ['read', 'slow'],
+    since: '2.8.0',
+    deviations: 'NOVALUES came with redis 7.4',
+    args: { key, cursor: named('cursor', bytes), options: words('[MATCH pattern] [COUNT count] [NOVALUES]') },
+    run({ key, cursor, options: given }, { db }) {
+      const start = toCursor(cursor)
+      const fields = db.container(key, HashValue)?.fields
+      if (fields === undefined) return emptyScan
+      const options = toScanOptions(given, true)
+      return scanReply(fields.scan(start, options.count), options, (field, into) => {
+        into.push(field)
+        if (!options.noValues) into.push(fields.get(field)!)
+      })
+    },
+  }),
+
+  ...hashExpiryCommands,
+]
+
+/** Returns how many fields are new. */
+function setPairs(key: Bytes, pairs: readonly (readonly [Bytes, Bytes])[], { db }: CommandContext): number {
+  const hash = db.container(key, HashValue, 'create')
+  const before = hash.fields.size
+  for (const [field, value] of pairs) hash.set(field, value)
+  db.notify('h', 'hset', key)
+  return hash.fields.size - before
+}
+
+function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[]) => void): Command {
+  return command(name, {
     flags: ['read', 'slow'],
     since: '2.0.0',
     args: { key },
-    run: ({ key }, { db }) => [...(db.container(key, HashValue)?.fields.entries() ?? [])].flat(),
-  }),
-]
+    run({ key }, { db }): Reply {
+      const items: Bytes[] = []
+      db.container(key, HashValue)?.fields.forEach((value, field) => {
+        show(field, value, items)
+      })
+      return items
+    },
+  })
+}
+
+function sumInt64(one: number | bigint, other: number | bigint): number | bigint {
+  if (typeof one === 'number' && typeof other === 'number') {
+    const sum = one + other
+    if (Number.isSafeInteger(sum)) return sum
+  }
+  const sum = BigInt(one) + BigInt(other)
+  if (BigInt.asIntN(64, sum) !== sum) throw replyError('overflow')
+  return sum
+}

@@ -11,8 +11,8 @@ import {
   intFrom,
   numberedKeys,
   pickNames,
+  randomOptions,
   scanReply,
-  signedCount,
   toCursor,
   toScanOptions,
   words,
@@ -381,19 +381,6 @@ function randomMembers(key: Bytes, options: readonly Bytes[], { db, random }: Co
     random,
   )
   return withValues ? picked.flatMap((member) => [member, formatScore(set.score(member)!)]) : picked
-}
-
-/** `[count [WITHVALUES]]`, shared by HRANDFIELD. With values, twice as many must still be countable. */
-export function randomOptions(
-  options: readonly Bytes[],
-  keyword: 'WITHSCORES' | 'WITHVALUES',
-): { count: number | undefined; withValues: boolean } {
-  const [word, withWord, ...surplus] = options
-  if (word === undefined) return { count: undefined, withValues: false }
-  const count = signedCount(word)
-  if (surplus.length > 0 || (withWord !== undefined && withWord.toUpperCase() !== keyword)) throw replyError('syntax')
-  if (withWord !== undefined && Math.abs(count) > 2 ** 62) throw replyError('valueRange')
-  return { count, withValues: withWord !== undefined }
 }
 
 // ---- combinations -----------------------------------------------------------------------------------------------
