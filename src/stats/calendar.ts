@@ -1,0 +1,42 @@
+import { iso } from '../kernel/clock.js'
+
+export const minute = 60_000
+export const day = 86_400_000
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** Day and month boundaries are those of UTC. [statistics.md 3.1, choice] */
+export function dayOf(at: number): number {
+  return Math.floor(at / day)
+}
+
+/** English, in full. The first day of the epoch was a Thursday. [statistics.md 3.1] */
+export function weekday(dayNumber: number): string {
+  return weekdays[(((dayNumber + 4) % 7) + 7) % 7]!
+}
+
+/** Numbers of all days of the month that an instant lies in. */
+export function monthOf(at: number): readonly number[] {
+  const [year, month, date] = dateOf(at).split('-').slice(-3).map(Number) as [number, number, number]
+  const first = dayOf(at) - (date - 1)
+  return Array.from({ length: monthLength(year, month) }, (_, index) => first + index)
+}
+
+function monthLength(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+function dateOf(at: number): string {
+  return iso(at).slice(0, -14)
+}
+
+/** `2025-10-01 11:33:05.585000000 +0000 UTC`: as the daily arrays have it; virtual milliseconds, padded to nanoseconds. */
+export function dailyStamp(at: number): string {
+  return `${dateOf(at)} ${iso(at).slice(-13, -1)}000000 +0000 UTC`
+}
+
+/** `2025-10-23 17:34:00.000 +0000 UTC`: as the period series have it. */
+export function periodStamp(at: number): string {
+  return `${dateOf(at)} ${iso(at).slice(-13, -1)} +0000 UTC`
+}

@@ -1,0 +1,92 @@
+import { basicCredentials } from '../http/auth.js'
+import { HttpError, json } from '../http/respond.js'
+import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
+import { defaultPeriod, isPeriod, type Period } from './reports.js'
+import type { Statistics } from './statistics.js'
+
+export interface StatsServiceOptions {
+  /** User name and password of Basic authentication: e-mail address and key of the management API. */
+  readonly user: string
+  readonly key: string
+}
+
+/** Every error text of the statistics API. None is public: our choice. [statistics.md 2] */
+const refusals = {
+  badPeriod: (): HttpError => new HttpError(400, 'invalid period'),
+  unauthorized: (): HttpError => new HttpError(401, 'unauthorized', [['www-authenticate', 'Basic']]),
+  notFound: (): HttpError => new HttpError(404, 'not found'),
+  wrongMethod: (allowed: readonly string[]): HttpError =>
+    new HttpError(405, 'method not allowed', [['allow', allowed.join(', ')]]),
+  notAcceptable: (): HttpError => new HttpError(406, 'not acceptable'),
+} as const
+
+const endpoints: readonly Endpoint<Statistics>[] = [
+  {
+    method: 'GET',
+    path: '/v2/queue/stats/:id',
+    auth: 'basic',
+    summary: "Usage of one user's messages, counted from the traffic.",
+    run: (call, statistics) => {
+      const period = readPeriod(call)
+      if (!statistics.knowsUser(call.params.id!)) throw refusals.notFound()
+      return json(statistics.queue(period))
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v2/search/:id/stats',
+    auth: 'basic',
+    summary: 'Usage of one search index, as it was set by hand.',
+    run: (call, statistics) => {
+      const period = readPeriod(call)
+      if (!statistics.knowsIndex(call.params.id!)) throw refusals.notFound()
+      return json(statistics.search(call.params.id!, period))
+    },
+  },
+]
+
+/** The management API's two statistics endpoints. */
+export function statsService(statistics: Statistics, options: StatsServiceOptions): Service<Statistics> {
+  return {
+    name: 'stats',
+    state: statistics,
+    endpoints,
+    authorize(call) {
+      const given = basicCredentials(call)
+      if (given?.user !== options.user || given.password !== options.key) return refuse(refusals.unauthorized())
+      call.identity = given.user
+      return undefined
+    },
+    notFound: () => refuse(refusals.notFound()),
+    methodNotAllowed: (_, allowed) => refuse(refusals.wrongMethod(allowed)),
+    failure: (error) => (error instanceof HttpError ? refuse(error) : undefined),
+  }
+}
+
+/** Clients read `error`, else `message`; `code` is the status as a text. [statistics.md 2] */
+function refuse(error: HttpError): Answer {
+  const { message, status } = error
+  return json({ error: message, code: String(status), message }, status, error.headers)
+}
+
+function readPeriod(call: ServiceCall): Period {
+  if (!acceptsJson(call.header('accept'))) throw refusals.notAcceptable()
+  const period = new URLSearchParams(call.query).get('period') ?? defaultPeriod
+  if (!isPeriod(period)) throw refusals.badPeriod()
+  return period
+}
+
+const jsonRanges = ['application/json', 'application/*', '*/*']
+
+/** Whether JSON is among the media types that a client takes; the most exact range that names it decides. */
+function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept.trim() === '') return true
+  const quality = new Map<string, number>()
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    quality.set(type!, q === undefined ? 1 : Number(q.slice(2)))
+  }
+  const deciding = jsonRanges.find((range) => quality.has(range))
+  return deciding !== undefined && quality.get(deciding)! > 0
+}

@@ -1,0 +1,82 @@
+import { addressesOf, locator } from '../../src/http/address.js'
+import { createGateway } from '../../src/http/gateway.js'
+import type { Answer, Service } from '../../src/http/service.js'
+import { type VocabularyName, vocabularyOf } from '../../src/http/vocabulary.js'
+import { type Bytes, latin1, utf8 } from '../../src/kernel/bytes.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
+import { type AttemptOutcome, Traffic } from '../../src/kernel/traffic.js'
+import { statsService } from '../../src/stats/endpoints.js'
+import { Statistics, type StatisticsOptions } from '../../src/stats/statistics.js'
+
+export const userId = '99a4c327-31f0-490f-a594-043ade84085a'
+export const indexId = '1b671a64-40d5-491e-99b0-da01ff1f3341'
+const credentials = `Basic ${btoa('ada@example.com:key-1')}`
+
+/** The statistics service alone, over a traffic log that the test writes. */
+export function statsWorld(
+  startAt: string,
+  options: Partial<StatisticsOptions> = {},
+  words: VocabularyName = 'service',
+) {
+  const clock = new VirtualClock({ startAt: Date.parse(startAt) })
+  const traffic = new Traffic(() => clock.now())
+  const statistics = new Statistics({ traffic, now: () => clock.now(), ...options })
+  const exchange = createGateway({
+    locate: locator(addressesOf()),
+    vocabulary: vocabularyOf(words),
+    services: [statsService(statistics, { user: 'ada@example.com', key: 'key-1' }) as unknown as Service],
+    clock,
+    traffic,
+  })
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): Answer =>
+    exchange({
+      method,
+      url: `https://mgmt.test${path}`,
+      headers: Object.entries({ authorization: credentials, ...headers }),
+      body: () => latin1(''),
+    }) as Answer
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field
+  const get = (path: string): any => JSON.parse(ask(path).body as string)
+  let messages = 0
+  /** One message, published now, with one attempt for each outcome; all of them now. */
+  const deliver = (...states: AttemptOutcome['state'][]): void => {
+    const messageId = `msg_${++messages}`
+    traffic.append(publishedMessage(messageId, clock.now()))
+    states.forEach((state, retried) => {
+      const attempt = traffic.append({
+        type: 'attempt',
+        messageId,
+        kind: 'message',
+        url: 'https://shop.test/orders',
+        method: 'POST',
+        retried,
+        maxRetries: 3,
+        why: '',
+        headers: [],
+        body: utf8('12345'),
+      })
+      const status = state === 'DELIVERED' ? 200 : 500
+      traffic.complete(attempt, { outcome: { at: clock.now(), status, headers: [], body: utf8('ok!'), state } })
+    })
+  }
+  return { clock, traffic, statistics, ask, get, deliver }
+}
+
+function publishedMessage(messageId: string, notBefore: number) {
+  return {
+    type: 'published' as const,
+    messageId,
+    kind: 'message' as const,
+    url: 'https://shop.test/orders',
+    method: 'POST',
+    headers: [],
+    body: '12345' as Bytes,
+    maxRetries: 3,
+    notBefore,
+    deduplicated: false,
+  }
+}
+
+export function sum(points: readonly { y: number }[]): number {
+  return points.reduce((total, point) => total + point.y, 0)
+}
