@@ -31,6 +31,11 @@ export class DirectStore {
     }
   }
 
+  /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
+  peek(...words: readonly Bytes[]): PlainReply {
+    return plainReply(this.engine.executeInside(words, this.engine.access.standardUser))
+  }
+
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
   get(key: string): string | null {
     const value = this.engine.db.string(utf8(key))
