@@ -11,9 +11,9 @@ const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as 
   bin: Record<string, string>
 }
 
-/** Entries that a program can load outside of a test runner, in both module formats. */
+/** Entries in both module formats that a program can load outside of a test runner. */
 const entries = Object.entries(manifest.exports)
-  .filter(([, target]) => typeof target === 'object' && 'require' in target)
+  .filter(([path, target]) => typeof target === 'object' && 'require' in target && !path.endsWith('/extend'))
   .map(([path]) => path.replace(/^\./, 'stuntdouble'))
 
 /** Runs a program in the consumer's project and returns what it prints as JSON. */
