@@ -16,6 +16,7 @@ import { TrafficView } from './report/traffic-view.js'
 import { Access } from './store/access.js'
 import { DirectStore } from './store/direct.js'
 import { storeService } from './store/endpoints.js'
+import { Journal } from './store/journal.js'
 import { Store } from './store/store.js'
 
 export interface SandboxOptions extends AddressOptions {
@@ -89,7 +90,7 @@ export class Sandbox {
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly addresses: Addresses
-  readonly tokens: SandboxTokens
+  readonly #initialTokens: SandboxTokens
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   #world: World
@@ -100,13 +101,19 @@ export class Sandbox {
     this.policy = { ...defaultPolicy, ...options.policy }
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
-    this.tokens = {
+    this.#initialTokens = {
       store: options.storeToken ?? defaultStoreToken,
       readonly: options.readonlyToken ?? defaultStoreReadonlyToken,
       queue: options.queueToken ?? publicCredentials[0].token,
       queueReadonly: options.queueReadonlyToken ?? defaultReadOnlyToken,
     }
     this.#world = this.#build()
+  }
+
+  /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
+  get tokens(): SandboxTokens {
+    const { standard, readOnly } = this.#world.store.engine.access.tokens
+    return { ...this.#initialTokens, store: standard, readonly: readOnly }
   }
 
   /** The one clock: `advance`, `advanceTo`, `drain`, `pending`, `follow`. */
@@ -195,6 +202,7 @@ export class Sandbox {
 
   #build(): World {
     const { options, vocabulary, policy } = this
+    const tokens = this.#initialTokens
     const clock = new VirtualClock({
       startAt: instant(options.startAt ?? defaultStart),
       mode: options.clock ?? 'manual',
@@ -202,7 +210,7 @@ export class Sandbox {
     })
     const random = createRandom(options.seed ?? 1)
     const traffic = new Traffic(() => clock.now())
-    const access = new Access({ standard: this.tokens.store, readOnly: this.tokens.readonly })
+    const access = new Access({ standard: tokens.store, readOnly: tokens.readonly })
     const engine = new Store({
       now: () => clock.now(),
       random: random.fork('store'),
@@ -210,6 +218,7 @@ export class Sandbox {
       policy,
       docs: vocabulary.docs,
     })
+    const journal = new Journal(engine, traffic)
     const destinations = new Destinations({
       fetch: options.fetch,
       deliver: options.deliver,
@@ -233,8 +242,8 @@ export class Sandbox {
       signing: options.signing,
     })
     const services = [
-      storeService(engine, traffic),
-      queueService(queue, { vocabulary, token: this.tokens.queue, readOnlyToken: this.tokens.queueReadonly }),
+      storeService(journal, clock),
+      queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
     ] as Service[]
     const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
     const view = new TrafficView(traffic, {
@@ -243,7 +252,7 @@ export class Sandbox {
       headerPrefix: vocabulary.headerPrefix,
       addresses: { ...this.addresses },
     })
-    return { clock, random, traffic: view, store: new DirectStore(engine, traffic), destinations, queue, exchange }
+    return { clock, random, traffic: view, store: new DirectStore(journal), destinations, queue, exchange }
   }
 }
 

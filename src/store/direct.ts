@@ -1,46 +1,94 @@
-import { type Bytes, text, utf8 } from '../kernel/bytes.js'
+import { type Bytes, fromArray, latin1, text, toBase64, utf8 } from '../kernel/bytes.js'
+import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
-import { NilArray, type Reply, ReplyError, Status } from './reply.js'
+import type { Tokens } from './access.js'
+import type { Journal } from './journal.js'
+import type { Spend } from './meter.js'
+import { NilArray, type Reply, Status } from './reply.js'
+import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './snapshot.js'
 import type { Store } from './store.js'
 
 /** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */
 export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 
-/** The data store, spoken to directly by a test: no HTTP, no token. */
+/** A word of a command: text, a number, or bytes. */
+export type Word = string | number | bigint | Uint8Array
+
+/** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
 export class DirectStore {
-  constructor(
-    readonly engine: Store,
-    /** The log of everything that happened, which the matchers read. */
-    readonly traffic: Traffic,
-  ) {}
+  readonly engine: Store
+  /** The log of everything that happened, which the matchers read. */
+  readonly traffic: Traffic
+  readonly #journal: Journal
+  readonly #tokens: Random
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+    this.engine = journal.store
+    this.traffic = journal.traffic
+    this.#tokens = this.engine.options.random.fork('tokens')
+  }
 
   /**
    * Runs one command and returns its reply; an error reply is thrown as `ReplyError`.
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
-  run(...words: readonly (string | number | bigint)[]): PlainReply {
-    const argv = words.map((word) => utf8(String(word)))
-    const entry = { type: 'command', argv, user: 'default', via: 'direct' } as const
-    try {
-      const reply = this.engine.execute(argv)
-      this.traffic.append({ ...entry, reply })
-      return plainReply(reply)
-    } catch (error) {
-      if (error instanceof ReplyError) this.traffic.append({ ...entry, error: error.message })
-      throw error
-    }
+  run(...words: readonly Word[]): PlainReply {
+    const { access, meter } = this.engine
+    const argv = words.map(bytesOfWord)
+    return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
   }
 
   /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
   peek(...words: readonly Bytes[]): PlainReply {
-    return plainReply(this.engine.executeInside(words, this.engine.access.standardUser))
+    const { access, meter } = this.engine
+    return plainReply(meter.pause(() => this.engine.executeInside(words, access.standardUser)))
   }
 
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
-  get(key: string): string | null {
-    const value = this.engine.db.string(utf8(key))
+  get(key: string | Uint8Array): string | null {
+    const value = this.engine.db.string(bytesOfWord(key))
     return value === undefined ? null : text(value)
   }
+
+  /** Everything that is stored, as plain JSON. */
+  dump(): StoreDump {
+    return dumpOf(this.engine.db)
+  }
+
+  /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
+  load(dump: StoreDump): void {
+    loadInto(this.engine.db, dump)
+  }
+
+  /**
+   * What has changed since a dump.
+   * @example const before = sandbox.store.dump(); await checkout(); sandbox.store.diff(before).added
+   */
+  diff(before: StoreDump): StoreDifference {
+    return differenceOf(before, this.dump())
+  }
+
+  /** What the service would have billed so far. */
+  spend(): Spend {
+    return this.engine.meter.spend(this.engine.options.now())
+  }
+
+  /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */
+  resetPassword(): Tokens {
+    const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }
+    this.engine.access.replaceTokens(tokens)
+    return tokens
+  }
+
+  /** Looks like the service's: base64 of 48 bytes. */
+  #token(): string {
+    return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
+  }
+}
+
+function bytesOfWord(word: Word): Bytes {
+  return word instanceof Uint8Array ? fromArray(word) : utf8(String(word))
 }
 
 export function plainReply(reply: Reply): PlainReply {

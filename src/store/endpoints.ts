@@ -1,35 +1,42 @@
 import { bearerToken, queryToken } from '../http/auth.js'
 import { binary, empty, jsonText } from '../http/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
-import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
-import type { Traffic } from '../kernel/traffic.js'
+import { type Bytes, latin1 } from '../kernel/bytes.js'
+import type { Clock } from '../kernel/clock.js'
 import type { User } from './access.js'
+import { corsHeaders, errorAnswer, errorItem, syncToken } from './answers.js'
 import { base64, json, plain, type StringForm } from './encoding/json.js'
 import { resp2, resp2Error } from './encoding/resp2.js'
 import { replyError, unauthorized } from './errors.js'
+import type { Journal } from './journal.js'
+import { refusedCount, refusedSize, refusedStorage, sizeOfReply, sizeOfWords } from './limits.js'
 import { type Reply, ReplyError } from './reply.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import type { Store } from './store.js'
 
 /** The store behind its REST interface. */
 export class StoreFront {
-  constructor(
-    readonly store: Store,
-    readonly traffic: Traffic,
-  ) {}
+  readonly store: Store
 
-  /** Runs one row and logs it as a consequence of the request. */
-  execute(argv: Argv, call: ServiceCall, via: 'request' | 'pipeline' | 'transaction'): Reply {
-    const user = this.userOf(call)
-    const entry = { type: 'command', argv, user: user.name, via } as const
-    try {
-      const reply = this.store.execute(argv, user)
-      this.traffic.append({ ...entry, reply }, call.cause)
-      return reply
-    } catch (error) {
-      if (error instanceof ReplyError) this.traffic.append({ ...entry, error: error.message }, call.cause)
-      throw error
-    }
+  constructor(
+    readonly journal: Journal,
+    readonly clock: Clock & { letOutsideContinue(): void },
+  ) {
+    this.store = journal.store
+  }
+
+  /** Runs one row for a request, within the limits of the plan. */
+  execute(argv: Argv, user: User, via: 'request' | 'pipeline' | 'transaction', call: ServiceCall): Reply {
+    const { store } = this
+    const received = sizeOfWords(argv)
+    const refusal = refusedSize(received, store) ?? refusedCount(1, store) ?? refusedStorage(argv, store)
+    if (refusal !== undefined) throw refusal
+    const reply = this.journal.execute(argv, user, via, call.cause)
+    const sent = sizeOfReply(reply)
+    store.meter.countBytes(received, sent)
+    const refusedReply = refusedSize(sent, store)
+    if (refusedReply !== undefined) throw new OversizedReply(refusedReply.message)
+    return reply
   }
 
   userOf(call: ServiceCall): User {
@@ -38,6 +45,9 @@ export class StoreFront {
     return user
   }
 }
+
+/** The command ran, but what it answers is more than may be sent. */
+class OversizedReply extends ReplyError {}
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT']
 
@@ -51,31 +61,19 @@ const endpoints: readonly Endpoint<StoreFront>[] = [
   },
   {
     method: methods,
-    path: '/pipeline',
-    auth: 'bearer',
-    summary: 'Runs rows of commands in order; a failing one is an item of the answer.',
-    run: (call, front) => answered(call, front, pipeline),
-  },
-  {
-    method: methods,
-    path: '/multi-exec',
-    auth: 'bearer',
-    summary: 'Runs rows of commands as one transaction, or none of them.',
-    run: (call, front) => answered(call, front, transaction),
-  },
-  {
-    method: methods,
     path: '/**',
     auth: 'bearer',
-    summary: 'Runs one command, given as path, query and body, or as a JSON array posted to `/`.',
-    run: (call, front) => answered(call, front, single),
+    summary:
+      'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
+    run: (call, front) => answered(call, front, forms[call.path] ?? single),
   },
 ]
 
-export function storeService(store: Store, traffic: Traffic): Service<StoreFront> {
+export function storeService(journal: Journal, clock: StoreFront['clock']): Service<StoreFront> {
+  const { store } = journal
   return {
     name: 'store',
-    state: new StoreFront(store, traffic),
+    state: new StoreFront(journal, clock),
     endpoints,
     authorize(call) {
       const token = queryToken(call, '_token') ?? bearerToken(call)
@@ -91,10 +89,10 @@ export function storeService(store: Store, traffic: Traffic): Service<StoreFront
   }
 }
 
-type Form = 'json' | 'resp2'
+// ---- what all forms share ---------------------------------------------------------------------------------------
 
 interface Encoding {
-  readonly form: Form
+  readonly form: 'json' | 'resp2'
   readonly strings: StringForm
 }
 
@@ -102,68 +100,96 @@ interface Encoding {
 function encodingOf(call: ServiceCall): Encoding {
   const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
   const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
+  if (call.path === '/multi-exec') return { form: 'json', strings }
   if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
   if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
   return { form, strings }
 }
 
-type Run = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
+type Form = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
 
-/** What all command endpoints share: encoding first, errors as the service words them, headers, HEAD without a body. */
-function answered(call: ServiceCall, front: StoreFront, run: Run): Answer {
-  const answer = attempt(call, front, run)
+/** Headers first, then the form; errors as the service words them; HEAD without a body. */
+function answered(call: ServiceCall, front: StoreFront, form: Form): Answer {
+  const answer = attempt(call, front, form)
   const headers = [...answer.headers, ...corsHeaders(call)]
   if (answer.status < 300) headers.push(['service-sync-token', syncToken(front.store)])
-  return { status: answer.status, headers, body: call.method === 'HEAD' ? null : answer.body }
+  return withoutBody(call, { ...answer, headers })
 }
 
-function attempt(call: ServiceCall, front: StoreFront, run: Run): Answer {
-  let encoding: Encoding | undefined
+function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
+  let encoding: Encoding = { form: 'json', strings: plain }
   try {
     encoding = encodingOf(call)
-    return run(call, front, encoding)
+    return form(call, front, encoding)
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
-    if (encoding?.form === 'resp2' && call.path !== '/multi-exec') return binary(resp2Error(error), 400)
-    return jsonText(errorItem(error), 400)
+    return failed(error, 400, encoding)
   }
 }
 
-const single: Run = (call, front, encoding) => {
-  const argv =
-    call.path === '/' && !(call.body === '' && call.query !== '')
-      ? rootArgv(call)
-      : argvOfPath(call.path, call.query, call.body)
-  const reply = front.execute(argv, call, 'request')
+function failed(error: ReplyError, status: number, { form }: Encoding): Answer {
+  return form === 'resp2' ? binary(resp2Error(error), status) : jsonText(errorItem(error), status)
+}
+
+function withoutBody(call: ServiceCall, answer: Answer): Answer {
+  return call.method === 'HEAD' ? { ...answer, body: null } : answer
+}
+
+// ---- the forms --------------------------------------------------------------------------------------------------
+
+/** One command. Arguments that are too large are the body's fault, a reply that is too large is nobody's. [store.md 10] */
+function single(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+  const argv = argvOf(call)
+  const tooLarge = refusedSize(sizeOfWords(argv), front.store)
+  if (tooLarge !== undefined) return failed(tooLarge, 413, encoding)
+  let reply: Reply
+  try {
+    reply = front.execute(argv, front.userOf(call), 'request', call)
+  } catch (error) {
+    if (error instanceof OversizedReply) return failed(error, 200, encoding)
+    throw error
+  }
   return encoding.form === 'resp2' ? binary(resp2(reply)) : jsonText(resultItem(reply, encoding.strings))
 }
 
-/** A reading request for `/` without a body has no command; a posted one has an empty JSON text. */
-function rootArgv(call: ServiceCall): Argv {
-  if (call.body === '' && (call.method === 'GET' || call.method === 'HEAD')) throw replyError('emptyCommand')
+function argvOf(call: ServiceCall): Argv {
+  const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
+  if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
+  // A reading request for `/` without a body has no command; a posted one has an empty JSON text.
+  if (call.body === '' && !mayHaveBody) throw replyError('emptyCommand')
   return argvOfJson(call.body)
 }
 
-const pipeline: Run = (call, front, encoding) => {
+function pipeline(call: ServiceCall, front: StoreFront, { form, strings }: Encoding): Answer {
+  const user = front.userOf(call)
   const items = rowsOfJson(call.body).map((argv) => {
     try {
-      const reply = front.execute(argv, call, 'pipeline')
-      return encoding.form === 'resp2' ? resp2(reply) : resultItem(reply, encoding.strings)
+      const reply = front.execute(argv, user, 'pipeline', call)
+      return form === 'resp2' ? resp2(reply) : resultItem(reply, strings)
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
-      return encoding.form === 'resp2' ? resp2Error(error) : errorItem(error)
+      return form === 'resp2' ? resp2Error(error) : errorItem(error)
     }
   })
-  return encoding.form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
+  return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
-const transaction: Run = (call, front, encoding) => {
-  const rows = rowsOfJson(call.body)
+/** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
+function transaction(call: ServiceCall, front: StoreFront, { strings }: Encoding): Answer {
+  const { store } = front
   const user = front.userOf(call)
-  for (const argv of rows) front.store.check(argv, user)
+  const rows = rowsOfJson(call.body)
+  for (const argv of rows) {
+    const refusal = refusedSize(sizeOfWords(argv), store)
+    if (refusal !== undefined) throw refusal
+    store.check(argv, user)
+  }
+  const refusal = refusedCount(rows.length, store)
+  if (refusal !== undefined) throw refusal
+  store.meter.countTransaction()
   const items = rows.map((argv) => {
     try {
-      return resultItem(front.execute(argv, call, 'transaction'), encoding.strings)
+      return resultItem(front.execute(argv, user, 'transaction', call), strings)
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
       return errorItem(error)
@@ -172,30 +198,13 @@ const transaction: Run = (call, front, encoding) => {
   return jsonText(latin1(`[${items.join(',')}]`))
 }
 
+/** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
+const forms: Readonly<Record<string, Form>> = { '/pipeline': pipeline, '/multi-exec': transaction }
+
+// ---- parts of answers -------------------------------------------------------------------------------------------
+
 function resultItem(reply: Reply, strings: StringForm): Bytes {
   return latin1(`{"result":${json(reply, strings)}}`)
-}
-
-function errorItem(error: ReplyError): Bytes {
-  return utf8(`{"error":${JSON.stringify(error.message)}}`)
-}
-
-function errorAnswer(error: ReplyError, status: number, call: ServiceCall): Answer {
-  return jsonText(call.method === 'HEAD' ? latin1('') : errorItem(error), status, corsHeaders(call))
-}
-
-/** A short counter text, as third parties saw it on the service. [store.md 2.2] */
-function syncToken(store: Store): string {
-  return store.writes.toString(32)
-}
-
-function corsHeaders(call: ServiceCall): [string, string][] {
-  const headers: [string, string][] = [['access-control-allow-credentials', 'true']]
-  const origin = call.header('origin')
-  if (origin !== undefined) {
-    headers.push(['access-control-allow-origin', origin], ['access-control-expose-headers', 'service-sync-token'])
-  }
-  return headers
 }
 
 function preflightHeaders(call: ServiceCall): [string, string][] {

@@ -201,6 +201,20 @@ export function monthlyLimit(limit: number, usage: number, docs: string): ReplyE
   )
 }
 
+export function storageExceeded(limit: number, usage: number, docs: string): ReplyError {
+  return new ReplyError(
+    `ERR DB capacity quota exceeded. Threshold: ${limit} bytes, Usage: ${usage} bytes. See https://${docs} for details`,
+  )
+}
+
+export function recordTooLarge(): ReplyError {
+  return new ReplyError('ERR max single record size exceeded')
+}
+
+export function keyTooLarge(limit: number, actual: number): ReplyError {
+  return new ReplyError(`ERR max key size exceeded. Limit: ${limit} bytes, Actual: ${actual} bytes`)
+}
+
 /** A legacy JSON path that leads to nothing the command can work on; `what` is such as `not an array`. */
 export function jsonPathMissing(what: string): ReplyError {
   return new ReplyError(`ERR Path does not exist or ${what}`)

@@ -1,0 +1,29 @@
+import { jsonText } from '../http/respond.js'
+import type { Answer, ServiceCall } from '../http/service.js'
+import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
+import type { ReplyError } from './reply.js'
+import type { Store } from './store.js'
+
+// What all endpoints of the store put into their answers.
+
+export function errorItem(error: ReplyError): Bytes {
+  return utf8(`{"error":${JSON.stringify(error.message)}}`)
+}
+
+export function errorAnswer(error: ReplyError, status: number, call: ServiceCall): Answer {
+  return jsonText(call.method === 'HEAD' ? latin1('') : errorItem(error), status, corsHeaders(call))
+}
+
+/** A short counter text, as third parties saw it on the service. [store.md 2.2] */
+export function syncToken(store: Store): string {
+  return store.writes.toString(32)
+}
+
+export function corsHeaders(call: ServiceCall): [string, string][] {
+  const headers: [string, string][] = [['access-control-allow-credentials', 'true']]
+  const origin = call.header('origin')
+  if (origin !== undefined) {
+    headers.push(['access-control-allow-origin', origin], ['access-control-expose-headers', 'service-sync-token'])
+  }
+  return headers
+}

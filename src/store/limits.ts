@@ -1,0 +1,84 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Command } from './command.js'
+import { usedMemory } from './commands/info.js'
+import { dailyLimit, keyTooLarge, monthlyLimit, recordTooLarge, requestTooLarge, storageExceeded } from './errors.js'
+import { measure } from './measure.js'
+import { type Reply, type ReplyError, Status } from './reply.js'
+import type { Store } from './store.js'
+
+// What a plan allows, as policy. Limits belong to requests: a test that uses the store directly meets none. [store.md 10]
+
+/** Commands that free memory, or could: they still work when the storage is full. */
+const freeing: ReadonlySet<string> = new Set(
+  (
+    'DEL UNLINK DELEX GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT FLUSHALL FLUSHDB HDEL HGETDEL LPOP RPOP LMPOP LREM LTRIM ' +
+    'SREM SPOP ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE ZPOPMIN ZPOPMAX ZMPOP XDEL XDELEX XACKDEL XTRIM XACK ' +
+    'JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM'
+  ).split(' '),
+)
+
+/** Commands that add to a string instead of replacing it. */
+const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
+
+export function sizeOfWords(argv: readonly Bytes[]): number {
+  let size = 0
+  for (const word of argv) size += word.length
+  return size
+}
+
+export function sizeOfReply(reply: Reply): number {
+  if (typeof reply === 'string') return reply.length
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply).length
+  if (reply instanceof Status) return reply.text.length
+  if (!Array.isArray(reply)) return 0
+  let size = 0
+  for (const item of reply as readonly Reply[]) size += sizeOfReply(item)
+  return size
+}
+
+/** The refusal of arguments or of a reply of this size. */
+export function refusedSize(size: number, { options }: Store): ReplyError | undefined {
+  const limit = options.policy.maxRequestSize
+  return size > limit ? requestTooLarge(limit, size, options.docs) : undefined
+}
+
+/** The refusal of so many more commands today, or this month. */
+export function refusedCount(commands: number, { options, meter }: Store): ReplyError | undefined {
+  const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
+  if (daily === undefined && monthly === undefined) return undefined
+  const { today, thisMonth } = meter.spend(options.now())
+  if (daily !== undefined && today + commands > daily) return dailyLimit(daily, daily + 1, options.docs)
+  if (monthly !== undefined && thisMonth + commands > monthly) return monthlyLimit(monthly, monthly, options.docs)
+  return undefined
+}
+
+/** The refusal of a command for what it would store. */
+export function refusedStorage(argv: readonly Bytes[], store: Store): ReplyError | undefined {
+  const { maxKeySize, maxRecordSize, maxStorage } = store.options.policy
+  const longWord = argv.some((word) => word.length > maxKeySize)
+  if (!longWord && maxRecordSize === undefined && maxStorage === undefined) return undefined
+  const command = store.lookup(argv)
+  const keys = command.keysOf(argv)
+  const longKey = longWord ? keys.find((key) => key.length > maxKeySize) : undefined
+  if (longKey !== undefined) return keyTooLarge(maxKeySize, longKey.length)
+  if (!command.writes || freeing.has(command.name)) return undefined
+  return refusedWrite(command, keys, argv, store)
+}
+
+function refusedWrite(
+  command: Command,
+  keys: readonly Bytes[],
+  argv: readonly Bytes[],
+  { db, options }: Store,
+): ReplyError | undefined {
+  const { maxRecordSize, maxStorage } = options.policy
+  if (maxStorage !== undefined) {
+    const usage = usedMemory(db)
+    if (usage >= maxStorage) return storageExceeded(maxStorage, usage, options.docs)
+  }
+  if (maxRecordSize === undefined) return undefined
+  const added = sizeOfWords(argv)
+  const grows = (key: Bytes): boolean => db.type(key) !== 'string' || extending.has(command.name)
+  const size = (key: Bytes): number => (grows(key) && db.has(key) ? measure(db.find(key)!.value).bytes : 0)
+  return keys.some((key) => size(key) + added > maxRecordSize) ? recordTooLarge() : undefined
+}
