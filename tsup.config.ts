@@ -8,6 +8,7 @@ const entries: Record<string, string> = {
   msw: 'src/adapters/msw.ts',
   server: 'src/server/server.ts',
   matchers: 'matchers/index.ts',
+  jest: 'fixtures/jest.ts',
   'jest/extend': 'matchers/jest.ts',
 }
 
@@ -33,12 +34,39 @@ const common: Options = {
   treeshake: true,
 }
 
+/**
+ * A fixture imports its `extend` entry as it is published. In a shared chunk the side effect would be lost: package.json
+ * can name the entry as one that has side effects, but not a chunk, whose name changes with its content.
+ */
+const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[number] => ({
+  name: 'extend-entries',
+  setup(build) {
+    build.onResolve({ filter: /matchers\/(?:vitest|jest)\.js$/ }, ({ path, kind }) => {
+      const runner = /(\w+)\.js$/.exec(path)?.[1]
+      return kind === 'entry-point'
+        ? undefined
+        : { path: `./${runner}/extend.${suffix}`, external: true, sideEffects: true }
+    })
+  },
+})
+
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true })
   return [
-    { ...common, format: 'esm', entry: existing({ ...entries, ...moduleEntries }) },
+    {
+      ...common,
+      format: 'esm',
+      entry: existing({ ...entries, ...moduleEntries }),
+      esbuildPlugins: [extendEntries('js')],
+    },
     // Jest cannot load modules from CommonJS: the dependencies that are modules only come along.
-    { ...common, format: 'cjs', entry: existing(entries), noExternal: ['@noble/hashes', 'rou3'] },
+    {
+      ...common,
+      format: 'cjs',
+      entry: existing(entries),
+      noExternal: ['@noble/hashes', 'rou3'],
+      esbuildPlugins: [extendEntries('cjs')],
+    },
   ]
 })
 

@@ -11,6 +11,7 @@ export const alias = [
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
   { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
+  { find: /^stuntdouble\/jest$/, replacement: source('fixtures/jest.ts') },
   { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
 ]
 
