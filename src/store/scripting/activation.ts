@@ -1,0 +1,243 @@
+import type { CallSite, Coroutine, LuaFunction, LuaTable, Result, Value } from './value.js'
+import { nothing, LuaTable as Table } from './value.js'
+
+/**
+ * The registers of the run in progress. Compiled code is shared by all machines, so what belongs to one run is
+ * here; `enter` saves the registers of an outer run and puts them back. Runs are synchronous, hence never mixed.
+ */
+export const vm: Registers = {
+  steps: 0,
+  room: 0,
+  depth: 0,
+  sites: [],
+  coroutine: undefined,
+  memory: 0,
+  globals: new Table(),
+  state: undefined as unknown as MachineState,
+}
+
+interface Registers {
+  /** Budget left: one unit per loop turn and call, more for long work in a library function. */
+  steps: number
+  /** JavaScript stack left, in frames. Counted, so that the depth of a stack overflow does not depend on the host. */
+  room: number
+  /** Number of calls in progress in this coroutine; `sites[depth - 1]` is where the running function was called. */
+  depth: number
+  sites: CallSite[]
+  coroutine: Coroutine | undefined
+  /** Bytes that library functions may still make. */
+  memory: number
+  globals: LuaTable
+  state: MachineState
+}
+
+/** What one machine keeps between runs. */
+export interface MachineState {
+  /** Addresses that `tostring` invented for tables and functions. */
+  readonly addresses: WeakMap<object, string>
+  addressCount: number
+  /** The 48 bits of the random generator, low word first, as three 16-bit numbers. */
+  random: [number, number, number]
+  /** Settings of the cjson library. */
+  readonly json: JsonSettings
+}
+
+export interface JsonSettings {
+  sparseConvert: boolean
+  sparseRatio: number
+  sparseSafe: number
+  encodeMaxDepth: number
+  decodeMaxDepth: number
+  encodeInvalidNumbers: 'error' | 'allow' | 'null'
+  decodeInvalidNumbers: boolean
+  keepBuffer: boolean
+  numberPrecision: number
+}
+
+/**
+ * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines give about a megabyte, of
+ * which the store and the caller of the library need a part.
+ */
+const roomForRun = 4200
+
+/** Bytes that the strings made by one run may add up to. */
+const memoryForRun = 0x4000_0000
+
+/** No string grows longer: real servers would take more, but a test double should not exhaust its host. */
+export const longestString = 0x400_0000
+
+/** A Lua error on its way to the next `pcall` or out of the script. */
+export class LuaError {
+  readonly value: Value
+  /** Where it was raised: the running function, or the call of the library function that raised it. */
+  readonly site: CallSite | undefined
+  /** The library function that raised it, by the name it was called with. */
+  readonly callee: string | undefined
+
+  constructor(value: Value, site?: CallSite, callee?: string) {
+    this.value = value
+    this.site = site
+    this.callee = callee
+  }
+
+  get message(): string {
+    return typeof this.value === 'string' || typeof this.value === 'number' ? String(this.value) : 'Lua error object'
+  }
+}
+
+/** The step budget is used up. No `pcall` catches this one. */
+export class BudgetExhausted {
+  readonly message = 'the step budget of the script is exhausted'
+}
+
+/** Calls that come from a library function, not from Lua code. */
+export const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
+
+/** A call in tail position that was put off, because the calls before it have piled up. */
+export class TailCall extends Array<Value> {
+  target: LuaFunction = noTarget
+  site: CallSite = hostSite
+}
+
+function noTarget(): Result {
+  return nothing
+}
+
+export function exhausted(): never {
+  vm.steps = 0
+  throw new BudgetExhausted()
+}
+
+/** Charges work that is not a call or a loop turn. */
+export function charge(units: number): void {
+  vm.steps -= units
+  if (vm.steps < 0) exhausted()
+}
+
+/** Charges the bytes of a new string of a library function; errors as real Lua does when malloc fails. */
+export function chargeBytes(bytes: number): void {
+  if (bytes > longestString) throw new LuaError('not enough memory')
+  if (bytes < 256) return
+  vm.memory -= bytes
+  vm.steps -= bytes >>> 12
+  if (vm.memory < 0) throw new LuaError('not enough memory')
+}
+
+export function stackOverflow(site: CallSite): never {
+  throw errorAt(site, 'stack overflow')
+}
+
+/** `user_script:3: ` for a function on the stack; level 1 is the function that called the running one. */
+export function where(level: number): string {
+  const site = siteOf(level)
+  return site === undefined || site.line === 0 ? '' : `${site.chunk}:${site.line}: `
+}
+
+function siteOf(level: number): CallSite | undefined {
+  if (level < 1 || level > vm.depth) return undefined
+  const site = vm.sites[vm.depth - level]
+  // The frame of a function that ended in a tail call is gone; only a library function leaves it in place.
+  return level > 1 && site?.isTail ? undefined : site
+}
+
+/** An error of the code at `site`. */
+export function errorAt(site: CallSite, message: string): LuaError {
+  return new LuaError(site.line === 0 ? message : `${site.chunk}:${site.line}: ${message}`, site)
+}
+
+/** An error that a library function raises, with the position of its caller. */
+export function hostError(message: string): LuaError {
+  return new LuaError(where(1) + message, siteOf(1), siteOf(1)?.name)
+}
+
+/** An error value raised by a library function as it is. */
+export function hostErrorValue(value: Value): LuaError {
+  return new LuaError(value, siteOf(1), siteOf(1)?.name)
+}
+
+/** `bad argument #1 to 'rep' (…)`, counted as the caller wrote it: `s:rep()` passes the string silently. */
+export function argumentError(index: number, message: string): LuaError {
+  const site = siteOf(1)
+  const name = site?.name ?? '?'
+  if (site?.isMethod) {
+    if (index === 1) return hostError(`calling '${name}' on bad self (${message})`)
+    return hostError(`bad argument #${index - 1} to '${name}' (${message})`)
+  }
+  return hostError(`bad argument #${index} to '${name}' (${message})`)
+}
+
+/** Calls from a library function or a metamethod. Puts off nothing: the result is final. */
+export function call(target: LuaFunction, ...args: Value[]): Result {
+  return callAt(hostSite, target, args)
+}
+
+/** JavaScript frames between the library function and the body of the called one, generously. */
+const hostCallFrames = 12
+
+export function callAt(site: CallSite, target: LuaFunction, args: readonly Value[]): Result {
+  const depth = vm.depth
+  if (--vm.steps < 0) exhausted()
+  if (vm.room < hostCallFrames) stackOverflow(site)
+  vm.room -= hostCallFrames
+  vm.sites[depth] = site
+  vm.depth = depth + 1
+  const result = target(...args)
+  const settled = result instanceof TailCall ? settle(result) : result
+  vm.depth = depth
+  vm.room += hostCallFrames
+  return settled
+}
+
+/** Runs the calls that were put off, one after the other, without stacking them. */
+export function settle(result: TailCall): Result {
+  let current: Result = result
+  while (current instanceof TailCall) {
+    if (--vm.steps < 0) exhausted()
+    vm.sites[vm.depth - 1] = current.site
+    current = current.target(...current)
+  }
+  return current
+}
+
+/** Runs `work` with fresh registers for `globals` and a budget, and reports what is left of it. */
+export function enter<T>(state: MachineState, globals: LuaTable, steps: number, work: () => T): T {
+  const saved = { ...vm }
+  vm.steps = steps
+  // A run inside a run, as a follower of the first may start one, shares the stack with it.
+  vm.room = saved.depth === 0 ? roomForRun : saved.room - hostCallFrames
+  vm.depth = 0
+  vm.sites = []
+  vm.coroutine = undefined
+  vm.memory = memoryForRun
+  vm.globals = globals
+  vm.state = state
+  try {
+    return work()
+  } finally {
+    Object.assign(vm, saved)
+  }
+}
+
+/**
+ * Runs `work` and answers the Lua error that ended it, with the registers as they were. Other failures are not
+ * Lua's and go on.
+ */
+export function enterProtected<T>(work: () => T): T | LuaError {
+  const { depth, room, sites, coroutine } = vm
+  try {
+    return work()
+  } catch (problem) {
+    vm.depth = depth
+    vm.room = room
+    vm.sites = sites
+    vm.coroutine = coroutine
+    if (problem instanceof LuaError) return problem
+    // The count of frames is an estimate; the engine has the last word.
+    if (isStackOverflow(problem)) return new LuaError('stack overflow')
+    throw problem
+  }
+}
+
+export function isStackOverflow(problem: unknown): boolean {
+  return problem instanceof Error && /call stack|too much recursion/i.test(problem.message)
+}

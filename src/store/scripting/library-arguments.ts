@@ -1,0 +1,89 @@
+import { argumentError, hostErrorValue } from './activation.js'
+import { numberText } from './number-text.js'
+import { readonlyText, toNumber } from './operations.js'
+import type { LuaFunction, Value } from './value.js'
+import { LuaTable, typeName } from './value.js'
+
+/** How library functions read their arguments. Positions count from 0 here and from 1 in messages. */
+export type Arguments = readonly Value[]
+
+function typeMismatch(args: Arguments, at: number, expected: string): never {
+  const actual = at < args.length ? typeName(args[at]) : 'no value'
+  throw argumentError(at + 1, `${expected} expected, got ${actual}`)
+}
+
+export function checkAny(args: Arguments, at: number): Value {
+  if (at >= args.length) throw argumentError(at + 1, 'value expected')
+  return args[at]
+}
+
+export function checkTable(args: Arguments, at: number): LuaTable {
+  const value = args[at]
+  return value instanceof LuaTable ? value : typeMismatch(args, at, 'table')
+}
+
+export function checkFunction(args: Arguments, at: number): LuaFunction {
+  const value = args[at]
+  return typeof value === 'function' ? value : typeMismatch(args, at, 'function')
+}
+
+/** A string, or a number as `tostring` writes it. */
+export function checkString(args: Arguments, at: number): string {
+  const value = args[at]
+  if (typeof value === 'string') return value
+  return typeof value === 'number' ? numberText(value) : typeMismatch(args, at, 'string')
+}
+
+export function optionalString(args: Arguments, at: number, fallback: string): string {
+  return args[at] === undefined ? fallback : checkString(args, at)
+}
+
+export function checkNumber(args: Arguments, at: number): number {
+  const value = args[at]
+  if (typeof value === 'number') return value
+  return toNumber(value) ?? typeMismatch(args, at, 'number')
+}
+
+export function optionalNumber(args: Arguments, at: number, fallback: number): number {
+  return args[at] === undefined ? fallback : checkNumber(args, at)
+}
+
+/** A number cut to a 64-bit integer; the fraction is dropped. */
+export function checkInteger(args: Arguments, at: number): number {
+  return integer(checkNumber(args, at))
+}
+
+export function optionalInteger(args: Arguments, at: number, fallback: number): number {
+  return args[at] === undefined ? fallback : checkInteger(args, at)
+}
+
+/** A number cut to 32 bits, where the C library takes an int. */
+export function checkInt(args: Arguments, at: number): number {
+  return toInt(checkNumber(args, at))
+}
+
+export function optionalInt(args: Arguments, at: number, fallback: number): number {
+  return args[at] === undefined ? fallback : checkInt(args, at)
+}
+
+function integer(value: number): number {
+  const whole = Math.trunc(value)
+  return whole >= -0x8000_0000_0000_0000 && whole < 0x8000_0000_0000_0000 ? whole + 0 : -0x8000_0000_0000_0000
+}
+
+function toInt(value: number): number {
+  return Number(BigInt.asIntN(32, BigInt(integer(value))))
+}
+
+/** Raw changes refuse a protected table, without a position because the library function has none. */
+export function checkWritable(table: LuaTable): void {
+  if (table.isReadonly) throw hostErrorValue(readonlyText)
+}
+
+/** Makes the table of a library. Nothing can change it, so all machines share it. */
+export function library(functions: Readonly<Record<string, Value>>): LuaTable {
+  const table = new LuaTable()
+  for (const [name, value] of Object.entries(functions)) table.set(name, value)
+  table.isReadonly = true
+  return table
+}

@@ -1,0 +1,179 @@
+/**
+ * Numbers as C prints and reads them. JavaScript's own formatting rounds exact ties upwards where C rounds them to
+ * even, so ties are found and settled here.
+ */
+
+/** `%.14g`: how Lua turns a number into a string. */
+export function numberText(value: number): string {
+  if (Number.isInteger(value) && value < 1e14 && value > -1e14) {
+    return value === 0 && Object.is(value, -0) ? '-0' : `${value}`
+  }
+  return generalText(value, 14)
+}
+
+/** `%.<precision>g` without flags. */
+export function generalText(value: number, precision: number): string {
+  return infiniteText(value) ?? trimmedGeneral(value, precision || 1, false)
+}
+
+/** The sign of NaN is lost in JavaScript; x86-64 makes a negative one for 0/0, the usual source. */
+function infiniteText(value: number): string | undefined {
+  if (value === Number.POSITIVE_INFINITY) return 'inf'
+  if (value === Number.NEGATIVE_INFINITY) return '-inf'
+  return !Number.isNaN(value) ? undefined : '-nan'
+}
+
+/** `%e`, `%f` or `%g` with a precision; `keepZeros` is the `#` flag. */
+export function floatText(value: number, letter: string, precision: number, keepZeros: boolean): string {
+  const special = infiniteText(value)
+  if (special !== undefined) return special
+  if (letter === 'f') return fixedText(value, precision) + (keepZeros && precision === 0 ? '.' : '')
+  if (letter === 'e') return exponentText(value, precision, keepZeros)
+  return trimmedGeneral(value, precision || 1, keepZeros)
+}
+
+function sign(value: number): string {
+  return value < 0 || Object.is(value, -0) ? '-' : ''
+}
+
+function trimmedGeneral(value: number, precision: number, keepZeros: boolean): string {
+  if (value === 0) return `${sign(value)}0${keepZeros && precision > 1 ? `.${'0'.repeat(precision - 1)}` : ''}`
+  const { digits, exponent } = roundedDigits(Math.abs(value), precision)
+  if (exponent < -4 || exponent >= precision) {
+    return sign(value) + withExponent(keepZeros ? digits : withoutZeros(digits), exponent)
+  }
+  let whole: string
+  let fraction: string
+  if (exponent < 0) {
+    whole = '0'
+    fraction = '0'.repeat(-exponent - 1) + digits
+  } else {
+    whole = digits.slice(0, exponent + 1)
+    fraction = digits.slice(exponent + 1)
+  }
+  if (!keepZeros) fraction = withoutZeros(fraction)
+  return sign(value) + whole + (fraction === '' && !keepZeros ? '' : `.${fraction}`)
+}
+
+function withoutZeros(digits: string): string {
+  let end = digits.length
+  while (end > 0 && digits.charCodeAt(end - 1) === 48) end--
+  return digits.slice(0, end)
+}
+
+function withExponent(digits: string, exponent: number): string {
+  const mantissa = digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits
+  const size = Math.abs(exponent)
+  return `${mantissa}e${exponent < 0 ? '-' : '+'}${size < 10 ? '0' : ''}${size}`
+}
+
+function exponentText(value: number, precision: number, keepZeros: boolean): string {
+  if (value === 0) {
+    const zeros = precision > 0 ? `.${'0'.repeat(precision)}` : keepZeros ? '.' : ''
+    return `${sign(value)}0${zeros}e+00`
+  }
+  const { digits, exponent } = roundedDigits(Math.abs(value), precision + 1)
+  const text = sign(value) + withExponent(digits, exponent)
+  return keepZeros && precision === 0 ? text.replace('e', '.e') : text
+}
+
+function fixedText(value: number, precision: number): string {
+  const size = Math.abs(value)
+  if (size === 0) return `${sign(value)}0${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
+  const { digits, scale } = exactDigits(size)
+  const rounded = roundAt(digits, digits.length - scale + precision)
+  const padded = rounded.padStart(precision + 1, '0')
+  const whole = padded.slice(0, padded.length - precision)
+  return `${sign(value)}${whole}${precision > 0 ? `.${padded.slice(padded.length - precision)}` : ''}`
+}
+
+/** The digits of a positive number rounded to `precision` of them: d.ddd × 10^exponent. */
+function roundedDigits(value: number, precision: number): { digits: string; exponent: number } {
+  if (precision <= 17) {
+    const short = value.toExponential(precision - 1)
+    const mark = short.indexOf('e')
+    // A tie needs an exact decimal end one digit later; then the decimal with one digit more is the number itself.
+    if (Number(value.toExponential(precision)) !== value) {
+      return { digits: short.slice(0, 1) + short.slice(2, mark), exponent: Number(short.slice(mark + 1)) }
+    }
+  }
+  const exact = exactDigits(value)
+  const rounded = roundAt(exact.digits, precision)
+  const grown = rounded.length - precision
+  return {
+    digits: rounded.slice(0, precision),
+    exponent: exact.digits.length - exact.scale - 1 + Math.max(grown, 0),
+  }
+}
+
+/** Every digit of a positive finite number: digits × 10^-scale, without leading zeros. */
+function exactDigits(value: number): { digits: string; scale: number } {
+  let scale = 0
+  let size = value
+  // Multiplying by two is exact, so this finds the binary fraction of any double.
+  while (!Number.isInteger(size)) {
+    size *= 2
+    scale++
+  }
+  return { digits: (BigInt(size) * 5n ** BigInt(scale)).toString(), scale }
+}
+
+/** The first `count` digits as a number text, rounded half to even; may be one digit longer than asked. */
+function roundAt(digits: string, count: number): string {
+  if (count >= digits.length) return digits.padEnd(count, '0')
+  if (count < 0) return '0'
+  const head = count === 0 ? '0' : digits.slice(0, count)
+  const next = digits.charCodeAt(count) - 48
+  const isTie = next === 5 && /^0*$/.test(digits.slice(count + 1))
+  const isOdd = (head.charCodeAt(head.length - 1) & 1) === 1
+  if (next < 5 || (isTie && !isOdd)) return head
+  return (BigInt(head) + 1n).toString().padStart(head.length, '0')
+}
+
+const decimal = /^[ \t-\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t-\r]*$/
+const hexadecimal = /^[ \t-\r]*([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)(?:[pP]([+-]?[0-9]+))?[ \t-\r]*$/
+const named = /^[ \t-\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9A-Za-z_]*\))?)[ \t-\r]*$/i
+
+/** The number a string spells, as C's `strtod` reads it with white space around; `undefined` when it spells none. */
+export function parseNumber(source: string): number | undefined {
+  const zero = source.indexOf('\0')
+  const text = zero < 0 ? source : source.slice(0, zero)
+  const plain = decimal.exec(text)
+  if (plain !== null) return Number(plain[1])
+  const hex = hexadecimal.exec(text)
+  if (hex !== null) return hexNumber(hex[1]!, hex[2]!, hex[3]!, hex[4])
+  const word = named.exec(text)
+  if (word === null) return undefined
+  const size = word[2] === undefined ? Number.NaN : Number.POSITIVE_INFINITY
+  return word[1] === '-' ? -size : size
+}
+
+function hexNumber(sign: string, whole: string, fraction: string, exponent: string | undefined): number | undefined {
+  if (whole === '' && fraction === '') return undefined
+  const digits = BigInt(`0x${whole}${fraction}`)
+  // Number(BigInt) rounds correctly; the power of two that follows is exact but for subnormal results.
+  const power = Math.max(-5000, Math.min(5000, Number(exponent ?? 0))) - 4 * fraction.length
+  const value = scale2(Number(digits), power)
+  return sign === '-' ? -value : value
+}
+
+/** value × 2^power, without overflow on the way. */
+export function scale2(value: number, power: number): number {
+  let result = value
+  let left = power
+  while (left > 1000 && Number.isFinite(result) && result !== 0) {
+    result *= 2 ** 1000
+    left -= 1000
+  }
+  while (left < -1000 && result !== 0) {
+    result *= 2 ** -1000
+    left += 1000
+  }
+  return result * 2 ** left
+}
+
+/** A number as the bits of a 64-bit C integer; what does not fit becomes the lowest one, as on x86-64. */
+export function toInt64(value: number): bigint {
+  if (!(value > -9223372036854777856 && value < 9223372036854775808)) return -0x8000000000000000n
+  return BigInt(Math.trunc(value))
+}

@@ -1,0 +1,275 @@
+import { callAt, errorAt, LuaError, longestString, vm } from './activation.js'
+import { numberText, parseNumber } from './number-text.js'
+import type { CallSite, Result, Value } from './value.js'
+import { first, LuaTable, typeName } from './value.js'
+
+/**
+ * What an operation does when its operands are not the plain case: coercion, metamethods, errors. Compiled code
+ * handles the plain case itself.
+ */
+
+/** An operation in a source, with what its operands are called there: `local 'x'`, or nothing. */
+export interface Operation {
+  readonly site: CallSite
+  readonly left: string | undefined
+  readonly right: string | undefined
+}
+
+/** All strings share this metatable; the string library is its `__index`. */
+export const stringMeta: LuaTable = new LuaTable()
+
+/** Steps of `__index` and `__newindex` after which a chain counts as endless. */
+const maxChain = 100
+
+export function metatable(value: Value): LuaTable | undefined {
+  if (value instanceof LuaTable) return value.meta
+  return typeof value === 'string' ? stringMeta : undefined
+}
+
+export function metamethod(value: Value, event: string): Value {
+  return metatable(value)?.getString(event)
+}
+
+export function typeError(operation: Operation, verb: string, value: Value, called: string | undefined): LuaError {
+  const type = typeName(value)
+  return errorAt(
+    operation.site,
+    called === undefined ? `attempt to ${verb} a ${type} value` : `attempt to ${verb} ${called} (a ${type} value)`,
+  )
+}
+
+/** Calls any value, by its `__call` when it is not a function. */
+export function callValue(operation: Operation, target: Value, args: readonly Value[]): Result {
+  if (typeof target === 'function') return target(...args)
+  const handler = metamethod(target, '__call')
+  if (typeof handler !== 'function') throw typeError(operation, 'call', target, operation.left)
+  return handler(target, ...args)
+}
+
+function invoke(site: CallSite, handler: Value, args: readonly Value[]): Result {
+  if (typeof handler === 'function') return callAt(site, handler, args)
+  const inner = metamethod(handler, '__call')
+  if (typeof inner !== 'function') {
+    throw typeError({ site, left: undefined, right: undefined }, 'call', handler, undefined)
+  }
+  return callAt(site, inner, [handler, ...args])
+}
+
+// Fields
+
+export function index(object: Value, key: Value, operation: Operation): Value {
+  let current = object
+  for (let step = 0; step < maxChain; step++) {
+    let handler: Value
+    if (current instanceof LuaTable) {
+      const value = current.get(key)
+      if (value !== undefined) return value
+      handler = current.meta?.getString('__index')
+      if (handler === undefined) return undefined
+    } else {
+      handler = metamethod(current, '__index')
+      if (handler === undefined) throw typeError(operation, 'index', current, operation.left)
+    }
+    if (typeof handler === 'function') return first(callAt(operation.site, handler, [current, key]))
+    current = handler
+  }
+  throw errorAt(operation.site, 'loop in gettable')
+}
+
+export function setIndex(object: Value, key: Value, value: Value, operation: Operation): void {
+  let current = object
+  for (let step = 0; step < maxChain; step++) {
+    let handler: Value
+    if (current instanceof LuaTable) {
+      // As in redis, a protected table refuses before its metatable is asked.
+      if (current.isReadonly) throw errorAt(operation.site, readonlyText)
+      handler = current.meta === undefined || current.get(key) !== undefined ? undefined : newIndex(current.meta)
+      if (handler === undefined) {
+        rawSet(current, key, value, operation)
+        return
+      }
+    } else {
+      handler = metamethod(current, '__newindex')
+      if (handler === undefined) throw typeError(operation, 'index', current, operation.left)
+    }
+    if (typeof handler === 'function') {
+      callAt(operation.site, handler, [current, key, value])
+      return
+    }
+    current = handler
+  }
+  throw errorAt(operation.site, 'loop in settable')
+}
+
+function newIndex(meta: LuaTable): Value {
+  return meta.getString('__newindex')
+}
+
+export const readonlyText = 'Attempt to modify a readonly table'
+
+/** Assigns without metamethods, and refuses the keys that no table takes. */
+export function rawSet(table: LuaTable, key: Value, value: Value, operation: Operation): void {
+  if (key === undefined) throw errorAt(operation.site, 'table index is nil')
+  if (Number.isNaN(key)) throw errorAt(operation.site, 'table index is NaN')
+  table.set(key, value)
+}
+
+// Arithmetic
+
+export type ArithmeticEvent = '__add' | '__sub' | '__mul' | '__div' | '__mod' | '__pow' | '__unm'
+
+/** A number, or a string that spells one. */
+export function toNumber(value: Value): number | undefined {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' ? parseNumber(value) : undefined
+}
+
+export function compute(event: ArithmeticEvent, left: number, right: number): number {
+  switch (event) {
+    case '__add':
+      return left + right
+    case '__sub':
+      return left - right
+    case '__mul':
+      return left * right
+    case '__div':
+      return left / right
+    case '__mod':
+      return modulo(left, right)
+    case '__pow':
+      return power(left, right)
+    case '__unm':
+      return -left
+  }
+}
+
+export function modulo(left: number, right: number): number {
+  return left - Math.floor(left / right) * right
+}
+
+/** C's pow: 1 to any power is 1, and so is -1 to an infinite one. */
+export function power(left: number, right: number): number {
+  if (left === 1 || (left === -1 && !Number.isFinite(right) && !Number.isNaN(right))) return 1
+  return left ** right
+}
+
+export function arithmetic(event: ArithmeticEvent, left: Value, right: Value, operation: Operation): Value {
+  const a = toNumber(left)
+  const b = a === undefined ? undefined : toNumber(right)
+  if (a !== undefined && b !== undefined) return compute(event, a, b)
+  const handler = metamethod(left, event) ?? metamethod(right, event)
+  if (handler !== undefined) return first(invoke(operation.site, handler, [left, right]))
+  const isLeft = toNumber(left) === undefined
+  throw typeError(operation, 'perform arithmetic on', isLeft ? left : right, isLeft ? operation.left : operation.right)
+}
+
+export function lengthOf(value: Value, operation: Operation): Value {
+  if (typeof value === 'string') return value.length
+  if (value instanceof LuaTable) return value.length()
+  throw typeError(operation, 'get length of', value, operation.left)
+}
+
+// Comparison
+
+export function equals(left: Value, right: Value, site: CallSite): boolean {
+  if (left === right) return true
+  if (!(left instanceof LuaTable && right instanceof LuaTable)) return false
+  const handler = commonHandler(left, right, '__eq')
+  return handler !== undefined && isTrue(first(invoke(site, handler, [left, right])))
+}
+
+/** Comparisons ask a metamethod only when both operands have the same one. */
+function commonHandler(left: Value, right: Value, event: string): Value {
+  const handler = metamethod(left, event)
+  if (handler === undefined) return undefined
+  return metatable(left) === metatable(right) || metamethod(right, event) === handler ? handler : undefined
+}
+
+export function isTrue(value: Value): boolean {
+  return value !== undefined && value !== false
+}
+
+export function lessThan(left: Value, right: Value, site: CallSite): boolean {
+  if (typeof left === 'number' && typeof right === 'number') return left < right
+  if (typeof left === 'string' && typeof right === 'string') return left < right
+  if (typeName(left) === typeName(right)) {
+    const handler = commonHandler(left, right, '__lt')
+    if (handler !== undefined) return isTrue(first(invoke(site, handler, [left, right])))
+  }
+  throw orderError(left, right, site)
+}
+
+export function lessOrEqual(left: Value, right: Value, site: CallSite): boolean {
+  if (typeof left === 'number' && typeof right === 'number') return left <= right
+  if (typeof left === 'string' && typeof right === 'string') return left <= right
+  if (typeName(left) === typeName(right)) {
+    const handler = commonHandler(left, right, '__le')
+    if (handler !== undefined) return isTrue(first(invoke(site, handler, [left, right])))
+    const opposite = commonHandler(right, left, '__lt')
+    if (opposite !== undefined) return !isTrue(first(invoke(site, opposite, [right, left])))
+  }
+  throw orderError(left, right, site)
+}
+
+function orderError(left: Value, right: Value, site: CallSite): LuaError {
+  const a = typeName(left)
+  const b = typeName(right)
+  return errorAt(site, a === b ? `attempt to compare two ${a} values` : `attempt to compare ${a} with ${b}`)
+}
+
+// Strings
+
+export function concatenate(left: Value, right: Value, operation: Operation): Value {
+  if (isText(left) && isText(right)) return join(left, right, operation.site)
+  const handler = metamethod(left, '__concat') ?? metamethod(right, '__concat')
+  if (handler !== undefined) return first(invoke(operation.site, handler, [left, right]))
+  const isRight = isText(left)
+  throw typeError(operation, 'concatenate', isRight ? right : left, isRight ? operation.right : operation.left)
+}
+
+function isText(value: Value): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+function join(left: string | number, right: string | number, site: CallSite): string {
+  const a = typeof left === 'number' ? numberText(left) : left
+  const b = typeof right === 'number' ? numberText(right) : right
+  const { length } = a
+  // Engines join by reference: a new string costs its shorter half at most.
+  const bytes = Math.min(length, b.length)
+  if (bytes > 255) {
+    vm.memory -= bytes
+    if (vm.memory < 0) throw new LuaError('not enough memory', site)
+  }
+  if (length + b.length > longestString) throw new LuaError('not enough memory', site)
+  return a + b
+}
+
+/** An address as C prints one. Invented, and the same in every run of a seed. */
+function address(object: object): string {
+  const { state } = vm
+  let known = state.addresses.get(object)
+  if (known === undefined) {
+    known = `0x${(0x7f00_0000_0000 + ++state.addressCount * 0x40).toString(16).padStart(12, '0')}`
+    state.addresses.set(object, known)
+  }
+  return known
+}
+
+/** What `tostring` gives without a metamethod. */
+export function plainText(value: Value): string {
+  switch (typeof value) {
+    case 'undefined':
+      return 'nil'
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'number':
+      return numberText(value)
+    case 'string':
+      return value
+    default: {
+      const type = typeName(value)
+      return type === 'userdata' ? 'userdata: (nil)' : `${type}: ${address(value as object)}`
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** The parsed form of a source, with every name resolved to a local, an upvalue or a global. */
+
+/** A local variable of one function. */
+export interface Local {
+  readonly name: string
+  readonly slot: number
+  /** Some inner function uses it, so it lives in a cell of its own. */
+  isCaptured: boolean
+}
+
+/** Where a function finds an upvalue when it is created: in its parent's locals or the parent's own upvalues. */
+export interface Upvalue {
+  readonly name: string
+  readonly local: Local | undefined
+  readonly index: number
+}
+
+export interface FunctionNode {
+  readonly kind: 'function'
+  readonly line: number
+  readonly parameters: readonly Local[]
+  readonly isVararg: boolean
+  /** The old-style table of extra arguments, for a vararg function that never says `...`. */
+  readonly argumentTable: Local | undefined
+  readonly upvalues: readonly Upvalue[]
+  readonly body: Block
+  /** Size of a frame. */
+  readonly slots: number
+}
+
+export type Block = readonly Statement[]
+
+export type Operator = '+' | '-' | '*' | '/' | '%' | '^' | '==' | '~=' | '<' | '<=' | '>' | '>='
+
+export interface LocalNode {
+  readonly kind: 'local'
+  readonly local: Local
+}
+export interface UpvalueNode {
+  readonly kind: 'upvalue'
+  readonly index: number
+  readonly name: string
+}
+export interface GlobalNode {
+  readonly kind: 'global'
+  readonly name: string
+  readonly line: number
+}
+export interface IndexNode {
+  readonly kind: 'index'
+  readonly object: Expression
+  readonly key: Expression
+  readonly line: number
+}
+export interface CallNode {
+  readonly kind: 'call'
+  readonly target: Expression
+  readonly args: readonly Expression[]
+  readonly line: number
+}
+export interface MethodNode {
+  readonly kind: 'method'
+  readonly object: Expression
+  readonly name: string
+  readonly args: readonly Expression[]
+  readonly line: number
+}
+
+export type Variable = LocalNode | UpvalueNode | GlobalNode | IndexNode
+
+export type TableItem =
+  | { readonly key: undefined; readonly value: Expression; readonly line: number }
+  | { readonly key: Expression; readonly value: Expression; readonly line: number }
+
+export type Expression =
+  | { readonly kind: 'nil' | 'true' | 'false' | 'vararg' }
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'string'; readonly value: string }
+  | FunctionNode
+  | Variable
+  | CallNode
+  | MethodNode
+  | {
+      readonly kind: 'binary'
+      readonly operator: Operator
+      readonly left: Expression
+      readonly right: Expression
+      readonly line: number
+    }
+  | { readonly kind: 'concat'; readonly parts: readonly Expression[]; readonly line: number }
+  | { readonly kind: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
+  | { readonly kind: 'not'; readonly operand: Expression }
+  | { readonly kind: 'negate' | 'length'; readonly operand: Expression; readonly line: number }
+  | { readonly kind: 'table'; readonly items: readonly TableItem[]; readonly line: number }
+  /** Parentheses around a call or `...`, which cut it to one value. */
+  | { readonly kind: 'single'; readonly inner: Expression }
+
+export type Statement =
+  | { readonly kind: 'local-function'; readonly local: Local; readonly value: FunctionNode }
+  | { readonly kind: 'declare'; readonly locals: readonly Local[]; readonly values: readonly Expression[] }
+  | {
+      readonly kind: 'assign'
+      readonly targets: readonly Variable[]
+      readonly values: readonly Expression[]
+      readonly line: number
+    }
+  | { readonly kind: 'call-statement'; readonly call: CallNode | MethodNode }
+  | { readonly kind: 'do'; readonly body: Block }
+  | { readonly kind: 'while'; readonly condition: Expression; readonly body: Block }
+  | { readonly kind: 'repeat'; readonly body: Block; readonly condition: Expression }
+  | { readonly kind: 'if'; readonly clauses: readonly Clause[]; readonly otherwise: Block | undefined }
+  | {
+      readonly kind: 'numeric-for'
+      readonly local: Local
+      readonly start: Expression
+      readonly limit: Expression
+      readonly step: Expression | undefined
+      readonly body: Block
+      readonly line: number
+    }
+  | {
+      readonly kind: 'generic-for'
+      readonly locals: readonly Local[]
+      readonly values: readonly Expression[]
+      readonly body: Block
+      readonly line: number
+    }
+  | { readonly kind: 'return'; readonly values: readonly Expression[] }
+  | { readonly kind: 'break' }
+
+export interface Clause {
+  readonly condition: Expression
+  readonly body: Block
+}

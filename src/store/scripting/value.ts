@@ -1,0 +1,351 @@
+/**
+ * The values of Lua as JavaScript sees them. Strings are byte strings (see kernel/bytes): one char, one byte.
+ *
+ * A function is a plain JavaScript function over positional values. It answers one value plainly, and any other
+ * number of values as an array; that is unambiguous because a table is a `LuaTable`, never an array.
+ */
+export type Value = undefined | boolean | number | string | LuaTable | LuaFunction | Coroutine | Userdata
+
+/** One value, or an array of any number of values that nobody changes afterwards. */
+export type Result = Value | readonly Value[]
+
+/** Host functions and compiled Lua functions look alike to a call. */
+// biome-ignore lint/suspicious/noExplicitAny: host functions declare the parameters they read, none or many
+export type LuaFunction = (...args: any[]) => Result
+
+/** No value at all, which is less than one nil. */
+export const nothing: readonly Value[] = []
+/** One nil, for places where `undefined` means something else. */
+export const oneNil: readonly Value[] = [undefined]
+
+/** A light userdata: only its identity counts. `cjson.null` is the only one redis has. */
+export class Userdata {
+  readonly label: string
+
+  constructor(label: string) {
+    this.label = label
+  }
+}
+
+export type CoroutineStatus = 'suspended' | 'running' | 'normal' | 'dead'
+
+/** Arguments come in with `next`, yielded values go out, the function's result ends it. */
+export type Steps = Generator<Result, Result, readonly Value[]>
+
+export class Coroutine {
+  status: CoroutineStatus = 'suspended'
+  /** Starts on the first resume, because the first arguments are the function's own. */
+  start: ((args: readonly Value[]) => Steps) | undefined
+  steps: Steps | undefined
+  /** Call depth at which the body was left by a yield, and the JavaScript frames it will stack up again. */
+  depth = 0
+  room = 0
+  sites: CallSite[] = []
+
+  constructor(start: (args: readonly Value[]) => Steps) {
+    this.start = start
+  }
+}
+
+/** Where a call or an operation stands in a source, and what the called thing is called there. */
+export interface CallSite {
+  /** As error messages print it: `user_script`. */
+  readonly chunk: string
+  /** 0 when the caller is not written in Lua. */
+  readonly line: number
+  readonly name: string | undefined
+  readonly isMethod: boolean
+  /** A tail call leaves no trace of its caller. */
+  readonly isTail: boolean
+}
+
+class Entry {
+  readonly key: Value
+  value: Value
+  next: Entry | undefined
+
+  constructor(key: Value, value: Value) {
+    this.key = key
+    this.value = value
+    this.next = undefined
+  }
+}
+
+/** Up to this many entries a walk over the list beats a `Map`. */
+const smallTable = 8
+
+/**
+ * A table: a dense part for 1…n and a list of entries in order of insertion for all other keys. A deleted entry
+ * stays in the list without a value until the next growth, so that a traversal may delete what it visits.
+ */
+export class LuaTable {
+  /** `list[0]` is `t[1]`; the last element is never nil, so its length is a border. */
+  list: Value[] = []
+  meta: LuaTable | undefined = undefined
+  /** Library tables and the globals of a script refuse every assignment, raw ones too. */
+  isReadonly = false
+  #first: Entry | undefined = undefined
+  #last: Entry | undefined = undefined
+  #entries = 0
+  #live = 0
+  #index: Map<Value, Entry> | undefined = undefined
+
+  /** Raw access. */
+  get(key: Value): Value {
+    if (typeof key === 'string') return this.getString(key)
+    if (typeof key === 'number') return this.getNumber(key)
+    return this.#find(key)?.value
+  }
+
+  getString(key: string): Value {
+    const index = this.#index
+    if (index !== undefined) return index.get(key)?.value
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) if (entry.key === key) return entry.value
+    return undefined
+  }
+
+  getNumber(key: number): Value {
+    const list = this.list
+    if (key >= 1 && key <= list.length) return list[key - 1]
+    return this.#live === 0 ? undefined : this.#find(key)?.value
+  }
+
+  /** Raw assignment; the key is neither nil nor NaN, which callers check because the error is theirs. */
+  set(key: Value, value: Value): void {
+    if (typeof key === 'number') this.setNumber(key, value)
+    else this.#setEntry(key, value)
+  }
+
+  setNumber(key: number, value: Value): void {
+    const list = this.list
+    const length = list.length
+    if (key >= 1 && key <= length && Number.isInteger(key)) {
+      if (value === undefined && key === length) this.#shrink()
+      else list[key - 1] = value
+    } else if (key === length + 1) {
+      if (value === undefined) return
+      list.push(value)
+      if (this.#live !== 0) this.#adopt()
+    } else {
+      this.#setEntry(key + 0, value)
+    }
+  }
+
+  /** A border as the length operator gives it. */
+  length(): number {
+    return this.list.length
+  }
+
+  /**
+   * Takes over the values of a constructor `{…}`. A constructor may end in nils; real Lua finds the border by
+   * halving, and so do we.
+   */
+  adoptList(values: Value[]): void {
+    if (this.list.length !== 0) {
+      for (let index = 0; index < values.length; index++) this.setNumber(index + 1, values[index])
+      return
+    }
+    if (values.length > 0 && values[values.length - 1] === undefined) {
+      const rest = values.splice(border(values))
+      this.list = values
+      for (let index = 0; index < rest.length; index++) {
+        if (rest[index] !== undefined) this.#setEntry(values.length + 1 + index, rest[index])
+      }
+    } else {
+      this.list = values
+    }
+    if (this.#live !== 0) this.#adopt()
+  }
+
+  /** To be called when the list has grown without `setNumber`: what followed it may now continue it. */
+  continueList(): void {
+    if (this.#live !== 0) this.#adopt()
+  }
+
+  /** Whether there are keys besides 1…n. */
+  get hasEntries(): boolean {
+    return this.#live !== 0
+  }
+
+  /** The first live entry at or after `entry`. */
+  #alive(entry: Entry | undefined): Entry | undefined {
+    let current = entry
+    while (current !== undefined && current.value === undefined) current = current.next
+    return current
+  }
+
+  /**
+   * The key after `key` in traversal order, `undefined` at the end. Throws nothing: an unknown key gives `null`,
+   * and the caller words the error.
+   */
+  nextKey(key: Value): Value | null {
+    const list = this.list
+    if (key === undefined) return this.#nextInList(0)
+    if (typeof key === 'number' && key >= 1 && key <= list.length && Number.isInteger(key)) return this.#nextInList(key)
+    const entry = this.#find(key)
+    if (entry !== undefined) return this.#alive(entry.next)?.key
+    // An element that was deleted from the end of the list while it was visited.
+    if (typeof key === 'number' && key >= 1 && Number.isInteger(key)) return this.#alive(this.#first)?.key
+    return null
+  }
+
+  #nextInList(from: number): Value {
+    const list = this.list
+    for (let index = from; index < list.length; index++) if (list[index] !== undefined) return index + 1
+    return this.#alive(this.#first)?.key
+  }
+
+  /** The traversal that `pairs` in a `for` loop runs on, without looking keys up. */
+  cursor(): Cursor {
+    let index = 0
+    let entry: Entry | undefined
+    let inList = true
+    const cursor: Cursor = {
+      key: undefined,
+      value: undefined,
+      advance: () => {
+        if (inList) {
+          const list = this.list
+          while (index < list.length) {
+            const value = list[index++]
+            if (value === undefined) continue
+            cursor.key = index
+            cursor.value = value
+            return true
+          }
+          inList = false
+          entry = this.#alive(this.#first)
+        } else {
+          entry = this.#alive(entry?.next)
+        }
+        if (entry === undefined) return false
+        cursor.key = entry.key
+        cursor.value = entry.value
+        return true
+      },
+    }
+    return cursor
+  }
+
+  #find(key: Value): Entry | undefined {
+    const index = this.#index
+    if (index !== undefined) return index.get(key)
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) if (entry.key === key) return entry
+    return undefined
+  }
+
+  #setEntry(key: Value, value: Value): void {
+    const entry = this.#find(key)
+    if (entry !== undefined) {
+      if (entry.value === undefined) {
+        if (value !== undefined) this.#live++
+      } else if (value === undefined) {
+        this.#live--
+      }
+      entry.value = value
+    } else if (value !== undefined) {
+      this.#append(key, value)
+    }
+  }
+
+  #append(key: Value, value: Value): void {
+    if (this.#entries >= smallTable && this.#live < this.#entries >> 1) this.#compact()
+    const entry = new Entry(key, value)
+    if (this.#last === undefined) this.#first = entry
+    else this.#last.next = entry
+    this.#last = entry
+    this.#live++
+    this.#entries++
+    if (this.#index !== undefined) this.#index.set(key, entry)
+    else if (this.#entries > smallTable) this.#buildIndex()
+  }
+
+  #buildIndex(): void {
+    const index = new Map<Value, Entry>()
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) index.set(entry.key, entry)
+    this.#index = index
+  }
+
+  /** Forgets the deleted entries. New entries are chained anew: a running traversal keeps its old chain. */
+  #compact(): void {
+    let from = this.#alive(this.#first)
+    this.#first = undefined
+    this.#last = undefined
+    this.#entries = 0
+    this.#index = undefined
+    for (; from !== undefined; from = this.#alive(from.next)) {
+      const entry = new Entry(from.key, from.value)
+      if (this.#last === undefined) this.#first = entry
+      else (this.#last as Entry).next = entry
+      this.#last = entry
+      this.#entries++
+    }
+    if (this.#entries > smallTable) this.#buildIndex()
+  }
+
+  /** Deletes the last element of the list and the nils before it. */
+  #shrink(): void {
+    const list = this.list
+    list.pop()
+    while (list.length > 0 && list[list.length - 1] === undefined) list.pop()
+  }
+
+  /** Moves the entries that continue the list into it. */
+  #adopt(): void {
+    const list = this.list
+    for (;;) {
+      const entry = this.#find(list.length + 1)
+      if (entry === undefined || entry.value === undefined) return
+      list.push(entry.value)
+      entry.value = undefined
+      this.#live--
+    }
+  }
+}
+
+export interface Cursor {
+  key: Value
+  value: Value
+  /** Moves to the next live element; false at the end. */
+  advance(): boolean
+}
+
+/** Some n with values[n-1] set and values[n] nil, found by halving. */
+function border(values: readonly Value[]): number {
+  let low = 0
+  let high = values.length
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if (values[middle - 1] === undefined) high = middle
+    else low = middle
+  }
+  return low
+}
+
+export function typeName(value: Value): string {
+  switch (typeof value) {
+    case 'undefined':
+      return 'nil'
+    case 'boolean':
+    case 'number':
+    case 'string':
+    case 'function':
+      return typeof value
+    default:
+      return value instanceof LuaTable ? 'table' : value instanceof Coroutine ? 'thread' : 'userdata'
+  }
+}
+
+/** Whether a call gave anything but one plain value. */
+export function isMany(result: Result): result is readonly Value[] {
+  return Array.isArray(result)
+}
+
+/** The first of the values a call gave. */
+export function first(result: Result): Value {
+  return isMany(result) ? result[0] : (result as Value)
+}
+
+export function all(result: Result): readonly Value[] {
+  return isMany(result) ? result : [result as Value]
+}
