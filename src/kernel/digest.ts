@@ -14,6 +14,10 @@ export function sha256Bytes(bytes: Bytes): Bytes {
   return fromArray(sha256(toArray(bytes)))
 }
 
+let keyed: { readonly key: Bytes; readonly state: ReturnType<typeof hmac.create> } | undefined
+
 export function hmacSha256(key: Bytes, message: Bytes): Bytes {
-  return fromArray(hmac(sha256, toArray(key), toArray(message)))
+  // Nearly all messages are signed with one key: its state is prepared once.
+  if (keyed?.key !== key) keyed = { key, state: hmac.create(sha256, toArray(key)) }
+  return fromArray(keyed.state.clone().update(toArray(message)).digest())
 }

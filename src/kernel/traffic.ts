@@ -94,7 +94,7 @@ export interface AttemptEntry {
   readonly workflowRunId?: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
-  outcome?: AttemptOutcome
+  outcome?: AttemptOutcome | undefined
   /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
   endedAfter?: number
 }
@@ -162,12 +162,20 @@ export type EntryType = EntryBody['type']
 export type EntryOf<T extends EntryType> = EntryStamp & Extract<EntryBody, { type: T }>
 export type Entry = EntryStamp & EntryBody
 
-/** The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1). */
+/** Entries by type and by message. */
+interface TrafficIndex {
+  readonly byType: Map<EntryType, Entry[]>
+  readonly byMessage: Map<string, Entry[]>
+}
+
+/**
+ * The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1); the
+ * index is made by the first question, so that who only counts or listens does not pay for it.
+ */
 export class Traffic {
   readonly #now: () => number
   #entries: Entry[] = []
-  #byType = new Map<EntryType, Entry[]>()
-  #byMessage = new Map<string, Entry[]>()
+  #index: TrafficIndex | undefined
   #subscribers = new Set<(entry: Entry) => void>()
   #sequence = 0
 
@@ -181,10 +189,7 @@ export class Traffic {
         ? { seq: ++this.#sequence, at: this.#now() }
         : { seq: ++this.#sequence, at: this.#now(), cause }
     const entry = Object.assign(stamp, body) as EntryStamp & B
-    this.#entries.push(entry as Entry)
-    pushTo(this.#byType, body.type, entry as Entry)
-    if ('messageId' in body) pushTo(this.#byMessage, body.messageId, entry as Entry)
-    this.#tell(entry as Entry)
+    this.#file(entry as Entry)
     return entry
   }
 
@@ -193,21 +198,32 @@ export class Traffic {
     entry.seq = ++this.#sequence
     entry.at = this.#now()
     entry.cause = cause
-    this.#entries.push(entry)
-    pushTo(this.#byType, entry.type, entry)
-    if ('messageId' in entry) pushTo(this.#byMessage, entry.messageId, entry)
-    this.#tell(entry)
+    this.#file(entry)
   }
 
-  /** Adds the answer to a request, or the outcome to an attempt, once. */
+  #file(entry: Entry): void {
+    this.#entries.push(entry)
+    if (this.#index !== undefined) index(this.#index, entry)
+    if (this.#subscribers.size > 0) this.#tell(entry)
+  }
+
+  #indexed(): TrafficIndex {
+    if (this.#index === undefined) {
+      this.#index = { byType: new Map(), byMessage: new Map() }
+      for (const entry of this.#entries) index(this.#index, entry)
+    }
+    return this.#index
+  }
+
+  /** Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced. */
   complete<E extends RequestEntry | AttemptEntry>(
     entry: E,
-    end: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
+    end?: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
   ): void {
-    Object.assign(entry, end)
+    if (end !== undefined) Object.assign(entry, end)
     // A late answer completes an attempt a second time: it ended when it was given up.
     entry.endedAfter ??= this.#sequence
-    this.#tell(entry as unknown as Entry)
+    if (this.#subscribers.size > 0) this.#tell(entry as unknown as Entry)
   }
 
   get entries(): readonly Entry[] {
@@ -219,12 +235,12 @@ export class Traffic {
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return (this.#byType.get(type) ?? []) as unknown as readonly EntryOf<T>[]
+    return (this.#indexed().byType.get(type) ?? []) as unknown as readonly EntryOf<T>[]
   }
 
   /** Every entry about one message, oldest first. */
   about(messageId: string): readonly Entry[] {
-    return this.#byMessage.get(messageId) ?? []
+    return this.#indexed().byMessage.get(messageId) ?? []
   }
 
   find(seq: number): Entry | undefined {
@@ -242,13 +258,17 @@ export class Traffic {
   /** Forgets all entries; numbering goes on. */
   clear(): void {
     this.#entries = []
-    this.#byType.clear()
-    this.#byMessage.clear()
+    this.#index = undefined
   }
 
   #tell(entry: Entry): void {
     for (const subscriber of this.#subscribers) subscriber(entry)
   }
+}
+
+function index({ byType, byMessage }: TrafficIndex, entry: Entry): void {
+  pushTo(byType, entry.type, entry)
+  if ('messageId' in entry) pushTo(byMessage, entry.messageId, entry)
 }
 
 function pushTo<K>(map: Map<K, Entry[]>, key: K, entry: Entry): void {

@@ -1,27 +1,43 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
 import type { AttemptEntry, AttemptOutcome, EntryStamp, MessageKind } from '../kernel/traffic.js'
-import { type HeaderList, headerOf } from './headers.js'
+import { type HeaderList, headerOf, statusText, type WireReply } from './headers.js'
 import type { Message } from './message.js'
+import type { RetryWait } from './retry.js'
 
 /** Builds what is costly about a delivery, when somebody looks. */
 export interface DeliveryWriter {
   headers(attempt: Attempt): HeaderList
 }
 
+/** Why an attempt did not happen at once. */
+interface Waiting {
+  readonly rule: string | undefined
+  readonly byHand: boolean
+  /** Since when flow control held it. */
+  readonly heldSince: number | undefined
+}
+
 /**
  * One delivery attempt: the entry in the traffic log and the request that a destination gets. Headers, and with them
- * the signature, are made when they are first read.
+ * the signature, are made when they are first read; so is everything else that tells the story.
  */
 export class Attempt implements AttemptEntry, EntryStamp {
   seq = 0
   at = 0
   cause = 0
-  outcome?: AttemptOutcome
+  endedAfter?: number
   readonly message: Message
   readonly retried: number
   /** The signing key in force when the attempt began. */
   readonly key: string
+  /** When it ended, and how; `outcome` puts this together. */
+  endedAt = 0
+  reply: WireReply | undefined
+  next: RetryWait | undefined
+  note: string | undefined
   readonly #writer: DeliveryWriter
+  readonly #waiting: Waiting | undefined
+  #state: AttemptOutcome['state'] | undefined
   #headers: HeaderList | undefined
 
   constructor(message: Message, key: string, writer: DeliveryWriter) {
@@ -29,14 +45,37 @@ export class Attempt implements AttemptEntry, EntryStamp {
     this.retried = message.retried
     this.key = key
     this.#writer = writer
-    this.#wait = message.wait?.reason
-    this.#byHand = message.releasedByHand
-    this.#flowWait = message.ticket?.since
+    if (message.wait !== undefined || message.releasedByHand || message.ticket !== undefined) {
+      this.#waiting = { rule: message.wait?.reason, byHand: message.releasedByHand, heldSince: message.ticket?.since }
+    }
   }
 
-  readonly #wait: string | undefined
-  readonly #byHand: boolean
-  readonly #flowWait: number | undefined
+  /** @internal */
+  end(at: number, reply: WireReply, state: AttemptOutcome['state'], next: RetryWait | undefined): void {
+    this.endedAt = at
+    this.reply = reply
+    this.#state = state
+    this.next = next
+    this.note = reply.note
+  }
+
+  get outcome(): AttemptOutcome | undefined {
+    const { endedAt: at, reply, next, note } = this
+    const state = this.#state
+    if (reply === undefined || state === undefined) return undefined
+    const { status, headers, body } = reply
+    const error = failureText(reply)
+    return {
+      at,
+      status,
+      ...(error !== undefined && { error }),
+      headers,
+      body,
+      state,
+      ...(next && { next: { at: at + next.delay, ...next } }),
+      ...(note !== undefined && { note }),
+    }
+  }
 
   get type(): 'attempt' {
     return 'attempt'
@@ -64,23 +103,24 @@ export class Attempt implements AttemptEntry, EntryStamp {
 
   get why(): string {
     const turn = this.retried === 0 ? 'first attempt' : `retry ${this.retried} of ${this.maxRetries}`
-    return this.#byHand ? `${turn}, delivered now on request` : turn
+    return this.#waiting?.byHand === true ? `${turn}, delivered now on request` : turn
   }
 
   get waited(): string | undefined {
     const { message } = this
     const parts: string[] = []
-    if (!this.#byHand) {
-      if (this.#wait !== undefined) parts.push(this.#wait)
+    const { rule, byHand = false, heldSince } = this.#waiting ?? {}
+    if (!byHand) {
+      if (rule !== undefined) parts.push(rule)
       else if (this.retried === 0 && message.notBefore > message.time) {
         parts.push(
           `${message.settings.notBefore === undefined ? 'delay' : 'not-before,'} ${(message.notBefore - message.time) / 1000} s as published`,
         )
       }
     }
-    if (this.#flowWait !== undefined && this.at > this.#flowWait) {
+    if (heldSince !== undefined && this.at > heldSince) {
       parts.push(
-        `${(this.at - this.#flowWait) / 1000} s in the wait list of flow-control key ${message.settings.flowControl?.key}`,
+        `${(this.at - heldSince) / 1000} s in the wait list of flow-control key ${message.settings.flowControl?.key}`,
       )
     }
     return parts.length === 0 ? undefined : parts.join(', then ')
@@ -154,4 +194,10 @@ export class Attempt implements AttemptEntry, EntryStamp {
       ...(outcome && { outcome }),
     }
   }
+}
+
+/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
+export function failureText(reply: WireReply): string | undefined {
+  if (reply.error !== undefined) return reply.error
+  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }

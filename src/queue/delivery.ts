@@ -1,13 +1,13 @@
 import type { Clock, Task, Timer } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
-import type { AttemptOutcome, Traffic } from '../kernel/traffic.js'
+import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
-import { Attempt, type DeliveryWriter } from './attempt.js'
+import { Attempt, type DeliveryWriter, failureText } from './attempt.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
 import { type DeliveryContext, type Destinations, noAnswer } from './destinations.js'
 import { FlowControl } from './flow-control.js'
-import { headerOf, statusText, type WireReply } from './headers.js'
+import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
 import { MessageLog, messageFields } from './log.js'
 import { type Draft, Message } from './message.js'
@@ -176,7 +176,7 @@ export class Courier {
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
     const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
-    const call = new RunningCall(task, timeout, (reply) => this.#settle(message, attempt, reply))
+    const call = new RunningCall(task, timeout, attempt, this)
     const reply = destinations.deliver(attempt, call)
     if (reply instanceof Promise) {
       call.watch(clock, now)
@@ -187,79 +187,66 @@ export class Courier {
       })
     }
     if (reply === noAnswer) call.watch(clock, now)
-    else call.end(reply)
+    else this.settle(attempt, reply)
   }
 
   /** The answer came after the attempt had been given up. */
   #late(attempt: Attempt, reply: WireReply): void {
     const { clock, traffic } = this.#options
-    const outcome = attempt.outcome
-    if (outcome === undefined) return
-    const after = (clock.now() - outcome.at) / 1000
-    const what = reply.status === 0 ? reply.error : `${reply.status}`
-    traffic.complete(attempt, {
-      outcome: { ...outcome, note: `the handler answered ${what} ${after} s after the time-out` },
-    })
+    const after = (clock.now() - attempt.endedAt) / 1000
+    attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after the time-out`
+    traffic.complete(attempt)
   }
 
-  #settle(message: Message, attempt: Attempt, given: WireReply): void {
+  /** @internal The destination answered, or time ran out. */
+  settle(attempt: Attempt, given: WireReply): void {
     const { clock, traffic, limits } = this.#options
+    const { message } = attempt
     const now = clock.now()
     const reply = truncated(given, limits.maxMessageSize)
     message.running = false
-    const delivered = reply.status >= 200 && reply.status < 300
-    const outcome: AttemptOutcome = delivered ? this.#delivered(message, reply, now) : this.#failed(message, reply, now)
-    traffic.complete(attempt, { outcome })
-    this.#report(message, attempt, reply, outcome.state)
+    if (reply.status >= 200 && reply.status < 300) {
+      this.live.delete(message)
+      this.log.write(message, 'DELIVERED', now)
+      attempt.end(now, reply, 'DELIVERED', undefined)
+    } else this.#failed(message, attempt, reply, now)
+    traffic.complete(attempt)
+    this.#report(message, attempt, reply)
     this.flow.release(message)
     if (message.ended) this.#conclude(message)
-    else if (outcome.next !== undefined) this.#plan(message, outcome.next.at)
+    else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
   }
 
-  #delivered(message: Message, reply: WireReply, now: number): AttemptOutcome {
-    this.live.delete(message)
-    this.log.write(message, 'DELIVERED', now)
-    return {
-      at: now,
-      status: reply.status,
-      headers: reply.headers,
-      body: reply.body,
-      state: 'DELIVERED',
-      ...noted(reply),
-    }
-  }
-
-  #failed(message: Message, reply: WireReply, now: number): AttemptOutcome {
+  #failed(message: Message, attempt: Attempt, reply: WireReply, now: number): void {
     const { policy, nonRetryableHeader } = this.#options
-    const error = reply.error ?? statusText(reply.status)
-    const { status, headers, body } = reply
-    this.log.write(message, 'ERROR', now, { error, response: { status, headers, body } })
-    const seen = { at: now, status, error, headers, body, ...noted(reply) }
+    const { status, headers } = reply
+    const error = failureText(reply)!
+    this.log.write(message, 'ERROR', now, { error, response: reply })
     const hopeless = status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? '')
     if (hopeless || message.retried >= message.maxRetries) {
       this.live.delete(message)
       this.log.write(message, 'FAILED', now, { error })
-      return { ...seen, state: 'FAILED' }
+      attempt.end(now, reply, 'FAILED', undefined)
+      return
     }
     const after = status === 0 ? error : String(status)
     const wait = retryWait(message.retried, message.settings.retryDelay, headers, now, policy, after)
-    const at = now + wait.delay
     message.retried++
     message.wait = wait
-    if (message.cancelRequested) return { ...seen, state: 'CANCELLED', next: { at, ...wait } }
-    this.log.write(message, 'RETRY', now, { nextDeliveryTime: at, error })
-    return { ...seen, state: 'RETRY', next: { at, ...wait } }
+    attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait)
+    if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay, error })
   }
 
   /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
-  #report(message: Message, attempt: Attempt, reply: WireReply, state: AttemptOutcome['state']): void {
+  #report(message: Message, attempt: Attempt, reply: WireReply): void {
     const { policy, traffic } = this.#options
     const { callback, failureCallback } = message.settings
+    if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
     if (callback !== undefined && !message.cancelRequested) this.accept(callbackDraft(reported, callback, policy))
-    if (state !== 'FAILED') return
+    if (message.state !== 'FAILED') return
     const letter = this.deadLetters.add(message, reply)
-    const error = reply.error ?? statusText(reply.status)
+    const error = failureText(reply)!
     const { id: messageId, kind, url } = message
     traffic.append(
       { type: 'dead-letter', messageId, dlqId: letter.id, kind, url, status: reply.status, error },
@@ -300,10 +287,6 @@ export class Courier {
   }
 }
 
-function noted(reply: WireReply): { note?: string } {
-  return reply.note === undefined ? {} : { note: reply.note }
-}
-
 function waitingReason(message: Message): string {
   const key = message.settings.flowControl?.key
   return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
@@ -318,7 +301,8 @@ class RunningCall implements DeliveryContext {
   constructor(
     readonly task: Task,
     readonly timeout: number,
-    private readonly settle: (reply: WireReply) => void,
+    readonly attempt: Attempt,
+    readonly courier: Courier,
   ) {}
 
   onTimeout(run: () => void): void {
@@ -327,7 +311,7 @@ class RunningCall implements DeliveryContext {
 
   /** The answer was not immediate: give up when time is over. */
   watch(clock: Clock, startedAt: number): void {
-    this.#timer = clock.schedule(startedAt + this.timeout, `time-out of a ${this.task.label}`, () => {
+    this.#timer = clock.schedule(startedAt + this.timeout, 'time-out of a delivery', () => {
       this.#timer = undefined
       this.end({ ...noAnswer, error: timedOut })
       this.#onTimeout?.()
@@ -338,6 +322,6 @@ class RunningCall implements DeliveryContext {
     if (this.ended) return
     this.ended = true
     this.#timer?.cancel()
-    this.settle(reply)
+    this.courier.settle(this.attempt, reply)
   }
 }

@@ -35,14 +35,20 @@ function decode(text: string): string {
   }
 }
 
+/** Urls that were found in order: the same few come again and again. */
+const checked = new Set<string>()
+const checkedAtMost = 1000
+
 /** Refuses what is no absolute http(s) url. @param field `destination`, `callback`, `failure callback`, `endpoint` */
 export function checkUrl(url: string, field: string, rules: DestinationRules): void {
+  if (checked.has(url) && !rules.refuseLoopback) return
   if (!isUrl(url)) throw refusals.invalidScheme(field)
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || parsed.hostname === '') throw refusals.invalidUrl(field, 'endpoint is not a valid url')
   if (rules.refuseLoopback && field === 'destination' && isLoopback(parsed.hostname)) {
     throw refusals.loopback(parsed.hostname === '[::1]' ? '::1' : '127.0.0.1')
   }
+  if (checked.size < checkedAtMost) checked.add(url)
 }
 
 /** Whether a host name means this machine. */
@@ -52,8 +58,11 @@ export function isLoopback(hostname: string): boolean {
   )
 }
 
-export function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).host : undefined
+/** The host of a url, with and without its port. */
+export function hostsOf(url: string): readonly string[] {
+  if (!URL.canParse(url)) return []
+  const { host, hostname } = new URL(url)
+  return host === hostname ? [host] : [host, hostname]
 }
 
 export function pathOf(url: string): string | undefined {

@@ -5,6 +5,11 @@ const codes = Array.from(alphabet, (char) => char.charCodeAt(0))
 /** 58^5, the largest power below 2^32: five characters from one draw. */
 const fiveCharacters = 656_356_768
 
+/** One id whose draws come from a source of its own. */
+export function singleId(random: Random, prefix: string, length: number): string {
+  return new IdSource(random, prefix, length).next()
+}
+
 /** Ids by the dozen: one flat string, five characters a draw. */
 export class IdSource {
   readonly #random: Random
@@ -17,7 +22,8 @@ export class IdSource {
     this.#random = random
     this.#prefix = prefix
     this.#draws = Math.ceil(length / 5)
-    this.#buffer = [...Array.from(prefix, (char) => char.charCodeAt(0)), ...new Array<number>(length).fill(0)]
+    this.#buffer = new Array<number>(prefix.length + length).fill(0)
+    for (let index = 0; index < prefix.length; index++) this.#buffer[index] = prefix.charCodeAt(index)
   }
 
   next(): string {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import { hostOf, pathOf } from './destination-url.js'
+import { hostsOf, pathOf } from './destination-url.js'
 import type { HeaderList } from './headers.js'
 import type { Message, MessageState } from './message.js'
 import { type Field, type Filed, type Page, Records, type Selection } from './records.js'
@@ -32,7 +32,7 @@ export class LogEntry implements Filed {
 export const messageFields: Readonly<Record<string, Field<Message>>> = {
   messageIds: (message) => message.id,
   url: (message) => message.url,
-  host: (message) => hostOf(message.url),
+  host: (message) => hostsOf(message.url),
   path: (message) => pathOf(message.url),
   topicName: (message) => message.origin.urlGroup,
   scheduleId: (message) => message.origin.scheduleId,

@@ -1,6 +1,6 @@
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
-import { base58Id, type Random } from '../kernel/random.js'
+import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
 import type { Attempt, DeliveryWriter } from './attempt.js'
@@ -13,6 +13,7 @@ import { refusals } from './errors.js'
 import { explain } from './explain.js'
 import type { FlowControl } from './flow-control.js'
 import { type HeaderList, headerOf } from './headers.js'
+import { singleId } from './ids.js'
 import type { MessageLog } from './log.js'
 import type { Message, Origin } from './message.js'
 import { planOf } from './plan.js'
@@ -65,6 +66,9 @@ export interface PublishResult {
   readonly message: Message
   readonly deduplicated: boolean
 }
+
+/** Different settings that are kept for sharing. */
+const sharedAtMost = 256
 
 type Value = string | number | boolean
 
@@ -195,12 +199,8 @@ export class Queue {
   prepare(call: PublishCall): PreparedPublish {
     const group = isUrl(call.destination) ? undefined : this.urlGroups.get(call.destination)
     const raw = group?.defaults === undefined ? call.settings : new Map([...group.defaults, ...call.settings])
-    const contentType = call.headers?.contentType ?? group?.contentType
-    const settings = readSettings(raw, this.#context, { ...call.headers, contentType })
-    if (call.queue !== undefined) {
-      settings.queue = call.queue
-      this.lanes.check(call.queue, undefined)
-    }
+    const headers: PublishHeaders = { ...call.headers, contentType: call.headers?.contentType ?? group?.contentType }
+    const settings = this.#read(raw, headers, call.queue)
     if (isUrl(call.destination)) checkUrl(call.destination, 'destination', { ...this.policy, refuseLoopback: false })
     else if (!resourceName.test(call.destination)) throw refusals.invalidScheme()
     const { maxMessageSize } = this.limits
@@ -209,6 +209,25 @@ export class Queue {
     }
     return { call, settings, group }
   }
+
+  /** Reads the settings of a publish; those that say the same share one object. */
+  #read(raw: RawSettings, headers: PublishHeaders, queue: string | undefined): PublishSettings {
+    if (queue !== undefined) this.lanes.check(queue, undefined)
+    const shareable = !raw.has('header-forward')
+    let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
+    if (shareable) for (const [name, value] of raw) key += `\n${name}: ${value}`
+    const known = shareable ? this.#shared.get(key) : undefined
+    if (known !== undefined) return known
+    const settings = readSettings(raw, this.#context, headers)
+    if (queue !== undefined) settings.queue = queue
+    if (shareable) {
+      if (this.#shared.size >= sharedAtMost) this.#shared.clear()
+      this.#shared.set(key, settings)
+    }
+    return settings
+  }
+
+  readonly #shared = new Map<string, PublishSettings>()
 
   /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
   send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
@@ -364,7 +383,7 @@ export class Queue {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),
       issuer: this.words.issuer,
-      jti: `jwt_${base58Id(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 28)}`,
+      jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
       window: this.#window,
     })
   }
@@ -405,7 +424,7 @@ export class Queue {
 
   #signature(attempt: Attempt): string {
     // From a stream of its own, so that it does not matter when, and whether, the header is read.
-    const jti = `jwt_${base58Id(this.#random.fork(`jwt/${attempt.messageId}/${attempt.seq}`), 28)}`
+    const jti = singleId(this.#random.fork(`jwt/${attempt.messageId}/${attempt.seq}`), 'jwt_', 28)
     const claims = claimsFor(attempt.message.url, attempt.body, attempt.at, this.words.issuer, jti, this.#window)
     return signToken(claims, attempt.key)
   }

@@ -98,6 +98,7 @@ export class Records<T extends Filed> {
 
   add(record: T): void {
     this.#all.add(record)
+    if (this.#indexes.size === 0) return
     for (const [name, index] of this.#indexes) put(index, this.#fields[name]!(record), record)
   }
 
@@ -105,6 +106,7 @@ export class Records<T extends Filed> {
     if (record.gone) return
     record.gone = true
     this.#all.lost()
+    if (this.#indexes.size === 0) return
     for (const [name, index] of this.#indexes) {
       for (const value of valuesOf(this.#fields[name]!(record))) {
         const shelf = index.get(value)
