@@ -145,7 +145,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: Wording): Description {
   const details: string[] = []
   if (entry.waited) details.push(`had waited: ${excerpt(entry.waited, 300)}`)
   if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why)) details.push(`because: ${excerpt(entry.why, 300)}`)
-  if (outcome?.note) details.push(`but ${excerpt(outcome.note, 300)}`)
+  if (outcome?.note) details.push(excerpt(outcome.note, 600))
   if (outcome !== undefined) details.push(...consequence(outcome, wording))
   return {
     head: `${count} of ${kind}${wording.name(entry.messageId)} to ${method}${urlText(entry.url)} → ${end}`,

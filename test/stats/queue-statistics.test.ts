@@ -203,7 +203,9 @@ describe('named series', () => {
     deliver('RETRY')
     const [attempt] = traffic.of('attempt')
     traffic.complete(attempt!, { outcome: { ...attempt!.outcome!, note: 'the handler answered late' } })
-    traffic.append({ ...traffic.of('published')[0]!, type: 'published', deduplicated: true })
+    const { seq, at, ...published } = traffic.of('published')[0]!
+    const duplicate = traffic.append({ ...published, deduplicated: true })
+    expect([duplicate.seq > seq, duplicate.at]).toEqual([true, at])
     const series = Object.fromEntries(
       get(path).daily_qstash_messages.map((one: { id: string; data_points: { y: number }[] }) => [
         one.id,
