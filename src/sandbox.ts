@@ -13,6 +13,8 @@ import { queueService } from './queue/endpoints.js'
 import { Queue } from './queue/queue.js'
 import type { SignatureWindow } from './queue/signing.js'
 import { TrafficView } from './report/traffic-view.js'
+import { statsService } from './stats/endpoints.js'
+import { Statistics } from './stats/statistics.js'
 import { Access } from './store/access.js'
 import { DirectStore } from './store/direct.js'
 import { storeService } from './store/endpoints.js'
@@ -39,6 +41,9 @@ export interface SandboxOptions extends AddressOptions {
   /** Keys that deliveries are signed with. */
   readonly signingKey?: string
   readonly nextSigningKey?: string
+  /** User name and key of the management API. */
+  readonly mgmtUser?: string
+  readonly mgmtKey?: string
   /** `wide` (default): signatures verify at any host time. `real`: valid for five minutes of virtual time. */
   readonly signing?: { readonly window?: SignatureWindow }
   /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
@@ -74,6 +79,7 @@ interface World {
   readonly store: DirectStore
   readonly destinations: Destinations
   readonly queue: Queue
+  readonly stats: Statistics
   readonly exchange: Exchange
 }
 
@@ -83,6 +89,8 @@ export interface SandboxTokens {
   readonly readonly: string
   readonly queue: string
   readonly queueReadonly: string
+  readonly mgmtUser: string
+  readonly mgmtKey: string
 }
 
 export class Sandbox {
@@ -106,6 +114,8 @@ export class Sandbox {
       readonly: options.readonlyToken ?? defaultStoreReadonlyToken,
       queue: options.queueToken ?? publicCredentials[0].token,
       queueReadonly: options.queueReadonlyToken ?? defaultReadOnlyToken,
+      mgmtUser: options.mgmtUser ?? 'user@stuntdouble.test',
+      mgmtKey: options.mgmtKey ?? 'management-key',
     }
     this.#world = this.#build()
   }
@@ -129,6 +139,11 @@ export class Sandbox {
   /** The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. */
   get queue(): Queue {
     return this.#world.queue
+  }
+
+  /** Usage figures: counted from the traffic, or set by hand. */
+  get stats(): Statistics {
+    return this.#world.stats
   }
 
   /** Where deliveries go: handlers, recorders, scripts. */
@@ -178,6 +193,7 @@ export class Sandbox {
 
   /** A world as new: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
   reset(): void {
+    this.#world.store.engine.pubsub.close()
     this.#world.clock.stop()
     this.#world = this.#build()
   }
@@ -189,6 +205,7 @@ export class Sandbox {
 
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
+    this.#world.store.engine.pubsub.close()
     this.#world.clock.stop()
   }
 
@@ -241,9 +258,15 @@ export class Sandbox {
       keys: { current: options.signingKey ?? defaultKeys.current, next: options.nextSigningKey ?? defaultKeys.next },
       signing: options.signing,
     })
+    const stats = new Statistics({
+      traffic,
+      now: () => clock.now(),
+      deadLetters: () => queue.courier.deadLetters.size,
+    })
     const services = [
       storeService(journal, clock),
       queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
+      statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
     ] as Service[]
     const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
     const view = new TrafficView(traffic, {
@@ -252,7 +275,7 @@ export class Sandbox {
       headerPrefix: vocabulary.headerPrefix,
       addresses: { ...this.addresses },
     })
-    return { clock, random, traffic: view, store: new DirectStore(journal), destinations, queue, exchange }
+    return { clock, random, traffic: view, store: new DirectStore(journal), destinations, queue, stats, exchange }
   }
 }
 
