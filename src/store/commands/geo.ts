@@ -14,6 +14,7 @@ import {
   metresPer,
   type Position,
   type Shape,
+  scoreAsInteger,
   searchAreas,
 } from '../values/geo.js'
 import { SortedSet } from '../values/sorted-set.js'
@@ -400,7 +401,7 @@ function foundReply({ withDist, withHash, withCoord }: Search, { member, score, 
   if (!withDist && !withHash && !withCoord) return member
   const row: Reply[] = [member]
   if (withDist) row.push(formatDistance(distance))
-  if (withHash) row.push(score)
+  if (withHash) row.push(scoreAsInteger(score))
   if (withCoord) row.push(positionReply(decodePosition(score)))
   return row
 }

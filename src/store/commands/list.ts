@@ -223,9 +223,12 @@ function toEnd(word: Bytes): End {
 
 /** `[COUNT count]` of LMPOP and ZMPOP. */
 export function popCount(options: readonly Bytes[]): number {
-  if (options.length === 0) return 1
-  if (options.length !== 2 || options[0]!.toUpperCase() !== 'COUNT') throw replyError('syntax')
-  return intFrom(1, options[1]!, 'countPositive')
+  const [keyword, value, ...surplus] = options
+  if (keyword === undefined) return 1
+  if (keyword.toUpperCase() !== 'COUNT' || value === undefined) throw replyError('syntax')
+  const count = intFrom(1, value, 'countPositive')
+  if (surplus.length > 0) throw replyError('syntax')
+  return count
 }
 
 function placeOf(index: number, list: Deque): number {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, float, key, named, oneOrMore, optional, toFloat } from '../arguments.js'
+import { bytes, key, named, oneOrMore, optional, toFloat } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
@@ -53,9 +53,12 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZINCRBY', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: { key, increment: named('increment', float), member },
-    run: ({ key, increment, member }, { db }) =>
-      addPairs(db, key, [{ score: increment, member }], { ...unconditional, incr: true }),
+    args: { key, increment: named('increment', bytes), member },
+    run({ key, increment, member }, { db }) {
+      // Redis takes the words for those of ZADD, so a keyword in place of the increment is a syntax error.
+      const { condition, pairs } = addWords([increment, member])
+      return addPairs(db, key, pairs, { ...condition, incr: true })
+    },
   }),
 
   command('ZREM', {

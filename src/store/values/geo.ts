@@ -41,18 +41,38 @@ export function encodePosition(position: Position): number {
 
 /** The middle of the hash's cell. */
 export function decodePosition(score: number): Position {
-  const hash = Math.trunc(score)
+  const { west, east, south, north } = edgesOf(cellOfHash(score))
+  return {
+    longitude: clamp((west + east) / 2, longitudeLimit),
+    latitude: clamp((south + north) / 2, latitudeLimit),
+  }
+}
+
+function cellOfHash(score: number): Cell {
+  const hash = score < 2 ** 63 ? scoreAsInteger(score) : 0
+  if (typeof hash === 'bigint' || hash < 0) return cellOfHash64(BigInt.asUintN(64, BigInt(hash)))
   const upper = Math.floor(hash / 2 ** 26)
   const lower = hash % 2 ** 26
-  const cell = {
+  return {
     column: gatherBits(upper >>> 1) * 2 ** 13 + gatherBits(lower >>> 1),
     row: gatherBits(upper) * 2 ** 13 + gatherBits(lower),
     step: deepestStep,
   }
-  const { west, east, south, north } = edgesOf(cell)
+}
+
+/** The score as WITHHASH shows it. GEOADD makes whole ones only; what no 64-bit integer can hold becomes the smallest. */
+export function scoreAsInteger(score: number): number | bigint {
+  return Math.abs(score) < 2 ** 63 ? Math.trunc(score) : -(2n ** 63n)
+}
+
+/** Negative scores, which GEOADD does not make, count as unsigned 64-bit numbers. */
+function cellOfHash64(hash: bigint): Cell {
+  const upper = Number(hash >> 32n)
+  const lower = Number(hash & 0xffff_ffffn)
   return {
-    longitude: clamp((west + east) / 2, longitudeLimit),
-    latitude: clamp((south + north) / 2, latitudeLimit),
+    column: gatherBits(upper >>> 1) * 2 ** 16 + gatherBits(lower >>> 1),
+    row: gatherBits(upper) * 2 ** 16 + gatherBits(lower),
+    step: deepestStep,
   }
 }
 
