@@ -16,7 +16,7 @@ export class FlowKey {
   pinnedRate = false
   paused = false
   timer: Timer | undefined
-  readonly running = new Set<Message>()
+  readonly running: Set<Message> = new Set()
   #waiting: WaitTicket[] = []
   #next = 0
   #size = 0
@@ -81,7 +81,7 @@ export class FlowKey {
 
 /** Who may call now: parallelism and rate by key, and all calls in flight together. */
 export class FlowControl {
-  readonly keys = new Map<string, FlowKey>()
+  readonly keys: Map<string, FlowKey> = new Map()
   /** Calls in flight over all keys and none. */
   inFlight = 0
   readonly #clock: Clock

@@ -9,7 +9,7 @@ export class Lane {
   paused = false
   updatedAt: number
   /** Messages that hold a slot. */
-  readonly holding = new Set<Message>()
+  readonly holding: Set<Message> = new Set()
   #waiting: Message[] = []
   #next = 0
 
