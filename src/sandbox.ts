@@ -227,9 +227,10 @@ export class Sandbox {
     })
     const random = createRandom(options.seed ?? 1)
     const traffic = new Traffic(() => clock.now())
-    const access = new Access({ standard: tokens.store, readOnly: tokens.readonly })
+    const access = new Access({ standard: tokens.store, readOnly: tokens.readonly }, random.fork('acl'))
     const engine = new Store({
       now: () => clock.now(),
+      clock,
       random: random.fork('store'),
       access,
       policy,

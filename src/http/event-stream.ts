@@ -5,9 +5,13 @@ export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
   /** Sends one `data:` event, a line of `data: ` for each line of the payload. */
   send(data: Bytes): void
+  /** Sends what `dataFrame` made; for one event that goes to many streams. */
+  sendFrame(frame: Uint8Array): void
   /** Sends a comment, which readers skip: keeps connections open. */
   comment(text: string): void
   close(): void
+  /** Whether the reader has taken everything that was sent. */
+  readonly isRead: boolean
 }
 
 export interface EventStreamOptions {
@@ -53,17 +57,27 @@ export function eventStream(options: EventStreamOptions): EventStream {
     },
     new ByteLengthQueuingStrategy({ highWaterMark: limit }),
   )
-  const write = (chunk: string): void => {
+  const write = (chunk: Uint8Array): void => {
     if (ended) return
-    controller!.enqueue(toArray(chunk as Bytes))
+    controller!.enqueue(chunk)
     if ((controller!.desiredSize ?? 0) < 0) end('overflow')
   }
   if (options.signal?.aborted) onAbort()
   else options.signal?.addEventListener('abort', onAbort)
   return {
     body,
-    send: (data) => write(`data: ${data.replace(lineEnds, '\ndata: ')}\n\n`),
-    comment: (text) => write(`: ${text}\n\n`),
+    send: (data) => write(dataFrame(data)),
+    // Streams may hand their chunks on for good, so each gets a copy of its own.
+    sendFrame: (frame) => write(frame.slice()),
+    comment: (text) => write(toArray(`: ${text}\n\n` as Bytes)),
+    get isRead() {
+      return controller?.desiredSize === limit
+    },
     close: () => end('closed'),
   }
+}
+
+/** The bytes of one `data:` event. */
+export function dataFrame(data: Bytes): Uint8Array {
+  return toArray(`data: ${data.replace(lineEnds, '\ndata: ')}\n\n` as Bytes)
 }

@@ -1,14 +1,19 @@
-import type { Bytes } from '../kernel/bytes.js'
-import type { Command } from './command.js'
+import { type Bytes, fromBase64, latin1, toBase64, toHex } from '../kernel/bytes.js'
+import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
+import { createRandom, hexId, type Random } from '../kernel/random.js'
+import { AclUser, type RuleContext } from './acl-user.js'
+import type { KeyUse, Permissible } from './categories.js'
+import { refusedRule, replyError, userNotRemovable } from './errors.js'
 
 /** Somebody with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
 export interface User {
   readonly name: string
   /** Whether every command and key is allowed, so that no check is needed. */
   readonly unrestricted: boolean
-  mayRun(command: Command): boolean
-  mayUseKey(key: Bytes): boolean
-  mayUseChannel(channel: Bytes): boolean
+  mayRun(command: Permissible): boolean
+  mayUseKey(key: Bytes, use: KeyUse): boolean
+  /** `pattern`: to subscribe to all channels that match it. */
+  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern'): boolean
 }
 
 const standard: User = {
@@ -28,9 +33,9 @@ const readOnly: User = {
   mayUseChannel: () => true,
 }
 
-export function readOnlyMayRun(command: Pick<Command, 'name' | 'flags'>): boolean {
-  if (command.name === 'PING' || command.name === 'ECHO') return true
-  return command.flags.includes('read') && !command.flags.includes('dangerous') && !command.flags.includes('scripting')
+export function readOnlyMayRun({ name, flags }: Pick<Permissible, 'name' | 'flags'>): boolean {
+  if (name === 'PING' || name === 'ECHO') return true
+  return flags.includes('read') && !flags.includes('dangerous') && !flags.includes('scripting')
 }
 
 export interface Tokens {
@@ -38,12 +43,35 @@ export interface Tokens {
   readonly readOnly: string
 }
 
-/** Which token belongs to whom. */
-export class Access {
-  #tokens: Tokens
+/** A user as ACL GETUSER and ACL LIST show it. */
+export interface Description {
+  readonly name: string
+  readonly flags: readonly string[]
+  readonly passwords: readonly string[]
+  readonly commands: string
+  readonly keys: readonly string[]
+  readonly channels: readonly string[]
+}
 
-  constructor(tokens: Tokens) {
+/** What every token begins with, so that it looks like those of the service. */
+const tokenHead = latin1('\x01\x87')
+const secretLength = 16
+const shortestPassword = 8
+
+/** Who may do what, and which token belongs to whom. */
+export class Access {
+  readonly #random: Random
+  /** What signs the tokens of GENTOKEN, so that others are told from them. */
+  readonly #key: Bytes
+  #tokens: Tokens
+  #users = new Map<string, AclUser>()
+  #holders = new Map<string, AclUser>()
+  #listeners: (() => void)[] = []
+
+  constructor(tokens: Tokens, random: Random = createRandom('acl')) {
     this.#tokens = tokens
+    this.#random = random
+    this.#key = latin1(hexId(random, 64))
   }
 
   get tokens(): Tokens {
@@ -54,15 +82,136 @@ export class Access {
     return standard
   }
 
-  /** The user of a token; `undefined` when it is unknown or revoked. */
+  /** The user of a token; `undefined` when it is unknown or revoked, or its user disabled. */
   userOf(token: string): User | undefined {
     if (token === this.#tokens.standard) return standard
     if (token === this.#tokens.readOnly) return readOnly
-    return undefined
+    const holder = this.#holders.get(token)
+    return holder?.enabled ? holder : undefined
   }
 
   /** Resetting the password revokes both built-in tokens. */
   replaceTokens(tokens: Tokens): void {
     this.#tokens = tokens
+    this.#changed()
   }
+
+  /** Calls back after every change of users or tokens. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  // ---- users ----------------------------------------------------------------------------------------------------
+
+  /** Applies rules to a user, who is made when there is none. */
+  setUser(name: Bytes, rules: readonly Bytes[], hasCommand: (name: string) => boolean): void {
+    if (/[ \0]/.test(name)) throw replyError('userName')
+    if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
+    const user = this.#users.get(name) ?? new AclUser(name)
+    const context: RuleContext = { hasCommand, isToken: (user, token) => this.#isToken(user, token) }
+    user.apply(rules, context, refusedRule)
+    this.#users.set(name, user)
+    this.#changed()
+  }
+
+  /** Returns how many there were. Built-in users stay. */
+  deleteUsers(names: readonly Bytes[]): number {
+    const builtIn = names.find(isBuiltIn)
+    if (builtIn !== undefined) throw userNotRemovable(builtIn)
+    const deleted = names.filter((name) => this.#users.delete(name)).length
+    if (deleted > 0) this.#changed()
+    return deleted
+  }
+
+  /** All users, built-in ones first, then by name. */
+  describe(): Description[] {
+    const described = [...this.#users.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(describeUser)
+    return [...builtIn(this.#tokens), ...described]
+  }
+
+  // ---- tokens ---------------------------------------------------------------------------------------------------
+
+  /** A token for a user, who need not exist yet; the same one for the same password. */
+  generateToken(user: Bytes, password: Bytes | undefined): string {
+    if (password === undefined) return this.#tokenOf(user, latin1(this.#randomBytes(secretLength)))
+    if (password.length < shortestPassword) throw replyError('weakPassword')
+    return this.#tokenOf(user, this.#secretOf(user, password))
+  }
+
+  /** The token of a user who is known by the password of GENTOKEN, or by that token itself. */
+  tokenFor(name: Bytes, password: Bytes): string | undefined {
+    if (name === standard.name) return password === this.#tokens.standard ? password : undefined
+    if (name === readOnly.name) return password === this.#tokens.readOnly ? password : undefined
+    const user = this.#users.get(name)
+    if (user === undefined) return undefined
+    const candidates = [password, this.#tokenOf(name, this.#secretOf(name, password))]
+    return candidates.find((token) => this.#holders.get(token) === user)
+  }
+
+  /** Random hexadecimal digits, for ACL GENPASS. */
+  randomHex(digits: number): string {
+    return hexId(this.#random, digits)
+  }
+
+  #secretOf(user: Bytes, password: Bytes): Bytes {
+    return hmacSha256(this.#key, latin1(`password\0${user}\0${password}`)).slice(0, secretLength) as Bytes
+  }
+
+  #tokenOf(user: Bytes, secret: Bytes): string {
+    return toBase64(latin1(tokenHead + secret + this.#seal(user, secret)))
+  }
+
+  #seal(user: Bytes, secret: Bytes): Bytes {
+    return hmacSha256(this.#key, latin1(`token\0${user}\0${secret}`))
+  }
+
+  #isToken(user: Bytes, token: string): boolean {
+    const bytes = fromBase64(token)
+    if (bytes === undefined || !bytes.startsWith(tokenHead)) return false
+    const secret = bytes.slice(tokenHead.length, tokenHead.length + secretLength) as Bytes
+    return token === this.#tokenOf(user, secret)
+  }
+
+  #randomBytes(count: number): string {
+    return String.fromCharCode(...Array.from({ length: count }, () => this.#random.int(256)))
+  }
+
+  #changed(): void {
+    this.#holders = new Map()
+    for (const user of this.#users.values()) for (const token of user.tokens) this.#holders.set(token, user)
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function isBuiltIn(name: string): boolean {
+  return name === standard.name || name === readOnly.name
+}
+
+function builtIn(tokens: Tokens): Description[] {
+  const shared = { keys: ['*'], channels: ['*'] }
+  return [
+    {
+      ...shared,
+      name: standard.name,
+      flags: ['on', 'allkeys', 'allchannels', 'allcommands'],
+      passwords: [hashOf(tokens.standard)],
+      commands: '+@all',
+    },
+    {
+      ...shared,
+      name: readOnly.name,
+      flags: ['on', 'allkeys', 'allchannels'],
+      passwords: [hashOf(tokens.readOnly)],
+      commands: '-@all +@read -@dangerous +ping +echo',
+    },
+  ]
+}
+
+function hashOf(token: string): string {
+  return toHex(sha256Bytes(latin1(token)))
+}
+
+function describeUser(user: AclUser): Description {
+  const { name, flags, passwords, commandText: commands, keyPatterns: keys, channelPatterns: channels } = user
+  return { name, flags, passwords, commands, keys, channels }
 }

@@ -8,6 +8,8 @@ export class ArgReader {
   #at = 0
   /** Keys read so far; only collected when somebody asks, for access control and scripts. */
   keys: Bytes[] | undefined
+  /** The same for channels. */
+  channels: Bytes[] | undefined
 
   start(argv: readonly Bytes[], at: number): void {
     this.#argv = argv
@@ -75,6 +77,19 @@ export const key: Arg<Bytes> = {
   read(from) {
     const name = from.next()
     from.keys?.push(name)
+    return name
+  },
+}
+
+/** A channel to publish to: access control looks at it. */
+export const channel: Arg<Bytes> = {
+  usage: 'channel',
+  shape: { kind: 'bytes' },
+  min: 1,
+  max: 1,
+  read(from) {
+    const name = from.next()
+    from.channels?.push(name)
     return name
   },
 }

@@ -73,6 +73,8 @@ export interface Command {
   execute(argv: readonly Bytes[], context: CommandContext): Reply
   /** The keys that the words name, parsing them all. */
   keysOf(argv: readonly Bytes[]): readonly Bytes[]
+  /** The channels that the words name. */
+  channelsOf(argv: readonly Bytes[]): readonly Bytes[]
 }
 
 /**
@@ -110,17 +112,21 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
       if (reader.left > 0) throw replyError('syntax')
       return row.run(values, context)
     },
-    keysOf(argv) {
-      const collecting = new ArgReader()
-      collecting.keys = []
-      collecting.start(argv, words)
-      try {
-        read(collecting)
-      } catch {
-        // The same words fail again, with their text, when they are executed.
-      }
-      return collecting.keys
-    },
+    keysOf: (argv) => collect(argv).keys!,
+    channelsOf: (argv) => collect(argv).channels!,
+  }
+
+  function collect(argv: readonly Bytes[]): ArgReader {
+    const collecting = new ArgReader()
+    collecting.keys = []
+    collecting.channels = []
+    collecting.start(argv, words)
+    try {
+      read(collecting)
+    } catch {
+      // The same words fail again, with their text, when they are executed.
+    }
+    return collecting
   }
 }
 

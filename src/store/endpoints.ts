@@ -13,6 +13,7 @@ import { refusedCount, refusedSize, refusedStorage, sizeOfReply, sizeOfWords } f
 import { type Reply, ReplyError } from './reply.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import type { Store } from './store.js'
+import { subscriptionEndpoints } from './subscription-endpoints.js'
 
 /** The store behind its REST interface. */
 export class StoreFront {
@@ -59,6 +60,7 @@ const endpoints: readonly Endpoint<StoreFront>[] = [
     summary: 'CORS preflight',
     run: (call) => empty(200, preflightHeaders(call)),
   },
+  ...subscriptionEndpoints,
   {
     method: methods,
     path: '/**',

@@ -125,6 +125,10 @@ const fixed = {
   setIdBelowGiven: 'ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id',
   setIdBelowTop: 'ERR The ID specified in XSETID is smaller than the target stream top item',
   setIdBelowLength: 'ERR The entries_added specified in XSETID is smaller than the target stream length',
+  userName: "ERR Usernames can't contain spaces or null characters",
+  weakPassword: 'ERR The password is too weak: it needs at least 8 characters',
+  genpassBits:
+    'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096',
   jsonRoot: 'ERR new objects must be created at the root',
   jsonNoKey: "ERR could not perform this operation on a key that doesn't exist",
   jsonNoPath: 'ERR Path does not exist',
@@ -306,4 +310,22 @@ export function pendingLimit(
   return new ReplyError(
     `ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: ${limit}, Current PEL size: ${pending}, Requested Read: ${requested}, Key: ${text(names.key)}, Group: ${text(names.group)}, Consumer: ${text(names.consumer)}.`,
   )
+}
+
+/** A rule of ACL SETUSER that cannot be applied. [store.md 6.3] */
+export function refusedRule(rule: Bytes, reason: string): ReplyError {
+  return new ReplyError(`ERR Error in ACL SETUSER modifier '${text(rule)}': ${reason}`)
+}
+
+export function userNotRemovable(user: Bytes): ReplyError {
+  return new ReplyError(`ERR The '${text(user)}' user cannot be removed`)
+}
+
+export function unknownCategory(category: Bytes): ReplyError {
+  return new ReplyError(`ERR Unknown category '${text(category)}'`)
+}
+
+/** ACL RESTTOKEN does not tell which of the two it is. [store.md 6.3] */
+export function wrongPassword(user: Bytes): ReplyError {
+  return new ReplyError(`ERR Wrong password or user "${text(user)}" does not exist`)
 }

@@ -1,23 +1,34 @@
-import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
+import type { Timer } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Policy } from '../policy.js'
 import type { Access, User } from './access.js'
+import { connectionBound, keyUse } from './categories.js'
 import type { Command, CommandContext } from './command.js'
 import { commandTable } from './commands/index.js'
-import { connectionBound } from './commands/table.js'
+import type { CommandTable } from './commands/table.js'
 import { Database, type EventClass } from './database.js'
 import { noCommandPermission, notAvailable, notInRest, replyError, unknownSubcommand, wrongArity } from './errors.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'
 import { Meter } from './meter.js'
+import { PubSub } from './pubsub.js'
 import type { Reply } from './reply.js'
 
 export interface StoreOptions {
   readonly now: () => number
+  /** Where the store may set alarms: keep-alives of event streams, expiry that somebody wants to hear of. */
+  readonly clock?: StoreClock
   readonly random: Random
   readonly access: Access
   readonly policy: Policy
   /** The vendor's documentation address, part of error texts. */
   readonly docs: string
+}
+
+export interface StoreClock {
+  now(): number
+  schedule(at: number, label: string, run: () => void, options: { readonly background: true }): Timer
+  letOutsideContinue(): void
 }
 
 /** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */
@@ -32,6 +43,8 @@ export class Store {
   readonly db: Database
   readonly options: StoreOptions
   readonly meter: Meter = new Meter()
+  readonly pubsub: PubSub = new PubSub()
+  readonly commands: CommandTable = commandTable
   /** Which keyspace notifications are published: CONFIG SET notify-keyspace-events. */
   eventFlags: EventFlags = noEvents
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
@@ -43,9 +56,11 @@ export class Store {
   constructor(options: StoreOptions) {
     this.options = options
     this.db = new Database(options.now, (eventClass, event, key) => {
+      if (this.eventFlags.has(eventClass)) this.#announce(event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
     this.#context = new StoreContext(this, this.access.standardUser)
+    this.access.onChange(() => this.pubsub.review())
   }
 
   get access(): Access {
@@ -84,7 +99,7 @@ export class Store {
 
   /** Runs a command for somebody who runs already, such as a script: same checks, no second log entry. */
   executeInside(argv: readonly Bytes[], user: User): Reply {
-    return this.#run(argv, user)
+    return this.#run(argv, user, 'lua')
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
@@ -113,6 +128,13 @@ export class Store {
     return this.execute(words.map((word) => utf8(String(word))))
   }
 
+  /** Keyspace notifications, to whom they were asked for. [store.md 5.1] */
+  #announce(event: string, key: Bytes): void {
+    const { eventFlags, pubsub } = this
+    if (eventFlags.has('K')) pubsub.publish(latin1(`__keyspace@0__:${key}`), latin1(event))
+    if (eventFlags.has('E')) pubsub.publish(latin1(`__keyevent@0__:${event}`), key)
+  }
+
   #refuse(name: Bytes, argv: readonly Bytes[]): never {
     const upper = name.toUpperCase()
     if (connectionBound.has(upper)) throw notInRest(upper)
@@ -124,9 +146,10 @@ export class Store {
     throw notAvailable(commandTable.shownName(argv), this.options.docs)
   }
 
-  #run(argv: readonly Bytes[], user: User): Reply {
+  #run(argv: readonly Bytes[], user: User, origin = restClient): Reply {
     const command = user.unrestricted ? this.lookup(argv) : this.check(argv, user)
     this.meter.count(command)
+    if (this.pubsub.isMonitored) this.#show(argv, command, origin)
     try {
       const reply = command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
@@ -136,12 +159,21 @@ export class Store {
     }
   }
 
+  /** As in redis, nobody sees commands of wrong length and those that manage the server. */
+  #show(argv: readonly Bytes[], command: Command, origin: string): void {
+    if (argv.length < command.minWords || argv.length > command.maxWords || command.flags.includes('admin')) return
+    this.pubsub.show(argv, this.options.now(), origin)
+  }
+
   /** Nearly all commands in a row come from the same user. */
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
     return this.#context
   }
 }
+
+/** The address that MONITOR shows for every client. [store.md 5.1] */
+const restClient = '0.0.0.0:0'
 
 /** Containers whose unknown subcommands have a text of their own. [store.md 7.3] */
 const streamContainers = new Set(['XGROUP', 'XINFO'])
@@ -165,5 +197,11 @@ class StoreContext implements CommandContext {
 
 function permit(command: Command, argv: readonly Bytes[], user: User): void {
   if (!user.mayRun(command)) throw noCommandPermission(command.name)
-  for (const key of command.keysOf(argv)) if (!user.mayUseKey(key)) throw replyError('noKeyPermission')
+  const keys = command.keysOf(argv)
+  for (let index = 0; index < keys.length; index++) {
+    if (!user.mayUseKey(keys[index]!, keyUse(command, index))) throw replyError('noKeyPermission')
+  }
+  for (const channel of command.channelsOf(argv)) {
+    if (!user.mayUseChannel(channel, 'name')) throw replyError('noChannelPermission')
+  }
 }

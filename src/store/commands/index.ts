@@ -1,3 +1,4 @@
+import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
 import { connectionCommands } from './connection.js'
 import { genericCommands } from './generic.js'
@@ -6,6 +7,7 @@ import { hashCommands } from './hash.js'
 import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
 import { listCommands } from './list.js'
+import { pubsubCommands } from './pubsub.js'
 import { serverCommands } from './server.js'
 import { setCommands } from './set.js'
 import { sortedSetCommands } from './sorted-set.js'
@@ -25,7 +27,9 @@ export const commandTable: CommandTable = new CommandTable({
   hyperloglog: hyperloglogCommands,
   stream: streamCommands,
   json: jsonCommands,
+  pubsub: pubsubCommands,
   generic: genericCommands,
   server: serverCommands,
   connection: connectionCommands,
+  acl: aclCommands,
 })

@@ -48,6 +48,12 @@ export class CommandTable {
     return this.#containers.has(name.toUpperCase())
   }
 
+  /** Whether a command of this name exists, alone or with subcommands. */
+  has(name: string): boolean {
+    const upper = name.toUpperCase()
+    return this.#single.has(upper) || this.#containers.has(upper)
+  }
+
   #add(command: Command): void {
     const [name = '', subcommand] = command.name.split(' ')
     if (subcommand === undefined) {
@@ -62,21 +68,3 @@ export class CommandTable {
 
 /** Commands of redis-server that take subcommands and that the service does not have at all. [store.md 7.4] */
 const foreignContainers = new Set(['CLUSTER', 'DEBUG', 'LATENCY', 'MODULE', 'SLOWLOG'])
-
-/** Commands that need a connection, or have an endpoint of their own. [store.md 7.4] */
-export const connectionBound: ReadonlySet<string> = new Set([
-  'AUTH',
-  'MULTI',
-  'EXEC',
-  'DISCARD',
-  'WATCH',
-  'UNWATCH',
-  'HELLO',
-  'RESET',
-  'SUBSCRIBE',
-  'UNSUBSCRIBE',
-  'PSUBSCRIBE',
-  'PUNSUBSCRIBE',
-  'CLIENT',
-  'MONITOR',
-])

@@ -1,0 +1,301 @@
+import { type Bytes, latin1, toHex } from '../kernel/bytes.js'
+import { sha256Bytes } from '../kernel/digest.js'
+import type { User } from './access.js'
+import { type Category, categoriesOf, isCategory, type KeyUse, type Permissible } from './categories.js'
+import { globMatcher } from './text.js'
+
+/** Why a rule was refused; the texts are redis-server's where it refuses the same. */
+export class RefusedRule extends Error {}
+
+interface KeyRule {
+  readonly pattern: Bytes
+  readonly use: 'R' | 'W' | 'RW'
+  readonly matches: (key: Bytes) => boolean
+}
+
+interface ChannelRule {
+  readonly pattern: Bytes
+  readonly matches: (channel: Bytes) => boolean
+}
+
+/** `+get`, `-@dangerous`: the last rule that covers a command decides. */
+interface CommandRule {
+  readonly allow: boolean
+  /** Lower case, a category with its `@`. */
+  readonly target: string
+}
+
+/** What a user must know of the world to judge a rule. */
+export interface RuleContext {
+  /** Whether a command of this lower-case name exists; with subcommands, the name of the whole. */
+  hasCommand(name: string): boolean
+  /** Whether GENTOKEN made this token for the user. */
+  isToken(user: Bytes, token: string): boolean
+}
+
+const everything = (): boolean => true
+
+/** A user whom ACL SETUSER made. Rules are applied from left to right. [store.md 6.3, redis 7.0] */
+export class AclUser implements User {
+  readonly unrestricted = false
+  enabled = false
+  /** Tokens by the hash that ACL GETUSER shows. */
+  #tokens = new Map<string, string>()
+  #keys: KeyRule[] = []
+  #channels: ChannelRule[] = []
+  /** What the rules start from. */
+  #base = false
+  #commands: CommandRule[] = []
+  #decisions = new Map<Permissible, boolean>()
+
+  constructor(readonly name: Bytes) {}
+
+  // ---- what it may ----------------------------------------------------------------------------------------------
+
+  mayRun(command: Permissible): boolean {
+    let decision = this.#decisions.get(command)
+    if (decision === undefined) {
+      decision = this.#decide(command)
+      this.#decisions.set(command, decision)
+    }
+    return decision
+  }
+
+  mayUseKey(key: Bytes, use: KeyUse): boolean {
+    return this.#keys.some((rule) => [...use].every((each) => rule.use.includes(each)) && rule.matches(key))
+  }
+
+  /** A pattern may be subscribed to only as it is written in the rules, unless all channels are allowed. */
+  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern'): boolean {
+    return this.#channels.some(({ pattern, matches }) =>
+      kind === 'name' ? matches(channel) : pattern === '*' || pattern === channel,
+    )
+  }
+
+  #decide(command: Permissible): boolean {
+    const name = command.name.toLowerCase()
+    const container = name.split(' ', 1)[0]!
+    const own = categoriesOf(command)
+    const rule = this.#commands.findLast(({ target }) =>
+      target[0] === '@' ? own.has(target.slice(1) as Category) : target === container,
+    )
+    return rule?.allow ?? this.#base
+  }
+
+  // ---- what it is told to be ------------------------------------------------------------------------------------
+
+  get tokens(): Iterable<string> {
+    return this.#tokens.values()
+  }
+
+  /** Applies all of the rules, or none. Throws `RefusedRule` at the first that is wrong, handing it to `refused`. */
+  apply(rules: readonly Bytes[], context: RuleContext, refused: (rule: Bytes, reason: string) => Error): void {
+    const changed = this.copy()
+    for (const rule of rules) {
+      try {
+        changed.#apply(rule, context)
+      } catch (error) {
+        throw error instanceof RefusedRule ? refused(rule, error.message) : error
+      }
+    }
+    this.#take(changed)
+  }
+
+  #apply(rule: Bytes, context: RuleContext): void {
+    const word = rule.toLowerCase()
+    const simple = simpleRules[word]
+    if (simple !== undefined) {
+      simple(this)
+      return
+    }
+    const rest = rule.slice(1) as Bytes
+    const prefixed = rest === '' && rule[0] !== '~' && rule[0] !== '&' ? undefined : prefixedRules[rule[0] ?? '']
+    if (prefixed === undefined) throw new RefusedRule('Syntax error')
+    prefixed(this, rest, context)
+  }
+
+  allowKeys(pattern: Bytes, use: KeyRule['use']): void {
+    if (this.#keys.some((rule) => rule.pattern === '*' && rule.use === 'RW')) throw new RefusedRule(patternAfterAll)
+    if (pattern === '*' && use === 'RW') this.#keys = []
+    if (this.#keys.some((rule) => rule.pattern === pattern && rule.use === use)) return
+    this.#keys.push({ pattern, use, matches: pattern === '*' ? everything : globMatcher(pattern) })
+  }
+
+  resetKeys(): void {
+    this.#keys = []
+  }
+
+  allowAllKeys(): void {
+    this.resetKeys()
+    this.allowKeys(latin1('*'), 'RW')
+  }
+
+  allowChannels(pattern: Bytes): void {
+    if (this.#channels.some((rule) => rule.pattern === '*')) throw new RefusedRule(channelAfterAll)
+    if (pattern === '*') this.#channels = []
+    if (this.#channels.some((rule) => rule.pattern === pattern)) return
+    this.#channels.push({ pattern, matches: pattern === '*' ? everything : globMatcher(pattern) })
+  }
+
+  resetChannels(): void {
+    this.#channels = []
+  }
+
+  allowAllChannels(): void {
+    this.resetChannels()
+    this.allowChannels(latin1('*'))
+  }
+
+  startFrom(everything: boolean): void {
+    this.#base = everything
+    this.#commands = []
+    this.#decisions.clear()
+  }
+
+  ruleCommands(allow: boolean, target: Bytes, context: RuleContext): void {
+    const name = target.toLowerCase()
+    if (name === '@all') {
+      this.startFrom(allow)
+      return
+    }
+    if (/[| ]/.test(name)) throw new RefusedRule('Rules for subcommands are not supported')
+    const exists = name[0] === '@' ? isCategory(name.slice(1)) : context.hasCommand(name)
+    if (!exists) throw new RefusedRule('Unknown command or category name in ACL')
+    // An earlier rule about the same has no effect any more.
+    this.#commands = this.#commands.filter((rule) => rule.target !== name)
+    this.#commands.push({ allow, target: name })
+    this.#decisions.clear()
+  }
+
+  addToken(token: Bytes, context: RuleContext): void {
+    if (!context.isToken(this.name, token)) {
+      throw new RefusedRule('Passwords must be tokens that ACL GENTOKEN made for this user')
+    }
+    this.#tokens.set(toHex(sha256Bytes(token)), token)
+  }
+
+  removeToken(hash: string): void {
+    if (!this.#tokens.delete(hash)) {
+      throw new RefusedRule('The password you are trying to remove from the user does not exist')
+    }
+  }
+
+  resetTokens(): void {
+    this.#tokens.clear()
+  }
+
+  reset(): void {
+    this.enabled = false
+    this.resetTokens()
+    this.resetKeys()
+    this.resetChannels()
+    this.startFrom(false)
+  }
+
+  copy(): AclUser {
+    const copy = new AclUser(this.name)
+    copy.#take(this)
+    return copy
+  }
+
+  #take(other: AclUser): void {
+    this.enabled = other.enabled
+    this.#tokens = new Map(other.#tokens)
+    this.#keys = [...other.#keys]
+    this.#channels = [...other.#channels]
+    this.#base = other.#base
+    this.#commands = [...other.#commands]
+    this.#decisions.clear()
+  }
+
+  // ---- how it is shown ------------------------------------------------------------------------------------------
+
+  /** `+@all -@dangerous`, as it was said, without what has no effect any more. */
+  get commandText(): string {
+    const rules = this.#commands.map(({ allow, target }) => ` ${allow ? '+' : '-'}${target}`)
+    return `${this.#base ? '+' : '-'}@all${rules.join('')}`
+  }
+
+  get passwords(): readonly string[] {
+    return [...this.#tokens.keys()]
+  }
+
+  get flags(): readonly string[] {
+    const allKeys = this.#keys.some((rule) => rule.pattern === '*' && rule.use === 'RW')
+    const allChannels = this.#channels.some((rule) => rule.pattern === '*')
+    return [
+      this.enabled ? 'on' : 'off',
+      ...(allKeys ? ['allkeys'] : []),
+      ...(allChannels ? ['allchannels'] : []),
+      ...(this.#base && this.#commands.length === 0 ? ['allcommands'] : []),
+    ]
+  }
+
+  /** Patterns as they are; those for reading or writing only with what they began with. */
+  get keyPatterns(): readonly string[] {
+    return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))
+  }
+
+  get channelPatterns(): readonly string[] {
+    return this.#channels.map(({ pattern }) => pattern)
+  }
+}
+
+const patternAfterAll =
+  "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns"
+
+const channelAfterAll =
+  "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels"
+
+const simpleRules: Readonly<Record<string, (user: AclUser) => void>> = {
+  on: (user) => {
+    user.enabled = true
+  },
+  off: (user) => {
+    user.enabled = false
+  },
+  allkeys: (user) => user.allowAllKeys(),
+  '~*': (user) => user.allowAllKeys(),
+  resetkeys: (user) => user.resetKeys(),
+  allchannels: (user) => user.allowAllChannels(),
+  '&*': (user) => user.allowAllChannels(),
+  resetchannels: (user) => user.resetChannels(),
+  allcommands: (user) => user.startFrom(true),
+  nocommands: (user) => user.startFrom(false),
+  resetpass: (user) => user.resetTokens(),
+  reset: (user) => user.reset(),
+  nopass: () => {
+    throw new RefusedRule('Users without a password are not supported')
+  },
+}
+
+type PrefixedRule = (user: AclUser, rest: Bytes, context: RuleContext) => void
+
+const prefixedRules: Readonly<Record<string, PrefixedRule>> = {
+  '>': (user, token, context) => user.addToken(token, context),
+  '<': (user, token) => user.removeToken(toHex(sha256Bytes(token))),
+  '!': (user, hash) => {
+    if (!/^[0-9a-f]{64}$/.test(hash)) {
+      throw new RefusedRule(
+        'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters',
+      )
+    }
+    user.removeToken(hash)
+  },
+  '#': () => {
+    throw new RefusedRule('Hashes of passwords are not supported')
+  },
+  '~': (user, pattern) => user.allowKeys(pattern, 'RW'),
+  '%': (user, rest) => {
+    const tilde = rest.indexOf('~')
+    const use = [...new Set(rest.slice(0, tilde).toUpperCase())].sort().join('')
+    if (tilde < 1 || (use !== 'R' && use !== 'W' && use !== 'RW')) throw new RefusedRule('Syntax error')
+    user.allowKeys(rest.slice(tilde + 1) as Bytes, use)
+  },
+  '&': (user, pattern) => user.allowChannels(pattern),
+  '+': (user, target, context) => user.ruleCommands(true, target, context),
+  '-': (user, target, context) => user.ruleCommands(false, target, context),
+  '(': () => {
+    throw new RefusedRule('Selectors are not supported')
+  },
+}

@@ -1,0 +1,32 @@
+import { bytes, channel, named, optional, zeroOrMore } from '../arguments.js'
+import { type Command, command } from '../command.js'
+
+export const pubsubCommands: readonly Command[] = [
+  command('PUBLISH', {
+    flags: ['fast'],
+    since: '2.0.0',
+    args: { channel, message: named('message', bytes) },
+    run: ({ channel, message }, { store }) => store.pubsub.publish(channel, message),
+  }),
+
+  command('PUBSUB CHANNELS', {
+    flags: ['slow'],
+    since: '2.8.0',
+    args: { pattern: optional(named('pattern', bytes)) },
+    run: ({ pattern }, { store }) => store.pubsub.channels(pattern),
+  }),
+
+  command('PUBSUB NUMSUB', {
+    flags: ['slow'],
+    since: '2.8.0',
+    args: { channels: zeroOrMore(named('channel', bytes)) },
+    run: ({ channels }, { store }) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
+  }),
+
+  command('PUBSUB NUMPAT', {
+    flags: ['slow'],
+    since: '2.8.0',
+    args: {},
+    run: (_, { store }) => store.pubsub.patternCount,
+  }),
+]

@@ -1,0 +1,163 @@
+import { type Bytes, latin1 } from '../kernel/bytes.js'
+import { globMatcher } from './text.js'
+
+/** What one event stream is told: a line, made once for all who hear it. */
+export class Message {
+  constructor(readonly line: Bytes) {}
+}
+
+/** The reader of one event stream, as the store sees it. */
+export interface Subscriber {
+  /** Never waits and never throws. May leave while it is being told. */
+  receive(message: Message): void
+  /** Whether it may still hear what it hears; asked after every change of users and tokens. */
+  isWelcome(): boolean
+  /** Ends its stream from this side. */
+  dismiss(): void
+}
+
+/** What one subscriber hears, so that it can leave without a search. */
+interface Hearing {
+  readonly channels: Set<Bytes>
+  readonly patterns: Set<Bytes>
+}
+
+interface Pattern {
+  readonly matches: (channel: Bytes) => boolean
+  readonly subscribers: Set<Subscriber>
+}
+
+/** Who hears what: channels, patterns of channels, and the feed of all commands. [store.md 5] */
+export class PubSub {
+  readonly #channels = new Map<Bytes, Set<Subscriber>>()
+  readonly #patterns = new Map<Bytes, Pattern>()
+  readonly #monitors = new Set<Subscriber>()
+  readonly #everybody = new Map<Subscriber, Hearing>()
+
+  /** Subscribes to channels and confirms each with the number of channels so far. */
+  subscribe(subscriber: Subscriber, channels: readonly Bytes[]): void {
+    const heard = this.#welcome(subscriber).channels
+    for (const channel of channels) {
+      const subscribers = this.#channels.get(channel) ?? new Set()
+      this.#channels.set(channel, subscribers.add(subscriber))
+      heard.add(channel)
+      subscriber.receive(new Message(latin1(`subscribe,${channel},${heard.size}`)))
+    }
+  }
+
+  subscribeToPatterns(subscriber: Subscriber, patterns: readonly Bytes[]): void {
+    const heard = this.#welcome(subscriber).patterns
+    for (const pattern of patterns) {
+      const entry = this.#patterns.get(pattern) ?? { matches: globMatcher(pattern), subscribers: new Set() }
+      entry.subscribers.add(subscriber)
+      this.#patterns.set(pattern, entry)
+      heard.add(pattern)
+      subscriber.receive(new Message(latin1(`psubscribe,${pattern},${heard.size}`)))
+    }
+  }
+
+  monitor(subscriber: Subscriber): void {
+    this.#welcome(subscriber)
+    this.#monitors.add(subscriber)
+    subscriber.receive(new Message(latin1('"OK"')))
+  }
+
+  leave(subscriber: Subscriber): void {
+    const hearing = this.#everybody.get(subscriber)
+    if (hearing === undefined) return
+    this.#everybody.delete(subscriber)
+    this.#monitors.delete(subscriber)
+    for (const channel of hearing.channels) {
+      const subscribers = this.#channels.get(channel)
+      if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#channels.delete(channel)
+    }
+    for (const pattern of hearing.patterns) {
+      const subscribers = this.#patterns.get(pattern)?.subscribers
+      if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#patterns.delete(pattern)
+    }
+  }
+
+  /** Returns how often it was delivered: somebody who hears it twice counts twice. */
+  publish(channel: Bytes, payload: Bytes): number {
+    let delivered = 0
+    const subscribers = this.#channels.get(channel)
+    if (subscribers !== undefined) {
+      delivered += subscribers.size
+      tell(subscribers, new Message(latin1(`message,${channel},${payload}`)))
+    }
+    for (const [pattern, { matches, subscribers }] of this.#patterns) {
+      if (!matches(channel)) continue
+      delivered += subscribers.size
+      tell(subscribers, new Message(latin1(`pmessage,${pattern},${channel},${payload}`)))
+    }
+    return delivered
+  }
+
+  get isMonitored(): boolean {
+    return this.#monitors.size > 0
+  }
+
+  /** Shows a command to the monitors. `origin` is a client's address, or `lua`. */
+  show(argv: readonly Bytes[], now: number, origin: string): void {
+    const words = argv.map((word) => ` ${quoted(word)}`).join('')
+    tell(this.#monitors, new Message(latin1(`${unixSeconds(now)} [0 ${origin}]${words}`)))
+  }
+
+  /** Channels with subscribers, in order of subscription; patterns do not count. */
+  channels(pattern?: Bytes): Bytes[] {
+    const channels = [...this.#channels.keys()]
+    return pattern === undefined ? channels : channels.filter(globMatcher(pattern))
+  }
+
+  subscribersOf(channel: Bytes): number {
+    return this.#channels.get(channel)?.size ?? 0
+  }
+
+  get patternCount(): number {
+    return this.#patterns.size
+  }
+
+  /** Dismisses everybody who lost the right to listen. */
+  review(): void {
+    for (const subscriber of this.#everybody.keys()) if (!subscriber.isWelcome()) subscriber.dismiss()
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    for (const subscriber of this.#everybody.keys()) subscriber.dismiss()
+  }
+
+  #welcome(subscriber: Subscriber): Hearing {
+    const hearing = this.#everybody.get(subscriber) ?? { channels: new Set(), patterns: new Set() }
+    this.#everybody.set(subscriber, hearing)
+    return hearing
+  }
+}
+
+function tell(subscribers: ReadonlySet<Subscriber>, message: Message): void {
+  for (const subscriber of subscribers) subscriber.receive(message)
+}
+
+/** `1721284005.242000` */
+function unixSeconds(milliseconds: number): string {
+  const microseconds = Math.floor(milliseconds * 1000)
+  return `${Math.floor(microseconds / 1_000_000)}.${String(microseconds % 1_000_000).padStart(6, '0')}`
+}
+
+const shortEscapes: Record<string, string> = {
+  '\\': '\\\\',
+  '"': '\\"',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\x07': '\\a',
+  '\b': '\\b',
+}
+
+function quoted(word: Bytes): string {
+  const escaped = word.replace(
+    /["\\]|[^\x20-\x7e]/g,
+    (char) => shortEscapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+  return `"${escaped}"`
+}

@@ -1,0 +1,151 @@
+import { dataFrame, type EventStream, eventStream } from '../http/event-stream.js'
+import type { Answer, Endpoint, ServiceCall } from '../http/service.js'
+import type { Bytes } from '../kernel/bytes.js'
+import type { Timer } from '../kernel/clock.js'
+import { corsHeaders, errorAnswer, syncToken } from './answers.js'
+import { connectionBound } from './categories.js'
+import type { StoreFront } from './endpoints.js'
+import { noCommandPermission, replyError, wrongArity } from './errors.js'
+import type { Message, Subscriber } from './pubsub.js'
+import { ReplyError } from './reply.js'
+import { decodePercent } from './request.js'
+
+// The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
+
+/** GET as well: the EventSource of browsers knows nothing else. */
+const methods = ['GET', 'POST']
+
+export const subscriptionEndpoints: readonly Endpoint<StoreFront>[] = [
+  {
+    method: methods,
+    path: '/monitor',
+    auth: 'bearer',
+    summary: 'Streams every command that any client runs.',
+    run: (call, front) => answered(call, () => opened(call, front, 'MONITOR', [])),
+  },
+  {
+    method: methods,
+    path: '/subscribe/**',
+    auth: 'bearer',
+    summary: 'Streams the messages of one or more channels.',
+    run: (call, front) => answered(call, () => opened(call, front, 'SUBSCRIBE', namesOf(call, 'SUBSCRIBE'))),
+  },
+  {
+    method: methods,
+    path: '/psubscribe/**',
+    auth: 'bearer',
+    summary: 'Streams the messages of all channels that match one of the patterns.',
+    run: (call, front) => answered(call, () => opened(call, front, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
+  },
+]
+
+type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
+
+/** Errors before the stream begins are ordinary answers. */
+function answered(call: ServiceCall, open: () => Answer): Answer {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof ReplyError) return errorAnswer(error, 400, call)
+    throw error
+  }
+}
+
+/** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
+function namesOf(call: ServiceCall, feed: Feed): Bytes[] {
+  if (call.rest === '') throw wrongArity(feed)
+  return call.rest.split('/').map(decodePercent)
+}
+
+function opened(call: ServiceCall, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
+  const { store } = front
+  const { access, pubsub } = store
+  const refusal = (): ReplyError | undefined => {
+    const user = access.userOf(call.identity)
+    if (user?.mayRun(connectionBound.get(feed)!) !== true) return noCommandPermission(feed)
+    const allowed = names.every((name) => user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'))
+    return allowed ? undefined : replyError('noChannelPermission')
+  }
+  const refused = refusal()
+  if (refused !== undefined) throw refused
+  const reader = new StreamReader(call, front, () => refusal() === undefined)
+  if (!reader.hasEnded) {
+    if (feed === 'MONITOR') pubsub.monitor(reader)
+    else if (feed === 'SUBSCRIBE') pubsub.subscribe(reader, names)
+    else pubsub.subscribeToPatterns(reader, names)
+    reader.keepAlive()
+  }
+  const headers: [string, string][] = [
+    ['content-type', 'text/event-stream'],
+    ['cache-control', 'no-cache'],
+    ...corsHeaders(call),
+    ['service-sync-token', syncToken(store)],
+  ]
+  return { status: 200, headers, body: reader.body }
+}
+
+/** Comments that readers skip, so that nobody between takes the connection for dead. */
+const keepAliveEvery = 15_000
+
+class StreamReader implements Subscriber {
+  readonly isWelcome: () => boolean
+  hasEnded = false
+  readonly #stream: EventStream
+  readonly #clock: StoreFront['clock']
+  #timer: Timer | undefined
+
+  constructor(call: ServiceCall, { store, clock }: StoreFront, isWelcome: () => boolean) {
+    this.isWelcome = isWelcome
+    this.#clock = clock
+    this.#stream = eventStream({
+      signal: call.signal,
+      bufferLimit: store.options.policy.maxStreamBuffer,
+      onEnd: () => {
+        this.hasEnded = true
+        this.#timer?.cancel()
+        store.pubsub.leave(this)
+      },
+    })
+  }
+
+  get body(): ReadableStream<Uint8Array> {
+    return this.#stream.body
+  }
+
+  receive(message: Message): void {
+    this.#stream.sendFrame(frameOf(message))
+    // Whoever reads gets a turn before time moves on.
+    this.#clock.letOutsideContinue()
+  }
+
+  dismiss(): void {
+    this.#stream.close()
+  }
+
+  keepAlive(): void {
+    const clock = this.#clock
+    if (this.hasEnded) return
+    this.#timer = clock.schedule(
+      clock.now() + keepAliveEvery,
+      'keep-alive of an event stream',
+      () => {
+        // What waits to be read keeps the connection open as well, and a month of comments would fill the buffer.
+        if (this.#stream.isRead) this.#stream.comment('keep-alive')
+        this.keepAlive()
+      },
+      { background: true },
+    )
+  }
+}
+
+const frames = new WeakMap<Message, Uint8Array>()
+
+/** A message is put into its wire form once, however many hear it. */
+function frameOf(message: Message): Uint8Array {
+  let frame = frames.get(message)
+  if (frame === undefined) {
+    frame = dataFrame(message.line)
+    frames.set(message, frame)
+  }
+  return frame
+}
