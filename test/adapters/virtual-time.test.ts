@@ -1,0 +1,70 @@
+import { setupServer } from 'msw/node'
+import { mswHandlers } from 'stuntdouble/msw'
+import { describe, expect, test } from 'vitest'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { addressesOf } from '../../src/http/address.js'
+import type { Exchange } from '../../src/http/service.js'
+import { serviceVocabulary } from '../../src/http/vocabulary.js'
+import { fetchThrough } from '../../src/http/web.js'
+import { latin1 } from '../../src/kernel/bytes.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
+
+/** A service whose every answer takes ten milliseconds of virtual time. */
+function slowWorld() {
+  const clock = new VirtualClock({ startAt: 0 })
+  const arrivals: number[] = []
+  const exchange: Exchange = () => {
+    arrivals.push(clock.now())
+    return clock.track('request', async (task) => {
+      await task.sleep(10)
+      clock.letOutsideContinue()
+      return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('ok') }
+    })
+  }
+  const addresses = addressesOf()
+  return {
+    clock,
+    arrivals,
+    addresses,
+    vocabulary: serviceVocabulary,
+    owns: (url: string) => url.startsWith(addresses.store),
+    fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(exchange, input, init),
+    onDispose: () => {},
+  }
+}
+
+type SlowWorld = ReturnType<typeof slowWorld>
+
+const ways: Readonly<Record<string, (world: SlowWorld) => () => void>> = {
+  'stuntdouble/fetch': (world) => replaceFetch(world),
+  'stuntdouble/msw': (world) => {
+    const server = setupServer(...mswHandlers(world))
+    server.listen()
+    return () => server.close()
+  },
+}
+
+describe.each(Object.keys(ways))('a client held by a slow service, through %s', (way) => {
+  test('sends its next request at the instant of the answer, however far the clock is told to go', async () => {
+    const world = slowWorld()
+    const close = ways[way]!(world)
+    try {
+      const answers: number[] = []
+      const client = async (): Promise<void> => {
+        for (let count = 0; count < 5; count++) {
+          await (await fetch(`${world.addresses.store}/get/a`)).text()
+          answers.push(world.clock.now())
+        }
+      }
+      const done = client()
+      // A real client takes a moment until its first request has arrived.
+      while (world.arrivals.length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await world.clock.advance('1h')
+      await done
+      expect(world.arrivals).toEqual([0, 10, 20, 30, 40])
+      expect(answers).toEqual([10, 20, 30, 40, 50])
+    } finally {
+      close()
+    }
+  })
+})
