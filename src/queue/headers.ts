@@ -17,14 +17,15 @@ const canonical = new Map<string, string>()
 
 /** Name → array of values, the JSON form of headers throughout the API. */
 export function headerMap(headers: HeaderList): Record<string, string[]> {
-  const map: Record<string, string[]> = {}
+  // Not an object from the start: a header may be called `__proto__`.
+  const map = new Map<string, string[]>()
   for (const [name, value] of headers) {
     const spelled = canonicalName(name)
-    const values = map[spelled]
+    const values = map.get(spelled)
     if (values) values.push(value)
-    else map[spelled] = [value]
+    else map.set(spelled, [value])
   }
-  return map
+  return Object.fromEntries(map)
 }
 
 export function headerOf(headers: HeaderList, name: string): string | undefined {
