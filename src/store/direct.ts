@@ -71,7 +71,7 @@ export class DirectStore {
 
   /** What the service would have billed so far. */
   spend(): Spend {
-    return this.engine.meter.spend(this.engine.options.now())
+    return this.engine.meter.spend()
   }
 
   /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */

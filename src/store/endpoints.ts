@@ -50,7 +50,7 @@ export class StoreFront {
 /** The command ran, but what it answers is more than may be sent. */
 class OversizedReply extends ReplyError {}
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT']
+const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
 const endpoints: readonly Endpoint<StoreFront>[] = [
   {

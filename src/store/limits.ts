@@ -46,7 +46,7 @@ export function refusedSize(size: number, { options }: Store): ReplyError | unde
 export function refusedCount(commands: number, { options, meter }: Store): ReplyError | undefined {
   const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
   if (daily === undefined && monthly === undefined) return undefined
-  const { today, thisMonth } = meter.spend(options.now())
+  const { today, thisMonth } = meter.spend()
   if (daily !== undefined && today + commands > daily) return dailyLimit(daily, daily + 1, options.docs)
   if (monthly !== undefined && thisMonth + commands > monthly) return monthlyLimit(monthly, monthly, options.docs)
   return undefined

@@ -29,6 +29,8 @@ export class Meter {
   #month = 0
   #paused = false
 
+  constructor(private readonly now: () => number) {}
+
   count(command: Command): void {
     if (this.#paused) return
     this.#add(1)
@@ -57,8 +59,8 @@ export class Meter {
     }
   }
 
-  spend(now: number): Spend {
-    this.#turnPage(now)
+  spend(): Spend {
+    this.#turnPage()
     return {
       commands: this.#commands,
       reads: this.#reads,
@@ -71,14 +73,15 @@ export class Meter {
   }
 
   #add(commands: number): void {
+    this.#turnPage()
     this.#commands += commands
     this.#today += commands
     this.#thisMonth += commands
   }
 
-  /** Begins to count anew on another day or month. Called before a count is looked at, and before a request is counted. */
-  #turnPage(now: number): void {
-    const day = Math.floor(now / dayMs)
+  /** Begins to count anew on another day or month. */
+  #turnPage(): void {
+    const day = Math.floor(this.now() / dayMs)
     if (day === this.#day) return
     this.#day = day
     this.#today = 0

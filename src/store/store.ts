@@ -42,7 +42,7 @@ export interface StoreListener {
 export class Store {
   readonly db: Database
   readonly options: StoreOptions
-  readonly meter: Meter = new Meter()
+  readonly meter: Meter
   readonly pubsub: PubSub = new PubSub()
   readonly commands: CommandTable = commandTable
   /** Which keyspace notifications are published: CONFIG SET notify-keyspace-events. */
@@ -55,6 +55,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.options = options
+    this.meter = new Meter(options.now)
     this.db = new Database(options.now, (eventClass, event, key) => {
       if (this.eventFlags.has(eventClass)) this.#announce(event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)

@@ -287,7 +287,7 @@ export const steps: readonly Section[] = [
   ),
   section(
     'BITFIELD',
-    String.raw`
+    `
     BITFIELD k
     BITFIELD k GET u8 0
     EXISTS k

@@ -411,7 +411,7 @@ export const steps: readonly Section[] = [
   ),
   section(
     'SETRANGE',
-    String.raw`
+    `
     SET k "Hello World"
     SETRANGE k 6 Redis
     GET k

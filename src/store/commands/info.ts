@@ -18,8 +18,8 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
   ],
   clients: () => [['connected_clients', 1]],
   memory: ({ db }) => [['used_memory', usedMemory(db)]],
-  stats: ({ options, meter }) => {
-    const spend = meter.spend(options.now())
+  stats: ({ meter }) => {
+    const spend = meter.spend()
     return [
       ['total_commands_processed', spend.commands],
       ['total_reads_processed', spend.reads],

@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { commandTable } from '../../src/store/commands/index.js'
+import { Rest } from '../support/ask.js'
+
+// Tokens. Expectations: spec/store.md 6.1 and 6.2.
+
+let rest: Rest
+beforeEach(() => {
+  rest = Rest.open()
+})
+
+const wrongPass = {
+  error:
+    'WRONGPASS invalid or missing auth token. See https://docs.service.test/redis/troubleshooting/http_unauthorized for details.',
+}
+
+describe('where the token stands', () => {
+  const { store } = Rest.open().sandbox.tokens
+
+  it.each([
+    ['Bearer', `Bearer ${store}`],
+    ['the word in another case', `bEARER ${store}`],
+    ['several blanks', `Bearer   ${store}  `],
+    ['the bare token', store],
+  ])('%s', async (_, authorization) => {
+    expect((await rest.get('/ping', { token: null, headers: { authorization } })).status).toBe(200)
+    expect((await rest.get('/ping', { token: null, headers: { AUTHORIZATION: authorization } })).status).toBe(200)
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty header', ''],
+    ['Bearer without a token', 'Bearer'],
+    ['Bearer undefined', 'Bearer undefined'],
+    ['another token', 'Bearer wrong'],
+    ['part of the token', `Bearer ${store.slice(1)}`],
+    ['another scheme', `Basic ${store}`],
+    ['two tokens', `Bearer ${store} ${store}`],
+  ])('%s is answered 401', async (_, authorization) => {
+    for (const path of ['/ping', '/', '/pipeline', '/multi-exec']) {
+      const headers = authorization === undefined ? {} : { authorization }
+      expect(await rest.post(path, [['PING']], { token: null, headers })).toMatchObject({
+        status: 401,
+        json: wrongPass,
+        headers: { 'content-type': 'application/json' },
+      })
+    }
+  })
+
+  it('the query wins over the header', async () => {
+    expect((await rest.get(`/ping?_token=${store}`, { token: 'wrong' })).status).toBe(200)
+    expect((await rest.get('/ping?_token=wrong')).status).toBe(401)
+    expect((await rest.get('/ping?_token=')).status).toBe(401)
+  })
+
+  it('the query is decoded', async () => {
+    const odd = Rest.open({ storeToken: 'AY+/=x' })
+    expect((await odd.get('/ping?_token=AY%2B%2F%3Dx', { token: null })).status).toBe(200)
+  })
+
+  it('the log does not show it', async () => {
+    await rest.get(`/ping?_token=${store}&x=1`)
+    const [request] = rest.sandbox.traffic.of('request')
+    expect(JSON.stringify(request)).not.toContain(store)
+  })
+})
+
+describe('read-only token', () => {
+  const refused = (name: string) => ({
+    error: `NOPERM this user has no permissions to run the '${name}' command or its subcommand`,
+  })
+  const asReader = (...argv: string[]) => rest.post('/', argv, { token: rest.sandbox.tokens.readonly })
+
+  it.each([
+    [['GET', 'k'], null],
+    [['MGET', 'k'], [null]],
+    [['HGETALL', 'h'], []],
+    [['ZRANGE', 'z', '0', '-1'], []],
+    [['TTL', 'k'], -2],
+    [['EXISTS', 'k'], 0],
+    [['DBSIZE'], 0],
+    [['PING'], 'PONG'],
+    [['ECHO', 'x'], 'x'],
+    [['TYPE', 'k'], 'none'],
+    [['BITFIELD_RO', 'k', 'GET', 'u8', '0'], [0]],
+    [['JSON.GET', 'k'], null],
+    [['XRANGE', 'x', '-', '+'], []],
+  ])('may run %j', async (argv, result) => {
+    expect(await asReader(...argv)).toMatchObject({ status: 200, json: { result } })
+  })
+
+  it.each([
+    ['set', 'SET', 'k', 'v'],
+    ['geoadd', 'GEOADD', 'g', '1', '1', 'a'],
+    ['del', 'DEL', 'k'],
+    ['getex', 'GETEX', 'k'],
+    ['scan', 'SCAN', '0'],
+    ['keys', 'KEYS', '*'],
+    ['flushall', 'FLUSHALL'],
+    ['flushdb', 'FLUSHDB'],
+    ['config|get', 'CONFIG', 'GET', '*'],
+    ['config|set', 'CONFIG', 'SET', 'notify-keyspace-events', 'K'],
+    ['publish', 'PUBLISH', 'c', 'm'],
+    ['acl|whoami', 'ACL', 'WHOAMI'],
+    ['sort', 'SORT', 'l'],
+    ['sort_ro', 'SORT_RO', 'l'],
+    ['json.set', 'JSON.SET', 'k', '$', '1'],
+  ])('is refused %s', async (name, ...argv) => {
+    expect(await asReader(...argv)).toMatchObject({ status: 400, json: refused(name) })
+    expect(rest.sandbox.store.dump().keys).toEqual([])
+  })
+
+  it('meets unknown commands and wrong arity like everybody else', async () => {
+    expect(String(((await asReader('NONSENSE')).json as { error: string }).error)).toMatch(
+      /^ERR Command is not available/,
+    )
+    expect((await asReader('SET')).json).toEqual({ error: "ERR wrong number of arguments for 'set' command" })
+  })
+
+  it('is refused every command that writes', () => {
+    const reader = rest.sandbox.store.engine.access.userOf(rest.sandbox.tokens.readonly)!
+    for (const command of commandTable.commands) {
+      if (command.writes) expect(reader.mayRun(command), command.name).toBe(false)
+    }
+  })
+
+  it('stands in the log as default_ro', async () => {
+    await asReader('GET', 'k')
+    expect(rest.sandbox.traffic.of('command')[0]).toMatchObject({ user: 'default_ro' })
+  })
+})
+
+describe('password reset', () => {
+  it('revokes both tokens and gives two new ones', async () => {
+    const before = rest.sandbox.tokens
+    const { standard, readOnly } = rest.sandbox.store.resetPassword()
+    expect(new Set([standard, readOnly, before.store, before.readonly]).size).toBe(4)
+    expect(standard).toMatch(/^[A-Za-z0-9+/]{60,}=*$/)
+    for (const token of [before.store, before.readonly]) {
+      expect(await rest.get('/ping', { token })).toMatchObject({ status: 401, json: wrongPass })
+    }
+    expect((await rest.get('/set/k/v', { token: standard })).status).toBe(200)
+    expect((await rest.get('/get/k', { token: readOnly })).json).toEqual({ result: 'v' })
+    expect((await rest.get('/set/k/v', { token: readOnly })).status).toBe(400)
+  })
+
+  it('shows in the sandbox, and a reset of the sandbox takes it back', () => {
+    const before = rest.sandbox.tokens
+    const fresh = rest.sandbox.store.resetPassword()
+    expect(rest.sandbox.tokens).toMatchObject({ store: fresh.standard, readonly: fresh.readOnly })
+    rest.sandbox.reset()
+    expect(rest.sandbox.tokens).toEqual(before)
+  })
+
+  it('follows from the seed', () => {
+    const twin = Rest.open().sandbox.store.resetPassword()
+    expect(rest.sandbox.store.resetPassword()).toEqual(twin)
+    expect(rest.sandbox.store.resetPassword()).not.toEqual(twin)
+  })
+})
