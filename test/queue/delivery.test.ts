@@ -1,0 +1,582 @@
+import { describe, expect, test } from 'vitest'
+import {
+  badCertificate,
+  delay,
+  hang,
+  lateAnswer,
+  lostAck,
+  nonRetryable,
+  ok,
+  refused,
+  reply,
+  reset,
+  retryAfter,
+  status,
+  timeout,
+  unresolved,
+} from '../../src/queue/script.js'
+import { shop, type World, world } from './world.js'
+
+const publish = (at: World, headers: Record<string, string> = {}, body = 'b') =>
+  at.send('POST', `/v2/publish/${shop}`, { headers, body }).then(({ json }) => json.messageId as string)
+
+const statesOf = async (at: World, messageId: string): Promise<string[]> =>
+  (await at.send('GET', `/v2/events?messageId=${messageId}&order=earliestFirst`)).json.events.map(
+    ({ state }: { state: string }) => state,
+  )
+
+const attempts = (at: World) => at.traffic.of('attempt')
+
+describe('what is sent [queue.md 3.1]', () => {
+  test('the headers of a delivery, in full', async () => {
+    const at = world()
+    const seen = at.destinations.record('https://shop.test/*')
+    at.queue.urlGroup('g', [{ url: 'https://shop.test/a', name: 'first' }])
+    const answer = await at.send('POST', '/v2/publish/g', {
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '203.0.113.7, 10.0.0.1' },
+      body: '{}',
+    })
+    await at.clock.drain()
+    const { headers } = seen.last()
+    expect(headers.filter(([name]) => name !== 'Service-Signature')).toEqual([
+      ['User-Agent', 'Service-Queue'],
+      ['Content-Type', 'application/json'],
+      ['Service-Message-Id', answer.json[0].messageId],
+      ['Service-Retried', '0'],
+      ['Service-Topic-Name', 'g'],
+      ['Service-Caller-Ip', '203.0.113.7'],
+      ['Service-Region', 'EU-CENTRAL-1'],
+    ])
+  })
+
+  test('the region is the one that was called', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    await at.send('POST', `/v2/publish/${shop}`, { base: 'https://us-east-1.queue.test' })
+    await at.clock.drain()
+    expect(seen.last().header('service-region')).toBe('US-EAST-1')
+  })
+
+  test('the message id stays, Retried counts from 0, the signature is made anew for each attempt', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    at.destinations.script(shop, [status(500), status(500), ok()])
+    const id = await publish(at)
+    await at.clock.drain()
+    expect(seen.all.map((delivery) => delivery.header('service-message-id'))).toEqual([id, id, id])
+    expect(seen.all.map((delivery) => delivery.header('service-retried'))).toEqual(['0', '1', '2'])
+    expect(new Set(seen.all.map((delivery) => delivery.header('service-signature'))).size).toBe(3)
+  })
+
+  test('label, queue, flow-control key and retries are not sent', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    await at.send('POST', `/v2/enqueue/q/${shop}`, {
+      headers: {
+        'Service-Label': 'secret-label',
+        'Service-Flow-Control-Key': 'secret-key',
+        'Service-Flow-Control-Value': 'rate=5',
+      },
+    })
+    await at.clock.drain()
+    const names = seen.last().headers.map(([name]) => name)
+    expect(names).toEqual([
+      'User-Agent',
+      'Service-Signature',
+      'Service-Message-Id',
+      'Service-Retried',
+      'Service-Caller-Ip',
+      'Service-Region',
+    ])
+  })
+
+  test('a Request → Response handler gets the whole delivery', async () => {
+    const at = world()
+    const seen: unknown[] = []
+    at.destinations.on(shop, async (request, task) => {
+      await task.sleep('3s')
+      seen.push([request.method, request.url, request.headers.get('content-type'), await request.json()])
+      return Response.json({ done: true }, { status: 201, headers: { 'x-answer': 'yes' } })
+    })
+    await publish(at, { 'Content-Type': 'application/json' }, '{"id":1}')
+    await at.clock.drain()
+    expect(seen).toEqual([['POST', shop, 'application/json', { id: 1 }]])
+    const [attempt] = attempts(at)
+    expect(attempt!.outcome).toMatchObject({
+      status: 201,
+      body: '{"done":true}',
+      state: 'DELIVERED',
+      at: attempt!.at + 3000,
+    })
+    expect(attempt!.outcome!.headers).toContainEqual(['x-answer', 'yes'])
+  })
+})
+
+describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
+  test.each([200, 201, 204, 299])('%i is a delivery', async (code) => {
+    const at = world()
+    at.destinations.answer(shop, code)
+    expect(await statesOf(at, await publish(at))).toEqual(['CREATED'])
+    await at.clock.drain()
+    expect(attempts(at)).toHaveLength(1)
+    expect((await at.send('GET', '/v2/events')).json.events[0].state).toBe('DELIVERED')
+  })
+
+  test.each([
+    ['300', status(300)],
+    ['302 is not followed', status(302, { headers: { location: 'https://shop.test/other' } })],
+    ['404', status(404)],
+    ['500', status(500)],
+    ['489 without the header', status(489)],
+    ['a broken connection', reset()],
+    ['a refused connection', refused()],
+    ['an unknown host', unresolved()],
+    ['a bad certificate', badCertificate()],
+    ['no answer', timeout()],
+    ['a connection that hangs and closes', hang('5s')],
+  ])('%s is retried', async (_name, step) => {
+    const at = world()
+    at.destinations.script(shop, [step])
+    const id = await publish(at)
+    await at.clock.drain()
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'DELIVERED'])
+  })
+
+  test('success: CREATED, ACTIVE, DELIVERED', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    const id = await publish(at)
+    await at.clock.drain()
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
+    expect((await at.send('GET', `/v2/messages/${id}`)).status).toBe(404)
+  })
+
+  test('exhausted with one retry', async () => {
+    const at = world()
+    at.destinations.answer(shop, 500)
+    const id = await publish(at, { 'Service-Retries': '1' })
+    await at.clock.drain()
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
+  })
+
+  test('489 with the header fails at once and is dead-lettered', async () => {
+    const at = world()
+    at.destinations.script(shop, [nonRetryable('never again')])
+    const id = await publish(at)
+    await at.clock.drain()
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'FAILED'])
+    expect((await at.send('GET', '/v2/dlq')).json.messages).toMatchObject([
+      { messageId: id, responseStatus: 489, responseBody: 'never again' },
+    ])
+  })
+
+  test('total attempts are 1 + retries; 0 retries is one attempt [5.3]', async () => {
+    for (const retries of [0, 1, 4]) {
+      const at = world()
+      at.destinations.answer(shop, 500)
+      await publish(at, { 'Service-Retries': String(retries) })
+      await at.clock.drain()
+      expect(attempts(at).map(({ retried }) => retried)).toEqual(Array.from({ length: retries + 1 }, (_, n) => n))
+    }
+  })
+
+  test('the default is 3 retries [2.2]', async () => {
+    const at = world()
+    at.destinations.answer(shop, 500)
+    await publish(at)
+    await at.clock.drain()
+    expect(attempts(at)).toHaveLength(4)
+  })
+
+  test('network errors have status 0 in dead letters and callbacks', async () => {
+    const at = world()
+    const callbacks = at.destinations.record('https://shop.test/cb')
+    at.destinations.script(shop, [reset()])
+    await publish(at, { 'Service-Retries': '0', 'Service-Callback': 'https://shop.test/cb' })
+    await at.clock.drain()
+    expect((await at.send('GET', '/v2/dlq')).json.messages[0].responseStatus).toBe(0)
+    expect(callbacks.last().json()).toMatchObject({ status: 0, header: {}, body: '' })
+  })
+
+  test('redirects are followed when the policy says so', async () => {
+    const at = world({ policy: { followRedirects: true } })
+    const other = at.destinations.record('https://shop.test/other')
+    at.destinations.answer(shop, { status: 307, headers: { location: '/other' } })
+    const id = await publish(at)
+    await at.clock.drain()
+    expect(other.last()).toMatchObject({ url: 'https://shop.test/other', method: 'POST', body: 'b' })
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
+    const loop = world({ policy: { followRedirects: true } })
+    loop.destinations.answer(shop, { status: 302, headers: { location: shop } })
+    await publish(loop, { 'Service-Retries': '0' })
+    await loop.clock.drain()
+    expect(loop.traffic.of('attempt')[0]!.outcome).toMatchObject({ status: 0, error: 'stopped after 10 redirects' })
+  })
+})
+
+describe('time-outs, in virtual time [queue.md 2.2, 5.1, 5.6]', () => {
+  test('an attempt ends by its time-out and is retried', async () => {
+    const at = world()
+    at.destinations.script(shop, [timeout()])
+    const start = at.clock.now()
+    const id = await publish(at, { 'Service-Timeout': '30s' })
+    await at.clock.drain()
+    const [first, second] = attempts(at)
+    expect(first!.outcome).toMatchObject({
+      at: start + 30_000,
+      status: 0,
+      error: 'context deadline exceeded',
+      state: 'RETRY',
+    })
+    expect(second!.at).toBe(start + 30_000 + 12_000)
+    expect((await at.send('GET', `/v2/events?messageId=${id}&state=ERROR`)).json.events[0]).toMatchObject({
+      error: 'context deadline exceeded',
+      timeout: 30_000,
+    })
+  })
+
+  test("without a time-out the plan's longest applies: 2 h on payg, 15 min on free", async () => {
+    for (const [queuePlan, longest] of [
+      ['payg', 7_200_000],
+      ['free', 900_000],
+    ] as const) {
+      const at = world({ policy: { queuePlan } })
+      at.destinations.script(shop, [hang()])
+      // A time-out only shortens the maximum.
+      await publish(at, { 'Service-Timeout': '20h' })
+      await at.clock.drain()
+      const [first] = attempts(at)
+      expect(first!.outcome!.at - first!.at).toBe(longest)
+    }
+  })
+
+  test('a bare number is seconds, as the workflow SDK sends it', async () => {
+    const at = world()
+    at.destinations.script(shop, [hang()])
+    await publish(at, { 'Service-Timeout': '7' })
+    await at.clock.drain()
+    expect(attempts(at)[0]!.outcome!.at - attempts(at)[0]!.at).toBe(7000)
+  })
+
+  test('a slow handler that answers late changes nothing any more; the attempt notes it', async () => {
+    const at = world()
+    let runs = 0
+    at.destinations.on(shop, async (_request, task) => {
+      runs++
+      await task.sleep('40s')
+      return new Response('late')
+    })
+    const id = await publish(at, { 'Service-Timeout': '30s', 'Service-Retries': '1' })
+    await at.clock.drain()
+    expect(runs).toBe(2)
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
+    expect(attempts(at)[0]!.outcome!.note).toBe('the handler answered 200 10 s after the time-out')
+  })
+
+  test('an answer in the last millisecond counts', async () => {
+    const at = world()
+    at.destinations.on(shop, async (_request, task) => {
+      await task.sleep('29999ms')
+      return new Response('just in time')
+    })
+    const id = await publish(at, { 'Service-Timeout': '30s' })
+    await at.clock.drain()
+    expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
+  })
+})
+
+describe('scripts', () => {
+  test('steps are met one each, then the handler underneath answers', async () => {
+    const at = world()
+    let handled = 0
+    at.destinations.on(shop, () => {
+      handled++
+      return new Response(null, { status: 204 })
+    })
+    at.destinations.script(shop, [status(500), reset(), delay('2s', status(503)), reply({ no: 1 }, { status: 418 })])
+    await publish(at, { 'Service-Retries': '5', 'Service-Retry-Delay': '1000' })
+    await at.clock.drain()
+    expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([500, 0, 503, 418, 204])
+    expect(handled).toBe(1)
+    expect(at.destinations.unplayed).toEqual([])
+  })
+
+  test('a lost acknowledgement: the handler ran, the queue retries', async () => {
+    const at = world()
+    let charged = 0
+    at.destinations.on(shop, () => {
+      charged++
+      return new Response('charged')
+    })
+    at.destinations.script(shop, [lostAck()])
+    await publish(at)
+    await at.clock.drain()
+    expect(charged).toBe(2)
+    expect(attempts(at)[0]!.outcome).toMatchObject({
+      status: 0,
+      error: 'read: connection reset by peer',
+      note: 'the handler ran and answered 200, its answer was lost',
+    })
+  })
+
+  test('a late answer: the handler ran, the answer came after the time-out', async () => {
+    const at = world()
+    let ran = 0
+    at.destinations.answer(shop, () => {
+      ran++
+      return 200
+    })
+    at.destinations.script(shop, [lateAnswer('3s')])
+    await publish(at, { 'Service-Timeout': '10s' })
+    await at.clock.drain()
+    expect(ran).toBe(2)
+    expect(attempts(at)[0]!.outcome).toMatchObject({
+      status: 0,
+      state: 'RETRY',
+      note: 'the handler answered 200 3 s after the time-out',
+    })
+  })
+
+  test('a delay before the handler passes in virtual time', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    at.destinations.script(shop, [delay('90s')])
+    await publish(at)
+    await at.clock.drain()
+    const [attempt] = attempts(at)
+    expect(attempt!.outcome!.at - attempt!.at).toBe(90_000)
+  })
+
+  test('a plain destination may answer with a step', async () => {
+    const at = world()
+    at.destinations.answer(shop, (delivery) => (delivery.retried === 0 ? retryAfter(5) : 200))
+    await publish(at)
+    await at.clock.drain()
+    expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([429, 200])
+    expect(attempts(at)[1]!.at - attempts(at)[0]!.at).toBe(5000)
+  })
+
+  test('steps are plain data', () => {
+    const steps = [status(500), reset(), timeout(), lostAck(), ok(), delay('1s', hang('2s')), reply({ a: 1 })]
+    expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
+    expect(() => status(99)).toThrow('For no answer at all use reset(), hang() or timeout()')
+    expect(() => world().destinations.script(shop, [500 as never])).toThrow('takes steps such as status(500)')
+  })
+})
+
+describe('destinations', () => {
+  test('patterns: * for anything, any query unless one is named, exact before wildcard, later before earlier', async () => {
+    const at = world()
+    const { destinations } = at
+    destinations.answer('https://shop.test/*', 201)
+    destinations.answer('https://shop.test/a', 202)
+    destinations.answer('https://*.test/wide', 203)
+    destinations.answer('https://shop.test/b?x=1', 204)
+    destinations.answer('https://shop.test/c*', 205)
+    destinations.answer('HTTPS://Upper.Test', 206)
+    const answered = async (url: string): Promise<number> => {
+      at.queue.publish({ to: url, retries: 0 })
+      await at.clock.drain()
+      return attempts(at).at(-1)!.outcome!.status
+    }
+    expect(await answered('https://shop.test/z')).toBe(201)
+    expect(await answered('https://shop.test/a?q=1')).toBe(202)
+    expect(await answered('https://shop.test/wide')).toBe(203)
+    expect(await answered('https://shop.test/b?x=1')).toBe(204)
+    expect(await answered('https://shop.test/b?x=2')).toBe(201)
+    expect(await answered('https://shop.test/c/d')).toBe(205)
+    expect(await answered('https://upper.test/')).toBe(206)
+    destinations.answer('https://shop.test/a', 207)
+    expect(await answered('https://shop.test/a')).toBe(207)
+    destinations.off('https://shop.test/a')
+    expect(await answered('https://shop.test/a')).toBe(201)
+    expect(() => destinations.answer('shop.test', 200)).toThrow('give an absolute url')
+  })
+
+  test('a recorder watches beside a handler and a script; what never arrived is not recorded', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    const seen = at.destinations.record(shop)
+    at.destinations.script(shop, [reset(), status(500)])
+    await publish(at, {}, '{"n":1}')
+    await at.clock.drain()
+    expect(seen.requests.map(({ retried }) => retried)).toEqual([1, 2])
+    expect(seen.last().json()).toEqual({ n: 1 })
+    expect(seen.last().text()).toBe('{"n":1}')
+    expect([...seen.last().bytes]).toEqual([...new TextEncoder().encode('{"n":1}')])
+    seen.clear()
+    expect(() => seen.last()).toThrow(`Nothing has arrived at ${shop} yet`)
+    await publish(at, {}, 'not json')
+    await at.clock.drain()
+    expect(() => seen.last().json()).toThrow('has no JSON body: "not json"')
+  })
+
+  test('nobody there: the attempt fails and the line that published is named', async () => {
+    const at = world()
+    at.queue.publish({ to: 'https://nobody.test/x', retries: 0 })
+    await at.clock.drain()
+    expect(attempts(at)[0]!.outcome).toMatchObject({ status: 0, state: 'FAILED' })
+    expect(at.destinations.unhandled).toHaveLength(1)
+    expect(at.destinations.unhandled[0]).toMatch(
+      /^Nobody answers at https:\/\/nobody\.test\/x \(message msg_\w+, published at .*delivery\.test\.ts:\d+:\d+\)\. Register destinations\.on\('https:\/\/nobody\.test\/x', handler\)/,
+    )
+  })
+
+  test('the policy may let nobody answer with a status', async () => {
+    const at = world({ policy: { unhandledDestination: 200 } })
+    at.queue.publish({ to: 'https://nobody.test/x' })
+    await at.clock.drain()
+    expect(attempts(at)[0]!.outcome!.status).toBe(200)
+    expect(at.destinations.unhandled).toEqual([])
+  })
+
+  test('a handler that throws is a 500 to the queue, and the test can see the error', async () => {
+    const at = world()
+    at.destinations.on(shop, () => {
+      throw new RangeError('boom')
+    })
+    await publish(at, { 'Service-Retries': '0' })
+    await at.clock.drain()
+    expect(attempts(at)[0]!.outcome).toMatchObject({ status: 500, note: 'the handler threw RangeError: boom' })
+    expect(at.destinations.errors).toMatchObject([{ message: 'boom' }])
+  })
+
+  test('a handler that returns nothing is told so', async () => {
+    const at = world()
+    at.destinations.on(shop, (() => undefined) as never)
+    await publish(at, { 'Service-Retries': '0' })
+    await at.clock.drain()
+    expect(String(at.destinations.errors[0])).toContain(`The handler of ${shop} returned undefined. Return a Response`)
+    expect(() => at.destinations.on(shop, undefined as never)).toThrow('needs a function')
+  })
+
+  test('a configured fetch reaches loopback only, unless hosts are named; never production by accident', async () => {
+    const fetched: string[] = []
+    const fetch = (async (url: string, init: RequestInit) => {
+      fetched.push(`${init.method} ${url}`)
+      return new Response('ok')
+    }) as unknown as typeof globalThis.fetch
+    const run = async (deliver: 'loopback' | 'none' | 'any' | string[] | undefined, url: string) => {
+      const at = world({ vocabulary: 'upstash', destinations: { fetch, deliver } })
+      at.queue.publish({ to: url, retries: 0 })
+      await at.clock.drain()
+      return { status: attempts(at)[0]!.outcome!.status, unhandled: at.destinations.unhandled }
+    }
+    expect((await run(undefined, 'http://localhost:3000/a')).status).toBe(200)
+    expect((await run(undefined, 'http://127.0.0.1:3000/b')).status).toBe(200)
+    expect((await run('loopback', 'http://[::1]:3000/c')).status).toBe(200)
+    const stranger = await run('loopback', 'https://example.com/d')
+    expect(stranger.status).toBe(0)
+    expect(stranger.unhandled[0]).toContain("name the host: deliver: ['example.com']")
+    expect((await run('loopback', 'https://localhost.example.com/e')).status).toBe(0)
+    expect((await run('none', 'http://localhost/f')).status).toBe(0)
+    expect((await run(['example.com'], 'https://example.com/g')).status).toBe(200)
+    expect((await run(['example.com'], 'http://localhost/h')).status).toBe(0)
+    expect((await run('any', 'https://example.com/i')).status).toBe(200)
+    expect((await run('any', 'https://qstash.upstash.io/j')).status).toBe(0)
+    expect((await run(['qstash.upstash.io'], 'https://qstash.upstash.io/k')).status).toBe(200)
+    expect(fetched).toEqual([
+      'POST http://localhost:3000/a',
+      'POST http://127.0.0.1:3000/b',
+      'POST http://[::1]:3000/c',
+      'POST https://example.com/g',
+      'POST https://example.com/i',
+      'POST https://qstash.upstash.io/k',
+    ])
+  })
+
+  test('a redirect to a stranger is decided on its own host', async () => {
+    const fetched: string[] = []
+    const fetch = (async (url: string) => {
+      fetched.push(url)
+      return new Response(null, { status: 307, headers: { location: 'https://example.com/' } })
+    }) as unknown as typeof globalThis.fetch
+    const at = world({ policy: { followRedirects: true }, destinations: { fetch } })
+    at.queue.publish({ to: 'http://localhost:3000/a', retries: 0 })
+    await at.clock.drain()
+    expect(fetched).toEqual(['http://localhost:3000/a'])
+    expect(attempts(at)[0]!.outcome).toMatchObject({ status: 0, error: 'delivery refused' })
+  })
+
+  test('network errors of a real fetch are told apart', async () => {
+    const failing = (code: string) =>
+      (async () => {
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
+      }) as unknown as typeof globalThis.fetch
+    for (const [code, error] of [
+      ['ECONNREFUSED', 'dial tcp: connect: connection refused'],
+      ['ECONNRESET', 'read: connection reset by peer'],
+      ['ENOTFOUND', 'dial tcp: lookup: no such host'],
+    ] as const) {
+      const at = world({ destinations: { fetch: failing(code) } })
+      at.queue.publish({ to: 'http://localhost:1/', retries: 0 })
+      await at.clock.drain()
+      expect(attempts(at)[0]!.outcome!.error).toBe(error)
+    }
+  })
+
+  test('an interceptor decides before scripts and handlers', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    at.destinations.intercept = (attempt) => (attempt.retried === 0 ? status(502) : undefined)
+    await publish(at)
+    await at.clock.drain()
+    expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([502, 200])
+  })
+})
+
+describe('the story of an attempt', () => {
+  test('why it happens and why it waited, in sentences', async () => {
+    const at = world()
+    at.destinations.script(shop, [status(503), retryAfter(30), ok()])
+    await publish(at, { 'Service-Delay': '5s' })
+    await at.clock.drain()
+    expect(attempts(at).map(({ why, waited }) => [why, waited])).toEqual([
+      ['first attempt', 'delay 5 s as published'],
+      ['retry 1 of 3', 'delay 12 s from the default back-off after 503'],
+      ['retry 2 of 3', 'delay 30 s as Retry-After asked after 429'],
+    ])
+    expect(attempts(at)[0]!.outcome!.next).toEqual({
+      at: attempts(at)[1]!.at,
+      delay: 12_000,
+      reason: 'delay 12 s from the default back-off after 503',
+    })
+  })
+
+  test('an entry is complete as JSON', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    const id = await publish(at)
+    await at.clock.drain()
+    const [attempt] = JSON.parse(JSON.stringify(attempts(at)))
+    expect(attempt).toMatchObject({
+      type: 'attempt',
+      messageId: id,
+      url: shop,
+      retried: 0,
+      outcome: { status: 200, state: 'DELIVERED' },
+    })
+    expect(attempt.headers.map(([name]: [string]) => name)).toContain('Service-Signature')
+    const [published] = JSON.parse(JSON.stringify(at.traffic.of('published')))
+    expect(published).toMatchObject({
+      type: 'published',
+      messageId: id,
+      url: shop,
+      body: 'b',
+      maxRetries: 3,
+      deduplicated: false,
+    })
+  })
+
+  test('the same seed gives the same traffic, byte for byte', async () => {
+    const run = async (): Promise<string> => {
+      const at = world({ seed: 5 })
+      at.destinations.script(shop, [status(500), lostAck(), timeout()])
+      await publish(at, { 'Service-Callback': 'https://shop.test/cb' })
+      at.destinations.answer('https://shop.test/cb', 200)
+      await at.clock.drain()
+      return JSON.stringify(at.traffic.entries)
+    }
+    expect(await run()).toBe(await run())
+  })
+})
