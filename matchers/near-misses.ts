@@ -1,8 +1,10 @@
+import { instant } from '../src/kernel/clock.js'
+import { type Duration, milliseconds } from '../src/kernel/duration.js'
 import { timeSeenFrom } from '../src/report/instants.js'
 import type { Difference } from './compare.js'
 import { nearestName } from './compare.js'
 import type { Field } from './fields.js'
-import { isPlainObject, literal } from './literal.js'
+import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** Something that may be what was expected. */
 export interface Candidate {
@@ -99,27 +101,38 @@ export function compareFields(
   })
 }
 
-/** A pattern with a field that does not exist would never fit, or for `.not` always: that is told at once. */
+/** How a field's expected value is read, where not everything can be. */
+export type Reading = 'span' | 'moment'
+
+/** A pattern that can never fit would make `.not` hold for ever: it is refused at once, whatever was captured. */
 export function checkPattern(
   matcher: string,
   pattern: unknown,
   known: readonly string[],
+  readings: Readonly<Record<string, Reading>> = {},
 ): asserts pattern is Record<string, unknown> {
   if (!isPlainObject(pattern)) {
     throw new TypeError(
       `${matcher}() needs an object with the fields to look for, for example { ${known[0]}: … }; got ${literal(pattern)}.`,
     )
   }
-  const unknown = Object.keys(pattern).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  if (unknown === 'times') {
-    throw new TypeError(
-      `${matcher}() takes times as its second argument: ${matcher}({ … }, { times: ${literal(pattern.times)} }).`,
+  for (const [name, value] of Object.entries(pattern)) {
+    if (!known.includes(name)) throw unknownField(matcher, name, value, known)
+    if (value === undefined || value === null || isAsymmetric(value)) continue
+    if (readings[name] === 'span') milliseconds(value as Duration)
+    else if (readings[name] === 'moment') instant(value as string)
+  }
+}
+
+function unknownField(matcher: string, name: string, value: unknown, known: readonly string[]): TypeError {
+  if (name === 'times') {
+    return new TypeError(
+      `${matcher}() takes times as its second argument: ${matcher}({ … }, { times: ${literal(value)} }).`,
     )
   }
-  const slip = synonyms[unknown] ?? nearestName(unknown, known)
+  const slip = synonyms[name] ?? nearestName(name, known)
   const advice = slip !== undefined && known.includes(slip) ? ` Did you mean ${slip}?` : ''
-  throw new TypeError(`${matcher}() knows no field ${literal(unknown)}.${advice} The fields are ${known.join(', ')}.`)
+  return new TypeError(`${matcher}() knows no field ${literal(name)}.${advice} The fields are ${known.join(', ')}.`)
 }
 
 /** What people write instead of our names. */

@@ -21,6 +21,7 @@ import {
   storiesOf,
   storyFieldNames,
   storyFields,
+  storyReadings,
   waitOf,
 } from './stories.js'
 import { type MatchOptions, search, type Verdict } from './verdict.js'
@@ -111,7 +112,7 @@ const ofMessages = (entry: Entry): boolean => entry.type !== 'command' && entry.
 export function published(received: unknown, pattern: PublishedPattern = {}, options: MatchOptions = {}): Verdict {
   const matcher = 'toHavePublished'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, publishedFieldNames)
+  checkPattern(matcher, pattern, publishedFieldNames, storyReadings)
   const wanted = { ...pattern, ...defaults(pattern, { kind: 'message', deduplicated: false }) }
   const candidates = entriesOf(evidence, 'published')
     .map((entry) => ({
@@ -137,14 +138,16 @@ export function published(received: unknown, pattern: PublishedPattern = {}, opt
 export function delivered(received: unknown, pattern: DeliveredPattern = {}, options: MatchOptions = {}): Verdict {
   const matcher = 'toHaveDelivered'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, storyFieldNames)
+  checkPattern(matcher, pattern, storyFieldNames, storyReadings)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
   const stories = storiesOf(evidence.entries)
   return search({
     matcher,
     call: callText(pattern, options),
     evidence,
-    candidates: stories.map((story) => storyCandidate(evidence, story, storyFields(story), wanted)),
+    candidates: stories.map((story) =>
+      withoutFitting(storyCandidate(evidence, story, storyFields(story), wanted), ['state'], pattern),
+    ),
     times: options.times,
     noun: nounOf(wanted.state),
     hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories, nearest)],
@@ -156,8 +159,8 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
 export function deadLettered(received: unknown, pattern: DeadLetterPattern = {}, options: MatchOptions = {}): Verdict {
   const matcher = 'toHaveDeadLetter'
   const evidence = evidenceOf(matcher, received, 'queue')
-  const known = ['to', 'dlqId', ...storyFieldNames.filter((name) => name !== 'to' && name !== 'deliveredAt')]
-  checkPattern(matcher, pattern, known)
+  const known = ['to', 'dlqId', ...storyFieldNames.filter((name) => !['to', 'state', 'deliveredAt'].includes(name))]
+  checkPattern(matcher, pattern, known, storyReadings)
   const stories = storiesOf(evidence.entries)
   const candidates = stories.map((story) => {
     const fields = { ...storyFields(story), dlqId: plain(story.deadLetter?.dlqId) }
@@ -185,7 +188,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   const candidates = stories.map((story) => {
     const { to, kind, state, attempts } = storyFields(story)
     const fields = { ...callbackFields(story), to: to!, kind: kind!, state: state!, attempts: attempts! }
-    return storyCandidate(evidence, story, fields, wanted)
+    return withoutFitting(storyCandidate(evidence, story, fields, wanted), ['state'], pattern)
   })
   return search({
     matcher,

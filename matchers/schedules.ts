@@ -55,7 +55,7 @@ const fieldNames = [
 export function scheduled(received: unknown, pattern: SchedulePattern = {}, options: MatchOptions = {}): Verdict {
   const matcher = 'toHaveScheduled'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, fieldNames)
+  checkPattern(matcher, pattern, fieldNames, { delay: 'span', next: 'moment' })
   const given = Object.keys(pattern).length === 0 && options.times === undefined ? [] : [pattern]
   return search({
     matcher,

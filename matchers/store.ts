@@ -1,5 +1,5 @@
 import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
-import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
+import { type Duration, formatDuration } from '../src/kernel/duration.js'
 import type { Entry, EntryOf } from '../src/kernel/traffic.js'
 import { commandLine, outcomeOfCommand } from '../src/report/describe.js'
 import { plainText, quoted } from '../src/report/safe-text.js'
@@ -151,8 +151,7 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
   const matcher = 'toHaveKey'
   const evidence = evidenceOf(matcher, received, 'store')
   if (typeof key !== 'string') throw new TypeError(`${matcher}() needs the key as a text, got ${literal(key)}.`)
-  checkPattern(matcher, pattern, ['value', 'ttl', 'type'])
-  if (typeof pattern.ttl === 'string') milliseconds(pattern.ttl as Duration)
+  checkPattern(matcher, pattern, ['value', 'ttl', 'type'], { ttl: 'span' })
   const reader = keyReaderOf(matcher, received)
   const stored = reader.read(utf8(key))
   const compared = stored === undefined ? [] : compareStored(stored, pattern)

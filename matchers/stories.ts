@@ -1,5 +1,6 @@
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
 import { address, body, type Field, headers, moment, plain, span } from './fields.js'
+import type { Reading } from './near-misses.js'
 
 /** Everything the log tells about one message. */
 export interface MessageStory {
@@ -112,6 +113,13 @@ export const publishedFieldNames: readonly string[] = [
   'messageId',
   'sourceMessageId',
 ]
+
+/** Fields whose expected value is a span or a point in time. */
+export const storyReadings: Readonly<Record<string, Reading>> = {
+  delay: 'span',
+  notBefore: 'moment',
+  deliveredAt: 'moment',
+}
 
 /** One of the labels fits. */
 export function label(labels: readonly string[] | undefined): Field {
