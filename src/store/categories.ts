@@ -1,3 +1,4 @@
+import type { Bytes } from '../kernel/bytes.js'
 import type { Command, CommandFlag } from './command.js'
 
 // What access control knows about commands: their categories, and how they use their keys.
@@ -114,9 +115,17 @@ const mixed: Readonly<Record<string, readonly [first: KeyUse, others: KeyUse]>> 
   XREADGROUP: ['R', 'R'],
 }
 
+/** Commands whose words decide how they use their key. */
+const variable: Readonly<Record<string, (options: readonly string[]) => KeyUse>> = {
+  SET: (options) => (options.includes('GET') ? 'RW' : 'W'),
+  BITFIELD: (options) => (options.includes('SET') || options.includes('INCRBY') ? 'RW' : 'R'),
+}
+
 /** How a command uses the key at this place among its keys. [redis 7.0: key specifications] */
-export function keyUse({ name, flags }: Permissible, index: number): KeyUse {
+export function keyUse({ name, flags }: Permissible, index: number, argv?: readonly Bytes[]): KeyUse {
   const single = name.split(' ', 1)[0]!
+  const decide = variable[single]
+  if (argv && decide) return decide(argv.slice(2).map((word) => word.toUpperCase()))
   const uses = mixed[single]
   if (uses !== undefined) return uses[index === 0 ? 0 : 1]
   if (flags.includes('write')) return readingWriters.has(single) ? 'RW' : 'W'

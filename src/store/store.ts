@@ -200,7 +200,7 @@ function permit(command: Command, argv: readonly Bytes[], user: User): void {
   if (!user.mayRun(command)) throw noCommandPermission(command.name)
   const keys = command.keysOf(argv)
   for (let index = 0; index < keys.length; index++) {
-    if (!user.mayUseKey(keys[index]!, keyUse(command, index))) throw replyError('noKeyPermission')
+    if (!user.mayUseKey(keys[index]!, keyUse(command, index, argv))) throw replyError('noKeyPermission')
   }
   for (const channel of command.channelsOf(argv)) {
     if (!user.mayUseChannel(channel, 'name')) throw replyError('noChannelPermission')

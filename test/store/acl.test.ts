@@ -1,0 +1,327 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type Bytes, latin1 } from '../../src/kernel/bytes.js'
+import { createRandom } from '../../src/kernel/random.js'
+import { defaultPolicy } from '../../src/policy.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { Access } from '../../src/store/access.js'
+import { categoriesOf, connectionBound, keyUse } from '../../src/store/categories.js'
+import { commandTable } from '../../src/store/commands/index.js'
+import { ReplyError } from '../../src/store/reply.js'
+import { Store } from '../../src/store/store.js'
+
+interface Recorded {
+  readonly commands: Readonly<Record<string, { categories: string[]; keys: string[] }>>
+  readonly verdicts: readonly [rules: string, command: string, verdict: string][]
+}
+
+const recorded = JSON.parse(
+  readFileSync(new URL('../transcripts/permissions.json', import.meta.url), 'utf8'),
+) as Recorded
+
+function createStore(): Store {
+  return new Store({
+    now: () => 0,
+    random: createRandom('acl test'),
+    access: new Access({ standard: 'standard', readOnly: 'read-only' }, createRandom('acl test')),
+    policy: defaultPolicy,
+    docs: 'docs.test',
+  })
+}
+
+const shared = [...commandTable.commands, ...connectionBound.values()]
+  .map((command) => ({ command, redis: recorded.commands[command.name.toLowerCase().replace(' ', '|')] }))
+  .filter(({ redis }) => redis !== undefined)
+
+describe('what redis-server 7.0 says about commands', () => {
+  it('compares more than two hundred of them', () => expect(shared.length).toBeGreaterThan(180))
+
+  it('has the same categories', () => {
+    const differing = shared.flatMap(({ command, redis }) => {
+      const ours = [...categoriesOf(command)].sort().join(' ')
+      const theirs = redis!.categories.join(' ')
+      return ours === theirs ? [] : [`${command.name}: ${ours} instead of ${theirs}`]
+    })
+    // The read-only token has no SCAN [store.md 6.2]; CLIENT has no subcommands here, which are in that category there.
+    expect(differing).toEqual([
+      'SCAN: dangerous keyspace read slow instead of keyspace read slow',
+      'CLIENT: connection slow instead of slow',
+    ])
+  })
+
+  it('has the same use of keys', () => {
+    const differing = shared.flatMap(({ command, redis }) => {
+      const ours = redis!.keys.map((_, index) => keyUse(command, index)).join(' ')
+      return ours === redis!.keys.join(' ') ? [] : [`${command.name}: ${ours} instead of ${redis!.keys.join(' ')}`]
+    })
+    // SORT and WATCH have specifications for keys that their words may not have.
+    expect(differing.filter((line) => !/^(?:SORT|WATCH): /.test(line))).toEqual([])
+  })
+
+  it('comes to the same verdict about 600 users and commands', () => {
+    const store = createStore()
+    const kind = (text: string): string => /run|key|channel/.exec(text)?.[0] ?? text
+    const differing = recorded.verdicts.flatMap(([rules, command, verdict], index) => {
+      const name = latin1(`user${index}`)
+      store.access.setUser(name, [...(rules.split(' ') as Bytes[]), latin1('on')], (target) =>
+        store.commands.has(target),
+      )
+      const user = userNamed(store, name)
+      let ours = 'OK'
+      try {
+        store.check(command.split(' ') as Bytes[], user)
+      } catch (error) {
+        ours = (error as ReplyError).message
+      }
+      return kind(ours) === kind(verdict) ? [] : [`${rules}: ${command}: ${ours} instead of ${verdict}`]
+    })
+    expect(differing).toEqual([])
+  })
+})
+
+/** The user behind a token made for the occasion. */
+function userNamed(store: Store, name: Bytes) {
+  const token = latin1(store.access.generateToken(name, undefined))
+  store.access.setUser(name, [latin1(`>${token}`)], () => true)
+  return store.access.userOf(token)!
+}
+
+describe('rules', () => {
+  const attempt = (...words: string[]): unknown => {
+    const store = createStore()
+    store.run('ACL', 'SETUSER', 'ann', '~k', '&c')
+    store.run('ACL', 'SETUSER', 'ben', 'allkeys', 'allchannels')
+    try {
+      return store.run(...words)
+    } catch (error) {
+      return (error as ReplyError).message
+    }
+  }
+  const setUser = (user: string, rule: string): unknown => attempt('ACL', 'SETUSER', user, rule)
+  const refused = (rule: string, reason: string) => `ERR Error in ACL SETUSER modifier '${rule}': ${reason}`
+
+  // Texts from redis-server 7.0.15.
+  it.each([
+    ['ann', 'nonsense', 'Syntax error'],
+    ['ann', '', 'Syntax error'],
+    ['ann', '%x~k', 'Syntax error'],
+    ['ann', '%R', 'Syntax error'],
+    ['ann', '+foo', 'Unknown command or category name in ACL'],
+    ['ann', '-foo', 'Unknown command or category name in ACL'],
+    ['ann', '+@foo', 'Unknown command or category name in ACL'],
+    ['ann', '<nope', 'The password you are trying to remove from the user does not exist'],
+    [
+      'ann',
+      '!abc',
+      'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters',
+    ],
+    ['ann', `!${'a'.repeat(64)}`, 'The password you are trying to remove from the user does not exist'],
+    [
+      'ben',
+      '~k',
+      "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns",
+    ],
+    [
+      'ben',
+      '&c',
+      "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels",
+    ],
+  ])('%s %s is refused as redis does', (user, rule, reason) => {
+    expect(setUser(user, rule)).toBe(refused(rule, reason))
+  })
+
+  // store.md 6.3: refused on the service; the texts are ours.
+  it.each([
+    ['ann', 'nopass'],
+    ['ann', '>password'],
+    ['ann', `#${'a'.repeat(64)}`],
+    ['ann', '+client|list'],
+    ['ann', '-config|set'],
+    ['ann', '(~k +get)'],
+    ['default', 'on'],
+    ['default_ro', '+set'],
+  ])('%s %s is refused on the service', (user, rule) => {
+    expect(setUser(user, rule)).toMatch(refused(rule, ''))
+  })
+
+  it.each([
+    [['ACL', 'SETUSER', 'a b'], "ERR Usernames can't contain spaces or null characters"],
+    [['ACL', 'DELUSER', 'ann', 'default'], "ERR The 'default' user cannot be removed"],
+    [['ACL', 'CAT', 'foo'], "ERR Unknown category 'foo'"],
+    [['ACL', 'CAT', 'a', 'b'], "ERR unknown subcommand or wrong number of arguments for 'CAT'. Try ACL HELP."],
+    [
+      ['ACL', 'GENPASS', '0'],
+      'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096',
+    ],
+    [['ACL', 'GENPASS', 'x'], 'ERR value is not an int or out of range'],
+    [['ACL', 'LOG', 'x'], 'ERR value is not an int or out of range'],
+    [['ACL', 'WHOAMI', 'x'], "ERR wrong number of arguments for 'acl|whoami' command"],
+    [['ACL', 'SETUSER'], "ERR wrong number of arguments for 'acl|setuser' command"],
+    [['ACL'], "ERR wrong number of arguments for 'acl' command"],
+    [['ACL', 'GENTOKEN', 'ann', 'short'], 'ERR The password is too weak: it needs at least 8 characters'],
+    [['ACL', 'RESTTOKEN', 'nobody', 'password'], 'ERR Wrong password or user "nobody" does not exist'],
+    [['ACL', 'RESTTOKEN', 'ann', 'password'], 'ERR Wrong password or user "ann" does not exist'],
+    ...['DRYRUN', 'HELP', 'FOO'].map((name): [string[], string] => [
+      ['ACL', name, 'ann', 'GET', 'k'],
+      `ERR Command is not available: 'ACL ${name}'. See https://docs.test/redis/overall/rediscompatibility for details`,
+    ]),
+  ])('%j answers %s', (words, text) => {
+    expect(attempt(...words)).toBe(text)
+  })
+
+  it('applies none of the rules when one is wrong', () => {
+    const store = createStore()
+    store.run('ACL', 'SETUSER', 'ann', '~k')
+    expect(() => store.run('ACL', 'SETUSER', 'ann', 'on', '+get', '~other', '+foo')).toThrow(ReplyError)
+    expect(() => store.run('ACL', 'SETUSER', 'eve', 'on', '+foo')).toThrow(ReplyError)
+    expect(store.run('ACL', 'LIST').slice(2)).toEqual(['user ann off ~k resetchannels -@all'])
+  })
+
+  it('shows users as their rules made them', () => {
+    const store = createStore()
+    store.run('ACL', 'SETUSER', 'ann', 'on', '~a*', '%R~b', '&news', '+@all', '-@dangerous', '+KEYS', '-get', '+get')
+    const token = String(store.run('ACL', 'GENTOKEN', 'ann'))
+    store.run('ACL', 'SETUSER', 'ann', `>${token}`)
+    const hash = createHash('sha256').update(token).digest('hex')
+    expect(store.run('ACL', 'GETUSER', 'ann')).toEqual([
+      ...['flags', ['on'], 'passwords', [hash], 'commands', '+@all -@dangerous +keys +get'],
+      ...['keys', ['a*', '%R~b'], 'channels', ['news']],
+    ])
+    expect(store.run('ACL', 'LIST').at(-1)).toBe(
+      `user ann on #${hash} ~a* %R~b resetchannels &news +@all -@dangerous +keys +get`,
+    )
+    store.run(
+      'ACL',
+      'SETUSER',
+      'ann',
+      'resetkeys',
+      'allkeys',
+      'resetchannels',
+      'allchannels',
+      'allcommands',
+      `<${token}`,
+    )
+    expect(store.run('ACL', 'GETUSER', 'ann')).toEqual([
+      ...['flags', ['on', 'allkeys', 'allchannels', 'allcommands'], 'passwords', [], 'commands', '+@all'],
+      ...['keys', ['*'], 'channels', ['*']],
+    ])
+    store.run('ACL', 'SETUSER', 'ann', 'reset')
+    expect(store.run('ACL', 'LIST').at(-1)).toBe('user ann off resetchannels -@all')
+    expect(store.run('ACL', 'GETUSER', 'nobody')).toBeNull()
+    expect(store.run('ACL', 'USERS')).toEqual(['default', 'default_ro', 'ann'])
+    expect(store.run('ACL', 'DELUSER', 'ann', 'nobody', 'ann')).toBe(1)
+    expect(store.run('ACL', 'USERS')).toEqual(['default', 'default_ro'])
+  })
+
+  it('answers what needs no users', () => {
+    const store = createStore()
+    expect(store.run('ACL', 'CAT')).toContain('json')
+    expect(store.run('ACL', 'CAT', 'STREAM')).toContain('xgroup|create')
+    expect(store.run('ACL', 'CAT', 'pubsub')).toEqual(expect.arrayContaining(['publish', 'subscribe', 'pubsub|numsub']))
+    expect(store.run('ACL', 'WHOAMI')).toBe('default')
+    expect(store.run('ACL', 'LOG')).toEqual([])
+    expect(store.run('ACL', 'LOG', 5)).toEqual([])
+    expect(store.run('ACL', 'LOG', 'reset')).toMatchObject({ text: 'OK' })
+    expect(store.run('ACL', 'SAVE')).toMatchObject({ text: 'OK' })
+    expect(store.run('ACL', 'LOAD')).toMatchObject({ text: 'OK' })
+    expect(store.run('ACL', 'GENPASS')).toMatch(/^[0-9a-f]{64}$/)
+    expect(store.run('ACL', 'GENPASS', 9)).toMatch(/^[0-9a-f]{4}$/)
+    expect(store.run('ACL', 'GENPASS')).not.toBe(store.run('ACL', 'GENPASS'))
+  })
+})
+
+describe('tokens over REST', () => {
+  const command = async (sandbox: Sandbox, token: string, ...argv: string[]) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await sandbox.fetch(sandbox.addresses.store, { method: 'POST', headers, body: JSON.stringify(argv) })
+    const body = (await answer.json()) as { result?: unknown; error?: string }
+    return answer.status === 200 ? body.result : `${answer.status} ${body.error}`
+  }
+  const unauthorized = /^401 WRONGPASS invalid or missing auth token/
+  const noCommand = (name: string) =>
+    `400 NOPERM this user has no permissions to run the '${name}' command or its subcommand`
+
+  const withUser = async (...rules: string[]) => {
+    const sandbox = createSandbox()
+    const admin = (...argv: string[]) => command(sandbox, sandbox.tokens.store, ...argv)
+    const token = String(await admin('ACL', 'GENTOKEN', 'ann', 'correct horse'))
+    expect(await admin('ACL', 'SETUSER', 'ann', 'on', `>${token}`, ...rules)).toBe('OK')
+    return { sandbox, admin, token, ann: (...argv: string[]) => command(sandbox, token, ...argv) }
+  }
+
+  it('look like those of the service and are accepted by RESTTOKEN, as is their password', async () => {
+    const { admin, token } = await withUser('+@read', '~*')
+    expect(token).toMatch(/^[A-Za-z0-9+/]{58,100}=*$/)
+    expect(await admin('ACL', 'RESTTOKEN', 'ann', token)).toBe(token)
+    expect(await admin('ACL', 'RESTTOKEN', 'ann', 'correct horse')).toBe(token)
+    expect(await admin('ACL', 'RESTTOKEN', 'ann', 'wrong horse')).toBe(
+      '400 ERR Wrong password or user "ann" does not exist',
+    )
+  })
+
+  it('carry the rights of their user', async () => {
+    const { admin, ann } = await withUser('+@read', '+@connection', '-mget', '~a*', '+acl')
+    await admin('SET', 'a1', 'x')
+    expect(await ann('GET', 'a1')).toBe('x')
+    expect(await ann('ACL', 'WHOAMI')).toBe('ann')
+    expect(await ann('PING')).toBe('PONG')
+    expect(await ann('GET', 'b1')).toBe(
+      '400 NOPERM this user has no permissions to access one of the keys used as arguments',
+    )
+    expect(await ann('SET', 'a1', 'y')).toBe(noCommand('set'))
+    expect(await ann('CONFIG', 'GET', '*')).toBe(noCommand('config|get'))
+    expect(await ann('MGET', 'a1')).toBe(noCommand('mget'))
+    expect(await ann('PUBLISH', 'news', 'x')).toBe(noCommand('publish'))
+  })
+
+  it('follow their user at once', async () => {
+    const { admin, ann, token } = await withUser('+get', 'allkeys')
+    expect(await ann('SET', 'k', 'v')).toBe(noCommand('set'))
+    await admin('ACL', 'SETUSER', 'ann', '+set')
+    expect(await ann('SET', 'k', 'v')).toBe('OK')
+    await admin('ACL', 'SETUSER', 'ann', 'off')
+    expect(await ann('GET', 'k')).toMatch(unauthorized)
+    await admin('ACL', 'SETUSER', 'ann', 'on')
+    expect(await ann('GET', 'k')).toBe('v')
+    await admin('ACL', 'SETUSER', 'ann', `<${token}`)
+    expect(await ann('GET', 'k')).toMatch(unauthorized)
+    await admin('ACL', 'SETUSER', 'ann', `>${token}`)
+    expect(await ann('GET', 'k')).toBe('v')
+    await admin('ACL', 'DELUSER', 'ann')
+    expect(await ann('GET', 'k')).toMatch(unauthorized)
+  })
+
+  it('belong to the user they were made for', async () => {
+    const { admin, token } = await withUser('+get')
+    expect(await admin('ACL', 'SETUSER', 'ben', 'on', `>${token}`)).toMatch(/modifier '>/)
+    const forged = `${token.slice(0, -4)}AAA=`
+    expect(await admin('ACL', 'SETUSER', 'ann', `>${forged}`)).toMatch(/modifier '>/)
+  })
+
+  it('are the same again for the same seed, and others for another', async () => {
+    const tokens = async (seed: number) => {
+      const sandbox = createSandbox({ seed })
+      const admin = (...argv: string[]) => command(sandbox, sandbox.tokens.store, ...argv)
+      return [
+        await admin('ACL', 'GENTOKEN', 'ann', 'correct horse'),
+        await admin('ACL', 'GENTOKEN', 'ann'),
+        await admin('ACL', 'GENTOKEN', 'ann'),
+        await admin('ACL', 'GENPASS'),
+      ]
+    }
+    const first = await tokens(1)
+    expect(await tokens(1)).toEqual(first)
+    expect(new Set([...first, ...(await tokens(2))]).size).toBe(8)
+  })
+
+  it('of the built-in users are told by RESTTOKEN to who knows them', async () => {
+    const { sandbox, admin } = await withUser()
+    expect(await admin('ACL', 'RESTTOKEN', 'default', sandbox.tokens.store)).toBe(sandbox.tokens.store)
+    expect(await admin('ACL', 'RESTTOKEN', 'default_ro', sandbox.tokens.readonly)).toBe(sandbox.tokens.readonly)
+    expect(await admin('ACL', 'RESTTOKEN', 'default', 'guess')).toBe(
+      '400 ERR Wrong password or user "default" does not exist',
+    )
+    expect(await command(sandbox, sandbox.tokens.readonly, 'ACL', 'LIST')).toBe(noCommand('acl|list'))
+  })
+})
