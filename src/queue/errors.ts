@@ -22,7 +22,7 @@ export const refusals = {
   /** The text is not public. [10] */
   readOnly: (status: number): Refusal => new Refusal(status, 'unable to authorize: the token is read-only'),
   /** [1.13] */
-  invalidScheme: (field = 'destination'): Refusal =>
+  invalidScheme: (field: string = 'destination'): Refusal =>
     new Refusal(400, `invalid ${field} url: endpoint has invalid scheme, add http:// or https://`),
   /** [1.13] */
   loopback: (address: string): Refusal =>
