@@ -39,7 +39,7 @@ const timedOut = 'context deadline exceeded'
 /** Takes messages from their acceptance to their end. */
 export class Courier {
   /** Every message that the log still knows. */
-  readonly byId = new Map<string, Message>()
+  readonly byId: Map<string, Message> = new Map()
   /** Messages that have neither ended nor been cancelled. */
   readonly live: Records<Message> = new Records(messageFields)
   readonly log: MessageLog
