@@ -1,4 +1,4 @@
-import { type Section, section } from '../support/steps.js'
+import { newerSection, type Section, section } from '../support/steps.js'
 
 export const steps: readonly Section[] = [
   section(
@@ -451,6 +451,30 @@ export const steps: readonly Section[] = [
     LRANGE l 0 -1
     LPOP l 30
     LLEN l
+    `,
+  ),
+  newerSection(
+    'commands that would block',
+    'store.md 7.4: not supported over REST, answered like an unknown command',
+    `
+    RPUSH l a
+      = 1
+    BLPOP l 0
+      = -ERR Command is not available: 'BLPOP'. See https://docs.test/redis/overall/rediscompatibility for details
+    brpop l 0
+      = -ERR Command is not available: 'BRPOP'. See https://docs.test/redis/overall/rediscompatibility for details
+    BRPOPLPUSH l m 0
+      = -ERR Command is not available: 'BRPOPLPUSH'. See https://docs.test/redis/overall/rediscompatibility for details
+    BLMOVE l m LEFT RIGHT 0
+      = -ERR Command is not available: 'BLMOVE'. See https://docs.test/redis/overall/rediscompatibility for details
+    BLMPOP 0 1 l LEFT
+      = -ERR Command is not available: 'BLMPOP'. See https://docs.test/redis/overall/rediscompatibility for details
+    BZPOPMIN z 0
+      = -ERR Command is not available: 'BZPOPMIN'. See https://docs.test/redis/overall/rediscompatibility for details
+    BZPOPMAX z 0
+      = -ERR Command is not available: 'BZPOPMAX'. See https://docs.test/redis/overall/rediscompatibility for details
+    BZMPOP 0 1 z MIN
+      = -ERR Command is not available: 'BZMPOP'. See https://docs.test/redis/overall/rediscompatibility for details
     `,
   ),
 ]

@@ -14,7 +14,8 @@ export interface Engine {
   now(): number
 }
 
-export function createEngine(): Engine {
+/** `onEvent` hears of keyspace notifications, without those that redis sends only when asked for by their own flag. */
+export function createEngine(onEvent?: (event: string, key: string) => void): Engine {
   let now = Date.UTC(2026, 0, 1)
   const store = new Store({
     now: () => now,
@@ -23,6 +24,13 @@ export function createEngine(): Engine {
     policy: defaultPolicy,
     docs: 'docs.test',
   })
+  if (onEvent) {
+    store.listen({
+      keyspace(eventClass, event, key) {
+        if (eventClass !== 'n' && eventClass !== 'm') onEvent(event, key)
+      },
+    })
+  }
   return {
     execute(argv) {
       try {

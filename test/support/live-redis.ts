@@ -12,6 +12,7 @@ import { type Section, wordsAt } from './steps.js'
 /** A real server for recordings and for the twin tests: `REDIS_PORT`, or one of our own on a free loopback port. */
 export interface LiveRedis {
   readonly client: RespClient
+  readonly port: number
   stop(): Promise<void>
 }
 
@@ -19,7 +20,7 @@ export async function startRedis(): Promise<LiveRedis> {
   const given = process.env.REDIS_PORT
   if (given) {
     const client = await RespClient.connect(Number(given))
-    return { client, stop: async () => client.close() }
+    return { client, port: Number(given), stop: async () => client.close() }
   }
   const server = findRedisServer()
   if (!server) throw new Error('there is no redis-server on this machine: `npm run test:twin` obtains one from Debian')
@@ -30,6 +31,7 @@ export async function startRedis(): Promise<LiveRedis> {
   const client = await connect(port, child)
   return {
     client,
+    port,
     async stop() {
       client.close()
       const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -93,7 +93,7 @@ function parseStep(line: string): Step {
 /** Words as a shell has them: bare, "with \n, \xNN and \" escapes", or 'raw'. Text beyond ASCII becomes UTF-8. */
 export function splitWords(line: string): string[] {
   const words: string[] = []
-  const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+))(?=\s|$)/gsy
+  const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?!["'])\S+))(?=\s|$)/gsy
   let end = 0
   for (let match = word.exec(line); match; match = word.exec(line)) {
     const [, quoted, raw, bare] = match

@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEngine } from '../support/engine.js'
+import { type LiveRedis, startRedis } from '../support/live-redis.js'
+import { type Section, wordsAt } from '../support/steps.js'
+
+const groups = ['list', 'set', 'hash', 'sorted-set', 'geo', 'hyperloglog']
+
+const pattern = '__keyevent@0__:*'
+const message = /pmessage\r\n\$16\r\n__keyevent@0__:\*\r\n\$\d+\r\n__keyevent@0__:([^\r]*)\r\n\$\d+\r\n([^\r]*)\r\n/g
+
+/** A second connection that hears of every event; `heard` gives those since the last call. */
+class EventFeed {
+  readonly #socket: Socket
+  #buffer = ''
+  #wake: () => void = () => {}
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', (chunk) => {
+      this.#buffer += chunk.toString('latin1')
+      this.#wake()
+    })
+  }
+
+  static async open(port: number): Promise<EventFeed> {
+    const feed = new EventFeed(connect(port, '127.0.0.1'))
+    feed.#socket.write(`*2\r\n$10\r\nPSUBSCRIBE\r\n$${pattern.length}\r\n${pattern}\r\n`)
+    await feed.heard()
+    return feed
+  }
+
+  /** The answer to a ping comes after everything that was sent before it. */
+  async heard(): Promise<string[]> {
+    this.#socket.write('*1\r\n$4\r\nPING\r\n')
+    while (!this.#buffer.endsWith('$4\r\npong\r\n$0\r\n\r\n')) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    const events = [...this.#buffer.matchAll(message)].map(([, event, key]) => `${event} ${key}`)
+    this.#buffer = ''
+    return events
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+}
+
+let redis: LiveRedis
+let feed: EventFeed
+
+beforeAll(async () => {
+  redis = await startRedis()
+  await redis.client.send(['CONFIG', 'SET', 'notify-keyspace-events', 'KEA'])
+  feed = await EventFeed.open(redis.port)
+})
+
+afterAll(async () => {
+  feed.close()
+  await redis.stop()
+})
+
+describe.each(groups)('%s', (group) => {
+  it('tells of the same keyspace events in the same order', async () => {
+    const { steps } = (await import(`../store/${group}.steps.ts`)) as { steps: readonly Section[] }
+    const differences: string[] = []
+    for (const section of steps.filter(({ source }) => source === undefined)) {
+      const ours: string[] = []
+      const engine = createEngine((event, key) => ours.push(`${event} ${key}`))
+      await redis.client.send(['FLUSHALL'])
+      await feed.heard()
+      for (const step of section.steps.filter(({ advance }) => advance === undefined)) {
+        ours.length = 0
+        engine.execute(wordsAt(step, engine.now()))
+        await redis.client.raw(wordsAt(step, Date.now()))
+        const theirs = await feed.heard()
+        // What chance takes away may empty a key here and not there.
+        if (step.loose.has('shape')) continue
+        if (theirs.join() !== ours.join()) differences.push(`${step.text}: ${theirs.join()} | ${ours.join()}`)
+      }
+    }
+    expect(differences).toEqual([])
+  })
+})
