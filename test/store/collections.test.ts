@@ -97,6 +97,12 @@ describe('chance', () => {
     expect(new Set([...popped, ...(run(engine, 'SMEMBERS', 'k') as string[])]).size).toBe(50)
   })
 
+  it('refuses more repeats than any reply could hold', () => {
+    const engine = createEngine()
+    run(engine, 'SADD', 'k', 'a')
+    expect(run(engine, 'SRANDMEMBER', 'k', '-9223372036854775807')).toEqual({ error: 'ERR value is out of range' })
+  })
+
   it('repeats itself with the same seed', () => {
     const picks = () => {
       const engine = createEngine()

@@ -105,6 +105,9 @@ export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Byt
 
 export const emptyScan: Reply = ['0' as Bytes, []]
 
+/** No reply can hold more names than this; redis-server would run out of memory trying. */
+const mostRepeats = 2 ** 27
+
 /**
  * `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER pick them: different ones for a positive count, as many
  * as there are at most; possibly the same again for a negative one.
@@ -117,6 +120,7 @@ export function pickNames(
   random: Random,
 ): Bytes[] {
   if (size === 0) return []
+  if (count < -mostRepeats) throw replyError('valueRange')
   if (count < 0) return Array.from({ length: -count }, () => pick(random))
   if (count >= size) return [...names()]
   // Few of many: draw until enough different ones came. Else shuffle as far as needed.
