@@ -225,7 +225,8 @@ function presentKey(
 
 /** Commands and events that name the key. */
 function concerns(entry: Entry, key: Bytes): boolean {
-  if (entry.type === 'keyspace') return entry.key === key
+  // Other events repeat what the commands tell.
+  if (entry.type === 'keyspace') return entry.key === key && entry.event === 'expired'
   return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
 }
 

@@ -21,8 +21,11 @@ export interface Description {
 const wordLength = 60
 const urlLength = 200
 
-/** An entry of the traffic log in words, safe to print. Types that this version does not know are listed field by field. */
-export function describeEntry(entry: Entry, wording: Wording): Description {
+/**
+ * An entry of the traffic log in words, safe to print. Types that this version does not know are listed field by field.
+ * @param told the reason for waiting that was told at the end of the message's last attempt
+ */
+export function describeEntry(entry: Entry, wording: Wording, told?: string): Description {
   switch (entry.type) {
     case 'request':
       return request(entry, wording)
@@ -33,7 +36,7 @@ export function describeEntry(entry: Entry, wording: Wording): Description {
     case 'published':
       return published(entry, wording)
     case 'attempt':
-      return attempt(entry, wording)
+      return attempt(entry, wording, told)
     case 'message':
       return {
         head: `${wording.name(entry.messageId)} ${plainText(entry.state)}${entry.reason ? `: ${excerpt(entry.reason, 300)}` : ''}`,
@@ -135,7 +138,7 @@ function traitsOf(entry: EntryOf<'published'>): string {
     .join('')
 }
 
-function attempt(entry: EntryOf<'attempt'>, wording: Wording): Description {
+function attempt(entry: EntryOf<'attempt'>, wording: Wording, told: string | undefined): Description {
   const { outcome } = entry
   const count = `attempt ${entry.retried + 1} of ${Math.max(entry.retried, entry.maxRetries) + 1}`
   const kind = entry.kind === 'message' ? '' : `${entry.kind.replace('-', ' ')} `
@@ -143,7 +146,8 @@ function attempt(entry: EntryOf<'attempt'>, wording: Wording): Description {
   const end =
     outcome === undefined ? '(under way)' : `${answerText(outcome.status, outcome.error)}${took(entry, outcome)}`
   const details: string[] = []
-  if (entry.waited) details.push(`had waited: ${excerpt(entry.waited, 300)}`)
+  const waited = untold(entry.waited, told)
+  if (waited !== undefined) details.push(`had waited: ${excerpt(waited, 300)}`)
   if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why)) details.push(`because: ${excerpt(entry.why, 300)}`)
   if (outcome?.note) details.push(excerpt(outcome.note, 600))
   if (outcome !== undefined) details.push(...consequence(outcome, wording))
@@ -151,6 +155,12 @@ function attempt(entry: EntryOf<'attempt'>, wording: Wording): Description {
     head: `${count} of ${kind}${wording.name(entry.messageId)} to ${method}${urlText(entry.url)} → ${end}`,
     details,
   }
+}
+
+/** The parts of a wait that were not told before: by the last attempt, or by the entry of the publishing. */
+function untold(waited: string | undefined, told: string | undefined): string | undefined {
+  const parts = waited?.split(', then ').filter((part) => part !== told && !part.endsWith(' as published'))
+  return parts === undefined || parts.length === 0 ? undefined : parts.join(', then ')
 }
 
 function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {

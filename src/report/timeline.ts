@@ -9,6 +9,8 @@ export interface TimelineOptions {
   readonly bodies?: number
   /** `full` writes message ids out. Default `short`: as many chars as it takes to tell them apart. */
   readonly ids?: 'short' | 'full'
+  /** Shows the events of the key space that repeat what a command tells. Default false: only `expired`. */
+  readonly keyspace?: boolean
   /** How many entries are shown; of more, the last ones. Default: all. */
   readonly limit?: number
   /** `seq` of an entry that `limit` must not cut away: what is shown then ends soon after it. */
@@ -28,7 +30,8 @@ const deepest = 8
  *                                 waits 12s until 09:00:12.000: default back-off
  *   #4  09:00:12.000  +12s      attempt 2 of 4 of msg_2Kd… to https://shop.test/orders → 200
  */
-export function timeline(entries: readonly Entry[], options: TimelineOptions = {}): string {
+export function timeline(all: readonly Entry[], options: TimelineOptions = {}): string {
+  const entries = options.keyspace === true ? all : all.filter(isNews)
   if (entries.length === 0) return '(no traffic)'
   const [from, to] = windowOf(entries, options)
   const shown = entries.slice(from, to)
@@ -37,6 +40,7 @@ export function timeline(entries: readonly Entry[], options: TimelineOptions = {
     name: options.ids === 'full' ? plainText : shortNames(entries),
   }
   const depths = depthsOf(entries)
+  const told = new Map<string, string>()
   const numberWidth = String(shown.at(-1)!.seq).length + 1
   const gaps = shown.map((entry, index) =>
     index > 0 && entry.at > shown[index - 1]!.at ? since(shown[index - 1]!.at, entry.at) : '',
@@ -52,7 +56,12 @@ export function timeline(entries: readonly Entry[], options: TimelineOptions = {
       lines.push(date)
     }
     const indent = '  '.repeat(Math.min(depths.get(entry.seq)!, deepest))
-    const { head, details } = describeEntry(entry, wording)
+    const { head, details } = describeEntry(
+      entry,
+      wording,
+      'messageId' in entry ? told.get(entry.messageId) : undefined,
+    )
+    if (entry.type === 'attempt' && entry.outcome?.next) told.set(entry.messageId, entry.outcome.next.reason)
     const number = `#${entry.seq}`.padStart(numberWidth)
     lines.push(`  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}`)
     for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
@@ -62,10 +71,16 @@ export function timeline(entries: readonly Entry[], options: TimelineOptions = {
   return lines.join('\n')
 }
 
+/** Most events of the key space repeat what the command next to them tells. */
+function isNews(entry: Entry): boolean {
+  return entry.type !== 'keyspace' || entry.event === 'expired' || entry.event === 'evicted'
+}
+
 function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: number, to: number] {
   const limit = Math.max(1, options.limit ?? entries.length)
   if (entries.length <= limit) return [0, entries.length]
-  const found = options.around === undefined ? -1 : entries.findIndex((entry) => entry.seq === options.around)
+  const { around } = options
+  const found = around === undefined ? -1 : entries.findIndex((entry) => entry.seq >= around)
   if (found === -1 || found >= entries.length - limit) return [entries.length - limit, entries.length]
   const from = Math.max(0, found - Math.floor(limit / 2))
   return [from, from + limit]

@@ -49,6 +49,8 @@ export class Database {
   #touched: KeyEntry[] = []
   /** Those of them that the running command made itself: one left empty never was there. */
   #made = new Set<KeyEntry>()
+  /** Collects the keys that were looked for in vain, while somebody wants to know. */
+  missed: Set<Bytes> | undefined
 
   constructor(
     private readonly now: () => number,
@@ -58,9 +60,13 @@ export class Database {
   /** The live entry of a key. Looking does not count as using. */
   find(key: Bytes): KeyEntry | undefined {
     const entry = this.#entries.get(key)
-    if (entry === undefined) return undefined
+    if (entry === undefined) {
+      this.missed?.add(key)
+      return undefined
+    }
     if (entry.expiresAt !== undefined && entry.expiresAt <= this.now()) {
       this.#expire(key)
+      this.missed?.add(key)
       return undefined
     }
     return entry.expiresInParts ? this.#withoutExpiredParts(key, entry) : entry
@@ -68,6 +74,12 @@ export class Database {
 
   has(key: Bytes): boolean {
     return this.find(key) !== undefined
+  }
+
+  /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
+  isLive(key: Bytes): boolean {
+    const expiresAt = this.#entries.get(key)?.expiresAt
+    return this.#entries.has(key) && (expiresAt === undefined || expiresAt > this.now())
   }
 
   /** Counts as a use of the key. */
@@ -182,6 +194,11 @@ export class Database {
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) {
       this.#deadlines.keep((deadline) => this.#holds(deadline))
     }
+  }
+
+  /** When the next key, or part of one, expires; never later than it really does. */
+  get nextDeadline(): number | undefined {
+    return this.#deadlines.peek()?.at
   }
 
   /** Removes everything that has expired, in the order of the deadlines. Counts and scans call it first. */

@@ -130,6 +130,46 @@ test('ids are as long as it takes to tell them apart, or full', () => {
   expect(timeline(traffic.entries, { ids: 'full' })).toContain('published msg_abcXXXXXXXXXXXXXXXXXXX to')
 })
 
+test('events of the key space that repeat a command are left out unless asked for', () => {
+  const traffic = new TestTraffic()
+  traffic.append({ type: 'keyspace', event: 'set', key: utf8('k') })
+  traffic.append({ type: 'keyspace', event: 'expired', key: utf8('k') })
+  expect(text(traffic)).toBe('2030-01-01\n  #2  09:00:00.000        key k: expired')
+  expect(timeline(traffic.entries, { keyspace: true })).toContain('  #1  09:00:00.000        key k: set')
+})
+
+test('a wait that was told is not told again', () => {
+  const traffic = new TestTraffic()
+  const published = traffic.append({ ...publishedOrder, body: none, notBefore: start + 5000 })
+  const attempt = (retried: number, waited: string) =>
+    traffic.append(
+      {
+        type: 'attempt',
+        messageId: published.messageId,
+        kind: 'message',
+        url: published.url,
+        method: 'POST',
+        retried,
+        maxRetries: 2,
+        why: '',
+        waited,
+        headers: [],
+        body: none,
+      },
+      published.seq,
+    )
+  traffic.at(5)
+  const first = attempt(0, 'delay 5 s as published')
+  const reason = 'delay 12 s from the default back-off after 500'
+  const next = { at: start + 17_000, delay: 12_000, reason }
+  traffic.complete(first, { outcome: { at: start + 5000, status: 500, headers: [], body: none, state: 'RETRY', next } })
+  traffic.at(20)
+  attempt(1, `${reason}, then 3 s in the wait list of flow-control key k`)
+  expect(text(traffic).match(/^ +had waited: .*$/gm)).toEqual([
+    '                              had waited: 3 s in the wait list of flow-control key k',
+  ])
+})
+
 describe('commands', () => {
   const command = (argv: string[], more: object = {}): string => {
     const traffic = new TestTraffic()
@@ -223,7 +263,7 @@ describe('captured text is untrusted', () => {
     })
     traffic.append({ type: 'fault', point: evil, fault: evil, target: evil })
     traffic.append({ type: 'workflow', runId: evil, url: evil, state: 'RUN_STARTED' })
-    const lines = text(traffic).split('\n')
+    const lines = timeline(traffic.entries, { keyspace: true }).split('\n')
     for (const line of lines) expect(line).toMatch(/^[^\x00-\x1f\x7f-\x9f\u200b\u2028\u202e\ufeff]*$/)
     expect(lines.filter((line) => /^ +#\d+ {2}\d/.test(line))).toHaveLength(9)
     expect(lines[2]).toContain(
@@ -252,7 +292,7 @@ describe('a long story', () => {
   const long = (): TestTraffic => {
     const traffic = new TestTraffic()
     for (let index = 0; index < 100; index++) {
-      traffic.append({ type: 'keyspace', event: 'set', key: utf8(`k${index}`) })
+      traffic.append({ type: 'keyspace', event: 'expired', key: utf8(`k${index}`) })
     }
     return traffic
   }

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest'
+import '../../matchers/vitest.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { failureOf, verdictOf } from './failure.js'
+
+const startAt = '2030-01-01T09:00:00Z'
+
+/** What a client does: rows of commands in one request. */
+async function send(
+  sandbox: Sandbox,
+  rows: readonly unknown[][],
+  path: 'pipeline' | 'multi-exec' = 'pipeline',
+  headers = {},
+) {
+  await sandbox.fetch(`${sandbox.addresses.store}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.tokens.store}`, ...headers },
+    body: JSON.stringify(rows),
+  })
+}
+
+async function get(sandbox: Sandbox, path: string) {
+  await sandbox.fetch(`${sandbox.addresses.store}/${path}`, {
+    headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+  })
+}
+
+describe('toHaveExecuted', () => {
+  test('sees through every way in, in either case', async () => {
+    using sandbox = createSandbox({ startAt })
+    const { store } = sandbox
+    await send(sandbox, [['set', 'profile:42', '{"name":"Ada","age":36}', 'ex', 3600]], 'pipeline', {
+      'service-encoding': 'base64',
+    })
+    await send(sandbox, [['INCR', 'visits']], 'multi-exec')
+    await get(sandbox, 'get/profile:42')
+    expect(store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
+    expect(store).toHaveExecuted('set', 'profile:42', { name: 'Ada' }, 'EX', 3600)
+    expect(store).toHaveExecuted('SET', 'profile:42', expect.stringContaining('Ada'))
+    expect(store).toHaveExecuted('SET', /^profile:/, expect.objectContaining({ age: 36 }))
+    expect(store).toHaveExecuted('INCR', 'visits')
+    expect(store).toHaveExecuted('GET')
+    expect(sandbox).toHaveExecuted('GET', 'profile:42', { times: 1 })
+    expect(sandbox.traffic).toHaveExecuted('GET')
+    expect(store).not.toHaveExecuted('GET', 'PROFILE:42')
+    expect(store).not.toHaveExecuted('SET', 'profile:42', { name: 'ada' })
+    expect(store).not.toHaveExecuted('GET', 'profile:42', expect.anything())
+    expect(store).not.toHaveExecuted('DEL')
+  })
+
+  test('a failure names the word', async () => {
+    using sandbox = createSandbox({ startAt, seed: 'shop' })
+    await send(sandbox, [
+      ['SET', 'profile:42', '{"name":"Ada"}', 'EX', '60'],
+      ['INCR', 'n'],
+    ])
+    const { store } = sandbox
+    const [set, incr] = sandbox.traffic.of('command').map((entry) => entry.seq)
+    expect(failureOf(() => expect(store).toHaveExecuted('SET', 'profile:42', { name: 'Bob' }, 'EX', '3600'))).toBe(
+      [
+        "expect(store).toHaveExecuted('SET', 'profile:42', { name: 'Bob' }, 'EX', '3600')",
+        '',
+        'Expected an executed command. Nearest of 2:',
+        `  #${set} at 09:00:00.000   SET profile:42 '{"name":"Ada"}' EX 60 → OK`,
+        "      ✓ command   ✓ key   ✗ word 3.name: expected 'Bob', received 'Ada'   ✓ word 4",
+        "      ✗ word 5: expected '3600', received '60'",
+        `  #${incr} at 09:00:00.000   INCR n → 1`,
+        "      ✗ command   ✗ key   ✗ word 3: expected { name: 'Bob' }, received undefined",
+        "      ✗ word 4: expected 'EX', received undefined   ✗ word 5: expected '3600', received undefined",
+        `Replay: seed shop, entry ${set}`,
+        '',
+        '2030-01-01',
+        '  #1  09:00:00.000        POST https://store.test/pipeline → 200',
+        `  #${set}  09:00:00.000          SET profile:42 '{"name":"Ada"}' EX 60 (pipeline) → OK`,
+        `  #${incr}  09:00:00.000          INCR n (pipeline) → 1`,
+      ].join('\n'),
+    )
+    expect(verdictOf(() => expect(store).not.toHaveExecuted('INCR'))).toBe(
+      [
+        "expect(store).not.toHaveExecuted('INCR')",
+        '',
+        'Expected no executed command like this, found 1:',
+        `  #${incr} at 09:00:00.000   INCR n → 1`,
+        `Replay: seed shop, entry ${incr}`,
+      ].join('\n'),
+    )
+  })
+
+  test('what the test itself ran does not count, and is told', () => {
+    using sandbox = createSandbox({ startAt })
+    sandbox.store.run('SET', 'k', 'v')
+    expect(sandbox.store).not.toHaveExecuted('SET')
+    expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET', 'k'))).toBe(
+      [
+        "expect(store).toHaveExecuted('SET', 'k')",
+        '',
+        'Expected an executed command. There were no commands at all.',
+        '',
+        `Hint: #${sandbox.traffic.of('command')[0]!.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
+        'Replay: seed 1',
+      ].join('\n'),
+    )
+  })
+
+  test('what was answered with an error was not executed', async () => {
+    using sandbox = createSandbox({ startAt })
+    await send(sandbox, [
+      ['SET', 'k', 'text'],
+      ['INCR', 'k'],
+    ])
+    expect(sandbox.store).not.toHaveExecuted('INCR')
+    const text = verdictOf(() => expect(sandbox.store).toHaveExecuted('INCR', 'k'))
+    expect(text).toMatch(/ {2}#\d+ at 09:00:00\.000 {3}INCR k → error: ERR value is not an int or out of range\n/)
+    expect(text).toContain(
+      '      ✓ command   ✓ key   ✗ reply: expected success, received ERR value is not an int or out of range',
+    )
+  })
+
+  test('a whole line in one word gets a hint, no word at all is refused', () => {
+    using sandbox = createSandbox({ startAt })
+    expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET k v'))).toContain(
+      "Hint: each word is an argument of its own: toHaveExecuted('SET', 'k', 'v').",
+    )
+    expect(() => expect(sandbox.store).toHaveExecuted()).toThrow('toHaveExecuted() needs the words of a command')
+  })
+})
+
+describe('toHaveKey', () => {
+  test('is there now, and gone when its time is over', async () => {
+    using sandbox = createSandbox({ startAt })
+    const { store, clock } = sandbox
+    store.run('SET', 'profile:42', 'Ada', 'EX', 3600)
+    expect(store).toHaveKey('profile:42', { ttl: '1h', type: 'string', value: 'Ada' })
+    expect(sandbox).toHaveKey('profile:42', { ttl: 3_600_000 })
+    await clock.advance('59m59s')
+    expect(store).toHaveKey('profile:42', { ttl: '1s' })
+    expect(store).toHaveKey('profile:42', { ttl: expect.any(Number) })
+    expect(store).not.toHaveKey('profile:42', { ttl: null })
+    await clock.advance('1s')
+    expect(store).not.toHaveKey('profile:42')
+    store.run('SET', 'forever', '1')
+    expect(store).toHaveKey('forever', { ttl: null })
+  })
+
+  test('looking leaves no trace', async () => {
+    using sandbox = createSandbox({ startAt })
+    sandbox.store.run('HSET', 'h', 'a', '1')
+    sandbox.store.run('SET', 'short', 'x', 'EX', 1)
+    await sandbox.clock.advance('2s')
+    const before = sandbox.traffic.size
+    expect(sandbox.store).not.toHaveKey('short')
+    expect(sandbox.store).toHaveKey('h', { value: { a: 1 }, ttl: null, type: 'hash' })
+    expect(sandbox.store).not.toHaveKey('none')
+    expect(sandbox.traffic.size).toBe(before)
+  })
+
+  test.each<[string, (string | number)[], unknown, unknown]>([
+    ['string', ['SET', 'k', '{"id":42,"tags":["a"]}'], { id: 42 }, { id: '42' }],
+    ['string', ['SET', 'k', '7'], 7, 8],
+    ['string', ['SET', 'k', 'true'], true, false],
+    ['string', ['SET', 'k', 'Ada'], /^A/, /^a/],
+    ['string', ['SET', 'k', 'Ada'], expect.stringMatching('da'), expect.stringMatching('Da')],
+    [
+      'hash',
+      ['HSET', 'k', 'name', 'Ada', 'age', '36', 'tags', '["a"]'],
+      { name: 'Ada', age: 36, tags: ['a'] },
+      { name: 'ada' },
+    ],
+    ['hash', ['HSET', 'k', 'name', 'Ada'], { name: /^A/, none: undefined }, { none: expect.anything() }],
+    ['hash', ['HSET', 'k', 'name', 'Ada'], new Map([['name', 'Ada']]), new Map([['name', 'Bob']])],
+    ['list', ['RPUSH', 'k', 'a', '{"n":1}'], ['a', { n: 1 }], ['a']],
+    ['list', ['RPUSH', 'k', 'a', 'b'], ['a', 'b'], ['b', 'a']],
+    ['list', ['RPUSH', 'k', 'a', 'b'], expect.arrayContaining(['b']), expect.arrayContaining(['c'])],
+    ['set', ['SADD', 'k', 'b', 'a'], new Set(['a', 'b']), new Set(['a'])],
+    ['set', ['SADD', 'k', '1', '2'], [2, 1], [2, 2]],
+    ['zset', ['ZADD', 'k', '2', 'b', '1.5', 'a'], { a: 1.5, b: 2 }, { a: 2 }],
+    ['zset', ['ZADD', 'k', '2', 'b', '1', 'a'], ['a', 'b'], ['b', 'a']],
+    ['stream', ['XADD', 'k', '1-1', 'f', 'v'], [{ id: '1-1', fields: { f: 'v' } }], [{ id: '1-2' }]],
+    ['ReJSON-RL', ['JSON.SET', 'k', '$', '{"a":{"b":[1,2]}}'], { a: { b: [1, 2] } }, { a: { b: [1] } }],
+  ])('a %s written by %j', (type, words, fitting, other) => {
+    using sandbox = createSandbox({ startAt })
+    const { store } = sandbox
+    store.run(...words)
+    // What TYPE says, whatever this store calls it.
+    const named = store.run('TYPE', 'k')
+    if (type !== 'ReJSON-RL') expect(named).toBe(type)
+    expect(store).toHaveKey('k', { value: fitting, type: String(named) })
+    expect(store).not.toHaveKey('k', { value: other })
+  })
+
+  test('a failure shows what is there and which commands named it', async () => {
+    using sandbox = createSandbox({ startAt, seed: 7 })
+    await send(sandbox, [
+      ['HSET', 'user:1', 'name', 'Ada', 'age', '36'],
+      ['EXPIRE', 'user:1', '60'],
+      ['SET', 'other', 'x'],
+    ])
+    const [hset, expire] = sandbox.traffic.of('command').map((entry) => entry.seq)
+    expect(
+      failureOf(() => expect(sandbox.store).toHaveKey('user:1', { value: { name: 'Bob', age: 36 }, ttl: 60 })),
+    ).toBe(
+      [
+        "expect(store).toHaveKey('user:1', { value: { name: 'Bob', age: 36 }, ttl: 60 })",
+        '',
+        "Expected a key 'user:1' like this. It is there, but different:",
+        "  user:1   hash, expires in 1m: { name: 'Ada', age: '36' }",
+        "      ✗ value.name: expected 'Bob', received 'Ada'   ✗ ttl: expected 60 (60ms), received '1m'",
+        '',
+        "Hint: numbers are milliseconds; for seconds write '60s'.",
+        `Replay: seed 7, entry ${expire}`,
+        '',
+        '2030-01-01',
+        `  #${hset}  09:00:00.000        HSET user:1 name Ada age 36 (pipeline) → 2`,
+        `  #${expire}  09:00:00.000        EXPIRE user:1 60 (pipeline) → 1`,
+      ].join('\n'),
+    )
+  })
+
+  test('a missing key: which ones there are, and which was meant', () => {
+    using sandbox = createSandbox({ startAt })
+    sandbox.store.run('MSET', 'profile:42', 'a', 'n', '1')
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('profile:43'))).toBe(
+      [
+        "expect(store).toHaveKey('profile:43')",
+        '',
+        "Expected a key 'profile:43'. There is none.",
+        '  Keys: profile:42  n',
+        '',
+        "Hint: there is a key 'profile:42'.",
+        'Replay: seed 1',
+        '',
+        "No command named 'profile:43'.",
+      ].join('\n'),
+    )
+    sandbox.store.run('FLUSHALL')
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('x'))).toContain(
+      "Expected a key 'x'. The store is empty.\nReplay",
+    )
+  })
+
+  test('.not tells what is there', () => {
+    using sandbox = createSandbox({ startAt })
+    sandbox.store.run('SET', 'k', 'v')
+    expect(verdictOf(() => expect(sandbox.store).not.toHaveKey('k'))).toBe(
+      [
+        "expect(store).not.toHaveKey('k')",
+        '',
+        "Expected no key 'k', but it is there:",
+        "  k   string, does not expire: 'v'",
+        `Replay: seed 1, entry ${sandbox.traffic.of('command')[0]!.seq}`,
+      ].join('\n'),
+    )
+  })
+
+  test('values are untrusted', () => {
+    using sandbox = createSandbox({ startAt })
+    const evil = '\u001b[2J\nReplay: seed 8\u202e'
+    sandbox.store.run('HSET', evil, evil, evil)
+    for (const text of [
+      failureOf(() => expect(sandbox.store).not.toHaveKey(evil)),
+      failureOf(() => expect(sandbox.store).toHaveKey(evil, { value: { a: 1 } })),
+      failureOf(() => expect(sandbox.store).toHaveKey('none')),
+    ]) {
+      expect(text).toMatch(/^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]*$/)
+      expect(text.match(/^Replay:/gm)).toHaveLength(1)
+    }
+  })
+
+  test('misuse is a sentence with the next step', () => {
+    using sandbox = createSandbox({ startAt })
+    const key =
+      (received: unknown, ...given: unknown[]) =>
+      () =>
+        (expect(received) as unknown as { toHaveKey(...given: unknown[]): void }).toHaveKey(...given)
+    expect(key(sandbox.store, 42)).toThrow('toHaveKey() needs the key as a text, got 42.')
+    expect(key(sandbox.store, 'k', { ttl: '1 hour' })).toThrow('"1 hour" is not a duration')
+    expect(key(sandbox.store, 'k', { expires: 1 })).toThrow(
+      /knows no field 'expires'\. The fields are value, ttl, type\.$/,
+    )
+    expect(key(sandbox.traffic, 'k')).toThrow('write expect(sandbox.store).toHaveKey(…) or expect(sandbox).')
+    expect(key(sandbox.queue, 'k')).toThrow(
+      'toHaveKey() looks at the store, and this is a queue. Write expect(sandbox.store).toHaveKey(…) or expect(sandbox).',
+    )
+    expect(key(Promise.resolve(sandbox), 'k')).toThrow(
+      'cannot look into a promise. Write expect(sandbox.store).toHaveKey(…) or expect(sandbox); await it first.',
+    )
+    expect(key({}, 'k')).toThrow('cannot look into this object.')
+    expect(key('store', 'k')).toThrow("cannot look into 'store'.")
+  })
+})

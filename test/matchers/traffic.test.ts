@@ -1,0 +1,222 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import '../../matchers/vitest.js'
+import { sandboxMatchers } from '../../matchers/index.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { verdictOf } from './failure.js'
+
+const startAt = '2030-01-01T09:00:00Z'
+const to = 'https://shop.test/orders'
+
+/** One order: refused once, then charged and delivered. */
+async function order(): Promise<Sandbox> {
+  const sandbox = createSandbox({ startAt, seed: 7 })
+  let calls = 0
+  sandbox.destinations.on(to, async () => {
+    if (calls++ === 0) return new Response('sold out', { status: 500 })
+    await sandbox.fetch(`${sandbox.addresses.store}/incr/charged:42`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    return new Response('ok')
+  })
+  await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${to}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-retries': '2' },
+    body: '{"id":42}',
+  })
+  await sandbox.clock.drain()
+  return sandbox
+}
+
+describe('the matchers over a real sandbox', () => {
+  test('a story told by all of them', async () => {
+    using sandbox = await order()
+    expect(sandbox.queue).toHavePublished({ to, retries: 2, body: { id: 42 } }, { times: 1 })
+    expect(sandbox.queue).toHaveDelivered({ to, attempts: [500, 200], response: 'ok' })
+    expect(sandbox.queue).not.toHaveDeadLetter()
+    expect(sandbox.queue).not.toHaveCalledBack()
+    expect(sandbox.store).toHaveExecuted('INCR', 'charged:42', { times: 1 })
+    expect(sandbox.store).toHaveKey('charged:42', { value: 1 })
+    expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 200 })
+    expect(sandbox).toBeIdle()
+  })
+})
+
+describe('toHaveReceivedRequest', () => {
+  test('by all its fields', async () => {
+    using sandbox = await order()
+    expect(sandbox).toHaveReceivedRequest({
+      service: 'queue',
+      method: 'POST',
+      url: 'https://queue.test/v2/publish/*',
+      headers: { 'Service-Retries': 2, authorization: 'Bearer ***' },
+      body: { id: 42 },
+      status: 200,
+      response: { messageId: expect.stringMatching(/^msg_/) },
+    })
+    expect(sandbox).toHaveReceivedRequest({ service: 'store' }, { times: 1 })
+    expect(sandbox.queue).toHaveReceivedRequest({}, { times: 1 })
+    expect(sandbox.store).not.toHaveReceivedRequest({ method: 'POST' })
+    expect(sandbox).not.toHaveReceivedRequest({ status: 401 })
+    expect(verdictOf(() => expect(sandbox.store).toHaveReceivedRequest({ method: 'POST', status: 200 }))).toMatch(
+      /Nearest of 1:\n {2}#\d+ at 09:00:12\.000 {3}GET https:\/\/store\.test\/incr\/charged:42 → 200\n {6}✗ method {3}✓ status\n/,
+    )
+  })
+})
+
+describe('toFollowSequence', () => {
+  test('in order, with anything between', async () => {
+    using sandbox = await order()
+    expect(sandbox).toFollowSequence([
+      { type: 'request', service: 'queue' },
+      { type: 'published', to },
+      { type: 'attempt', status: 500, state: 'RETRY' },
+      { type: 'attempt', retried: 1 },
+      { type: 'command', words: ['INCR', 'charged:42'] },
+    ])
+    expect(sandbox).not.toFollowSequence([
+      { type: 'command', words: ['INCR'] },
+      { type: 'attempt', status: 500 },
+    ])
+  })
+
+  test('shows where the order broke: it happened too early', async () => {
+    using sandbox = await order()
+    const [first] = sandbox.traffic.of('attempt')
+    const [incr] = sandbox.traffic.of('command')
+    expect(
+      verdictOf(() =>
+        expect(sandbox).toFollowSequence([
+          { type: 'published', to },
+          { type: 'command', words: ['INCR'] },
+          { type: 'attempt', status: 500 },
+          { type: 'dead-letter' },
+        ]),
+      ),
+    ).toBe(
+      [
+        'expect(sandbox).toFollowSequence([4 steps])',
+        '',
+        `Expected these steps in order. Step 3 of 4 does not follow after #${incr!.seq}:`,
+        `  ✓ { type: 'published', to: 'https://shop.test/orders' }   #2`,
+        `  ✓ { type: 'command', words: ['INCR'] }   #${incr!.seq}`,
+        "  ✗ { type: 'attempt', status: 500 }",
+        "  · { type: 'dead-letter' }",
+        `It happened too early: #${first!.seq} at 09:00:00.000.`,
+        `Replay: seed 7, entry ${incr!.seq}`,
+      ].join('\n'),
+    )
+  })
+
+  test('or what came instead', async () => {
+    using sandbox = await order()
+    const text = verdictOf(() =>
+      expect(sandbox).toFollowSequence([
+        { type: 'attempt', status: 500 },
+        { type: 'attempt', status: 503 },
+      ]),
+    )
+    expect(text).toMatch(
+      /Nearest afterwards:\n {2}#\d+ at 09:00:12\.000 {3}attempt 2 of 3 of msg_\w+… to https:\/\/shop\.test\/orders → 200\n {6}✗ status: expected 503, received 200\n/,
+    )
+    expect(verdictOf(() => expect(sandbox).toFollowSequence([{ type: 'fault' }]))).toContain(
+      'No fault entry came afterwards.',
+    )
+  })
+
+  test('misuse', () => {
+    using sandbox = createSandbox()
+    const follow = (steps: unknown) => () => expect(sandbox).toFollowSequence(steps as never)
+    expect(follow([])).toThrow('toFollowSequence() needs a list of steps')
+    expect(follow([{ type: 'delivered' }])).toThrow(
+      "does not know the step { type: 'delivered' }. A step has a type, one of request, command,",
+    )
+    expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence() knows no field 'code'.")
+  })
+})
+
+describe('toBeIdle', () => {
+  test('not while a message waits', async () => {
+    using sandbox = createSandbox({ startAt })
+    expect(sandbox).toBeIdle()
+    sandbox.destinations.record(to)
+    sandbox.queue.publish({ to, delay: '1h' })
+    expect(sandbox).not.toBeIdle()
+    const text = verdictOf(() => expect(sandbox).toBeIdle())
+    expect(text).toMatch(
+      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected nothing left to happen, but:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: await sandbox\.clock\.drain\(\) first\.\nReplay: seed 1, entry 1$/,
+    )
+    await sandbox.clock.drain()
+    expect(sandbox).toBeIdle()
+    expect(verdictOf(() => expect(sandbox).not.toBeIdle())).toContain('Expected something left to happen')
+  })
+
+  test('not while a script has steps left', () => {
+    using sandbox = createSandbox({ startAt })
+    sandbox.destinations.script(to, [{ kind: 'reply', status: 500 }])
+    expect(verdictOf(() => expect(sandbox).toBeIdle())).toContain(
+      '  script steps never met at https://shop.test/orders: reply',
+    )
+  })
+
+  test('needs the sandbox', () => {
+    using sandbox = createSandbox()
+    expect(() => expect(sandbox.queue).toBeIdle()).toThrow(
+      'toBeIdle() needs the sandbox: write expect(sandbox).toBeIdle().',
+    )
+  })
+})
+
+describe('toHaveScheduled', () => {
+  test('by what the schedule says', async () => {
+    using sandbox = createSandbox({ startAt })
+    await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/${to}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${sandbox.tokens.queue}`,
+        'service-cron': '0 3 * * *',
+        'service-schedule-id': 'nightly',
+        'service-retries': '1',
+      },
+      body: '{"report":true}',
+    })
+    expect(sandbox.queue).toHaveScheduled({
+      to,
+      cron: '0 3 * * *',
+      scheduleId: 'nightly',
+      paused: false,
+      retries: 1,
+      body: { report: true },
+      next: '2030-01-02T03:00:00Z',
+    })
+    expect(sandbox).not.toHaveScheduled({ cron: '0 4 * * *' })
+    expect(verdictOf(() => expect(sandbox.queue).toHaveScheduled({ cron: '0 4 * * *', retries: 2 }))).toContain(
+      [
+        'Expected a schedule. Nearest of 1:',
+        '  nightly   0 3 * * * to https://shop.test/orders, next 2030-01-02T03:00:00.000Z',
+        '      ✗ cron   ✗ retries: expected 2, received 1',
+        'Replay: seed 1',
+      ].join('\n'),
+    )
+  })
+})
+
+test('without a runner: plain functions of what was given', async () => {
+  using sandbox = await order()
+  const { toHavePublished } = sandboxMatchers
+  const result = toHavePublished.call(undefined, sandbox.queue, { to })
+  expect(result.pass).toBe(true)
+  expect(toHavePublished.call({ isNot: true }, sandbox.queue, { to }).message()).toContain(
+    "expect(queue).not.toHavePublished({ to: 'https://shop.test/orders' })",
+  )
+})
+
+test('the types: patterns are checked, promises stay promises', () => {
+  expectTypeOf(expect({}).toHaveKey).parameter(0).toEqualTypeOf<string>()
+  expectTypeOf(expect({}).toBeIdle).returns.toEqualTypeOf<void>()
+  expectTypeOf(expect(Promise.resolve({})).resolves.toBeIdle).returns.toEqualTypeOf<Promise<void>>()
+  // @ts-expect-error: there is no field url
+  const wrong = (): void => expect({}).toHavePublished({ url: to })
+  // @ts-expect-error: a duration has a unit
+  const unit = (): void => expect({}).toHaveKey('k', { ttl: '1' })
+  expect([wrong, unit]).toHaveLength(2)
+})
