@@ -4,7 +4,7 @@ import type { VirtualClock } from '../kernel/clock.js'
 import type { RequestAnswer, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location } from './address.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from './service.js'
-import { neutralManagementPath, neutralQuery, settingsOf, settingsOfCall, type Vocabulary } from './vocabulary.js'
+import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -133,8 +133,7 @@ class RoutedCall implements ServiceCall {
   ) {
     const { service, path, query } = location
     this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
-    // The store's query is arguments of a command; no word of it is the service's own but `_token`.
-    this.query = service === 'queue' ? neutralQuery(query, vocabulary) : query
+    this.query = query
   }
 
   get method(): string {
@@ -158,10 +157,7 @@ class RoutedCall implements ServiceCall {
   }
 
   get settings(): ServiceCall['settings'] {
-    this.#settings ??=
-      this.location.service === 'queue'
-        ? settingsOfCall(this.call.headers, this.query, this.vocabulary)
-        : settingsOf(this.call.headers, this.vocabulary)
+    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
     return this.#settings
   }
 

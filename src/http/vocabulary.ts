@@ -141,26 +141,17 @@ export function vocabularyOf(given: VocabularyName | Vocabulary): Vocabulary {
 /** The service's own headers or query parameters, by lower-case neutral name without prefix. */
 export type Settings = ReadonlyMap<string, string>
 
-/** The path of a management request in neutral words: `/v2/queue/stats/{id}`. */
+/**
+ * The path of a management request in neutral words: `/v2/queue/stats/{id}`. The two words change places, so that the
+ * neutral one is as unknown as it is to the vendor.
+ */
 export function neutralManagementPath(path: string, vocabulary: Vocabulary): string {
-  const segment = vocabulary.managementQueueSegment
-  if (segment === serviceVocabulary.managementQueueSegment || !path.startsWith(`/v2/${segment}`)) return path
-  const rest = path.slice(4 + segment.length)
-  return rest === '' || rest.startsWith('/') ? `/v2/${serviceVocabulary.managementQueueSegment}${rest}` : path
-}
-
-/** A queue request's undecoded query with its own parameters in neutral words; a destination's parameters stay. */
-export function neutralQuery(query: string, vocabulary: Vocabulary): string {
-  if (query === '' || vocabulary === serviceVocabulary) return query
-  const neutral = query.split('&').map((parameter) => {
-    const end = parameter.indexOf('=')
-    const name = end === -1 ? parameter : parameter.slice(0, end)
-    const value = end === -1 ? '' : parameter.slice(end)
-    if (name === vocabulary.queueTokenQuery) return serviceVocabulary.queueTokenQuery + value
-    const setting = settingName(name, vocabulary)
-    return setting === undefined ? parameter : `${serviceVocabulary.headerPrefix.toLowerCase()}${setting}${value}`
-  })
-  return neutral.join('&')
+  const vendors = vocabulary.managementQueueSegment
+  const neutral = serviceVocabulary.managementQueueSegment
+  if (vendors === neutral) return path
+  const [root, version, segment, ...rest] = path.split('/')
+  if (segment !== vendors && segment !== neutral) return path
+  return [root, version, segment === vendors ? neutral : vendors, ...rest].join('/')
 }
 
 /** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
@@ -180,17 +171,6 @@ export function settingsOf(headers: Iterable<readonly [string, string]>, vocabul
     settings.set(setting, before === undefined ? value : `${before}, ${value}`)
   }
   return settings
-}
-
-/** The service's own headers over its own query parameters, which are given in neutral words. [queue.md 2.1] */
-export function settingsOfCall(
-  headers: Iterable<readonly [string, string]>,
-  query: string,
-  vocabulary: Vocabulary,
-): Settings {
-  const fromHeaders = settingsOf(headers, vocabulary)
-  if (!query.toLowerCase().includes(serviceVocabulary.headerPrefix.toLowerCase())) return fromHeaders
-  return new Map([...settingsOf(new URLSearchParams(query), serviceVocabulary), ...fromHeaders])
 }
 
 /** `Retries` → `Service-Retries` in the vendor's words. */

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   neutralManagementPath,
-  neutralQuery,
   ownHeader,
   serviceVocabulary,
   settingsOf,
-  settingsOfCall,
   upstashVocabulary,
   type Vocabulary,
   vocabularyOf,
@@ -116,33 +114,14 @@ describe('settings', () => {
     ])
     expect([...settingsOf(headers, serviceVocabulary)]).toEqual([['retries', '9']])
   })
-
-  test('of the queue come from the query, too; a header wins', () => {
-    const query = neutralQuery('upstash-retries=5&upstash-delay=1m30s&upstash-label=a%20b&retries=1', upstashVocabulary)
-    const settings = settingsOfCall([['Upstash-Retries', '2']], query, upstashVocabulary)
-    expect(Object.fromEntries(settings)).toEqual({ retries: '2', delay: '1m30s', label: 'a b' })
-  })
 })
 
 describe('on the way in', () => {
   test.each([
-    ['qstash_token=t&a=1', 'service_token=t&a=1'],
-    ['upstash-retries=3&Upstash-Delay=1m', 'service-retries=3&service-delay=1m'],
-    ['a=upstash-b&b=%20&&c', 'a=upstash-b&b=%20&&c'],
-    ['upstash-header-forward', 'service-header-forward'],
-    ['', ''],
-  ])('the query %j becomes %j', (given, expected) => {
-    expect(neutralQuery(given, upstashVocabulary)).toBe(expected)
-  })
-
-  test('neutral words pass as they are', () => {
-    expect(neutralQuery('service_token=t&service-delay=1m', serviceVocabulary)).toBe('service_token=t&service-delay=1m')
-  })
-
-  test.each([
     ['/v2/qstash/stats/1', '/v2/queue/stats/1'],
     ['/v2/qstash/users', '/v2/queue/users'],
     ['/v2/qstash', '/v2/queue'],
+    ['/v2/queue/stats/1', '/v2/qstash/stats/1'],
     ['/v2/qstashes/1', '/v2/qstashes/1'],
     ['/v2/search/1/stats', '/v2/search/1/stats'],
   ])('the management path %s becomes %s', (given, expected) => {
