@@ -128,7 +128,7 @@ function slice(value: Bytes, start: number, end: number): Bytes {
 
 const range = {
   flags: ['read', 'slow'],
-  args: { key, start: int, end: int },
+  args: { key, start: named('start', int), end: named('end', int) },
   run: ({ key, start, end }: { key: Bytes; start: number; end: number }, { db }: CommandContext): Reply =>
     slice(db.string(key) ?? empty, start, end),
 } as const
@@ -328,7 +328,7 @@ export const stringCommands: readonly Command[] = [
   command('SETRANGE', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: { key, offset: int, value: bytes },
+    args: { key, offset: named('offset', int), value: bytes },
     run({ key, offset, value }, { db }) {
       if (offset < 0) throw replyError('offset')
       const length = db.stringLength(key)
@@ -355,13 +355,13 @@ export const stringCommands: readonly Command[] = [
 
   command('INCRBY', {
     flags: ['write', 'fast'],
-    args: { key, increment: int64 },
+    args: { key, increment: named('increment', int64) },
     run: ({ key, increment }, { db }) => increase(db, key, increment),
   }),
 
   command('DECRBY', {
     flags: ['write', 'fast'],
-    args: { key, decrement: int64 },
+    args: { key, decrement: named('decrement', int64) },
     run({ key, decrement }, { db }) {
       if (decrement === -maxInt - 1n) throw replyError('decrementOverflow')
       return increase(db, key, -decrement)
@@ -372,7 +372,7 @@ export const stringCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '2.6.0',
     deviations: 'Computed in double precision; redis-server uses extended precision.',
-    args: { key, increment: { ...float, read: bytes.read } },
+    args: { key, increment: { ...float, usage: 'increment', read: bytes.read } },
     run({ key, increment }, { db }) {
       const next = toFloat(db.string(key) ?? latin1('0')) + toFloat(increment)
       if (!Number.isFinite(next)) throw replyError('notFinite')

@@ -1,0 +1,60 @@
+import { readOnlyMayRun } from './access.js'
+import type { Command } from './command.js'
+import { commandTable } from './commands/index.js'
+
+const titles: Readonly<Record<string, string>> = {
+  'sorted-set': 'Sorted set',
+  hyperloglog: 'HyperLogLog',
+  json: 'JSON',
+  pubsub: 'Pub/Sub',
+  acl: 'Access control',
+}
+
+/** The page docs/reference/commands.md: every command of the table, by group. */
+export function commandReference(): string {
+  const { commands } = commandTable
+  const groups = new Set(commands.map(({ group }) => group))
+  const sections = [...groups].map((name) =>
+    section(
+      titles[name] ?? capitalized(name),
+      commands.filter(({ group }) => group === name),
+    ),
+  )
+  return `${introduction(commands.length)}\n${sections.join('\n')}`
+}
+
+function introduction(count: number): string {
+  return `# Commands
+
+<!-- Generated from the command table: \`npm run docs\`. Do not edit. -->
+
+The data store has ${count} commands, subcommands counted singly. Any other command is answered with
+\`Command is not available\`. *Read-only* tells whether the read-only token may run a command; *since* is the version of
+redis-server that brought it, or \`service\` where only the service has it.
+`
+}
+
+function section(title: string, commands: readonly Command[]): string {
+  const rows = commands.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(row)
+  return `## ${title}
+
+| Command and arguments | Since | Read-only | Flags | Differs from redis-server |
+|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+function row(command: Command): string {
+  const cells = [
+    `\`${command.usage}\``,
+    command.since,
+    readOnlyMayRun(command) ? 'yes' : 'no',
+    command.flags.join(', '),
+    command.deviations,
+  ]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,5 @@
+// Writes the generated pages of docs/reference: `npm run docs`.
+import { writeFileSync } from 'node:fs'
+import { commandReference } from '../../src/store/reference.js'
+
+writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference())
