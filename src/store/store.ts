@@ -1,4 +1,4 @@
-import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
+import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Timer } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Policy } from '../policy.js'
@@ -11,6 +11,7 @@ import { Database, type EventClass } from './database.js'
 import { noCommandPermission, notAvailable, notInRest, replyError, unknownSubcommand, wrongArity } from './errors.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'
 import { Meter } from './meter.js'
+import { Notifications } from './notifications.js'
 import { PubSub } from './pubsub.js'
 import type { Reply } from './reply.js'
 
@@ -45,8 +46,7 @@ export class Store {
   readonly meter: Meter
   readonly pubsub: PubSub = new PubSub()
   readonly commands: CommandTable = commandTable
-  /** Which keyspace notifications are published: CONFIG SET notify-keyspace-events. */
-  eventFlags: EventFlags = noEvents
+  readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
   /** Grows with every write, whether or not it changed anything: the sync token. [store.md 2.2] */
@@ -57,15 +57,25 @@ export class Store {
     this.options = options
     this.meter = new Meter(options.now)
     this.db = new Database(options.now, (eventClass, event, key) => {
-      if (this.eventFlags.has(eventClass)) this.#announce(event, key)
+      this.#notifications.announce(eventClass, event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
+    this.#notifications = new Notifications(this.db, this.pubsub, options.clock)
     this.#context = new StoreContext(this, this.access.standardUser)
     this.access.onChange(() => this.pubsub.review())
   }
 
   get access(): Access {
     return this.options.access
+  }
+
+  /** Which keyspace notifications are published: CONFIG SET notify-keyspace-events. */
+  get eventFlags(): EventFlags {
+    return this.#notifications.flags
+  }
+
+  set eventFlags(flags: EventFlags) {
+    this.#notifications.flags = flags
   }
 
   get writes(): number {
@@ -129,13 +139,6 @@ export class Store {
     return this.execute(words.map((word) => utf8(String(word))))
   }
 
-  /** Keyspace notifications, to whom they were asked for. [store.md 5.1] */
-  #announce(event: string, key: Bytes): void {
-    const { eventFlags, pubsub } = this
-    if (eventFlags.has('K')) pubsub.publish(latin1(`__keyspace@0__:${key}`), latin1(event))
-    if (eventFlags.has('E')) pubsub.publish(latin1(`__keyevent@0__:${event}`), key)
-  }
-
   #refuse(name: Bytes, argv: readonly Bytes[]): never {
     const upper = name.toUpperCase()
     if (connectionBound.has(upper)) throw notInRest(upper)
@@ -152,11 +155,14 @@ export class Store {
     this.meter.count(command)
     if (this.pubsub.isMonitored) this.#show(argv, command, origin)
     try {
-      const reply = command.execute(argv, this.#contextOf(user))
+      const reply = this.#notifications.flags.has('m')
+        ? this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
+        : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
       return reply
     } finally {
       this.db.settle()
+      this.#notifications.setAlarm()
     }
   }
 

@@ -1,5 +1,6 @@
-import { bytes, channel, named, optional, zeroOrMore } from '../arguments.js'
+import { bytes, channel, named, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
+import { subcommandSyntax } from '../errors.js'
 
 export const pubsubCommands: readonly Command[] = [
   command('PUBLISH', {
@@ -12,8 +13,11 @@ export const pubsubCommands: readonly Command[] = [
   command('PUBSUB CHANNELS', {
     flags: ['slow'],
     since: '2.8.0',
-    args: { pattern: optional(named('pattern', bytes)) },
-    run: ({ pattern }, { store }) => store.pubsub.channels(pattern),
+    args: { patterns: named('[pattern]', zeroOrMore(bytes)) },
+    run({ patterns }, { store }) {
+      if (patterns.length > 1) throw subcommandSyntax('PUBSUB', 'CHANNELS')
+      return store.pubsub.channels(patterns[0])
+    },
   }),
 
   command('PUBSUB NUMSUB', {

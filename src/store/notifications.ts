@@ -1,0 +1,73 @@
+import { type Bytes, latin1 } from '../kernel/bytes.js'
+import type { Timer } from '../kernel/clock.js'
+import type { Command } from './command.js'
+import type { Database, EventClass } from './database.js'
+import { type EventFlags, noEvents } from './keyspace-events.js'
+import type { PubSub } from './pubsub.js'
+import type { StoreClock } from './store.js'
+
+/**
+ * Publishes what happens to keys, as far as CONFIG SET notify-keyspace-events asks for it. [store.md 5.1]
+ * Nobody looks at a key that has expired, so whoever wants to hear of it needs an alarm at its deadline.
+ */
+export class Notifications {
+  #flags: EventFlags = noEvents
+  #alarm: Timer | undefined
+
+  constructor(
+    private readonly db: Database,
+    private readonly pubsub: PubSub,
+    private readonly clock: StoreClock | undefined,
+  ) {}
+
+  get flags(): EventFlags {
+    return this.#flags
+  }
+
+  set flags(flags: EventFlags) {
+    this.#flags = flags
+    this.setAlarm()
+  }
+
+  announce(eventClass: EventClass, event: string, key: Bytes): void {
+    if (!this.#flags.has(eventClass)) return
+    if (this.#flags.has('K')) this.pubsub.publish(latin1(`__keyspace@0__:${key}`), latin1(event))
+    if (this.#flags.has('E')) this.pubsub.publish(latin1(`__keyevent@0__:${event}`), key)
+  }
+
+  /** Misses of a reading command are told once for each key, however often its body looks. */
+  watchMisses<T>(command: Command, run: () => T): T {
+    if (!command.flags.includes('read')) return run()
+    const missed = new Set<Bytes>()
+    this.db.missed = missed
+    try {
+      return run()
+    } finally {
+      this.db.missed = undefined
+      for (const key of missed) this.announce('m', 'keymiss', key)
+    }
+  }
+
+  /** To be called when deadlines may have changed. */
+  setAlarm(): void {
+    if (this.#alarm === undefined && this.#flags.size === 0) return
+    const at = this.#hearsExpiry ? this.db.nextDeadline : undefined
+    if (this.#alarm?.at === at) return
+    this.#alarm?.cancel()
+    this.#alarm =
+      at === undefined
+        ? undefined
+        : this.clock?.schedule(at, 'expiry of keys', () => this.#expire(), { background: true })
+  }
+
+  #expire(): void {
+    this.#alarm = undefined
+    this.db.sweep()
+    this.setAlarm()
+  }
+
+  get #hearsExpiry(): boolean {
+    const flags = this.#flags
+    return (flags.has('x') || flags.has('h')) && (flags.has('K') || flags.has('E'))
+  }
+}

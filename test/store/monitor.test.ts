@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest'
+import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { EventReader } from '../support/event-reader.js'
+
+const start = Date.parse('2030-01-01T00:00:00.123Z')
+
+const monitored = async (sandbox: Sandbox): Promise<EventReader> =>
+  new EventReader(
+    await sandbox.fetch(`${sandbox.addresses.store}/monitor`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.tokens.store}`, accept: 'text/event-stream' },
+    }),
+  )
+
+const post = (sandbox: Sandbox, path: string, body: string, token = sandbox.tokens.store) =>
+  sandbox.fetch(sandbox.addresses.store + path, { method: 'POST', body, headers: { authorization: `Bearer ${token}` } })
+
+it('shows commands of all forms of requests, as they were sent', async () => {
+  const sandbox = createSandbox({ startAt: start })
+  const reader = await monitored(sandbox)
+  await post(sandbox, '/', '["set","Key",1.50]')
+  await post(sandbox, '/get/Key?a', '')
+  await sandbox.clock.advance(877)
+  await post(sandbox, '/pipeline', '[["GET","a b"],["INCR","n"]]')
+  await post(sandbox, '/multi-exec', '[["PING"],["ECHO",""]]')
+  sandbox.store.run('GET', 'direct')
+  sandbox.dispose()
+  expect(await reader.rest()).toEqual([
+    'data: "OK"',
+    'data: 1893456000.123000 [0 0.0.0.0:0] "set" "Key" "1.50"',
+    'data: 1893456001.000000 [0 0.0.0.0:0] "GET" "a b"',
+    'data: 1893456001.000000 [0 0.0.0.0:0] "INCR" "n"',
+    'data: 1893456001.000000 [0 0.0.0.0:0] "PING"',
+    'data: 1893456001.000000 [0 0.0.0.0:0] "ECHO" ""',
+    'data: 1893456001.000000 [0 0.0.0.0:0] "GET" "direct"',
+  ])
+})
+
+// The escapes that redis-server 7.0 writes.
+it.each([
+  ['quote " and \\ backslash', '"quote \\" and \\\\ backslash"'],
+  ['\n\r\t\x07\b', '"\\n\\r\\t\\a\\b"'],
+  ['\x00\x1f\x7f', '"\\x00\\x1f\\x7f"'],
+  ['é', '"\\xc3\\xa9"'],
+  ["it's", '"it\'s"'],
+])('escapes %j', async (word, shown) => {
+  const sandbox = createSandbox({ startAt: start })
+  const reader = await monitored(sandbox)
+  await post(sandbox, '/', JSON.stringify(['ECHO', word]))
+  expect(await reader.take(2)).toEqual(['data: "OK"', `data: 1893456000.123000 [0 0.0.0.0:0] "ECHO" ${shown}`])
+  sandbox.dispose()
+})
+
+it('shows commands that fail, but not what is no command, has the wrong length, is forbidden or manages the server', async () => {
+  const sandbox = createSandbox({ startAt: start })
+  const reader = await monitored(sandbox)
+  for (const row of [
+    '["LPUSH","l","x"]',
+    '["INCR","l"]',
+    '["NOPE"]',
+    '["GET"]',
+    '["CONFIG","SET","x","y"]',
+    '["ACL","LIST"]',
+  ]) {
+    await post(sandbox, '/', row)
+  }
+  await post(sandbox, '/', '["SET","k","v"]', sandbox.tokens.readonly)
+  await post(sandbox, '/', '["ACL","WHOAMI"]')
+  sandbox.dispose()
+  expect((await reader.rest()).map((line) => line.replace(/^.*0:0\] /, ''))).toEqual([
+    'data: "OK"',
+    '"LPUSH" "l" "x"',
+    '"INCR" "l"',
+    '"ACL" "WHOAMI"',
+  ])
+})
+
+it('tells two monitors the same and stops telling one that left', async () => {
+  const sandbox = createSandbox({ startAt: start })
+  const [first, second] = [await monitored(sandbox), await monitored(sandbox)]
+  sandbox.store.run('PING')
+  await first.take(2)
+  await first.cancel()
+  sandbox.store.run('ECHO', 'x')
+  expect((await second.take(3)).slice(1)).toEqual([
+    'data: 1893456000.123000 [0 0.0.0.0:0] "PING"',
+    'data: 1893456000.123000 [0 0.0.0.0:0] "ECHO" "x"',
+  ])
+  sandbox.dispose()
+})
