@@ -11,8 +11,6 @@ export type Value = Bytes | Container
 export class KeyEntry {
   /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
-  /** Whether parts of the value may have deadlines of their own. */
-  expiresInParts = false
   /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
   usedAt: number
   constructor(
@@ -69,7 +67,7 @@ export class Database {
       this.missed?.add(key)
       return undefined
     }
-    return entry.expiresInParts ? this.#withoutExpiredParts(key, entry) : entry
+    return partsExpireAt(entry) === undefined ? entry : this.#withoutExpiredParts(key, entry)
   }
 
   has(key: Bytes): boolean {
@@ -263,22 +261,18 @@ export class Database {
 
   #watchParts(key: Bytes, entry: KeyEntry): void {
     const at = partsExpireAt(entry)
-    entry.expiresInParts = at !== undefined
     if (at !== undefined) this.#pushDeadline(at, key, entry)
   }
 
   #withoutExpiredParts(key: Bytes, entry: KeyEntry): KeyEntry | undefined {
-    const at = partsExpireAt(entry)
-    if (at !== undefined && at > this.now()) return entry
-    if (at !== undefined) {
-      const container = entry.value as Container
-      const expired = container.expireParts?.(this.now()) ?? 0
-      if (expired > 0) this.notify('h', 'hexpired', key)
-      if (container.isEmpty) {
-        this.#entries.delete(key)
-        this.notify('g', 'del', key)
-        return undefined
-      }
+    const container = entry.value as Container
+    if (container.partsExpireAt! > this.now()) return entry
+    const expired = container.expireParts?.(this.now()) ?? 0
+    if (expired > 0) this.notify('h', 'hexpired', key)
+    if (container.isEmpty) {
+      this.#entries.delete(key)
+      this.notify('g', 'del', key)
+      return undefined
     }
     this.#watchParts(key, entry)
     return entry
