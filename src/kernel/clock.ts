@@ -13,13 +13,21 @@ export interface Clock {
   schedule(at: number, label: string, run: TimerRun, options?: TimerOptions): Timer
   /** Time stands still while the work runs, unless the work sleeps through its task. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
+  /**
+   * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts meanwhile is not waited
+   * for, or a schedule whose work outlasts its interval would keep time moving for ever.
+   */
+  readonly draining: boolean
 }
 
 export type TimerRun = (task: Task) => Promise<unknown> | void
 
 export interface TimerOptions {
-  /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
-  readonly background?: boolean
+  /**
+   * A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. `'meanwhile'`: the
+   * drain that goes on does not wait for it, the next one will.
+   */
+  readonly background?: boolean | 'meanwhile'
 }
 
 export interface Timer {
@@ -66,7 +74,8 @@ class ScheduledTimer implements Timer, Ranked {
     readonly at: number,
     readonly sequence: number,
     readonly label: string,
-    readonly background: boolean,
+    public background: boolean,
+    readonly meanwhile: boolean,
     readonly run: TimerRun,
     readonly owner: VirtualClock,
   ) {}
@@ -131,7 +140,8 @@ export class VirtualClock implements Clock {
       Math.max(at, this.now()),
       this.#sequence++,
       label,
-      options?.background === true,
+      options?.background !== undefined && options.background !== false,
+      options?.background === 'meanwhile',
       run,
       this,
     )
@@ -142,7 +152,7 @@ export class VirtualClock implements Clock {
   }
 
   async track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
-    const task = new RunningTask(label, this)
+    const task = new RunningTask(label, this, false)
     this.#running.add(task)
     try {
       return await work(task)
@@ -179,7 +189,19 @@ export class VirtualClock implements Clock {
    * @param options.budget how many timers may fire before the clock gives up and names the one that would not stop
    */
   drain(options: { budget?: number } = {}): Promise<void> {
-    return this.#drive('drain', () => this.#runUntil(Number.POSITIVE_INFINITY, options.budget ?? defaultBudget, false))
+    return this.#drive('drain', () => {
+      for (const timer of this.#heap.values()) if (timer.meanwhile) this.#promote(timer)
+      return this.#runUntil(Number.POSITIVE_INFINITY, options.budget ?? defaultBudget, false)
+    })
+  }
+
+  get draining(): boolean {
+    return this.#driving === 'drain' || this.#pumping
+  }
+
+  #promote(timer: ScheduledTimer): void {
+    if (timer.background && !timer.cancelled) this.#foreground++
+    timer.background = false
   }
 
   /** The timers that wait, earliest first. */
@@ -345,7 +367,7 @@ export class VirtualClock implements Clock {
   }
 
   #start(timer: ScheduledTimer): void {
-    const task = new RunningTask(timer.label, this)
+    const task = new RunningTask(timer.label, this, timer.meanwhile && timer.background)
     try {
       const outcome = timer.run(task)
       if (outcome === undefined) task.ended = true
@@ -474,6 +496,8 @@ class RunningTask implements Task {
   constructor(
     readonly label: string,
     readonly clock: VirtualClock,
+    /** Started by a schedule while time was draining: its sleeps do not keep time moving either. */
+    readonly meanwhile: boolean,
   ) {}
 
   /** A task of which any part sleeps does not hold time up, or two parallel sleeps would wait for each other. */
@@ -492,11 +516,12 @@ class RunningTask implements Task {
     }
     return new Promise((resolve) => {
       this.#sleeping++
-      this.clock.schedule(at, `sleep in ${this.label}`, () => {
+      const wake = (): void => {
         this.#sleeping--
         this.clock.letOutsideContinue()
         resolve()
-      })
+      }
+      this.clock.schedule(at, `sleep in ${this.label}`, wake, this.meanwhile ? { background: 'meanwhile' } : undefined)
       this.clock.fellAsleep(this)
     })
   }

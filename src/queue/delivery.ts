@@ -31,6 +31,8 @@ export interface CourierOptions {
   readonly laneOf: (name: string) => Lane
 }
 
+const notWaitedFor = { background: 'meanwhile' } as const
+
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
 /** What the log says when time ran out. [queue.md 4.3, choice] */
@@ -80,6 +82,10 @@ export class Courier {
     if (settings.queue === undefined) this.#plan(message, notBefore)
     else {
       const lane = laneOf(settings.queue)
+      if (!message.meanwhile && lane.hasUnawaited) {
+        for (const before of lane.all()) this.#waitFor(before)
+        lane.hasUnawaited = false
+      }
       lane.enter(message)
       this.advanceLane(lane)
     }
@@ -133,7 +139,18 @@ export class Courier {
 
   #plan(message: Message, at: number): void {
     message.due = at
-    message.timer = this.#options.clock.schedule(at, this.#label(message.url), (task) => this.#due(message, task))
+    const run = (task: Task): Promise<void> | void => this.#due(message, task)
+    const options = message.meanwhile ? notWaitedFor : undefined
+    message.timer = this.#options.clock.schedule(at, this.#label(message.url), run, options)
+  }
+
+  /** A message that is waited for stands behind this one: it counts too. */
+  #waitFor(message: Message): void {
+    if (!message.meanwhile) return
+    message.meanwhile = false
+    if (message.timer === undefined) return
+    message.timer.cancel()
+    this.#plan(message, message.due)
   }
 
   #label(url: string): string {
@@ -311,11 +328,13 @@ class RunningCall implements DeliveryContext {
 
   /** The answer was not immediate: give up when time is over. */
   watch(clock: Clock, startedAt: number): void {
-    this.#timer = clock.schedule(startedAt + this.timeout, 'time-out of a delivery', () => {
+    const giveUp = (): void => {
       this.#timer = undefined
       this.end({ ...noAnswer, error: timedOut })
       this.#onTimeout?.()
-    })
+    }
+    const options = this.attempt.message.meanwhile ? notWaitedFor : undefined
+    this.#timer = clock.schedule(startedAt + this.timeout, 'time-out of a delivery', giveUp, options)
   }
 
   end(reply: WireReply): void {

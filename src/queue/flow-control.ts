@@ -20,8 +20,14 @@ export class FlowKey {
   #waiting: WaitTicket[] = []
   #next = 0
   #size = 0
+  /** Waiting messages that a drain waits for. */
+  #awaited = 0
 
   constructor(readonly key: string) {}
+
+  get awaited(): boolean {
+    return this.#awaited > 0
+  }
 
   get waitListSize(): number {
     return this.#size
@@ -48,6 +54,7 @@ export class FlowKey {
   wait(ticket: WaitTicket): void {
     this.#waiting.push(ticket)
     this.#size++
+    if (ticket.awaited) this.#awaited++
   }
 
   /** The next in line, cancelled ones passed over. */
@@ -60,15 +67,16 @@ export class FlowKey {
       }
       if (!ticket.live) continue
       ticket.live = false
-      this.#size--
+      this.leave(ticket)
       return ticket.message
     }
     return undefined
   }
 
   /** A message left the wait list without being started; its place is skipped later. */
-  leave(): void {
+  leave(ticket: WaitTicket): void {
     this.#size--
+    if (ticket.awaited) this.#awaited--
   }
 
   waiting(): readonly Message[] {
@@ -133,7 +141,7 @@ export class FlowControl {
     if (flow !== undefined) {
       const key = this.keyOf(flow.key)
       if (key.waitListSize > 0 || !key.hasRoom(now)) {
-        message.ticket = { message, since: now, live: true }
+        message.ticket = { message, since: now, live: true, awaited: !message.meanwhile }
         key.wait(message.ticket)
         this.admitWaiting(key)
         return false
@@ -145,7 +153,7 @@ export class FlowControl {
 
   #askGlobal(message: Message, now: number): boolean {
     if (this.#globalMax !== undefined && this.inFlight >= this.#globalMax) {
-      message.ticket = { message, since: message.ticket?.since ?? now, live: true }
+      message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: !message.meanwhile }
       this.#globalWaiting.push(message.ticket)
       return false
     }
@@ -179,7 +187,7 @@ export class FlowControl {
     if (key.running.delete(message)) {
       key.parallelismCount--
       this.admitWaiting(key)
-    } else key.leave()
+    } else key.leave(ticket)
   }
 
   /** Starts as many waiting messages as there is room for, in order, and comes back when the period ends. */
@@ -202,12 +210,14 @@ export class FlowControl {
       return
     }
     const end = Math.max(now, key.periodEnd())
-    if (key.timer?.at === end) return
+    if (key.timer?.at === end && key.timer.background === !key.awaited) return
     key.timer?.cancel()
-    key.timer = this.#clock.schedule(end, `end of the rate period of flow-control key ${key.key}`, () => {
+    const admit = (): void => {
       key.timer = undefined
       this.admitWaiting(key)
-    })
+    }
+    const options = key.awaited ? undefined : ({ background: 'meanwhile' } as const)
+    key.timer = this.#clock.schedule(end, `end of the rate period of flow-control key ${key.key}`, admit, options)
   }
 
   #take(key: FlowKey, message: Message, now: number): void {

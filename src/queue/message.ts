@@ -39,12 +39,16 @@ export interface Draft {
   readonly origin: Origin
   /** For callbacks: the message whose delivery is reported. */
   readonly source?: Message | undefined
+  /** Published by a schedule while time was draining. */
+  readonly meanwhile?: boolean
 }
 
 /** A place in a wait list. Whoever leaves early is passed over when its turn comes. */
 export interface WaitTicket {
   readonly message: Message
   readonly since: number
+  /** A drain waits for it. */
+  readonly awaited: boolean
   live: boolean
 }
 
@@ -67,6 +71,8 @@ export class Message implements Filed {
   timer: Timer | undefined
   /** The queue it stands in. */
   lane: Lane | undefined
+  /** Published by a schedule while time was draining: nobody waits for it. */
+  meanwhile: boolean
   /** Callbacks that have not ended: a queue waits for them. */
   openCallbacks = 0
   cancelRequested = false
@@ -96,6 +102,7 @@ export class Message implements Filed {
     this.settings = draft.settings
     this.origin = draft.origin
     this.source = draft.source
+    this.meanwhile = draft.meanwhile ?? draft.source?.meanwhile ?? false
     this.due = notBefore
   }
 

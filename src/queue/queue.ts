@@ -137,7 +137,9 @@ export class Queue {
     const now = (): number => clock.now()
     this.urlGroups = new UrlGroups(now, policy, this.limits)
     this.lanes = new Lanes(now, policy, this.limits)
-    this.schedules = new Schedules(clock, random, policy, this.limits, (schedule) => this.#trigger(schedule))
+    this.schedules = new Schedules(clock, random, policy, this.limits, (schedule, meanwhile) =>
+      this.#trigger(schedule, meanwhile),
+    )
     this.#deduplication = new Deduplication(policy.deduplicationWindow)
     this.courier = new Courier({
       clock,
@@ -279,7 +281,7 @@ export class Queue {
   readonly #scheduleDuplicates = new Map<string, { readonly schedule: Schedule; readonly until: number }>()
 
   /** The messages of one trigger. Deduplication and not-before belong to the creation of the schedule. [queue.md 7] */
-  #trigger(schedule: Schedule): readonly Message[] {
+  #trigger(schedule: Schedule, meanwhile: boolean): readonly Message[] {
     const { destination, body, callerIp, region } = schedule.draft
     const origin: Origin = { callerIp, region, scheduleId: schedule.id }
     const settings: PublishSettings = {
@@ -290,7 +292,8 @@ export class Queue {
       cron: undefined,
     }
     schedule.error = undefined
-    if (isUrl(destination)) return [this.courier.accept({ kind: 'message', url: destination, body, settings, origin })]
+    if (isUrl(destination))
+      return [this.courier.accept({ kind: 'message', url: destination, body, settings, origin, meanwhile })]
     const group = this.urlGroups.get(destination)
     if (group === undefined) {
       schedule.error = refusals.notFound('topic', destination).message
@@ -303,6 +306,7 @@ export class Queue {
         body,
         settings,
         origin: { ...origin, urlGroup: group.name, endpointName: name },
+        meanwhile,
       }),
     )
   }

@@ -29,8 +29,12 @@ export class Lane {
     return waiting + held
   }
 
+  /** Whether anybody stands in it whom no drain waits for. */
+  hasUnawaited = false
+
   enter(message: Message): void {
     message.lane = this
+    if (message.meanwhile) this.hasUnawaited = true
     this.#waiting.push(message)
   }
 

@@ -50,15 +50,15 @@ export class Schedules {
   readonly #policy: Policy
   readonly #limits: QueueLimits
   readonly #ids: IdSource
-  readonly #publish: (schedule: Schedule) => readonly Message[]
+  readonly #publish: (schedule: Schedule, meanwhile: boolean) => readonly Message[]
 
-  /** @param publish makes the messages of one trigger */
+  /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
   constructor(
     clock: Clock,
     random: Random,
     policy: Policy,
     limits: QueueLimits,
-    publish: (schedule: Schedule) => readonly Message[],
+    publish: (schedule: Schedule, meanwhile: boolean) => readonly Message[],
   ) {
     this.#clock = clock
     this.#policy = policy
@@ -117,7 +117,7 @@ export class Schedules {
         `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
       )
     }
-    return this.#trigger(schedule)
+    return this.#trigger(schedule, false)
   }
 
   stop(): void {
@@ -144,16 +144,16 @@ export class Schedules {
             next,
             `schedule ${schedule.id}`,
             () => {
-              if (!schedule.paused) this.#trigger(schedule)
+              if (!schedule.paused) this.#trigger(schedule, this.#clock.draining)
               this.#plan(schedule, next)
             },
             { background: true },
           )
   }
 
-  #trigger(schedule: Schedule): readonly Message[] {
+  #trigger(schedule: Schedule, meanwhile: boolean): readonly Message[] {
     schedule.lastTime = this.#clock.now()
-    schedule.lastMessages = this.#publish(schedule)
+    schedule.lastMessages = this.#publish(schedule, meanwhile)
     return schedule.lastMessages
   }
 }

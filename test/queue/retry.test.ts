@@ -59,7 +59,7 @@ describe('retry-delay expressions [queue.md 5.2]', () => {
     ['pow(2, max(1, min(3, retried)))', [2, 2, 4]],
   ])('%s', (text, values) => {
     const expression = parseRetryExpression(text)
-    values.forEach((value, retried) => expect(expression.evaluate(retried)).toBeCloseTo(value, 1))
+    for (const [retried, value] of values.entries()) expect(expression.evaluate(retried)).toBeCloseTo(value, 1)
   })
 
   test.each([

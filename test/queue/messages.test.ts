@@ -1,0 +1,341 @@
+import { describe, expect, test } from 'vitest'
+import { ok, status } from '../../src/queue/script.js'
+import { shop, type World, world } from './world.js'
+
+const publish = (at: World, headers: Record<string, string> = {}, path = `/v2/publish/${shop}`) =>
+  at.send('POST', path, { headers, body: 'b' }).then(({ json }) => json.messageId as string)
+
+const states = async (at: World, id: string): Promise<[string, number][]> =>
+  (await at.send('GET', `/v2/events?messageId=${id}&order=earliestFirst`)).json.events.map(
+    ({ state, time }: { state: string; time: number }) => [state, (time - Date.UTC(2030, 0, 1)) / 1000],
+  )
+
+describe('get [queue.md 1.5]', () => {
+  test('every field of a message that has them all', async () => {
+    const at = world()
+    at.queue.urlGroup('g', [{ url: shop, name: 'first' }])
+    const answer = await at.send('POST', '/v2/publish/g', {
+      body: '{"id":1}',
+      headers: {
+        'Content-Type': 'application/json',
+        'Service-Method': 'PUT',
+        'Service-Delay': '10s',
+        'Service-Retries': '2',
+        'Service-Retry-Delay': '1000',
+        'Service-Timeout': '30s',
+        'Service-Label': 'a, b',
+        'Service-Callback': 'https://shop.test/cb',
+        'Service-Callback-Forward-X-C': 'c',
+        'Service-Failure-Callback': 'https://shop.test/failed',
+        'Service-Failure-Callback-Forward-X-F': 'f',
+        'Service-Flow-Control-Key': 'k',
+        'Service-Flow-Control-Value': 'parallelism=1',
+        'Service-Forward-X-A': '1',
+      },
+    })
+    const id = answer.json[0].messageId
+    const now = at.clock.now()
+    expect((await at.send('GET', `/v2/messages/${id}`)).json).toEqual({
+      messageId: id,
+      url: shop,
+      topicName: 'g',
+      endpointName: 'first',
+      method: 'PUT',
+      header: { 'Content-Type': ['application/json'], 'X-A': ['1'] },
+      body: '{"id":1}',
+      maxRetries: 2,
+      notBefore: now + 10_000,
+      createdAt: now,
+      callback: 'https://shop.test/cb',
+      callbackHeader: { 'Content-Type': ['application/json'], 'X-C': ['c'] },
+      failureCallback: 'https://shop.test/failed',
+      failureCallbackHeader: { 'Content-Type': ['application/json'], 'X-F': ['f'] },
+      callerIp: '127.0.0.1',
+      callerIP: '127.0.0.1',
+      label: 'a',
+      labels: ['a', 'b'],
+      flowControlKey: 'k',
+      parallelism: 1,
+      period: 1,
+      retryDelayExpression: '1000',
+      timeout: 30_000,
+    })
+  })
+
+  test('a body that is not UTF-8 is base64', async () => {
+    const at = world()
+    const { json } = await at.send('POST', `/v2/publish/${shop}`, { body: '\xff\x00', raw: true })
+    const message = (await at.send('GET', `/v2/messages/${json.messageId}`)).json
+    expect([message.body, message.bodyBase64]).toEqual([undefined, '/wA='])
+  })
+
+  test('answers while the message is pending, being delivered or retried, then 404', async () => {
+    const at = world()
+    const during: number[] = []
+    let id = ''
+    const look = async () => during.push((await at.send('GET', `/v2/messages/${id}`)).status)
+    at.destinations.answer(shop, async () => {
+      await look()
+      return during.length > 2 ? 200 : 500
+    })
+    id = await publish(at)
+    await look()
+    await at.clock.advance('5s')
+    await look()
+    await at.clock.drain()
+    await look()
+    expect(during).toEqual([200, 200, 200, 200, 404])
+  })
+
+  test('an unknown id is 404', async () => {
+    const answer = await world().send('GET', '/v2/messages/msg_nope')
+    expect([answer.status, answer.json]).toEqual([404, { error: 'message msg_nope not found' }])
+  })
+})
+
+describe('cancel [queue.md 1.5, 4.2]', () => {
+  test('while delayed: CANCEL_REQUESTED at once, CANCELLED when it would have been due, gone meanwhile', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const id = await publish(at, { 'Service-Delay': '60s' })
+    await at.clock.advance('10s')
+    const answer = await at.send('DELETE', `/v2/messages/${id}`)
+    expect([answer.status, answer.json]).toEqual([200, { cancelled: 1 }])
+    expect((await at.send('GET', `/v2/messages/${id}`)).status).toBe(404)
+    expect((await at.send('DELETE', `/v2/messages/${id}`)).status).toBe(404)
+    await at.clock.drain()
+    expect(await states(at, id)).toEqual([
+      ['CREATED', 0],
+      ['CANCEL_REQUESTED', 10],
+      ['CANCELLED', 60],
+    ])
+    expect(seen.count).toBe(0)
+  })
+
+  test('while waiting for a retry', async () => {
+    const at = world()
+    at.destinations.answer(shop, 500)
+    const id = await publish(at)
+    await at.clock.advance('1s')
+    await at.send('DELETE', `/v2/messages/${id}`)
+    await at.clock.drain()
+    expect((await states(at, id)).slice(2)).toEqual([
+      ['ERROR', 0],
+      ['RETRY', 0],
+      ['CANCEL_REQUESTED', 1],
+      ['CANCELLED', 12],
+    ])
+  })
+
+  test('during an attempt that succeeds: it is delivered', async () => {
+    const at = world()
+    at.destinations.on(shop, async (_request, task) => {
+      await task.sleep('5s')
+      return new Response('ok')
+    })
+    const id = await publish(at)
+    await at.clock.advance('1s')
+    expect((await at.send('DELETE', `/v2/messages/${id}`)).json).toEqual({ cancelled: 1 })
+    await at.clock.drain()
+    expect((await states(at, id)).map(([state]) => state)).toEqual([
+      'CREATED',
+      'ACTIVE',
+      'CANCEL_REQUESTED',
+      'DELIVERED',
+    ])
+  })
+
+  test('during an attempt that fails: CANCELLED at the next due time; FAILED when no retry is left', async () => {
+    for (const [retries, end] of [
+      ['3', ['CANCELLED', 17]],
+      ['0', ['FAILED', 5]],
+    ] as const) {
+      const at = world()
+      at.destinations.on(shop, async (_request, task) => {
+        await task.sleep('5s')
+        return new Response(null, { status: 500 })
+      })
+      const id = await publish(at, { 'Service-Retries': retries })
+      await at.clock.advance('1s')
+      await at.send('DELETE', `/v2/messages/${id}`)
+      await at.clock.drain()
+      expect(await states(at, id)).toEqual([['CREATED', 0], ['ACTIVE', 0], ['CANCEL_REQUESTED', 1], ['ERROR', 5], end])
+    }
+  })
+
+  test('at once when the policy says so, and in the other spelling', async () => {
+    const at = world({ policy: { cancelledAt: 'now', cancelledSpelling: 'CANCELED' } })
+    const id = await publish(at, { 'Service-Delay': '60s' })
+    await at.send('DELETE', `/v2/messages/${id}`)
+    expect((await states(at, id)).at(-1)).toEqual(['CANCELED', 0])
+    expect(at.clock.pending()).toEqual([])
+  })
+
+  test('many: by ids, which ignore the filters; unknown and cancelled ones do not count', async () => {
+    const at = world()
+    const ids = [
+      await publish(at, { 'Service-Delay': '1h' }),
+      await publish(at, { 'Service-Delay': '1h' }),
+      await publish(at, { 'Service-Delay': '1h' }),
+    ]
+    const cancel = async (query: string) => (await at.send('DELETE', `/v2/messages?${query}`)).json.cancelled
+    expect(await cancel(`messageIds=${ids[0]}&messageIds=${ids[1]}&messageIds=msg_x&label=none`)).toBe(2)
+    expect(await cancel(`messageIds=${ids[0]},${ids[2]}`)).toBe(1)
+    expect(await cancel('count=100')).toBe(0)
+  })
+
+  test.each([
+    ['label=a', 2],
+    ['label=a,b', 3],
+    ['label=a&label=b', 3],
+    ['label=a&queueName=q', 1],
+    ['url=https%3A%2F%2Fshop.test%2Forders', 3],
+    ['host=shop.test', 3],
+    ['host=shop.test,other.test', 5],
+    ['path=/orders', 3],
+    ['queueName=q', 1],
+    ['topicName=g', 1],
+    ['flowControlKey=k', 1],
+    ['callerIp=198.51.100.9', 1],
+    ['callerIP=198.51.100.9', 1],
+    ['fromDate=1893456001000', 1],
+    ['toDate=1893456000000', 4],
+    ['fromDate=1893456000000&toDate=1893456001000', 5],
+    ['count=2', 2],
+    ['', 5],
+  ])('many: %s cancels %i', async (query, count) => {
+    const at = world()
+    at.queue.urlGroup('g', ['https://other.test/in-group'])
+    await publish(at, { 'Service-Label': 'a', 'Service-Delay': '1h' })
+    await publish(at, { 'Service-Label': 'b,c', 'Service-Delay': '1h', 'X-Forwarded-For': '198.51.100.9' })
+    await publish(at, { 'Service-Label': 'a', 'Service-Delay': '1h' }, `/v2/enqueue/q/${shop}`)
+    await publish(at, { 'Service-Delay': '1h' }, '/v2/publish/g')
+    await at.clock.advance('1s')
+    await publish(at, { 'Service-Delay': '1h', 'Service-Flow-Control-Key': 'k' }, '/v2/publish/https://other.test/x')
+    expect((await at.send('DELETE', `/v2/messages?${query}`)).json).toEqual({ cancelled: count })
+    expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 5 - count })
+  })
+
+  test('many: the older JSON body, empty meaning everything', async () => {
+    const at = world()
+    const id = await publish(at, { 'Service-Delay': '1h', 'Service-Label': 'x' })
+    for (let n = 0; n < 3; n++) await publish(at, { 'Service-Delay': '1h' })
+    expect((await at.send('DELETE', '/v2/messages', { body: { messageIds: [id] } })).json).toEqual({ cancelled: 1 })
+    expect((await at.send('DELETE', '/v2/messages', { body: { label: 'x' } })).json).toEqual({ cancelled: 0 })
+    expect((await at.send('DELETE', '/v2/messages', { body: { messageIds: [] } })).json).toEqual({ cancelled: 3 })
+  })
+
+  test('a misspelt filter is refused, as are values that are none [1.1]', async () => {
+    const at = world()
+    await publish(at, { 'Service-Delay': '1h' })
+    for (const query of ['lable=a', 'count=0', 'count=x', 'fromDate=yesterday', 'dlqIds=1']) {
+      expect((await at.send('DELETE', `/v2/messages?${query}`)).status, query).toBe(400)
+    }
+    expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 1 })
+  })
+
+  test('at most 500 by count', async () => {
+    const at = world()
+    for (let n = 0; n < 510; n++) at.queue.publish({ to: shop, delay: '1h' })
+    expect((await at.send('DELETE', '/v2/messages?count=9999')).json).toEqual({ cancelled: 500 })
+  })
+})
+
+describe('deliver now [queue.md 1.5]', () => {
+  test('a delayed message is delivered at once, and its later due time brings nothing', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const id = await publish(at, { 'Service-Delay': '1h' })
+    const answer = await at.send('POST', `/v2/messages/${id}/retry`)
+    expect(answer.status).toBe(200)
+    await at.clock.advance(0)
+    expect(seen.count).toBe(1)
+    expect(at.traffic.of('attempt')[0]!.why).toBe('first attempt, delivered now on request')
+    await at.clock.drain()
+    expect(seen.count).toBe(1)
+  })
+
+  test('a waiting retry is made now; retried and the retries left stay as planned', async () => {
+    const at = world()
+    at.destinations.script(shop, [status(500), status(500), ok()])
+    const id = await publish(at, { 'Service-Retries': '2' })
+    await at.clock.advance('1s')
+    await at.send('POST', `/v2/messages/${id}/retry`)
+    await at.clock.drain()
+    const times = at.traffic
+      .of('attempt')
+      .map(({ at: time, retried }) => [(time - Date.UTC(2030, 0, 1)) / 1000, retried])
+    expect(times).toEqual([
+      [0, 0],
+      [1, 1],
+      [1 + 148, 2],
+    ])
+  })
+
+  test('refused for messages of a queue, unknown, finished, cancelled and running ones', async () => {
+    const at = world()
+    const queued = await publish(at, { 'Service-Delay': '1h' }, `/v2/enqueue/q/${shop}`)
+    expect((await at.send('POST', `/v2/messages/${queued}/retry`)).status).toBe(400)
+    expect((await at.send('POST', '/v2/messages/msg_x/retry')).status).toBe(404)
+    const cancelled = await publish(at, { 'Service-Delay': '1h' })
+    await at.send('DELETE', `/v2/messages/${cancelled}`)
+    expect((await at.send('POST', `/v2/messages/${cancelled}/retry`)).status).toBe(400)
+    at.destinations.on('https://shop.test/slow', async (_request, task) => {
+      await task.sleep('10s')
+      return new Response('ok')
+    })
+    const running = await publish(at, {}, '/v2/publish/https://shop.test/slow')
+    await at.clock.advance('1s')
+    expect((await at.send('POST', `/v2/messages/${running}/retry`)).status).toBe(400)
+    await at.clock.advance('10s')
+    expect((await at.send('POST', `/v2/messages/${running}/retry`)).status).toBe(404)
+  })
+})
+
+describe('explain', () => {
+  test('says why a message is where it is', async () => {
+    const at = world()
+    at.destinations.script(shop, [status(503)])
+    const id = await publish(at)
+    expect(at.queue.explain(id)).toContain('waits for its first attempt at 2030-01-01 00:00:00, due at once')
+    await at.clock.advance('1s')
+    expect(at.queue.explain(id)).toBe(
+      `Message ${id} to ${shop} waits for retry 1 of 3 at 2030-01-01 00:00:12, delay 12 s from the default back-off after 503.`,
+    )
+    at.destinations.on(shop, async (_request, task) => {
+      await task.sleep('5s')
+      return new Response('ok')
+    })
+    await at.clock.advance('12s')
+    expect(at.queue.explain(id)).toContain('is being delivered: retry 1 of 3, begun at 2030-01-01 00:00:12')
+    await at.clock.drain()
+    expect(at.queue.explain(id)).toContain('was delivered at 2030-01-01 00:00:17 after 2 attempts')
+    expect(at.queue.explain('msg_x')).toContain('There is no message msg_x')
+  })
+
+  test('names who holds what it waits for', async () => {
+    const at = world()
+    at.destinations.on(shop, async (_request, task) => {
+      await task.sleep('1h')
+      return new Response('ok')
+    })
+    const flow = { 'Service-Flow-Control-Key': 'k', 'Service-Flow-Control-Value': 'parallelism=2' }
+    const ids = [await publish(at, flow), await publish(at, flow), await publish(at, flow)]
+    const first = await publish(at, {}, `/v2/enqueue/q/${shop}`)
+    const second = await publish(at, {}, `/v2/enqueue/q/${shop}`)
+    await at.clock.advance('1s')
+    expect(at.queue.explain(ids[2]!)).toContain(`flow-control key k: 2 of 2 slots used by ${ids[0]}, ${ids[1]}`)
+    expect(at.queue.explain(second)).toContain(
+      `waits for its turn in queue q: 1 of 1 slot used by ${first} (being delivered)`,
+    )
+    await at.send('POST', '/v2/queues/q/pause')
+    expect(at.queue.explain(second)).toContain('the queue is paused')
+    await at.send('POST', '/v2/flowControl/k/pause')
+    expect(at.queue.explain(ids[2]!)).toContain('it is paused')
+    await at.send('DELETE', `/v2/messages/${first}`)
+    expect(at.queue.explain(first)).toContain('a cancel was requested')
+    const delayed = await publish(at, { 'Service-Delay': '60s' })
+    await at.send('DELETE', `/v2/messages/${delayed}`)
+    expect(at.queue.explain(delayed)).toContain('the entry CANCELLED follows at 2030-01-01 00:01:01')
+  })
+})

@@ -1,0 +1,320 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CronExpression } from '../../src/queue/cron.js'
+import { shop, type World, world } from './world.js'
+
+const create = (at: World, cron: string, headers: Record<string, string> = {}, body?: string, to = shop) =>
+  at.send('POST', `/v2/schedules/${to}`, { headers: { 'Service-Cron': cron, ...headers }, ...(body && { body }) })
+
+const read = async (at: World, id: string) => (await at.send('GET', `/v2/schedules/${id}`)).json
+
+/** The first slots after an instant, as ISO texts. */
+function slots(cron: string, from: string, count: number): string[] {
+  const expression = new CronExpression(cron)
+  const found: string[] = []
+  let at: number | undefined = Date.parse(from)
+  for (let n = 0; n < count; n++) {
+    at = expression.next(at!)
+    found.push(new Date(at!).toISOString())
+  }
+  return found
+}
+
+describe('cron expressions [queue.md 7]', () => {
+  test.each([
+    ['* * * * *', '2030-01-01T00:00:30Z', ['2030-01-01T00:01:00.000Z', '2030-01-01T00:02:00.000Z']],
+    ['*/5 * * * *', '2030-01-01T00:00:00Z', ['2030-01-01T00:05:00.000Z', '2030-01-01T00:10:00.000Z']],
+    ['0 9,17 * * MON-FRI', '2030-01-04T10:00:00Z', ['2030-01-04T17:00:00.000Z', '2030-01-07T09:00:00.000Z']],
+    ['30 6 1 jan,jul *', '2030-01-01T07:00:00Z', ['2030-07-01T06:30:00.000Z', '2031-01-01T06:30:00.000Z']],
+    ['0 0 29 2 *', '2030-01-01T00:00:00Z', ['2032-02-29T00:00:00.000Z', '2036-02-29T00:00:00.000Z']],
+    // Both day fields restricted: either matches.
+    [
+      '0 0 13 * FRI',
+      '2030-09-01T00:00:00Z',
+      ['2030-09-06T00:00:00.000Z', '2030-09-13T00:00:00.000Z', '2030-09-20T00:00:00.000Z'],
+    ],
+    ['0 0 13 * FRI', '2030-10-12T00:00:00Z', ['2030-10-13T00:00:00.000Z', '2030-10-18T00:00:00.000Z']],
+    ['@hourly', '2030-01-01T00:10:00Z', ['2030-01-01T01:00:00.000Z']],
+    ['@daily', '2030-01-01T00:10:00Z', ['2030-01-02T00:00:00.000Z']],
+    ['0 0 * * 7', '2030-01-01T00:00:00Z', ['2030-01-06T00:00:00.000Z']],
+    ['  0   4 * * *  ', '2030-01-01T00:00:00Z', ['2030-01-01T04:00:00.000Z']],
+  ])('%s after %s', (cron, from, wanted) => {
+    expect(slots(cron, from, wanted.length)).toEqual(wanted)
+  })
+
+  test.each([
+    '',
+    '* * * *',
+    '* * * * * *',
+    '0 * * * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '* * 0 * *',
+    '* * * 13 *',
+    '* * * * 8',
+    '*/0 * * * *',
+    '5-1 * * * *',
+    'a * * * *',
+    '@every 5m',
+    '@reboot',
+    '0 0 L * *',
+    '0 0 15W * *',
+    '0 0 * * 1#2',
+    'CRON_TZ=Mars/Base 0 0 * * *',
+    'CRON_TZ=Europe/Berlin',
+  ])('%j is refused with 400', async (cron) => {
+    const answer = await create(world(), cron)
+    expect([answer.status, answer.json.error.startsWith('invalid ')]).toEqual([400, true])
+  })
+
+  test('zones by CRON_TZ', () => {
+    expect(slots('CRON_TZ=America/New_York 0 4 * * *', '2030-01-01T00:00:00Z', 1)).toEqual(['2030-01-01T09:00:00.000Z'])
+    expect(slots('CRON_TZ=America/New_York 0 4 * * *', '2030-07-01T00:00:00Z', 1)).toEqual(['2030-07-01T08:00:00.000Z'])
+    expect(slots('CRON_TZ=Asia/Kolkata 0 4 * * *', '2030-01-01T00:00:00Z', 1)).toEqual(['2030-01-01T22:30:00.000Z'])
+  })
+
+  test('a local time that does not exist is skipped', () => {
+    // Clocks go from 02:00 to 03:00 on 10 March 2030 in New York.
+    expect(slots('CRON_TZ=America/New_York 30 2 * * *', '2030-03-09T00:00:00Z', 3)).toEqual([
+      '2030-03-09T07:30:00.000Z',
+      '2030-03-11T06:30:00.000Z',
+      '2030-03-12T06:30:00.000Z',
+    ])
+    // By half an hour on Lord Howe: 02:00 to 02:30 on 6 October 2030.
+    expect(slots('CRON_TZ=Australia/Lord_Howe 15 2 * * *', '2030-10-04T16:00:00Z', 2)).toEqual([
+      '2030-10-06T15:15:00.000Z',
+      '2030-10-07T15:15:00.000Z',
+    ])
+  })
+
+  test('one that occurs twice fires once, at the first', () => {
+    // 01:30 comes twice on 3 November 2030 in New York: 05:30 and 06:30 UTC.
+    expect(slots('CRON_TZ=America/New_York 30 1 * * *', '2030-11-03T00:00:00Z', 2)).toEqual([
+      '2030-11-03T05:30:00.000Z',
+      '2030-11-04T06:30:00.000Z',
+    ])
+    expect(slots('CRON_TZ=America/New_York */30 * * * *', '2030-11-03T05:00:00Z', 3)).toEqual([
+      '2030-11-03T05:30:00.000Z',
+      '2030-11-03T07:00:00.000Z',
+      '2030-11-03T07:30:00.000Z',
+    ])
+  })
+
+  test('every slot shows a local time that the fields name, and shows it for the first time', () => {
+    const zones = [
+      'America/New_York',
+      'Europe/Berlin',
+      'Australia/Lord_Howe',
+      'America/St_Johns',
+      'Africa/Casablanca',
+      'Asia/Kolkata',
+    ]
+    const from = fc.integer({ min: Date.UTC(2030, 0, 1), max: Date.UTC(2031, 0, 1) })
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), fc.nat(59), fc.nat(23), from, (zone, minute, hour, start) => {
+        const local = new Intl.DateTimeFormat('en-GB', {
+          timeZone: zone,
+          hour: '2-digit',
+          minute: '2-digit',
+          day: '2-digit',
+          month: '2-digit',
+        })
+        const expression = new CronExpression(`CRON_TZ=${zone} ${minute} ${hour} * * *`)
+        const slot = expression.next(start)!
+        const shown = local.format(slot)
+        expect(shown.endsWith(`${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`)).toBe(true)
+        for (const before of [1_800_000, 3_600_000, 7_200_000]) expect(local.format(slot - before)).not.toBe(shown)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('firing [queue.md 7]', () => {
+  test('publishes at each slot exactly; the message carries the schedule id and the creator’s address', async () => {
+    const at = world({ startAt: '2030-01-01T00:00:10Z' })
+    const seen = at.destinations.record(shop)
+    const { json } = await create(
+      at,
+      '*/2 * * * *',
+      { 'X-Forwarded-For': '203.0.113.9', 'Content-Type': 'text/plain' },
+      'tick',
+    )
+    await at.clock.advance('5m')
+    expect(seen.all.map(({ at: time }) => new Date(time).toISOString().slice(11, 23))).toEqual([
+      '00:02:00.000',
+      '00:04:00.000',
+    ])
+    expect(seen.last().header('service-schedule-id')).toBe(json.scheduleId)
+    expect(seen.last().header('service-caller-ip')).toBe('203.0.113.9')
+    expect(seen.last().text()).toBe('tick')
+  })
+
+  test('drain does not wait for schedules, but for what they published', async () => {
+    const at = world()
+    at.destinations.answer(shop, 500)
+    await create(at, '* * * * *')
+    await at.clock.advance('1m')
+    await at.clock.drain()
+    expect(
+      at.traffic.of('attempt').filter(({ messageId }) => messageId === at.traffic.of('published')[0]!.messageId),
+    ).toHaveLength(4)
+  })
+
+  test('Delay applies to the created messages: created at the slot, delivered later; Not-Before is not for schedules', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    await create(at, '0 1 * * *', { 'Service-Delay': '30s', 'Service-Not-Before': '9999999999' })
+    await at.clock.advance('61m')
+    expect(at.traffic.of('published')[0]!.at).toBe(Date.UTC(2030, 0, 1, 1))
+    expect(seen.last().at).toBe(Date.UTC(2030, 0, 1, 1, 0, 30))
+  })
+
+  test('to a url group: one message for each endpoint as it is then', async () => {
+    const at = world()
+    const seen = at.destinations.record('https://shop.test/*')
+    at.queue.urlGroup('g', ['https://shop.test/a'])
+    const { json } = await create(at, '* * * * *', {}, 'x', 'g')
+    at.queue.urlGroup('g', ['https://shop.test/b'])
+    await at.clock.advance('1m')
+    expect(seen.all.map(({ url }) => url)).toEqual(['https://shop.test/a', 'https://shop.test/b'])
+    expect(Object.values((await read(at, json.scheduleId)).lastScheduleStates)).toEqual(['SUCCESS', 'SUCCESS'])
+    at.queue.urlGroups.delete('g')
+    await at.clock.advance('1m')
+    expect((await read(at, json.scheduleId)).error).toBe('topic g not found')
+    expect((await create(at, '* * * * *', {}, 'x', 'nobody')).status).toBe(404)
+  })
+
+  test('last and next times, and the states of the last messages', async () => {
+    const at = world({ startAt: '2030-01-01T00:00:10Z' })
+    at.destinations.answer(shop, async (_delivery, task) => {
+      await task.sleep('10s')
+      return 500
+    })
+    const { json } = await create(at, '* * * * *', { 'Service-Retries': '0' })
+    expect(await read(at, json.scheduleId)).toMatchObject({ nextScheduleTime: Date.UTC(2030, 0, 1, 0, 1) })
+    expect(await read(at, json.scheduleId)).not.toHaveProperty('lastScheduleTime')
+    await at.clock.advance('55s')
+    const running = await read(at, json.scheduleId)
+    expect(running).toMatchObject({
+      lastScheduleTime: Date.UTC(2030, 0, 1, 0, 1),
+      nextScheduleTime: Date.UTC(2030, 0, 1, 0, 2),
+    })
+    const [id] = at.traffic.of('published').map(({ messageId }) => messageId)
+    expect(running.lastScheduleStates).toEqual({ [id!]: 'IN_PROGRESS' })
+    await at.clock.advance('10s')
+    expect((await read(at, json.scheduleId)).lastScheduleStates).toEqual({ [id!]: 'FAIL' })
+  })
+
+  test('fire now, in our own API, leaves the slots alone', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const { json } = await create(at, '0 * * * *')
+    await at.send('PATCH', `/v2/schedules/${json.scheduleId}/pause`)
+    const [message] = at.queue.schedules.fire(json.scheduleId)
+    await at.clock.advance(0)
+    expect(seen.last().messageId).toBe(message!.id)
+    expect((await read(at, json.scheduleId)).nextScheduleTime).toBe(Date.UTC(2030, 0, 1, 1))
+    expect(() => at.queue.schedules.fire('scd_x')).toThrow('There is no schedule "scd_x"')
+    expect(at.queue.schedules.upcoming(json.scheduleId, at.clock.now(), at.clock.now() + 7_200_000)).toHaveLength(3)
+  })
+})
+
+describe('resources [queue.md 1.7, 7]', () => {
+  test('create answers the id; a body-less schedule shows none', async () => {
+    const at = world()
+    const answer = await create(at, '0 4 * * *', {
+      'Service-Delay': '25s',
+      'Content-Type': 'application/json',
+      'Service-Method': 'GET',
+    })
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { scheduleId: expect.stringMatching(/^scd_[1-9A-HJ-NP-Za-km-z]{28}$/) },
+    ])
+    expect(await read(at, answer.json.scheduleId)).toEqual({
+      createdAt: at.clock.now(),
+      scheduleId: answer.json.scheduleId,
+      cron: '0 4 * * *',
+      destination: shop,
+      method: 'GET',
+      header: { 'Content-Type': ['application/json'] },
+      retries: 3,
+      delay: 25,
+      nextScheduleTime: Date.UTC(2030, 0, 1, 4),
+      callerIp: '127.0.0.1',
+      callerIP: '127.0.0.1',
+      isPaused: false,
+    })
+  })
+
+  test.each(['PATCH', 'POST'])('pause and resume by %s, idempotent; missed slots are not made up', async (method) => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const { json } = await create(at, '* * * * *')
+    for (let twice = 0; twice < 2; twice++)
+      expect((await at.send(method, `/v2/schedules/${json.scheduleId}/pause`)).status).toBe(200)
+    await at.clock.advance('150s')
+    expect(await read(at, json.scheduleId)).toMatchObject({
+      isPaused: true,
+      nextScheduleTime: Date.UTC(2030, 0, 1, 0, 3),
+    })
+    for (let twice = 0; twice < 2; twice++)
+      expect((await at.send(method, `/v2/schedules/${json.scheduleId}/resume`)).status).toBe(200)
+    await at.clock.advance('60s')
+    expect(seen.count).toBe(1)
+    expect((await at.send(method, '/v2/schedules/scd_x/pause')).status).toBe(404)
+  })
+
+  test('the same id replaces everything; creation time and pause are kept', async () => {
+    const at = world()
+    await create(at, '* * * * *', { 'Service-Schedule-Id': 's.1', 'Service-Callback': 'https://shop.test/cb' }, 'first')
+    await at.send('PATCH', '/v2/schedules/s.1/pause')
+    await at.clock.advance('1s')
+    await create(at, '0 * * * *', { 'Service-Schedule-Id': 's.1' })
+    const replaced = await read(at, 's.1')
+    expect(replaced).toMatchObject({ cron: '0 * * * *', isPaused: true, createdAt: Date.UTC(2030, 0, 1) })
+    expect(replaced).not.toHaveProperty('body')
+    expect(replaced).not.toHaveProperty('callback')
+    await at.clock.advance('5m')
+    expect(at.traffic.of('published')).toEqual([])
+  })
+
+  test('deleting leaves messages that were created', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const { json } = await create(at, '* * * * *', { 'Service-Delay': '1h' })
+    await at.clock.advance('1m')
+    expect((await at.send('DELETE', `/v2/schedules/${json.scheduleId}`)).status).toBe(200)
+    expect((await at.send('DELETE', `/v2/schedules/${json.scheduleId}`)).status).toBe(200)
+    await at.clock.drain()
+    expect(seen.count).toBe(1)
+    expect((await at.send('GET', '/v2/schedules')).json).toEqual([])
+  })
+
+  test('bad ids and a missing cron are refused', async () => {
+    const at = world()
+    expect((await create(at, '* * * * *', { 'Service-Schedule-Id': 'a b' })).status).toBe(400)
+    const refused = await at.send('POST', `/v2/schedules/${shop}`)
+    expect([refused.status, refused.json.error]).toEqual([400, 'invalid Service-Cron: it is missing'])
+    expect((await create(at, '* * * * *', {}, 'x', 'shop.test/x')).status).toBe(400)
+    expect((await at.send('GET', '/v2/schedules/scd_x')).status).toBe(404)
+  })
+
+  test('deduplication is checked when it is created, not when it fires', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const headers = { 'Service-Deduplication-Id': 'one' }
+    const first = await create(at, '* * * * *', headers)
+    const second = await create(at, '* * * * *', headers)
+    expect([second.status, second.json]).toEqual([202, { scheduleId: first.json.scheduleId, deduplicated: true }])
+    await at.clock.advance('3m')
+    expect(seen.count).toBe(3)
+  })
+
+  test('redaction applies to get and list', async () => {
+    const at = world()
+    const { json } = await create(at, '* * * * *', { 'Service-Redact-Fields': 'body' }, 'secret')
+    expect((await read(at, json.scheduleId)).body).toMatch(/^REDACTED:[0-9a-f]{64}$/)
+  })
+})
