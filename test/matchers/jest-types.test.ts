@@ -1,0 +1,12 @@
+import type { expect as jestExpect } from '@jest/globals'
+import { expectTypeOf, test } from 'vitest'
+import type {} from '../../matchers/jest.js'
+
+type Assertions = ReturnType<typeof jestExpect<object>>
+
+test("Jest's assertions know the matchers, beside Vitest's in one program", () => {
+  expectTypeOf<Assertions['toHaveKey']>().parameter(0).toEqualTypeOf<string>()
+  expectTypeOf<Assertions['toBeIdle']>().returns.toEqualTypeOf<void>()
+  expectTypeOf<Assertions['not']>().toHaveProperty('toHavePublished')
+  expectTypeOf<Assertions['resolves']>().toHaveProperty('toHaveDelivered')
+})
