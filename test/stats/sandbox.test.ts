@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { createSandbox } from '../../src/sandbox.js'
+import { sum } from './world.js'
+
+const to = 'https://shop.test/orders'
+
+test('what the SDK-side publishes and the queue delivers is what the endpoint reports', async () => {
+  using sandbox = createSandbox({ startAt: '2030-01-15T12:00:00Z', vocabulary: 'upstash' })
+  sandbox.destinations.on(to, () => new Response('no', { status: 503 }))
+  sandbox.destinations.record('https://shop.test/failed')
+  await sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${to}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${sandbox.tokens.queue}`,
+      'upstash-retries': '1',
+      'upstash-failure-callback': 'https://shop.test/failed',
+    },
+    body: 'hello',
+  })
+  await sandbox.clock.drain()
+  const answer = await sandbox.fetch(`${sandbox.addresses.mgmt}/v2/qstash/stats/${sandbox.stats.user.uuid}`, {
+    headers: { authorization: `Basic ${btoa(`${sandbox.tokens.mgmtUser}:${sandbox.tokens.mgmtKey}`)}` },
+  })
+  expect(answer.status).toBe(200)
+  // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+  const report = (await answer.json()) as any
+  const series = report.daily_qstash_messages.map((one: { id: string; data_points: { y: number }[] }) => [
+    one.id,
+    sum(one.data_points),
+  ])
+  // Two attempts of the message and one of the failure callback.
+  expect(Object.fromEntries(series)).toEqual({
+    created: 2,
+    active: 3,
+    delivered: 1,
+    retried: 1,
+    error: 2,
+    failed: 1,
+    canceled: 0,
+  })
+  expect(report.daily_requests[14].y).toBe(3)
+  expect(report.dlq_message_count).toBe(1)
+  const sent = sandbox.traffic
+    .of('attempt')
+    .reduce((bytes, { body, outcome }) => bytes + body.length + outcome!.body.length, 0)
+  expect(report.daily_bandwidths[14].y).toBe(sent)
+  expect(report.total_monthly_billing).toBe(0.00003)
+})
