@@ -36,11 +36,24 @@ test('extend', () => {
 })
 `
 
-test('the entries for vitest work from the packed package, as modules and with their types', () => {
+/** The first example of the README, as a reader would paste it. */
+function firstExample(): string {
+  const readme = readFileSync(join(consumer, 'node_modules/stuntdouble/README.md'), 'utf8')
+  const code = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1]
+  if (code === undefined) throw new Error('The README has no example.')
+  return code
+}
+
+test('the first example of the README is at most 12 lines', () => {
+  expect(firstExample().trimEnd().split('\n').length).toBeLessThanOrEqual(12)
+})
+
+test('the entries for vitest and the first example of the README work from the packed package, types included', () => {
   const place = join(consumer, 'vitest-tests')
   mkdirSync(place, { recursive: true })
   writeFileSync(join(place, 'fixture.test.ts'), withFixture)
   writeFileSync(join(place, 'extend.test.ts'), withExtend)
+  writeFileSync(join(place, 'readme.test.ts'), firstExample())
   const report = join(place, 'report.json')
   const run = (script: string, ...args: string[]) =>
     spawnSync(process.execPath, [join(consumer, 'node_modules', script), ...args], { cwd: place, encoding: 'utf8' })
@@ -48,6 +61,7 @@ test('the entries for vitest work from the packed package, as modules and with t
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
   const results = testResults.flatMap(({ assertionResults }) => assertionResults)
   expect(results.map(({ title, status, failureMessages }) => [title, status, failureMessages]).sort()).toEqual([
+    [expect.stringContaining('an order'), 'passed', []],
     ['extend', 'passed', []],
     ['fixture', 'passed', []],
   ])
@@ -64,5 +78,5 @@ test('the entries for vitest work from the packed package, as modules and with t
     '--types',
     'node',
   ]
-  expect(run('typescript/bin/tsc', ...options, 'fixture.test.ts', 'extend.test.ts').stdout).toBe('')
+  expect(run('typescript/bin/tsc', ...options, 'fixture.test.ts', 'extend.test.ts', 'readme.test.ts').stdout).toBe('')
 })
