@@ -23,6 +23,8 @@ export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
  * `createSandbox({ policy: { … } })` overrides any of them.
  */
 export interface Policy {
+  /** Entries that the traffic log keeps, `undefined` for all; a server keeps 200,000 unless told otherwise. */
+  trafficLimit: number | undefined
   /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
   maxRequestSize: number
   /** Commands per virtual day, `undefined` for no limit. [store.md 10] */
@@ -101,6 +103,7 @@ export interface Policy {
 }
 
 export const defaultPolicy: Policy = {
+  trafficLimit: undefined,
   maxRequestSize: 10_485_760,
   dailyRequestLimit: undefined,
   monthlyRequestLimit: undefined,

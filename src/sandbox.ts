@@ -226,7 +226,7 @@ export class Sandbox {
       ...(options.warn && { warn: options.warn }),
     })
     const random = createRandom(options.seed ?? 1)
-    const traffic = new Traffic(() => clock.now())
+    const traffic = new Traffic(() => clock.now(), policy.trafficLimit)
     const access = new Access({ standard: tokens.store, readOnly: tokens.readonly }, random.fork('acl'))
     const engine = new Store({
       now: () => clock.now(),

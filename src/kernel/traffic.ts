@@ -174,13 +174,16 @@ interface TrafficIndex {
  */
 export class Traffic {
   readonly #now: () => number
+  readonly #limit: number
   #entries: Entry[] = []
   #index: TrafficIndex | undefined
   #subscribers = new Set<(entry: Entry) => void>()
   #sequence = 0
 
-  constructor(now: () => number) {
+  /** @param limit entries that are kept; beyond it the older half goes. Default: all. */
+  constructor(now: () => number, limit: number = Number.POSITIVE_INFINITY) {
     this.#now = now
+    this.#limit = limit
   }
 
   append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
@@ -203,8 +206,14 @@ export class Traffic {
 
   #file(entry: Entry): void {
     this.#entries.push(entry)
-    if (this.#index !== undefined) index(this.#index, entry)
+    if (this.#entries.length > this.#limit) this.#forgetOlderHalf()
+    else if (this.#index !== undefined) index(this.#index, entry)
     if (this.#subscribers.size > 0) this.#tell(entry)
+  }
+
+  #forgetOlderHalf(): void {
+    this.#entries = this.#entries.slice(-Math.ceil(this.#limit / 2))
+    this.#index = undefined
   }
 
   #indexed(): TrafficIndex {

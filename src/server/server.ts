@@ -15,6 +15,9 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly report?: (text: string) => void
 }
 
+/** A server may run for days; half of this is enough for any story it has to tell. */
+const defaultTrafficLimit = 200_000
+
 /** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
 export interface RunningServer extends AsyncDisposable {
   readonly origin: string
@@ -37,7 +40,8 @@ export interface RunningServer extends AsyncDisposable {
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const { host = defaultHost, port = defaultPort, report = (text) => console.error(text), ...world } = options
   // A server delivers for real, as far as `deliver` allows.
-  const tenants = new Tenants({ fetch: globalThis.fetch, ...world })
+  const policy = { trafficLimit: defaultTrafficLimit, ...world.policy }
+  const tenants = new Tenants({ fetch: globalThis.fetch, ...world, policy })
   const serve = listener(
     () => tenants.origin,
     (call) => tenants.exchange(call),

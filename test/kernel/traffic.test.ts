@@ -95,3 +95,19 @@ describe('subscribers', () => {
     expect(entry.answer?.status).toBe(200)
   })
 })
+
+test('a limited log forgets the older half; numbers, types and messages stay right', () => {
+  const limited = new Traffic(() => now, 10)
+  for (let count = 1; count <= 23; count++) {
+    limited.append(attempt(`m${count}`))
+    limited.of('attempt')
+    expect(limited.size).toBeLessThanOrEqual(10)
+  }
+  const kept = limited.entries.map((entry) => entry.seq)
+  expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 23 - kept.length + 1 + index))
+  expect(limited.of('attempt').map((entry) => entry.seq)).toEqual(kept)
+  expect(limited.about('m1')).toEqual([])
+  expect(limited.about('m23')).toHaveLength(1)
+  expect(limited.find(23)).toBe(limited.entries.at(-1))
+  expect(limited.find(1)).toBeUndefined()
+})
