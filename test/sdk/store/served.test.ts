@@ -1,0 +1,21 @@
+import { Redis } from '@upstash/redis'
+import { afterEach, beforeEach, describe, it } from 'vitest'
+import { type RunningServer, startServer } from '../../../src/server/server.js'
+import { examples, setups } from './examples.js'
+
+// The same examples against `stuntdouble serve --vocabulary upstash --clock manual`: sockets, HTTP, a path prefix.
+
+let server: RunningServer
+beforeEach(async () => {
+  server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+})
+afterEach(() => server.close())
+
+describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncoding', (setup) => {
+  it.each(Object.entries(examples))('%s', async (_, example) => {
+    const { clock, env } = server.tenant('main')
+    const url = env.UPSTASH_REDIS_REST_URL!
+    const redis = new Redis({ url, token: env.UPSTASH_REDIS_REST_TOKEN!, retry: false, ...setup })
+    await example({ redis, advance: (ms) => clock.advance(ms), now: () => clock.now() })
+  })
+})
