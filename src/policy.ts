@@ -41,6 +41,8 @@ export interface Policy {
   maxPendingPerConsumer: number | undefined
   /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
   maxStreamBuffer: number
+  /** Loop turns and calls that one script may take before it is stopped. [store.md 9: not public] */
+  maxScriptSteps: number
   /** Retries of a message that does not say. [queue.md 2.2] */
   retries: number
   /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
@@ -112,6 +114,7 @@ export const defaultPolicy: Policy = {
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,
   maxStreamBuffer: 1_048_576,
+  maxScriptSteps: 10_000_000,
   retries: 3,
   queuePlan: 'payg',
   queueLimits: {},
@@ -142,4 +145,15 @@ export const defaultPolicy: Policy = {
   maxRatePeriod: 604_800,
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
+}
+
+/** The defaults with some choices replaced; a name that is no choice is a misuse. */
+export function policyWith(changes: Partial<Policy> = {}): Policy {
+  const unknown = Object.keys(changes).find((name) => !Object.hasOwn(defaultPolicy, name))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `There is no policy ${JSON.stringify(unknown)}. The policies are ${Object.keys(defaultPolicy).join(', ')}.`,
+    )
+  }
+  return { ...defaultPolicy, ...changes }
 }

@@ -14,6 +14,7 @@ import { Meter } from './meter.js'
 import { Notifications } from './notifications.js'
 import { PubSub } from './pubsub.js'
 import type { Reply } from './reply.js'
+import { Scripts } from './scripting/scripts.js'
 
 export interface StoreOptions {
   readonly now: () => number
@@ -45,6 +46,8 @@ export class Store {
   readonly options: StoreOptions
   readonly meter: Meter
   readonly pubsub: PubSub = new PubSub()
+  /** Cached scripts and loaded functions. */
+  readonly scripts: Scripts = new Scripts(this)
   readonly commands: CommandTable = commandTable
   readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
@@ -131,6 +134,7 @@ export class Store {
   /** Empties the store as if it were new. Users and tokens stay. */
   reset(): void {
     this.db.clear()
+    this.scripts.reset()
     this.eventFlags = noEvents
   }
 

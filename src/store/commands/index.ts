@@ -2,12 +2,14 @@ import { aclCommands } from './acl.js'
 import { bitmapCommands } from './bitmap.js'
 import { connectionCommands } from './connection.js'
 import { genericCommands } from './generic.js'
+import { functionCommands } from './functions.js'
 import { geoCommands } from './geo.js'
 import { hashCommands } from './hash.js'
 import { hyperloglogCommands } from './hyperloglog.js'
 import { jsonCommands } from './json.js'
 import { listCommands } from './list.js'
 import { pubsubCommands } from './pubsub.js'
+import { scriptingCommands } from './scripting.js'
 import { serverCommands } from './server.js'
 import { setCommands } from './set.js'
 import { sortedSetCommands } from './sorted-set.js'
@@ -27,6 +29,8 @@ export const commandTable: CommandTable = new CommandTable({
   hyperloglog: hyperloglogCommands,
   stream: streamCommands,
   json: jsonCommands,
+  scripting: scriptingCommands,
+  functions: functionCommands,
   pubsub: pubsubCommands,
   generic: genericCommands,
   server: serverCommands,

@@ -36,11 +36,13 @@ export interface MachineState {
   /** Addresses that `tostring` invented for tables and functions. */
   readonly addresses: WeakMap<object, string>
   addressCount: number
-  /** The 48 bits of the random generator, low word first, as three 16-bit numbers. */
-  random: [number, number, number]
+  readonly random: RandomState
   /** Settings of the cjson library. */
   readonly json: JsonSettings
 }
+
+/** The 48 bits of the random generator, low word first, as three 16-bit numbers. */
+export type RandomState = [number, number, number]
 
 export interface JsonSettings {
   sparseConvert: boolean
@@ -58,7 +60,7 @@ export interface JsonSettings {
  * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines give about a megabyte, of
  * which the store and the caller of the library need a part.
  */
-const roomForRun = 4200
+const roomForRun = 5500
 
 /** Bytes that the strings made by one run may add up to. */
 const memoryForRun = 0x4000_0000

@@ -12,7 +12,7 @@ import { isMany, LuaTable, oneNil } from './value.js'
 export type Want = 'one' | 'all' | 'tail'
 
 /** Below this much room a tail call is put off, so that a chain of them does not stack up. */
-export const roomForTailCalls = 3600
+export const roomForTailCalls = 4800
 
 /** Opens a call: charges it, notes where it is, and gives the depth to go back to. */
 export function begin(site: CallSite, weight: number): number {

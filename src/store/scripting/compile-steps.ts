@@ -65,8 +65,8 @@ function compileSteps(code: Code): (frame: Frame) => Steps {
   }
 }
 
-/** Generators stack up twice: once for the delegation, once for the engine's own resumption. */
-const framesPerStep = 2
+/** A generator takes more of the stack than a closure: the delegation, and the engine resuming it. */
+const framesPerStep = 4
 
 class StepCompiler {
   readonly #compiler: Compiler

@@ -1,3 +1,4 @@
+import type { RandomState } from './activation.js'
 import { argumentError, hostError, vm } from './activation.js'
 import { checkInt, checkNumber, library } from './library-arguments.js'
 import { scale2 } from './number-text.js'
@@ -92,7 +93,7 @@ function randomseed(...args: Value[]): Result {
 }
 
 /** The state a server starts with. It is not reset between scripts. */
-export function initialRandom(): [number, number, number] {
+export function initialRandom(): RandomState {
   return [0x330e, 0xabcd, 0x1234]
 }
 

@@ -1,8 +1,5 @@
-import type { Bytes } from '../../kernel/bytes.js'
-import type { MachineState } from './activation.js'
+import type { MachineState, RandomState } from './activation.js'
 import { call, enter, hostError } from './activation.js'
-import type { Chunk } from './chunk.js'
-import { load } from './chunk.js'
 import { base } from './library-base.js'
 import { bitLibrary } from './library-bit.js'
 import { cjsonLibrary, initialJsonSettings } from './library-cjson.js'
@@ -16,57 +13,45 @@ import { plainText } from './operations.js'
 import type { LuaFunction, Result, Value } from './value.js'
 import { isMany, LuaTable } from './value.js'
 
-export interface RunOptions {
-  /** One unit per loop turn and call. When it is used up the run throws `BudgetExhausted`. */
-  readonly steps: number
-  /** Globals for this run alone, such as `KEYS` and `ARGV`. */
-  readonly globals?: Readonly<Record<string, Value>>
+/** One Lua state: what lasts between runs and is not in a table. */
+export interface Machine {
+  /**
+   * Calls a function with an environment, the table behind global names, and gives all it returned. One step is one
+   * loop turn or call. Throws `LuaError`, and `BudgetExhausted` when the steps are used up.
+   */
+  run(target: LuaFunction, args: readonly Value[], environment: LuaTable, steps: number): readonly Value[]
 }
 
-/** One Lua state: its globals, its random sequence, its settings. */
-export interface Machine {
-  /** The table behind global names. Scripts cannot change it, the host can. */
-  readonly globals: LuaTable
-  /** Compiles, or finds compiled, a source. Throws `LuaSyntaxError`. */
-  compile(source: Bytes, chunkName: string): Chunk
-  /** Runs a chunk and gives all it returned. Throws `LuaError` and `BudgetExhausted`. */
-  run(chunk: Chunk, options: RunOptions): readonly Value[]
-  /** Calls a function that an earlier run left behind. */
-  call(target: LuaFunction, args: readonly Value[], options: RunOptions): readonly Value[]
+/** Costs next to nothing: the libraries are shared by all machines and read-only. */
+export function createMachine(random: RandomState = initialRandom()): Machine {
+  const state: MachineState = { addresses: new WeakMap(), addressCount: 0, random, json: initialJsonSettings() }
+  return {
+    run: (target, args, environment, steps) =>
+      enter(state, environment, steps, () => {
+        const result = call(target, ...args)
+        return isMany(result) ? result : [result]
+      }),
+  }
 }
 
 /**
- * Makes a machine with the libraries of redis and `host` functions beside them, such as `redis`. The libraries are
- * shared by all machines and read-only, so this costs microseconds.
+ * The globals of a script: the libraries of redis, without the dangerous rest of Lua, and what the host adds. Scripts
+ * cannot change the table, the host can.
  */
-export function createMachine(host: Readonly<Record<string, Value>>): Machine {
-  const globals = createGlobals(host)
-  const state: MachineState = {
-    addresses: new WeakMap(),
-    addressCount: 0,
-    random: initialRandom(),
-    json: initialJsonSettings(),
-  }
-  const perform = (target: LuaFunction, args: readonly Value[], options: RunOptions): readonly Value[] =>
-    enter(state, globals, options.steps, () => {
-      for (const [name, value] of Object.entries(options.globals ?? {})) globals.set(name, value)
-      const result = call(target, ...args)
-      return isMany(result) ? result : [result as Value]
-    })
-  return {
-    globals,
-    compile: (source, chunkName) => load(source, chunkName),
-    run: (chunk, options) => perform(chunk(), [], options),
-    call: perform,
-  }
-}
-
-/** What a script finds as globals; the dangerous rest of Lua is not there. */
-function createGlobals(host: Readonly<Record<string, Value>>): LuaTable {
+export function createEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
   const globals = new LuaTable()
   for (const [name, value] of shared) globals.set(name, value)
-  for (const [name, value] of Object.entries(host)) globals.set(name, value)
   globals.set('_G', globals)
+  return closeEnvironment(globals, host)
+}
+
+/** Globals with nothing but what the host adds, for code that is only loaded. */
+export function createBareEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
+  return closeEnvironment(new LuaTable(), host)
+}
+
+function closeEnvironment(globals: LuaTable, host: Readonly<Record<string, Value>>): LuaTable {
+  for (const [name, value] of Object.entries(host)) globals.set(name, value)
   globals.meta = protection
   globals.isReadonly = true
   return globals
@@ -85,8 +70,8 @@ const shared: readonly (readonly [string, Value])[] = [
   ['table', tableLibrary],
 ]
 
-/** Reading an unknown global is an error, so that a typing mistake does not pass for nil. */
-const protection = new LuaTable()
+/** Reading an unknown name is an error, so that a typing mistake does not pass for nil. */
+export const protection: LuaTable = new LuaTable()
 protection.set('__index', (_table: Value, name: Value): Result => {
   throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)
 })

@@ -39,20 +39,20 @@ function sign(value: number): string {
 function trimmedGeneral(value: number, precision: number, keepZeros: boolean): string {
   if (value === 0) return `${sign(value)}0${keepZeros && precision > 1 ? `.${'0'.repeat(precision - 1)}` : ''}`
   const { digits, exponent } = roundedDigits(Math.abs(value), precision)
-  if (exponent < -4 || exponent >= precision) {
-    return sign(value) + withExponent(keepZeros ? digits : withoutZeros(digits), exponent)
-  }
-  let whole: string
-  let fraction: string
-  if (exponent < 0) {
-    whole = '0'
-    fraction = '0'.repeat(-exponent - 1) + digits
-  } else {
-    whole = digits.slice(0, exponent + 1)
-    fraction = digits.slice(exponent + 1)
-  }
-  if (!keepZeros) fraction = withoutZeros(fraction)
-  return sign(value) + whole + (fraction === '' && !keepZeros ? '' : `.${fraction}`)
+  return sign(value) + (keepZeros ? layOut(digits, exponent, precision) : general(digits, exponent, precision))
+}
+
+/** `%g` without the zeros at the end. */
+function general(digits: string, exponent: number, precision: number): string {
+  const short = withoutZeros(digits)
+  const isWhole = exponent >= 0 && exponent < precision && short.length <= exponent + 1
+  return isWhole ? short.padEnd(exponent + 1, '0') : layOut(short, exponent, precision)
+}
+
+function layOut(digits: string, exponent: number, precision: number): string {
+  if (exponent < -4 || exponent >= precision) return withExponent(digits, exponent)
+  if (exponent < 0) return `0.${'0'.repeat(-exponent - 1)}${digits}`
+  return `${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`
 }
 
 function withoutZeros(digits: string): string {
@@ -174,6 +174,20 @@ export function scale2(value: number, power: number): number {
 
 /** A number as the bits of a 64-bit C integer; what does not fit becomes the lowest one, as on x86-64. */
 export function toInt64(value: number): bigint {
-  if (!(value > -9223372036854777856 && value < 9223372036854775808)) return -0x8000000000000000n
+  if (!(value > -(2 ** 63) && value < 2 ** 63)) return -0x8000000000000000n
   return BigInt(Math.trunc(value))
+}
+
+/**
+ * The fewest digits that mean the number, laid out as `%.17g` lays them out. redis-server prints all 17 digits here;
+ * the service does not. [store.md 9.3]
+ */
+export function preciseText(value: number): string {
+  const special = infiniteText(value)
+  if (special !== undefined) return special
+  if (value === 0) return `${sign(value)}0`
+  const short = Math.abs(value).toExponential()
+  const mark = short.indexOf('e')
+  const digits = short.slice(0, 1) + short.slice(2, mark)
+  return sign(value) + general(digits, Number(short.slice(mark + 1)), 17)
 }

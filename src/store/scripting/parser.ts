@@ -366,11 +366,12 @@ class Parser {
     const limit = this.#expression()
     const step = this.#accept(',') ? this.#expression() : undefined
     this.#expect('do')
+    const { lastLine } = this.#lexer
     return this.#scoped((): Statement => {
       const local = this.#declare(text)
       const body = this.#loopBody()
       this.#expectClosing('end', 'for', line)
-      return { kind: 'numeric-for', local, start, limit, step, body, line }
+      return { kind: 'numeric-for', local, start, limit, step, body, line: lastLine }
     })
   }
 

@@ -1,0 +1,192 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Arg, bytes, named, toInt64, zeroOrMore } from '../arguments.js'
+import { type Command, command } from '../command.js'
+import { replyError, subcommandSyntax } from '../errors.js'
+import { ok, type Reply, ReplyError, Status } from '../reply.js'
+import type { StoredFunction, StoredLibrary } from '../scripting/libraries.js'
+import {
+  badKeyCount,
+  flushMode,
+  listNameMissing,
+  negativeKeys,
+  notBusy,
+  unknownListArgument,
+  unknownLoadOption,
+} from '../scripting/script-errors.js'
+import { globMatcher } from '../text.js'
+
+/** The words after a function's name. They are read after the function is found, so that its absence comes first. */
+const input: Arg<readonly Bytes[]> = {
+  usage: 'numkeys [key …] [arg …]',
+  min: 1,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    const words: Bytes[] = []
+    while (from.left > 0) words.push(from.next())
+    const count = Number(words[0])
+    if (Number.isInteger(count) && count > 0) from.keys?.push(...words.slice(1, 1 + count))
+    return words
+  },
+}
+
+function keyCount([word, ...rest]: readonly Bytes[]): number {
+  let count: number
+  try {
+    count = Number(toInt64(word!))
+  } catch (error) {
+    throw error instanceof ReplyError ? badKeyCount() : error
+  }
+  if (count > rest.length) throw replyError('tooManyKeys')
+  if (count < 0) throw negativeKeys()
+  return count
+}
+
+function functionCall(name: string, isReadOnly: boolean): Command {
+  return command(name, {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    deviations: isReadOnly
+      ? 'Runs a function without the flag no-writes as long as it only reads.'
+      : 'Errors come in the frame of the service.',
+    args: { name: named('function', bytes), input },
+    run(given, { store, user }) {
+      const { libraries } = store.scripts
+      const words = given.input
+      const found = libraries.named(given.name)
+      const count = keyCount(words)
+      return libraries.call(found, words.slice(1, 1 + count), words.slice(1 + count), user, isReadOnly)
+    },
+  })
+}
+
+// FUNCTION LIST
+
+function listed(library: StoredLibrary, withCode: boolean): Reply {
+  const entry: Reply[] = [
+    latin1('library_name'),
+    latin1(library.name),
+    latin1('engine'),
+    latin1('LUA'),
+    latin1('functions'),
+    library.functions.map(listedFunction),
+  ]
+  if (withCode) entry.push(latin1('library_code'), library.code)
+  return entry
+}
+
+function listedFunction({ name, description, flags }: StoredFunction): Reply {
+  return [
+    latin1('name'),
+    latin1(name),
+    latin1('description'),
+    description === undefined ? null : latin1(description),
+    latin1('flags'),
+    flags.names.map((flag) => new Status(flag)),
+  ]
+}
+
+interface ListOptions {
+  readonly pattern: Bytes | undefined
+  readonly withCode: boolean
+}
+
+const listOptions: Arg<ListOptions> = {
+  usage: '[LIBRARYNAME pattern] [WITHCODE]',
+  min: 0,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    let pattern: Bytes | undefined
+    let withCode = false
+    while (from.left > 0) {
+      if (!withCode && from.takes('WITHCODE')) {
+        withCode = true
+      } else if (pattern === undefined && from.takes('LIBRARYNAME')) {
+        if (from.left === 0) throw listNameMissing()
+        pattern = from.next()
+      } else {
+        throw unknownListArgument(from.next())
+      }
+    }
+    return { pattern, withCode }
+  },
+}
+
+function loadOptions(words: readonly Bytes[]): { code: Bytes; mayReplace: boolean } {
+  const options = words.slice(0, -1)
+  for (const option of options) if (option.toUpperCase() !== 'REPLACE') throw unknownLoadOption(option)
+  return { code: words[words.length - 1]!, mayReplace: options.length > 0 }
+}
+
+export const functionCommands: readonly Command[] = [
+  functionCall('FCALL', false),
+  functionCall('FCALL_RO', true),
+
+  command('FUNCTION LOAD', {
+    flags: ['write', 'slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    args: { code: { ...named('[REPLACE] code', zeroOrMore(bytes)), min: 1 } },
+    run({ code }, { store }) {
+      const given = loadOptions(code)
+      return latin1(store.scripts.libraries.load(given.code, given.mayReplace))
+    },
+  }),
+
+  command('FUNCTION DELETE', {
+    flags: ['write', 'slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    args: { name: named('library', bytes) },
+    run({ name }, { store }) {
+      store.scripts.libraries.delete(name)
+      return ok
+    },
+  }),
+
+  command('FUNCTION FLUSH', {
+    flags: ['write', 'slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    args: { mode: named('[ASYNC|SYNC]', zeroOrMore(bytes)) },
+    run({ mode }, { store }) {
+      if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'FLUSH')
+      if (mode[0] !== undefined && !/^a?sync$/i.test(mode[0])) throw flushMode('FUNCTION')
+      store.scripts.libraries.flush()
+      return ok
+    },
+  }),
+
+  command('FUNCTION LIST', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    args: { options: listOptions },
+    run({ options: { pattern, withCode } }, { store }) {
+      const matches = pattern === undefined ? () => true : globMatcher(pattern)
+      const libraries = store.scripts.libraries.all.filter(({ name }) => matches(latin1(name)))
+      return libraries.map((library) => listed(library, withCode))
+    },
+  }),
+
+  command('FUNCTION STATS', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    args: {},
+    run(_, { store }) {
+      const { libraries } = store.scripts
+      const counts: Reply = [
+        latin1('libraries_count'),
+        libraries.all.length,
+        latin1('functions_count'),
+        libraries.functionCount,
+      ]
+      return [latin1('running_script'), null, latin1('engines'), [latin1('LUA'), counts]]
+    },
+  }),
+
+  command('FUNCTION KILL', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    deviations: 'There is never a function to kill: it runs to its end before the next command.',
+    args: {},
+    run() {
+      throw notBusy()
+    },
+  }),
+]

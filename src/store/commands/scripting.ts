@@ -1,0 +1,92 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt, zeroOrMore } from '../arguments.js'
+import { type Command, type CommandContext, command } from '../command.js'
+import { replyError } from '../errors.js'
+import { ok, type Reply } from '../reply.js'
+import { flushMode, negativeKeys, notBusy } from '../scripting/script-errors.js'
+
+/** `numkeys [key …] [arg …]`, the tail of everything that runs Lua. */
+interface Input {
+  readonly keys: readonly Bytes[]
+  readonly args: readonly Bytes[]
+}
+
+const input: Arg<Input> = {
+  usage: 'numkeys [key …] [arg …]',
+  min: 1,
+  max: Number.POSITIVE_INFINITY,
+  read(from) {
+    const count = toInt(from.next())
+    if (count > from.left) throw replyError('tooManyKeys')
+    if (count < 0) throw negativeKeys()
+    const keys: Bytes[] = []
+    const args: Bytes[] = []
+    while (keys.length < count) keys.push(key.read(from))
+    while (from.left > 0) args.push(from.next())
+    return { keys, args }
+  },
+}
+
+type Evaluation = (source: Bytes, input: Input, context: CommandContext, isReadOnly: boolean) => Reply
+
+const bySource: Evaluation = (source, { keys, args }, { store, user }, isReadOnly) =>
+  store.scripts.evaluate(source, keys, args, user, isReadOnly)
+
+const byDigest: Evaluation = (digest, { keys, args }, { store, user }, isReadOnly) =>
+  store.scripts.evaluate(store.scripts.source(digest), keys, args, user, isReadOnly)
+
+function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnly: boolean): Command {
+  return command(name, {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: isReadOnly ? '7.0.0' : '2.6.0',
+    deviations:
+      'Errors come in the frame of the service. Numbers given to redis.call are written with their fewest digits. A script that takes more than policy.maxScriptSteps steps is stopped.',
+    args: { script, input },
+    run: (given, context) => run(given.script, given.input, context, isReadOnly),
+  })
+}
+
+const source = named('script', bytes)
+const digest = named('sha1', bytes)
+
+export const scriptingCommands: readonly Command[] = [
+  evaluation('EVAL', source, bySource, false),
+  evaluation('EVALSHA', digest, byDigest, false),
+  evaluation('EVAL_RO', source, bySource, true),
+  evaluation('EVALSHA_RO', digest, byDigest, true),
+
+  command('SCRIPT LOAD', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '2.6.0',
+    args: { script: source },
+    run: ({ script }, { store }) => store.scripts.add(script),
+  }),
+
+  command('SCRIPT EXISTS', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '2.6.0',
+    args: { digests: oneOrMore(digest) },
+    run: ({ digests }, { store }) => digests.map((each) => (store.scripts.has(each) ? 1 : 0)),
+  }),
+
+  command('SCRIPT FLUSH', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '2.6.0',
+    args: { mode: named('[ASYNC|SYNC]', zeroOrMore(bytes)) },
+    run({ mode }, { store }) {
+      if (mode.length > 1 || (mode[0] !== undefined && !/^a?sync$/i.test(mode[0]))) throw flushMode('SCRIPT')
+      store.scripts.flush()
+      return ok
+    },
+  }),
+
+  command('SCRIPT KILL', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '2.6.0',
+    deviations: 'There is never a script to kill: a script runs to its end before the next command.',
+    args: {},
+    run() {
+      throw notBusy()
+    },
+  }),
+]

@@ -1,0 +1,119 @@
+import { type Bytes, latin1, text } from '../../kernel/bytes.js'
+import { NilArray, type Reply, ReplyError, Status } from '../reply.js'
+import { preciseText, toInt64 } from './number-text.js'
+import type { Value } from './value.js'
+import { LuaTable } from './value.js'
+
+// Replies become Lua values, and Lua values replies. [store.md 9.3]
+
+/** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `redis-call`. */
+export function luaOfReply(reply: Reply, isResp3: boolean): Value {
+  if (typeof reply === 'string' || typeof reply === 'number') return reply
+  if (reply === null || reply instanceof NilArray) return isResp3 ? undefined : false
+  if (typeof reply === 'bigint') return Number(reply)
+  if (reply instanceof Status) return tableWith('ok', reply.text)
+  const table = new LuaTable()
+  const list: Value[] = []
+  for (const item of reply) list.push(luaOfReply(item, isResp3))
+  table.adoptList(list)
+  return table
+}
+
+export function tableWith(key: string, value: Value): LuaTable {
+  const table = new LuaTable()
+  table.set(key, value)
+  return table
+}
+
+export function listOf(values: readonly Bytes[]): LuaTable {
+  const table = new LuaTable()
+  table.list = [...values]
+  return table
+}
+
+/** Tables within tables that a reply may have. */
+const deepestReply = 1000
+
+/**
+ * What a script returned as a reply. Throws `ReplyError` for a table with `err`; within an array such a table is its
+ * text, because a reply of ours cannot hold errors.
+ */
+export function replyOfLua(value: Value): Reply {
+  const error = errorText(value)
+  if (error !== undefined) throw new ReplyError(text(latin1(error.replace(/[\r\n]/g, ' '))))
+  return toReply(value, 0)
+}
+
+function errorText(value: Value): string | undefined {
+  const error = value instanceof LuaTable ? value.getString('err') : undefined
+  return typeof error === 'string' ? error : undefined
+}
+
+function toReply(value: Value, depth: number): Reply {
+  switch (typeof value) {
+    case 'string':
+      return latin1(value)
+    case 'number':
+      return integerReply(value)
+    case 'boolean':
+      return value ? 1 : null
+  }
+  if (!(value instanceof LuaTable)) return null
+  if (depth > deepestReply) throw new ReplyError('ERR reached lua stack limit')
+  return tableReply(value, depth)
+}
+
+/** The fraction is dropped; what exceeds 64 bits becomes the lowest integer. */
+function integerReply(value: number): number | bigint {
+  return Number.isSafeInteger(value) ? value + 0 : smallest(toInt64(value))
+}
+
+function smallest(value: bigint): number | bigint {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : value
+}
+
+function tableReply(table: LuaTable, depth: number): Reply {
+  const error = errorText(table)
+  if (error !== undefined) return latin1(error)
+  const ok = table.getString('ok')
+  if (typeof ok === 'string') return new Status(ok.replace(/[\r\n]/g, ' '))
+  const double = table.getString('double')
+  if (typeof double === 'number') return latin1(preciseText(double))
+  const map = table.getString('map')
+  if (map instanceof LuaTable) return pairsReply(map, depth, true)
+  const set = table.getString('set')
+  if (set instanceof LuaTable) return pairsReply(set, depth, false)
+  const bigNumber = table.getString('big_number')
+  if (typeof bigNumber === 'string') return latin1(bigNumber.replace(/[\r\n]/g, ' '))
+  const verbatim = table.getString('verbatim_string')
+  if (verbatim instanceof LuaTable && typeof verbatim.getString('string') === 'string') {
+    return latin1(verbatim.getString('string') as string)
+  }
+  return listReply(table, depth)
+}
+
+function pairsReply(table: LuaTable, depth: number, withValues: boolean): Reply {
+  const items: Reply[] = []
+  for (const cursor = table.cursor(); cursor.advance(); ) {
+    items.push(toReply(cursor.key, depth + 1))
+    if (withValues) items.push(toReply(cursor.value, depth + 1))
+  }
+  return items
+}
+
+/** An array ends at its first nil. */
+function listReply(table: LuaTable, depth: number): Reply {
+  const items: Reply[] = []
+  for (let at = 1; ; at++) {
+    const value = table.getNumber(at)
+    if (value === undefined) return items
+    items.push(toReply(value, depth + 1))
+  }
+}
+
+/** A word of a command given as a number: the shortest text that means it. [store.md 9.3] */
+export function wordOfNumber(value: number): Bytes {
+  const isPlain = Number.isInteger(value) && value < 1e17 && value > -1e17 && !Object.is(value, -0)
+  return latin1(isPlain ? `${value}` : preciseText(value))
+}

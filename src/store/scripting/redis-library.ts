@@ -1,0 +1,232 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { sha1Hex } from '../../kernel/digest.js'
+import type { User } from '../access.js'
+import { connectionBound } from '../categories.js'
+import type { Command } from '../command.js'
+import { type Reply, ReplyError } from '../reply.js'
+import type { Store } from '../store.js'
+import { hostErrorValue } from './activation.js'
+import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
+import { library } from './library-arguments.js'
+import { typedReply } from './resp3.js'
+import { dynamicKey, inScript, wholeDatabase } from './script-errors.js'
+import type { LuaTable, Result, Value } from './value.js'
+
+/** The script in execution, as far as its commands depend on it. */
+export interface Run {
+  readonly user: User
+  readonly isReadOnly: boolean
+  /** The only keys it may use, when it asked for key locking. */
+  readonly lockedKeys: ReadonlySet<Bytes> | undefined
+  isResp3: boolean
+}
+
+export interface ScriptHost {
+  readonly store: Store
+  /** The run in progress; library functions are only called while there is one. */
+  readonly run: Run
+}
+
+/** `redis.*` as EVAL has it. [store.md 9.2] */
+export function redisLibrary(host: ScriptHost): LuaTable {
+  return library({
+    ...functionsLibrary(host),
+    breakpoint: () => false,
+    debug: () => [],
+    replicate_commands: () => true,
+  })
+}
+
+/** `redis.*` as functions have it. */
+export function redisLibraryOfFunctions(host: ScriptHost): LuaTable {
+  return library(functionsLibrary(host))
+}
+
+function functionsLibrary(host: ScriptHost): Record<string, Value> {
+  return {
+    ...constants,
+    REPL_ALL: 3,
+    REPL_AOF: 1,
+    REPL_NONE: 0,
+    REPL_REPLICA: 2,
+    REPL_SLAVE: 2,
+    acl_check_cmd: (...args: Value[]) => checkPermission(host, wordsOf(args)),
+    call: (...args: Value[]): Result => {
+      const result = perform(host, args)
+      if (result instanceof Failure) throw hostErrorValue(result.table)
+      return result
+    },
+    error_reply: (...args: Value[]) => singleField('err', args),
+    log,
+    pcall: (...args: Value[]): Result => {
+      const result = perform(host, args)
+      return result instanceof Failure ? result.table : result
+    },
+    set_repl: setReplication,
+    setresp: (...args: Value[]) => setVersion(host, args),
+    sha1hex: sha1hex,
+    status_reply: (...args: Value[]) => singleField('ok', args),
+  }
+}
+
+/** What is there while a library is loaded, too. [redis 7.0] */
+export const constants: Readonly<Record<string, Value>> = {
+  LOG_DEBUG: 0,
+  LOG_NOTICE: 2,
+  LOG_VERBOSE: 1,
+  LOG_WARNING: 3,
+  REDIS_VERSION: '7.0.15',
+  REDIS_VERSION_NUM: 0x0007000f,
+  log,
+}
+
+/** Raises a text of redis's as the error table that its library functions raise. */
+function raise(text: string): never {
+  throw hostErrorValue(tableWith('err', text))
+}
+
+// Commands
+
+/** A command that failed, as the table that `call` raises and `pcall` returns. */
+class Failure {
+  readonly table: LuaTable
+
+  constructor(text: string, isOfCommand = true) {
+    this.table = isOfCommand ? tableWith('ignore_error_stats_update', true) : tableWith('err', text)
+    if (isOfCommand) this.table.set('err', text)
+  }
+}
+
+function perform(host: ScriptHost, args: readonly Value[]): Value | Failure {
+  if (args.length === 0) return new Failure(inScript.noArguments, false)
+  const argv: Bytes[] = []
+  for (const arg of args) {
+    if (typeof arg === 'string') argv.push(latin1(arg))
+    else if (typeof arg === 'number') argv.push(wordOfNumber(arg))
+    else return new Failure(inScript.badArguments, false)
+  }
+  const command = find(host.store, argv)
+  if (typeof command === 'string') return new Failure(command)
+  const refusal = refuse(host, command, argv)
+  if (refusal !== undefined) return new Failure(refusal)
+  return execute(host, command, argv)
+}
+
+/** The command, or why there is none. */
+function find(store: Store, argv: readonly Bytes[]): Command | string {
+  try {
+    return store.lookup(argv)
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    const name = argv[0]!.toUpperCase()
+    return connectionBound.has(name) || isBlocking(name) ? inScript.notAllowed : inScript.unknownCommand
+  }
+}
+
+/** The service has no blocking commands; a real server has, but not for scripts. */
+function isBlocking(name: string): boolean {
+  return /^(?:BLPOP|BRPOP|BRPOPLPUSH|BLMOVE|BLMPOP|BZPOPMIN|BZPOPMAX|BZMPOP|WAIT)$/.test(name)
+}
+
+/** Groups that scripts may not use, and what they may of them all the same. */
+const closedGroups = new Set(['scripting', 'functions', 'acl'])
+
+function isClosed(command: Command): boolean {
+  return command.flags.includes('noscript') || closedGroups.has(command.group) || /^(?:ACL|CONFIG) /.test(command.name)
+}
+
+/** Why a command may not run in this script. */
+function refuse({ run }: ScriptHost, command: Command, argv: readonly Bytes[]): string | undefined {
+  if (argv.length < command.minWords || argv.length > command.maxWords) return inScript.wrongArity
+  if (isClosed(command)) return inScript.notAllowed
+  if (run.isReadOnly && command.writes) return inScript.readOnly
+  return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)
+}
+
+function refuseKeys(locked: ReadonlySet<Bytes>, command: Command, argv: readonly Bytes[]): string | undefined {
+  if (command.name === 'FLUSHDB' || command.name === 'FLUSHALL') return wholeDatabase(command.name)
+  for (const key of command.keysOf(argv)) if (!locked.has(key)) return dynamicKey(key)
+  return undefined
+}
+
+function execute({ store, run }: ScriptHost, command: Command, argv: readonly Bytes[]): Value | Failure {
+  let reply: Reply
+  try {
+    reply = store.executeInside(argv, run.user)
+  } catch (error) {
+    if (error instanceof ReplyError) return new Failure(errorInScript(error.message))
+    throw error
+  }
+  return run.isResp3 ? typedReply(command, argv, reply) : luaOfReply(reply, false)
+}
+
+/** Inside a script, missing permissions have texts of their own. */
+function errorInScript(message: string): string {
+  if (!message.startsWith('NOPERM')) return message
+  if (message.includes('channels')) return inScript.channelPermission
+  return message.includes('keys') ? inScript.keyPermission : inScript.commandPermission
+}
+
+function wordsOf(args: readonly Value[]): Bytes[] {
+  if (args.length === 0) raise(inScript.noArguments)
+  return args.map((arg) => {
+    if (typeof arg === 'string') return latin1(arg)
+    return typeof arg === 'number' ? wordOfNumber(arg) : raise(inScript.badArguments)
+  })
+}
+
+function checkPermission({ store, run }: ScriptHost, argv: readonly Bytes[]): Result {
+  if (typeof find(store, argv) === 'string') raise(inScript.invalidAclCommand)
+  try {
+    store.check(argv, run.user)
+    return true
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    // A wrong number of arguments is no question of permission.
+    return !error.message.startsWith('NOPERM')
+  }
+}
+
+// Replies and settings
+
+function singleField(field: 'ok' | 'err', args: readonly Value[]): Result {
+  const [text] = args
+  if (args.length !== 1 || typeof text !== 'string') return tableWith('err', inScript.wrongArguments)
+  return tableWith(field, field === 'ok' ? text : withCode(text))
+}
+
+/** A first word with nothing after it is a text without a code. */
+function withCode(text: string): string {
+  const bare = text.replace(/^-/, '').replace(/[\r\n]+$/, '')
+  return bare.includes(' ') ? bare : `ERR ${bare}`
+}
+
+function log(...args: Value[]): Result {
+  if (args.length < 2) raise(inScript.logArguments)
+  const level = typeof args[0] === 'string' ? Number(args[0]) : args[0]
+  if (typeof level !== 'number' || Number.isNaN(level)) raise(inScript.logLevelType)
+  if (level < 0 || level > 3) raise(inScript.logLevel)
+  return []
+}
+
+function setVersion({ run }: ScriptHost, args: readonly Value[]): Result {
+  if (args.length !== 1) raise(inScript.setrespArguments)
+  const version = Number(args[0])
+  if (version !== 2 && version !== 3) raise(inScript.respVersion)
+  run.isResp3 = version === 3
+  return []
+}
+
+function setReplication(...args: Value[]): Result {
+  if (args.length !== 1) raise(inScript.setReplArguments)
+  const flags = Math.trunc(Number(args[0]) || 0)
+  if (flags < 0 || flags > 3) raise(inScript.replicationFlags)
+  return []
+}
+
+function sha1hex(...args: Value[]): Result {
+  if (args.length !== 1) raise(inScript.wrongCount)
+  const [value] = args
+  if (typeof value === 'number') return sha1Hex(wordOfNumber(value))
+  return sha1Hex(latin1(typeof value === 'string' ? value : ''))
+}

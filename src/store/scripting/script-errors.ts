@@ -1,0 +1,230 @@
+import { type Bytes, text } from '../../kernel/bytes.js'
+import { ReplyError } from '../reply.js'
+import type { LuaError } from './activation.js'
+import type { LuaSyntaxError } from './lexer.js'
+import { plainText } from './operations.js'
+import { LuaTable } from './value.js'
+
+// Error texts of scripts and functions. Wordings: spec/store.md 9; where the service's own is not public, redis 7.0's.
+
+// What a script meets inside, as a text or an error table
+
+export const inScript = {
+  unknownCommand: 'ERR Unknown Redis command called from script',
+  wrongArity: 'ERR Wrong number of args calling Redis command from script',
+  notAllowed: 'ERR This Redis command is not allowed from script',
+  noArguments: 'ERR Please specify at least one argument for this redis lib call',
+  badArguments: 'ERR Lua redis lib command arguments must be strings or integers',
+  readOnly: 'READONLY Write commands are not allowed from read-only scripts',
+  commandPermission: "ERR The user executing the script can't run this command or subcommand",
+  keyPermission:
+    "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  channelPermission: "ERR The user executing the script can't publish to the channel mentioned in the command",
+  invalidAclCommand: 'ERR Invalid command passed to redis.acl_check_cmd()',
+  wrongCount: 'ERR wrong number of arguments',
+  wrongArguments: 'ERR wrong number or type of arguments',
+  logArguments: 'ERR redis.log() requires two arguments or more.',
+  logLevelType: 'ERR First argument must be a number (log level).',
+  logLevel: 'ERR Invalid debug level.',
+  setrespArguments: 'ERR redis.setresp() requires one argument.',
+  respVersion: 'ERR RESP version must be 2 or 3.',
+  setReplArguments: 'ERR redis.set_repl() requires two arguments.',
+  replicationFlags: 'ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.',
+  registerOutside: 'ERR redis.register_function can only be called on FUNCTION LOAD command',
+  registerCount: 'ERR wrong number of arguments to redis.register_function',
+  registerSingle:
+    'ERR calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments).',
+  registerFirst: 'ERR first argument to redis.register_function must be a string',
+  registerSecond: 'ERR second argument to redis.register_function must be a function',
+  registerKey: 'ERR named argument key given to redis.register_function is not a string',
+  registerUnknown: 'ERR unknown argument given to redis.register_function',
+  registerNoName: 'ERR redis.register_function must get a function name argument',
+  registerNoCallback: 'ERR redis.register_function must get a callback argument',
+  registerName: 'ERR function_name argument given to redis.register_function must be a string',
+  registerDescription: 'ERR description argument given to redis.register_function must be a string',
+  registerCallback: 'ERR callback argument given to redis.register_function must be a function',
+  registerFlags: 'ERR flags argument to redis.register_function must be a table representing function flags',
+  registerFlag: 'ERR unknown flag given',
+  registerBadName:
+    'ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long',
+  registerTwice: 'ERR Function already exists in the library',
+} as const
+
+/** A key that is not among KEYS although the script asked for key locking. [store.md 9.5] */
+export function dynamicKey(key: Bytes): string {
+  return `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`
+}
+
+/** The text for commands over the whole database is not public. */
+export function wholeDatabase(name: string): string {
+  return `ERR ${name} is not allowed in Lua scripts when 'allow-key-locking' flag is set`
+}
+
+// What the caller of a script gets
+
+/**
+ * An error that ended a script, in the service's frame. Its tracebacks are those of another VM; ours has the lines that
+ * matter. [store.md 9.4]
+ */
+export function scriptFailed(error: LuaError, chunk: string): ReplyError {
+  const { value, site } = error
+  const line = site?.line ?? 0
+  const message = failureText(error, chunk, line)
+  const callee = error.callee === undefined ? '' : `\n\t[G]: in function '${error.callee}'`
+  const place = line === 0 ? '' : `\n\t@${site!.chunk}:${line}: in main chunk`
+  return new ReplyError(
+    text(`ERR Error running script: ${message}\nstack traceback:${callee}${place}\n\t[G]: ?` as Bytes),
+    { cause: value },
+  )
+}
+
+function failureText({ value, site }: LuaError, chunk: string, line: number): string {
+  const table = value instanceof LuaTable ? value.getString('err') : undefined
+  // An error table has no position of its own.
+  if (typeof table === 'string') return line === 0 ? table : `@${site!.chunk}:${line}: ${table}`
+  const own = plainText(value)
+  return own.startsWith(`${chunk}:`) ? `@${own}` : own
+}
+
+/**
+ * The script did not end. A real server would go on, answer BUSY to everybody else, and give this caller the text of a
+ * killed script in the end; nobody else is here to kill it, so the text says who did.
+ */
+export function budgetExhausted(steps: number): ReplyError {
+  return new ReplyError(
+    `ERR Error running script: Script killed: it took more than ${steps} steps (loop turns and calls). Raise policy.maxScriptSteps if it is meant to.`,
+  )
+}
+
+/** A script that cannot be compiled, as EVAL reports it. [store.md 9.4] */
+export function syntaxError({ message, line, column, near }: LuaSyntaxError): ReplyError {
+  const reason = /^[^:]*:\d+: (.*?)(?: near '.*')?$/s.exec(message)?.[1] ?? message
+  const place =
+    near === '<eof>' ? 'at EOF' : `line:${line}(column:${column})${near === undefined ? '' : ` near '${near}'`}`
+  return new ReplyError(text(`ERR Error running script: @user_script ${place}: syntax error (${reason})` as Bytes))
+}
+
+/** The same for SCRIPT LOAD, which runs nothing. */
+export function compileError({ message }: LuaSyntaxError): ReplyError {
+  return new ReplyError(text(`ERR Error compiling script (new function): ${message}` as Bytes))
+}
+
+export function functionCompileError({ message }: LuaSyntaxError): ReplyError {
+  return new ReplyError(text(`ERR Error compiling function: ${message}` as Bytes))
+}
+
+/** A library whose code failed while it was loaded. */
+export function registeringFailed({ value }: LuaError): ReplyError {
+  const table = value instanceof LuaTable ? value.getString('err') : undefined
+  const reason = typeof table === 'string' ? table : `ERR ${plainText(value)}`
+  return new ReplyError(text(`ERR Error registering functions: ${reason}` as Bytes))
+}
+
+export function noScript(): ReplyError {
+  return new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
+}
+
+export function notBusy(): ReplyError {
+  return new ReplyError('NOTBUSY No scripts in execution right now.')
+}
+
+export function negativeKeys(): ReplyError {
+  return new ReplyError("ERR Number of keys can't be negative")
+}
+
+export function badKeyCount(): ReplyError {
+  return new ReplyError('ERR Bad number of keys provided')
+}
+
+export function writeFlagInReadOnly(): ReplyError {
+  return new ReplyError('ERR Can not execute a script with write flag using *_ro command.')
+}
+
+export function flushMode(container: string): ReplyError {
+  const verb = container === 'SCRIPT' ? 'support' : 'supports'
+  return new ReplyError(`ERR ${container} FLUSH only ${verb} SYNC|ASYNC option`)
+}
+
+// Shebang lines
+
+export function invalidShebang(): ReplyError {
+  return new ReplyError('ERR Invalid script shebang')
+}
+
+export function invalidEngine(): ReplyError {
+  return new ReplyError('ERR Invalid engine in script shebang')
+}
+
+export function unexpectedEngine(engine: string): ReplyError {
+  return new ReplyError(text(`ERR Unexpected engine in script shebang: ${engine}` as Bytes))
+}
+
+export function unknownShebangOption(option: string): ReplyError {
+  return new ReplyError(text(`ERR Unknown lua shebang option: ${option}` as Bytes))
+}
+
+export function unexpectedFlag(flag: string): ReplyError {
+  return new ReplyError(text(`ERR Unexpected flag in script shebang: ${flag}` as Bytes))
+}
+
+// Functions
+
+export function missingMetadata(): ReplyError {
+  return new ReplyError('ERR Missing library metadata')
+}
+
+export function invalidMetadata(): ReplyError {
+  return new ReplyError('ERR Invalid library metadata')
+}
+
+export function unknownMetadata(word: string): ReplyError {
+  return new ReplyError(text(`ERR Invalid metadata value given: ${word}` as Bytes))
+}
+
+export function repeatedName(): ReplyError {
+  return new ReplyError('ERR Invalid metadata value, name argument was given multiple times')
+}
+
+export function noLibraryName(): ReplyError {
+  return new ReplyError('ERR Library name was not given')
+}
+
+export function badName(): ReplyError {
+  return new ReplyError(inScript.registerBadName)
+}
+
+export function engineNotFound(engine: string): ReplyError {
+  return new ReplyError(text(`ERR Engine '${engine}' not found` as Bytes))
+}
+
+export function libraryExists(name: string): ReplyError {
+  return new ReplyError(`ERR Library '${name}' already exists`)
+}
+
+export function libraryNotFound(): ReplyError {
+  return new ReplyError('ERR Library not found')
+}
+
+export function noFunctions(): ReplyError {
+  return new ReplyError('ERR No functions registered')
+}
+
+export function functionExists(name: string): ReplyError {
+  return new ReplyError(`ERR Function ${name} already exists`)
+}
+
+export function functionNotFound(): ReplyError {
+  return new ReplyError('ERR Function not found')
+}
+
+export function unknownLoadOption(option: Bytes): ReplyError {
+  return new ReplyError(`ERR Unknown option given: ${text(option)}`)
+}
+
+export function unknownListArgument(word: Bytes): ReplyError {
+  return new ReplyError(`ERR Unknown argument ${text(word)}`)
+}
+
+export function listNameMissing(): ReplyError {
+  return new ReplyError('ERR library name argument was not given')
+}

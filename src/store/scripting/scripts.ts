@@ -1,0 +1,160 @@
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { sha1Hex } from '../../kernel/digest.js'
+import type { User } from '../access.js'
+import type { Reply } from '../reply.js'
+import type { Store } from '../store.js'
+import { BudgetExhausted, isStackOverflow, LuaError } from './activation.js'
+import { load } from './chunk.js'
+import { listOf, replyOfLua } from './conversion.js'
+import { LuaSyntaxError } from './lexer.js'
+import { type Call, Libraries, type Performer } from './libraries.js'
+import { initialRandom } from './library-math.js'
+import { createEnvironment, createMachine, type Machine } from './machine.js'
+import { type Run, redisLibrary, type ScriptHost } from './redis-library.js'
+import * as refuse from './script-errors.js'
+import { noFlags, readScript, type Script } from './shebang.js'
+import type { LuaFunction, LuaTable } from './value.js'
+
+/** Chunk name of scripts, as in redis: positions read `user_script:1:`. */
+const chunkName = '@user_script'
+const shownName = 'user_script'
+
+/** The SHA1 of a source seen before: hashing costs more than a small script. */
+const rememberedDigests = 500
+
+/** The scripts and functions of one store, and the Lua states they run in. Everything is made on first use. */
+export class Scripts implements ScriptHost, Performer {
+  readonly store: Store
+  readonly libraries: Libraries
+  readonly #scripts = new Map<string, Bytes>()
+  readonly #digests = new Map<Bytes, string>()
+  readonly #random = initialRandom()
+  #machine: Machine | undefined
+  #environment: LuaTable | undefined
+  #run: Run | undefined
+
+  constructor(store: Store) {
+    this.store = store
+    this.libraries = new Libraries(this, this.#random)
+  }
+
+  get run(): Run {
+    if (this.#run === undefined) throw new Error('A function of redis.* was called while no script was running.')
+    return this.#run
+  }
+
+  // The cache that EVALSHA reads
+
+  /** SCRIPT LOAD. Throws `ReplyError` for what does not compile. */
+  add(source: Bytes): Bytes {
+    const digest = this.#digest(source)
+    if (!this.#scripts.has(digest)) {
+      const script = readScript(source)
+      try {
+        load(script.body, chunkName)
+      } catch (error) {
+        throw error instanceof LuaSyntaxError ? refuse.compileError(error) : error
+      }
+      this.#scripts.set(digest, source)
+    }
+    return latin1(digest)
+  }
+
+  has(digest: Bytes): boolean {
+    return this.#scripts.has(digest.toLowerCase())
+  }
+
+  source(digest: Bytes): Bytes {
+    const source = this.#scripts.get(digest) ?? this.#scripts.get(digest.toLowerCase())
+    if (source === undefined) throw refuse.noScript()
+    return source
+  }
+
+  /** Forgets all scripts. As on a real server, their Lua state begins anew. */
+  flush(): void {
+    this.#scripts.clear()
+    this.#machine = undefined
+    this.#environment = undefined
+  }
+
+  /** As if nothing had ever run. */
+  reset(): void {
+    this.flush()
+    this.libraries.flush()
+    this.#random.splice(0, 3, ...initialRandom())
+  }
+
+  #digest(source: Bytes): string {
+    const known = this.#digests.get(source)
+    if (known !== undefined) return known
+    const digest = sha1Hex(source)
+    if (this.#digests.size >= rememberedDigests) this.#digests.clear()
+    this.#digests.set(source, digest)
+    return digest
+  }
+
+  // Runs
+
+  /** EVAL and its kin. Throws `ReplyError`. */
+  evaluate(source: Bytes, keys: readonly Bytes[], args: readonly Bytes[], user: User, isReadOnly: boolean): Reply {
+    const script = readScript(source)
+    const main = compile(script)
+    this.#scripts.set(this.#digest(source), source)
+    const { flags } = script
+    if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.writeFlagInReadOnly()
+    this.#machine ??= createMachine(this.#random)
+    this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
+    this.#environment.set('KEYS', listOf(keys))
+    this.#environment.set('ARGV', listOf(args))
+    return this.perform({
+      machine: this.#machine,
+      environment: this.#environment,
+      target: main,
+      args: [],
+      chunk: shownName,
+      user,
+      keys,
+      isReadOnly,
+      flags: flags ?? noFlags,
+    })
+  }
+
+  /** Runs one function of a machine on behalf of a user and turns its first value into a reply. */
+  perform({ machine, environment, target, args, chunk, user, keys, isReadOnly, flags }: Call): Reply {
+    const outer = this.#run
+    this.#run = {
+      user,
+      isReadOnly: isReadOnly || flags.noWrites,
+      lockedKeys: flags.keyLocking ? new Set(keys) : undefined,
+      isResp3: false,
+    }
+    const steps = this.maxSteps
+    try {
+      return replyOfLua(machine.run(target, args, environment, steps)[0])
+    } catch (error) {
+      throw asReply(error, chunk, steps)
+    } finally {
+      this.#run = outer
+    }
+  }
+
+  get maxSteps(): number {
+    return this.store.options.policy.maxScriptSteps
+  }
+}
+
+function compile(script: Script): LuaFunction {
+  try {
+    return load(script.body, chunkName)()
+  } catch (error) {
+    throw error instanceof LuaSyntaxError ? refuse.syntaxError(error) : error
+  }
+}
+
+/** Everything that is the script's fault as an error reply; other failures as they are. */
+function asReply(error: unknown, chunk: string, steps: number): unknown {
+  if (error instanceof LuaError) return refuse.scriptFailed(error, chunk)
+  if (error instanceof BudgetExhausted) return refuse.budgetExhausted(steps)
+  if (isStackOverflow(error)) return refuse.scriptFailed(new LuaError('stack overflow'), chunk)
+  return error
+}

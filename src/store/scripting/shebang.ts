@@ -1,0 +1,106 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import * as refuse from './script-errors.js'
+
+// The first line of a script or library, which says how to run it. [store.md 9.5, redis 7.0]
+
+export interface ScriptFlags {
+  readonly noWrites: boolean
+  /** The service's own: every key has to be one of KEYS. */
+  readonly keyLocking: boolean
+  /** As written, for FUNCTION LIST. */
+  readonly names: readonly string[]
+}
+
+export const noFlags: ScriptFlags = { noWrites: false, keyLocking: false, names: [] }
+
+const known = new Set([
+  'no-writes',
+  'allow-oom',
+  'allow-stale',
+  'no-cluster',
+  'allow-cross-slot-keys',
+  'allow-key-locking',
+])
+
+export function isFlag(name: string): boolean {
+  return known.has(name)
+}
+
+export function flagsOf(names: readonly string[]): ScriptFlags {
+  return { noWrites: names.includes('no-writes'), keyLocking: names.includes('allow-key-locking'), names }
+}
+
+export interface Script {
+  /** The source with its first line blanked, so that line numbers hold. */
+  readonly body: string
+  /** `undefined` without a shebang: such scripts run in a compatible mode. */
+  readonly flags: ScriptFlags | undefined
+}
+
+/** Takes the shebang off a script for EVAL. Throws `ReplyError`. */
+export function readScript(source: Bytes): Script {
+  if (!source.startsWith('#!')) return { body: source, flags: undefined }
+  const end = source.indexOf('\n')
+  if (end < 0) throw refuse.invalidShebang()
+  const words = splitWords(source.slice(0, end))
+  if (words === undefined || words.length === 0) throw refuse.invalidEngine()
+  const [engine, ...options] = words
+  if (engine !== '#!lua') throw refuse.unexpectedEngine(engine!)
+  let names: string[] = []
+  for (const option of options) {
+    if (!option.startsWith('flags=')) throw refuse.unknownShebangOption(option)
+    const list = option.slice('flags='.length)
+    names = list === '' ? names : [...names, ...list.split(',')]
+  }
+  for (const flag of names) if (!isFlag(flag)) throw refuse.unexpectedFlag(flag)
+  return { body: source.slice(end), flags: flagsOf(names) }
+}
+
+export interface Library {
+  readonly name: string
+  readonly body: string
+}
+
+/** Reads `#!lua name=<library>`. Throws `ReplyError`. */
+export function readLibrary(source: Bytes): Library {
+  if (!source.startsWith('#!')) throw refuse.missingMetadata()
+  const end = source.indexOf('\n')
+  const words = end < 0 ? undefined : splitWords(source.slice(0, end))
+  if (words === undefined || words.length === 0) throw refuse.invalidMetadata()
+  const [engine, ...options] = words
+  let name: string | undefined
+  for (const option of options) {
+    if (!option.startsWith('name=')) throw refuse.unknownMetadata(option)
+    if (name !== undefined) throw refuse.repeatedName()
+    name = option.slice('name='.length)
+  }
+  if (name === undefined) throw refuse.noLibraryName()
+  if (!isName(name)) throw refuse.badName()
+  if (engine!.slice(2).toLowerCase() !== 'lua') throw refuse.engineNotFound(engine!.slice(2))
+  return { name, body: source.slice(end) }
+}
+
+export function isName(name: string): boolean {
+  return /^[A-Za-z0-9_]+$/.test(name)
+}
+
+/** Words as in a shell, with quotes and escapes; `undefined` when a quote is not closed or followed by a char. */
+function splitWords(line: string): string[] | undefined {
+  const words: string[] = []
+  const word = /\s*((?:"(?:[^"\\]|\\.)*"(?=\s|$)|'(?:[^'\\]|\\.)*'(?=\s|$)|[^\s"'])+)/gy
+  let end = 0
+  for (let match = word.exec(line); match !== null; match = word.exec(line)) {
+    words.push(match[1]!.replace(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g, unquote))
+    end = word.lastIndex
+  }
+  return line.slice(end).trim() === '' ? words : undefined
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
+
+function unquote(_: string, double: string | undefined, single: string | undefined): string {
+  if (double === undefined) return single!.replace(/\\'/g, "'")
+  return double.replace(/\\(?:x([0-9a-fA-F]{2})|(.))/g, (__, hex: string | undefined, char: string) =>
+    hex === undefined ? (escapes[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+}
