@@ -457,7 +457,7 @@ describe('destinations', () => {
       return new Response('ok')
     }) as unknown as typeof globalThis.fetch
     const run = async (deliver: 'loopback' | 'none' | 'any' | string[] | undefined, url: string) => {
-      const at = world({ vocabulary: 'upstash', destinations: { fetch, deliver } })
+      const at = world({ vocabulary: 'upstash', fetch, deliver })
       at.queue.publish({ to: url, retries: 0 })
       await at.clock.drain()
       return { status: attempts(at)[0]!.outcome!.status, unhandled: at.destinations.unhandled }
@@ -491,7 +491,7 @@ describe('destinations', () => {
       fetched.push(url)
       return new Response(null, { status: 307, headers: { location: 'https://example.com/' } })
     }) as unknown as typeof globalThis.fetch
-    const at = world({ policy: { followRedirects: true }, destinations: { fetch } })
+    const at = world({ policy: { followRedirects: true }, fetch })
     at.queue.publish({ to: 'http://localhost:3000/a', retries: 0 })
     await at.clock.drain()
     expect(fetched).toEqual(['http://localhost:3000/a'])
@@ -508,7 +508,7 @@ describe('destinations', () => {
       ['ECONNRESET', 'read: connection reset by peer'],
       ['ENOTFOUND', 'dial tcp: lookup: no such host'],
     ] as const) {
-      const at = world({ destinations: { fetch: failing(code) } })
+      const at = world({ fetch: failing(code) })
       at.queue.publish({ to: 'http://localhost:1/', retries: 0 })
       await at.clock.drain()
       expect(attempts(at)[0]!.outcome!.error).toBe(error)

@@ -1,16 +1,10 @@
-import { addressesOf, locator } from '../../src/http/address.js'
-import { createGateway } from '../../src/http/gateway.js'
-import type { Answer, Service } from '../../src/http/service.js'
-import { ownHeader, type VocabularyName, vocabularyOf } from '../../src/http/vocabulary.js'
+import { createSandbox, type Policy } from 'stuntdouble'
+import type { Answer } from '../../src/http/service.js'
+import type { VocabularyName } from '../../src/http/vocabulary.js'
 import { type Bytes, text, utf8 } from '../../src/kernel/bytes.js'
-import { type ClockMode, instant, VirtualClock } from '../../src/kernel/clock.js'
-import { createRandom } from '../../src/kernel/random.js'
-import { Traffic } from '../../src/kernel/traffic.js'
-import { defaultPolicy, type Policy } from '../../src/policy.js'
-import { defaultReadOnlyToken, publicCredentials } from '../../src/queue/credentials.js'
-import { Destinations, type DestinationsOptions } from '../../src/queue/destinations.js'
-import { queueService } from '../../src/queue/endpoints.js'
-import { Queue } from '../../src/queue/queue.js'
+import type { ClockMode } from '../../src/kernel/clock.js'
+import { publicCredentials } from '../../src/queue/credentials.js'
+import type { Reach } from '../../src/queue/destinations.js'
 import type { SignatureWindow } from '../../src/queue/signing.js'
 
 export interface WorldOptions {
@@ -20,51 +14,22 @@ export interface WorldOptions {
   seed?: number
   clock?: ClockMode
   window?: SignatureWindow
-  destinations?: DestinationsOptions
+  fetch?: typeof fetch
+  deliver?: Reach | undefined
 }
 
 export const [credentials] = publicCredentials
 
-/** A queue behind its HTTP face, and nothing else. */
-export function world(options: WorldOptions = {}) {
-  const vocabulary = vocabularyOf(options.vocabulary ?? 'service')
-  const clock = new VirtualClock({
-    startAt: instant(options.startAt ?? '2030-01-01T00:00:00Z'),
-    mode: options.clock ?? 'manual',
+/** A sandbox as the tests of the queue speak to it: plain calls, no Request and Response. */
+export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...options }: WorldOptions = {}) {
+  const sandbox = createSandbox({
+    startAt,
+    ...options,
+    ...(deliver && { deliver }),
+    ...(window && { signing: { window } }),
   })
-  const random = createRandom(options.seed ?? 1)
-  const traffic = new Traffic(() => clock.now())
-  const policy = { ...defaultPolicy, ...options.policy }
-  const words = {
-    header: (name: string) => ownHeader(name, vocabulary),
-    issuer: vocabulary.issuer,
-    userAgent: vocabulary.userAgent,
-  }
-  const destinations = new Destinations({
-    nonRetryableHeader: words.header('NonRetryable-Error'),
-    followRedirects: policy.followRedirects,
-    unhandled: policy.unhandledDestination,
-    refusedHosts: vocabulary.productionHosts,
-    ...options.destinations,
-  })
-  const queue = new Queue({
-    clock,
-    random: random.fork('queue'),
-    traffic,
-    policy,
-    words,
-    destinations,
-    keys: credentials,
-    ...(options.window && { signing: { window: options.window } }),
-  })
-  const service = queueService(queue, { vocabulary, token: credentials.token, readOnlyToken: defaultReadOnlyToken })
-  const exchange = createGateway({
-    locate: locator(addressesOf()),
-    vocabulary,
-    services: [service as unknown as Service],
-    clock,
-    traffic,
-  })
+  const { clock, traffic, queue, destinations, policy, vocabulary } = sandbox
+  const exchange = sandbox.exchange.bind(sandbox)
   async function send(method: string, path: string, init: CallInit = {}): Promise<Reply> {
     const base = init.base ?? 'https://queue.test'
     const headers = Object.entries(init.headers ?? {})
@@ -76,7 +41,7 @@ export function world(options: WorldOptions = {}) {
       given === undefined ? ('' as Bytes) : init.raw ? (given as Bytes) : utf8(isJson ? JSON.stringify(given) : given)
     return new Reply(await exchange({ method, url: base + path, headers, body: () => body }))
   }
-  return { clock, traffic, queue, destinations, policy, vocabulary, exchange, send }
+  return { sandbox, clock, traffic, queue, destinations, policy, vocabulary, exchange, send }
 }
 
 export type World = ReturnType<typeof world>
