@@ -100,9 +100,10 @@ function read(request: IncomingMessage): Promise<Bytes> {
     })
     request.on('end', () => resolve(latin1(body)))
     request.on('error', reject)
-    request.on('close', () =>
-      reject(new ConnectionBroken('ECONNRESET', 'The client went away while it sent its request.')),
-    )
+    request.on('close', () => {
+      if (request.complete) return
+      reject(new ConnectionBroken('ECONNRESET', 'The client went away while it sent its request.'))
+    })
   })
 }
 
