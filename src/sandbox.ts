@@ -6,7 +6,7 @@ import { fetchThrough } from './http/web.js'
 import { type ClockMode, type Instant, instant, VirtualClock } from './kernel/clock.js'
 import { createRandom, type Random } from './kernel/random.js'
 import { Traffic } from './kernel/traffic.js'
-import { defaultPolicy, type Policy } from './policy.js'
+import { type Policy, policyWith } from './policy.js'
 import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
 import { Destinations, type Reach } from './queue/destinations.js'
 import { queueService } from './queue/endpoints.js'
@@ -106,7 +106,7 @@ export class Sandbox {
   constructor(options: SandboxOptions) {
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
-    this.policy = { ...defaultPolicy, ...options.policy }
+    this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
     this.#initialTokens = {

@@ -53,7 +53,8 @@ export interface Follower {
  * `manual`: time moves by `advance`, `advanceTo` and `drain` only. `auto`: when nothing runs, time skips to the next
  * timer. `real`: time runs with the host.
  */
-export type ClockMode = 'manual' | 'auto' | 'real'
+export type ClockMode = (typeof clockModes)[number]
+export const clockModes = ['manual', 'auto', 'real'] as const
 
 export interface ClockOptions {
   readonly startAt: number
@@ -119,6 +120,9 @@ export class VirtualClock implements Clock {
       throw new RangeError(`The clock needs a start time: an ISO text, a Date or milliseconds, got ${options.startAt}.`)
     }
     this.mode = options.mode ?? 'manual'
+    if (!clockModes.includes(this.mode)) {
+      throw new TypeError(`There is no clock mode ${JSON.stringify(this.mode)}. Use ${clockModes.join(', ')}.`)
+    }
     this.#now = options.startAt
     this.#hostStart = hostNow()
     this.#warn = options.warn ?? ((text) => console.warn(text))

@@ -1,0 +1,70 @@
+import { createSandbox, status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+describe('misuse is told with the next step', () => {
+  test.each([
+    ['an unknown policy', { policy: { retires: 3 } as never }, /no policy "retires"\. The policies are .*retries/],
+    ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use service or upstash/],
+    ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
+    ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
+    ['a name that cannot be a host', { name: 'a b' }, /letters, digits and hyphens/],
+    ['an address that is none', { store: 'store.test' }, /https:\/\/store\.test/],
+  ])('%s', (_, options, sentence) => {
+    expect(() => createSandbox(options)).toThrow(sentence)
+  })
+
+  test('a request to somebody else', async () => {
+    using sandbox = createSandbox()
+    await expect(sandbox.fetch('https://elsewhere.test/')).rejects.toThrow(/sandbox\.owns\(url\)/)
+  })
+
+  test('a clock that is gone', async () => {
+    const sandbox = createSandbox()
+    sandbox.dispose()
+    sandbox.dispose()
+    await expect(sandbox.clock.advance('1s')).rejects.toThrow(/disposed sandbox/)
+  })
+})
+
+describe('worlds', () => {
+  test('are isolated: a name gives a sandbox hosts of its own', async () => {
+    using one = createSandbox({ name: 'one' })
+    using two = createSandbox({ name: 'two' })
+    one.store.run('SET', 'k', 'v')
+    expect(two.store.get('k')).toBeNull()
+    expect(one.addresses.store).toBe('https://one.store.test')
+    expect(one.owns('https://two.store.test/get/k')).toBe(false)
+    expect(one.owns('https://us-east-1.one.queue.test/v2/keys')).toBe(true)
+  })
+
+  test('begin anew on reset: same seed, same start, same ids', async () => {
+    using sandbox = createSandbox({ seed: 7, startAt: '2030-05-01T00:00:00Z' })
+    const play = async (): Promise<unknown> => {
+      sandbox.destinations.script('https://shop.test/', [status(500)])
+      sandbox.destinations.record('https://shop.test/')
+      sandbox.store.run('SADD', 's', 'a', 'b', 'c', 'd')
+      const picked = sandbox.store.run('SRANDMEMBER', 's', 2)
+      sandbox.queue.publish({ to: 'https://shop.test/', body: { id: 1 } })
+      await sandbox.clock.drain()
+      return [picked, JSON.parse(JSON.stringify(sandbox.traffic.entries))]
+    }
+    const first = await play()
+    sandbox.reset()
+    expect(sandbox.clock.now()).toBe(1_903_824_000_000)
+    expect(sandbox.traffic.size).toBe(0)
+    expect(sandbox.store.get('s')).toBeNull()
+    expect(await play()).toEqual(first)
+  })
+
+  test('tell the SDKs where they are, in the words of the vendor', () => {
+    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    expect(sandbox.env).toMatchObject({
+      UPSTASH_REDIS_REST_URL: 'https://store.test',
+      UPSTASH_REDIS_REST_TOKEN: sandbox.tokens.store,
+      QSTASH_URL: 'https://queue.test',
+      QSTASH_TOKEN: sandbox.tokens.queue,
+      QSTASH_CURRENT_SIGNING_KEY: sandbox.queue.keys.current,
+      QSTASH_NEXT_SIGNING_KEY: sandbox.queue.keys.next,
+    })
+  })
+})
