@@ -91,14 +91,14 @@ function listenFailure(error: NodeJS.ErrnoException, host: string, port: number)
   return sentence === undefined ? error : new UsageError(sentence)
 }
 
-/** Ctrl-C closes connections and ends with 0; a second one does not wait. */
+/** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */
 function endWithSignal(server: RunningServer): void {
+  let closing: Promise<void> | undefined
   const end = (): void => {
-    process.once('SIGINT', () => process.exit(130))
-    void server.close().then(() => process.exit(0))
+    closing ??= server.close().then(() => process.exit(0))
   }
-  process.once('SIGINT', end)
-  process.once('SIGTERM', end)
+  process.on('SIGINT', end)
+  process.on('SIGTERM', end)
 }
 
 async function usage(name?: string): Promise<string> {

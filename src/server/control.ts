@@ -114,7 +114,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const order = found.find(({ method }) => method === call.method)
     if (order === undefined) throw new HttpError(405, `${below || '/'} takes ${found[0]!.method}, not ${call.method}.`)
     const body = jsonBody(await call.body())
-    return json(await order.run(tenants.get(decodeURIComponent(tenant)), body, searchParams))
+    return json(await order.run(tenants.get(tenant), body, searchParams))
   } catch (error) {
     return failure(error)
   }

@@ -52,7 +52,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.
-    const open = /^\/[^/]+\/store(?:[/?]|$)/.test(path)
+    const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     const refused = open ? undefined : refusal(request, host, path.startsWith('/_'))
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)

@@ -33,7 +33,7 @@ export class Tenants {
 
   exchange(call: Call): Answer | Promise<Answer> {
     const path = call.url.slice(this.origin.length)
-    if (path.startsWith('/_control')) return control(call, path, this)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return control(call, path, this)
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name) ?? (this.#wouldOwn(name, call.url) ? this.get(name) : undefined)
     if (sandbox?.owns(call.url)) return sandbox.exchange(call)

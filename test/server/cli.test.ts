@@ -85,6 +85,8 @@ describe('serve', () => {
       headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
     })
     expect(await answer.json()).toEqual({ result: 'PONG' })
+    // From the terminal, and once more from npm, which hands signals on.
+    child.kill('SIGINT')
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ code: 0, err: '' })
   })
