@@ -97,11 +97,11 @@ function attemptSteps(entry: EntryOf<'attempt'>, to: string, short: (id: string)
   const { outcome } = entry
   if (outcome === undefined) return
   const lost = outcome.status === 0
-  const said = excerpt(outcome.note ?? answerText(outcome.status, outcome.error), 50)
+  const said = excerpt(outcome.note ?? answerText(outcome.status, outcome.error), 100)
   const order = ending(entry)
   add({ kind: 'answer', at: outcome.at, from: to, to: 'queue', text: said, lost }, order)
   if (outcome.next !== undefined && outcome.next.at > outcome.at) {
-    const wait = `waits ${waitText(outcome.at, outcome.next.at)}: ${excerpt(outcome.next.reason, 60)}`
+    const wait = `waits ${waitText(outcome.at, outcome.next.at)}: ${excerpt(outcome.next.reason, 100)}`
     add(note(outcome.at, 'queue', wait), order)
   }
 }

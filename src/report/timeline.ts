@@ -86,12 +86,20 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
   return [from, from + limit]
 }
 
-/** How many causes stand above each entry. A cause that was left out of the list does not count. */
+/**
+ * How many causes stand above each entry. A cause that was left out of the list does not count, and the attempts of
+ * one message stand below each other, although each follows from the one before.
+ */
 function depthsOf(entries: readonly Entry[]): ReadonlyMap<number, number> {
   const depths = new Map<number, number>()
+  const attempts = new Map<number, string>()
   for (const entry of entries) {
-    const above = entry.cause === undefined ? undefined : depths.get(entry.cause)
-    depths.set(entry.seq, above === undefined ? 0 : above + 1)
+    const { cause } = entry
+    const above = cause === undefined ? undefined : depths.get(cause)
+    const isTurn = entry.type === 'attempt' || entry.type === 'message'
+    const follows = isTurn && cause !== undefined && attempts.get(cause) === entry.messageId
+    depths.set(entry.seq, above === undefined ? 0 : follows ? above : above + 1)
+    if (isTurn) attempts.set(entry.seq, entry.messageId)
   }
   return depths
 }

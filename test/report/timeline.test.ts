@@ -138,6 +138,25 @@ test('events of the key space that repeat a command are left out unless asked fo
   expect(timeline(traffic.entries, { keyspace: true })).toContain('  #1  09:00:00.000        key k: set')
 })
 
+test('attempts stand below each other although each follows from the last; what they cause stands inside', () => {
+  const traffic = new TestTraffic()
+  const published = traffic.append({ ...publishedOrder, body: none })
+  const more = { messageId: published.messageId, kind: 'message', url: published.url } as const
+  const attempt = { ...more, type: 'attempt', method: 'POST', maxRetries: 2, why: '', headers: [], body: none } as const
+  const first = traffic.append({ ...attempt, retried: 0 }, published.seq)
+  const waiting = traffic.append(
+    { type: 'message', messageId: more.messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' },
+    first.seq,
+  )
+  const second = traffic.append({ ...attempt, retried: 1 }, waiting.seq)
+  traffic.append({ ...more, type: 'dead-letter', dlqId: '1-0', status: 500 }, second.seq)
+  const indents = text(traffic)
+    .split('\n')
+    .slice(1)
+    .map((line) => line.slice(26).search(/\S/))
+  expect(indents).toEqual([0, 2, 2, 2, 4])
+})
+
 test('a wait that was told is not told again', () => {
   const traffic = new TestTraffic()
   const published = traffic.append({ ...publishedOrder, body: none, notBefore: start + 5000 })
