@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import { Receiver } from '@upstash/qstash'
+import { jwtVerify } from 'jose'
+import { describe, expect, test, vi } from 'vitest'
+import { text } from '../../src/kernel/bytes.js'
+import { type SignatureFlaw, signatureFlaws } from '../../src/queue/signature-lab.js'
+import { credentials, shop, world } from './world.js'
+
+const keyBytes = (key: string) => new TextEncoder().encode(key)
+
+async function delivered(body = '{"a":1}', options: Parameters<typeof world>[0] = {}) {
+  const at = world(options)
+  const seen = at.destinations.record(shop)
+  await at.send('POST', `/v2/publish/${shop}?x=1`, { body })
+  await at.clock.drain()
+  const prefix = at.vocabulary.headerPrefix.toLowerCase()
+  return { at, delivery: seen.last(), signature: seen.last().header(`${prefix}signature`)! }
+}
+
+describe('delivery signatures [queue.md 9]', () => {
+  test('header, claims and key, as jose reads them', async () => {
+    const { at, delivery, signature } = await delivered('body ✓')
+    const { payload, protectedHeader } = await jwtVerify(signature, keyBytes(credentials.current), { issuer: 'Service' })
+    expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT' })
+    expect(payload).toEqual({
+      iss: 'Service',
+      sub: `${shop}?x=1`,
+      iat: at.clock.now() / 1000,
+      nbf: 0,
+      exp: expect.any(Number),
+      jti: expect.stringMatching(/^jwt_[1-9A-HJ-NP-Za-km-z]{28}$/),
+      body: createHash('sha256').update(text(delivery.body)).digest('base64url').concat('='),
+    })
+    await expect(jwtVerify(signature, keyBytes(credentials.next))).rejects.toThrow()
+  })
+
+  test('the wide window verifies at any host date, the real one expires after 300 s', async () => {
+    for (const date of ['1999-01-01', '2030-06-01', '2999-12-31']) {
+      const { signature } = await delivered()
+      await jwtVerify(signature, keyBytes(credentials.current), { currentDate: new Date(date) })
+    }
+    const { signature } = await delivered('x', { window: 'real' })
+    const verifyAt = (date: string) => jwtVerify(signature, keyBytes(credentials.current), { currentDate: new Date(date) })
+    expect((await verifyAt('2030-01-01T00:04:59Z')).payload.exp).toBe(Date.UTC(2030, 0, 1) / 1000 + 300)
+    await expect(verifyAt('2030-01-01T00:05:01Z')).rejects.toThrow('"exp" claim timestamp check failed')
+  })
+
+  test('the whole body is covered, also when it is not text', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    await at.send('POST', `/v2/publish/${shop}`, { body: '\xff\xfe\x00', raw: true })
+    await at.clock.drain()
+    const { payload } = await jwtVerify(seen.last().header('service-signature')!, keyBytes(credentials.current))
+    expect(payload.body).toBe(`${createHash('sha256').update(Buffer.from([255, 254, 0])).digest('base64url')}=`)
+  })
+
+  test('each attempt is signed with the key that is current then', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop, 500)
+    await at.send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Retries': '1' } })
+    await at.clock.advance('1s')
+    const rotated = (await at.send('POST', '/v2/keys/rotate')).json
+    await at.clock.drain()
+    const [first, second] = seen.all.map((delivery) => delivery.header('service-signature')!)
+    await jwtVerify(first!, keyBytes(credentials.current))
+    await jwtVerify(second!, keyBytes(rotated.current))
+    expect(rotated.current).toBe(credentials.next)
+  })
+
+  test('it does not matter when, or whether, a signature is looked at', async () => {
+    const run = async (look: boolean) => {
+      const at = world()
+      const seen = at.destinations.record(shop)
+      for (let n = 0; n < 3; n++) {
+        at.queue.publish({ to: shop })
+        await at.clock.drain()
+        if (look) void seen.last().headers
+      }
+      return seen.last().headers
+    }
+    expect(await run(true)).toEqual(await run(false))
+  })
+})
+
+describe('keys [queue.md 1.11, 9]', () => {
+  test('rotation: next becomes current, a fresh one next', async () => {
+    const at = world()
+    const { current, next } = credentials
+    expect((await at.send('GET', '/v2/keys')).json).toEqual({ current, next })
+    const once = (await at.send('POST', '/v2/keys/rotate')).json
+    expect(once).toEqual({ current: next, next: expect.stringMatching(/^sig_[1-9A-HJ-NP-Za-km-z]{28}$/) })
+    expect((await at.send('GET', '/v2/keys')).json).toEqual(once)
+    const twice = (await at.send('POST', '/v2/keys/rotate')).json
+    expect(twice.current).toBe(once.next)
+    expect(new Set([current, next, once.next, twice.next]).size).toBe(4)
+  })
+})
+
+describe('the signing laboratory', () => {
+  const request = { url: shop, body: '{"id":42}' }
+  const receiver = new Receiver({ currentSigningKey: credentials.current, nextSigningKey: credentials.next })
+  const verify = (signature: string) => receiver.verify({ signature, body: request.body, url: request.url })
+
+  test('a valid signature is accepted by the receiver of the SDK, with the current key and with the next', async () => {
+    const { queue } = world({ vocabulary: 'upstash' })
+    await expect(verify(queue.sign(request))).resolves.toBe(true)
+    await expect(verify(queue.sign(request, { key: 'next' }))).resolves.toBe(true)
+  })
+
+  test('the receiver accepts real deliveries', async () => {
+    const { delivery, signature } = await delivered('{"a":1}', { vocabulary: 'upstash' })
+    await expect(receiver.verify({ signature, body: delivery.text(), url: delivery.url })).resolves.toBe(true)
+  })
+
+  // What the receiver says: queue.md 9, "Receiver behaviour".
+  const refusals: Record<SignatureFlaw, string | RegExp> = {
+    url: `invalid subject: ${shop}?other, want: ${shop}`,
+    body: /^body hash does not match, want: \S+, got: \S+$/,
+    reserialised: /^body hash does not match/,
+    expired: 'signature verification failed',
+    'not-yet-valid': 'signature verification failed',
+    issuer: 'signature verification failed',
+    'rotated-once': 'signature verification failed',
+    'rotated-twice': 'signature verification failed',
+    key: 'signature verification failed',
+    tampered: 'signature verification failed',
+  }
+
+  test.each(Object.keys(signatureFlaws) as SignatureFlaw[])('wrong %s is refused', async (wrong) => {
+    const at = world({ vocabulary: 'upstash' })
+    let reader = receiver
+    if (wrong.startsWith('rotated')) {
+      at.queue.keys.rotate()
+      at.queue.keys.rotate()
+      // Somebody who kept up with the rotations refuses the old keys …
+      const { current, next } = at.queue.keys
+      reader = new Receiver({ currentSigningKey: current, nextSigningKey: next })
+      if (wrong === 'rotated-twice') {
+        // … and somebody who did not accepts the very key that has gone.
+        await expect(verify(at.queue.sign(request, { wrong }))).resolves.toBe(true)
+      }
+    }
+    const signature = at.queue.sign(request, { wrong })
+    const refused = await reader.verify({ signature, body: request.body, url: request.url }).catch((error) => error)
+    expect(refused.name).toBe('SignatureError')
+    expect(refused.message).toMatch(refusals[wrong])
+  })
+
+  test('exactly one thing is wrong with it', async () => {
+    const { queue } = world({ vocabulary: 'upstash' })
+    const claims = (signature: string) => JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
+    const valid = claims(queue.sign(request))
+    const changed = (wrong: SignatureFlaw) => {
+      const flawed = claims(queue.sign(request, { wrong }))
+      return Object.keys(valid).filter((name) => flawed[name] !== valid[name])
+    }
+    expect(changed('url')).toEqual(['sub'])
+    expect(changed('body')).toEqual(['body'])
+    expect(changed('reserialised')).toEqual(['body'])
+    expect(changed('not-yet-valid')).toEqual(['nbf'])
+    expect(changed('issuer')).toEqual(['iss'])
+    expect(changed('key')).toEqual([])
+  })
+
+  test('claims can be set or left out one by one; clockTolerance works as in production', async () => {
+    const { queue } = world({ vocabulary: 'upstash' })
+    await expect(verify(queue.sign(request, { claims: { nbf: undefined, exp: undefined, jti: undefined } }))).resolves.toBe(true)
+    vi.useFakeTimers({ now: Date.UTC(2030, 0, 1), toFake: ['Date'] })
+    try {
+      const late = queue.sign(request, { claims: { exp: Date.UTC(2030, 0, 1) / 1000 - 10 } })
+      await expect(verify(late)).rejects.toThrow()
+      await expect(receiver.verify({ signature: late, body: request.body, clockTolerance: 20 })).resolves.toBe(true)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('misuse is told with the next step', () => {
+    const { queue } = world()
+    expect(() => queue.sign(request, { wrong: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
+    expect(() => queue.sign({ url: shop, body: 'x' }, { wrong: 'reserialised' })).toThrow('Give a JSON text')
+  })
+})

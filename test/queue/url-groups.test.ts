@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { type World, world } from './world.js'
+
+const upsert = (at: World, endpoints: unknown, name = 'g') => at.send('POST', `/v2/topics/${name}/endpoints`, { body: { endpoints } })
+const read = async (at: World, name = 'g') => (await at.send('GET', `/v2/topics/${name}`)).json
+
+const a = 'https://shop.test/a'
+const b = 'https://shop.test/b'
+
+describe('url groups [queue.md 8, 1.8]', () => {
+  test('upsert creates, adds, and changes by name first, else by url', async () => {
+    const at = world()
+    const created = await upsert(at, [{ url: a, name: 'first one' }, { url: b }])
+    expect([created.status, created.text]).toEqual([200, ''])
+    const start = at.clock.now()
+    expect(await read(at)).toEqual({ name: 'g', createdAt: start, updatedAt: start, endpoints: [{ name: 'first one', url: a }, { url: b }] })
+    await at.clock.advance('1s')
+    // A known name with a new url replaces the url; a known url with a new name gets the name.
+    await upsert(at, [{ url: 'https://shop.test/a2', name: 'first one' }, { url: b, name: 'second' }, { url: 'https://shop.test/c' }])
+    expect(await read(at)).toEqual({
+      name: 'g',
+      createdAt: start,
+      updatedAt: start + 1000,
+      endpoints: [{ name: 'first one', url: 'https://shop.test/a2' }, { name: 'second', url: b }, { url: 'https://shop.test/c' }],
+    })
+  })
+
+  test.each([
+    [undefined],
+    ['no list'],
+    [[]],
+    [[{ name: 'no url' }]],
+    [[{ url: 'shop.test/a' }]],
+    [[{ url: a, name: 5 }]],
+  ])('endpoints %j are refused', async (endpoints) => {
+    const at = world()
+    expect((await upsert(at, endpoints)).status).toBe(400)
+    expect((await at.send('GET', '/v2/topics')).json).toEqual([])
+  })
+
+  test('names have letters, digits, _ - and .', async () => {
+    const at = world()
+    expect((await upsert(at, [{ url: a }], 'a_b-c.1')).status).toBe(200)
+    expect((await upsert(at, [{ url: a }], 'a%20b')).status).toBe(400)
+  })
+
+  test('remove by name or url; the group goes with its last endpoint; an unknown group is an error', async () => {
+    const at = world()
+    const remove = (endpoints: unknown) => at.send('DELETE', '/v2/topics/g/endpoints', { body: { endpoints } })
+    expect((await remove([{ url: a }])).status).toBe(404)
+    await upsert(at, [{ url: a, name: 'x' }, { url: b }, { url: 'https://shop.test/c' }])
+    await remove([{ name: 'x' }, { url: b }])
+    expect((await read(at)).endpoints).toEqual([{ url: 'https://shop.test/c' }])
+    await remove([{ url: 'https://shop.test/c' }])
+    expect((await at.send('GET', '/v2/topics/g')).status).toBe(404)
+    expect((await at.send('POST', '/v2/publish/g')).status).toBe(404)
+  })
+
+  test('deleting leaves messages in flight alone; an unknown name is no error', async () => {
+    const at = world()
+    const seen = at.destinations.record('https://shop.test/*')
+    await upsert(at, [{ url: a }])
+    await at.send('POST', '/v2/publish/g', { headers: { 'Service-Delay': '1m' } })
+    expect((await at.send('DELETE', '/v2/topics/g')).status).toBe(200)
+    expect((await at.send('DELETE', '/v2/topics/g')).status).toBe(200)
+    await at.clock.drain()
+    expect(seen.last().url).toBe(a)
+  })
+
+  test('fan-out: one message each, with its own retries and log', async () => {
+    const at = world()
+    at.destinations.answer(a, 200)
+    at.destinations.answer(b, 500)
+    await upsert(at, [{ url: a }, { url: b }])
+    const { json } = await at.send('POST', '/v2/publish/g', { headers: { 'Service-Retries': '1' } })
+    await at.clock.drain()
+    const attempts = at.traffic.of('attempt')
+    expect(attempts.filter(({ messageId }) => messageId === json[0].messageId)).toHaveLength(1)
+    expect(attempts.filter(({ messageId }) => messageId === json[1].messageId)).toHaveLength(2)
+  })
+
+  test('default headers: strings or arrays, under the own headers of a publish; PATCH replaces the set', async () => {
+    const at = world()
+    const seen = at.destinations.record('https://shop.test/*', 500)
+    await upsert(at, [{ url: a }])
+    const patch = (headers: unknown, name = 'g') => at.send('PATCH', `/v2/topics/${name}`, { body: { headers } })
+    const defaults = { 'Service-Retries': '1', 'Service-Header-Forward': ['true'], 'service-forward-x-default': 'd', 'Content-Type': 'text/plain' }
+    const patched = await patch(defaults)
+    expect([patched.status, patched.text]).toEqual([200, ''])
+    expect((await read(at)).headers).toEqual(defaults)
+    await at.send('POST', '/v2/publish/g', { headers: { 'X-Hook': 'h' } })
+    await at.clock.drain()
+    expect(seen.count).toBe(2)
+    expect(seen.last().header('x-hook')).toBe('h')
+    expect(seen.last().header('x-default')).toBe('d')
+    expect(seen.last().header('content-type')).toBe('text/plain')
+    seen.clear()
+    await at.send('POST', '/v2/publish/g', { headers: { 'Service-Retries': '0' } })
+    await at.clock.drain()
+    expect(seen.count).toBe(1)
+    await patch({ 'Service-Retries': '2' })
+    seen.clear()
+    await at.send('POST', '/v2/publish/g', { headers: { 'X-Hook': 'h' } })
+    await at.clock.drain()
+    expect(seen.count).toBe(3)
+    expect(seen.last().header('x-hook')).toBeUndefined()
+    await patch({})
+    expect(await read(at)).not.toHaveProperty('headers')
+    expect((await patch({}, 'nobody')).status).toBe(404)
+    expect((await patch({ 'Service-Retries': 5 })).status).toBe(400)
+  })
+})
