@@ -99,10 +99,10 @@ export class Store {
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
-    if (this.#commandListeners.length === 0) return this.#run(argv, user)
+    if (this.#commandListeners.length === 0) return this.#run(argv, user, restClient)
     let reply: Reply
     try {
-      reply = this.#run(argv, user)
+      reply = this.#run(argv, user, restClient)
     } catch (error) {
       for (const listener of this.#commandListeners) listener(argv, user, undefined, error)
       throw error
@@ -111,9 +111,12 @@ export class Store {
     return reply
   }
 
-  /** Runs a command for somebody who runs already, such as a script: same checks, no second log entry. */
-  executeInside(argv: readonly Bytes[], user: User): Reply {
-    return this.#run(argv, user, 'lua')
+  /**
+   * Runs a command for somebody who runs already: same checks, no second log entry. Monitors see those of scripts,
+   * from `lua` as in redis, and nothing of anybody else who only looks.
+   */
+  executeInside(argv: readonly Bytes[], user: User, origin?: 'lua'): Reply {
+    return this.#run(argv, user, origin)
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
@@ -154,10 +157,10 @@ export class Store {
     throw notAvailable(commandTable.shownName(argv), this.options.docs)
   }
 
-  #run(argv: readonly Bytes[], user: User, origin = restClient): Reply {
+  #run(argv: readonly Bytes[], user: User, origin: string | undefined): Reply {
     const command = user.unrestricted ? this.lookup(argv) : this.check(argv, user)
     this.meter.count(command)
-    if (this.pubsub.isMonitored) this.#show(argv, command, origin)
+    if (this.pubsub.isMonitored && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.flags.has('m')
         ? this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))

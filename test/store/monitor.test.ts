@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Bytes } from '../../src/kernel/bytes.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox.js'
 import { EventReader } from '../support/event-reader.js'
 
@@ -87,4 +88,18 @@ it('tells two monitors the same and stops telling one that left', async () => {
     'data: 1893456000.123000 [0 0.0.0.0:0] "ECHO" "x"',
   ])
   sandbox.dispose()
+})
+
+it('shows a script and then what it runs, and nothing of who only looks', async () => {
+  const sandbox = createSandbox({ startAt: start })
+  const reader = await monitored(sandbox)
+  sandbox.store.run('EVAL', "return redis.call('SET', KEYS[1], ARGV[1])", 1, 'k', 'v')
+  expect(sandbox.store.get('k')).toBe('v')
+  expect(sandbox.store.peek('GET' as Bytes, 'k' as Bytes)).toBe('v')
+  sandbox.dispose()
+  expect(await reader.rest()).toEqual([
+    'data: "OK"',
+    `data: 1893456000.123000 [0 0.0.0.0:0] "EVAL" "return redis.call('SET', KEYS[1], ARGV[1])" "1" "k" "v"`,
+    'data: 1893456000.123000 [0 lua] "SET" "k" "v"',
+  ])
 })

@@ -217,6 +217,22 @@ describe('commands of all groups', () => {
     ])
   })
 
+  it('run scripts among others, which see what is done and may fail alone', async () => {
+    const move = "redis.call('RPUSH', KEYS[2], redis.call('GET', KEYS[1])); return redis.call('LLEN', KEYS[2])"
+    expect(
+      await results([
+        ['SET', 'k', 'v'],
+        ['EVAL', move, 2, 'k', 'l'],
+        ['EVAL', "return redis.call('INCR', KEYS[1])", 1, 'k'],
+        ['EVAL', "redis.call('SET', KEYS[1], 'half'); error('stop')", 1, 'k'],
+        ['LRANGE', 'l', 0, -1],
+        ['GET', 'k'],
+      ]),
+    ).toEqual([
+      ...['OK', 1, expect.stringContaining('value is not an int'), expect.stringContaining('stop'), ['v'], 'half'],
+    ])
+  })
+
   it('never wait', async () => {
     expect(
       await results([

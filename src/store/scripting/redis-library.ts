@@ -152,7 +152,7 @@ function refuseKeys(locked: ReadonlySet<Bytes>, command: Command, argv: readonly
 function execute({ store, run }: ScriptHost, command: Command, argv: readonly Bytes[]): Value | Failure {
   let reply: Reply
   try {
-    reply = store.executeInside(argv, run.user)
+    reply = store.executeInside(argv, run.user, 'lua')
   } catch (error) {
     if (error instanceof ReplyError) return new Failure(errorInScript(error.message))
     throw error
