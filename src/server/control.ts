@@ -46,11 +46,12 @@ export const orders: readonly Order[] = [
   {
     method: 'GET',
     path: '',
-    summary: 'Addresses, environment, time and pending timers of the tenant.',
+    summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
     run: (sandbox) => ({
       ...timeOf(sandbox),
       addresses: sandbox.addresses,
       env: sandbox.env,
+      tokens: sandbox.tokens,
       pending: pendingOf(sandbox),
     }),
   },
@@ -114,7 +115,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const order = found.find(({ method }) => method === call.method)
     if (order === undefined) throw new HttpError(405, `${below || '/'} takes ${found[0]!.method}, not ${call.method}.`)
     const body = jsonBody(await call.body())
-    return json(await order.run(tenants.get(tenant), body, searchParams))
+    return json(await order.run(tenants.get(decodeURIComponent(tenant)), body, searchParams))
   } catch (error) {
     return failure(error)
   }
@@ -122,6 +123,8 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
 
 function failure(error: unknown): Answer {
   if (error instanceof HttpError) return json({ error: error.message }, error.status)
+  if (error instanceof URIError)
+    return json({ error: 'After a % in a path come two hexadecimal digits of UTF-8.' }, 400)
   // Misuse of a clock, a name or a time: the sentence says what to do. Anything else is shown with its stack.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)

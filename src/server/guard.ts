@@ -12,13 +12,22 @@ export function refusal(request: IncomingMessage, ownHost: string, strict: boole
   }
   if (origin === undefined) return undefined
   const page = hostOf(origin)
-  if (strict ? origin === `http://${host}` : page !== undefined && isNear(page, ownHost)) return undefined
+  if (strict ? origin === `http://${host}` : page !== undefined && isNear(page, ownHost) && !isPublic(page))
+    return undefined
   return `A page of ${origin} may not call this server${strict ? "'s control API" : ''}. Call it from the test process instead.`
 }
 
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined
 }
+
+/** An address outside of this machine's networks: it cannot be rebound, but anybody's page may come from there. */
+function isPublic(host: string): boolean {
+  return /^\[.*\]$|^[\d.]+$/.test(host) && !privateAddress.test(host)
+}
+
+const privateAddress =
+  /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^\[(?:::1\]|f[cd]|fe[89ab])/
 
 /** Addresses and names that no public name server can give away: literal addresses, names without a dot, `.test`. */
 function isNear(host: string, ownHost: string): boolean {

@@ -166,6 +166,7 @@ describe('the control API', () => {
     const { body } = await control('/main')
     expect(body.addresses).toEqual(server.tenant('main').addresses)
     expect(body.env).toEqual(server.tenant('main').env)
+    expect(body.tokens).toEqual(server.tenant('main').tokens)
     expect((await control('')).body).toEqual({ tenants: ['main'] })
   })
 
@@ -240,16 +241,40 @@ describe('pages', () => {
     expect(server.tenants).toEqual([])
   })
 
+  test.each(['/_control/store/reset', '/_control/store', '/_control?/store', '/_control/main/store'])(
+    'nor by a path that looks like the store: %s',
+    async (path) => {
+      expect((await rudely(path, { host: own(), origin: 'https://evil.example' }, 'POST')).status).toBe(403)
+      expect((await rudely(path, { host: 'evil.example' })).status).toBe(403)
+    },
+  )
+
+  test('the control API has one name, and tenants are written out', async () => {
+    expect((await rudely('/_controller/main', { host: own() })).status).toBe(404)
+    expect((await rudely('/_control/%zz', { host: own() })).status).toBe(400)
+  })
+
   test('the pages of the server itself may', async () => {
     expect((await rudely('/_control/main', { host: own(), origin: `http://${own()}` })).status).toBe(200)
   })
 
-  test.each(['/main/queue/v2/keys', '/main/queue-us-east-1/v2/keys'])(
+  test.each(['/main/queue/v2/keys', '/main/queue-us-east-1/v2/keys', '/main/mgmt/v2/queue/stats/1'])(
     'of other sites may not make the queue send requests: %s',
     async (path) => {
       expect((await rudely(path, { host: own(), origin: 'https://evil.example' })).status).toBe(403)
       expect((await rudely(path, { host: 'evil.example' })).status).toBe(403)
-      expect((await rudely(path, { host: own(), origin: 'http://localhost:3000' })).status).not.toBe(403)
+      // Nobody can rebind an address, but anybody may serve a page from one.
+      for (const origin of ['http://203.0.113.5', 'http://172.32.0.1', 'http://[2001:db8::1]:80']) {
+        expect((await rudely(path, { host: own(), origin })).status).toBe(403)
+      }
+      for (const origin of [
+        'http://localhost:3000',
+        'http://127.0.0.1:3000',
+        'http://192.168.1.2',
+        'http://[::1]:3000',
+      ]) {
+        expect((await rudely(path, { host: own(), origin })).status).not.toBe(403)
+      }
       expect((await rudely(path, { host: 'stuntdouble:4010' })).status).not.toBe(403)
     },
   )
