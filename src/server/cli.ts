@@ -93,9 +93,11 @@ function listenFailure(error: NodeJS.ErrnoException, host: string, port: number)
 
 /** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */
 function endWithSignal(server: RunningServer): void {
-  let closing: Promise<void> | undefined
+  let ending = false
   const end = (): void => {
-    closing ??= server.close().then(() => process.exit(0))
+    if (ending) return
+    ending = true
+    void server.close().then(() => process.exit(0))
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)

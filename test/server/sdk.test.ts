@@ -104,6 +104,23 @@ test('a message that nobody takes ends in the dead letter queue', async () => {
   })
 })
 
+test('the management API counts what the queue did', async () => {
+  const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
+  await client.publish({ url: appUrl('/orders'), body: 'x' })
+  await advance('1s')
+  const { addresses, tokens } = server.tenant('main')
+  const ask = (authorization: string): Promise<Response> =>
+    fetch(`${addresses.mgmt}/v2/qstash/stats/99a4c327-31f0-490f-a594-043ade84085a?period=1h`, {
+      headers: { authorization },
+    })
+  const answer = await ask(`Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}`)
+  expect(answer.status).toBe(200)
+  const { daily_used } = (await answer.json()) as { daily_used: { y: number }[] }
+  expect(daily_used).toHaveLength(60)
+  expect(daily_used.reduce((sum, { y }) => sum + y, 0)).toBeGreaterThan(0)
+  expect((await ask('Basic bm86bm8=')).status).toBe(401)
+})
+
 test('nothing leaves this machine unless it is named', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   await client.publish({ url: 'https://shop.example/orders', retries: 0 })
