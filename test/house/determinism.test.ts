@@ -43,6 +43,7 @@ async function story(seed: number): Promise<string> {
       ...(id % 5 === 0 && { callback: 'https://shop.test/ok-callback' }),
       ...(id % 2 === 1 && { failureCallback: 'https://shop.test/failed-callback' }),
     })
+  await queue.schedules.create({ destination: 'https://shop.test/orders', cron: '*/20 * * * *', body: '{"id":2000}' })
   for (let hour = 0; hour < 12; hour++) {
     await Promise.all(Array.from({ length: 10 }, (_, index) => publish(hour * 10 + index)))
     await redis.set(`session:${hour}`, { hour }, { ex: 3_600 })
@@ -53,12 +54,18 @@ async function story(seed: number): Promise<string> {
     )
     // What the store leaves to chance.
     await redis.pipeline().srandmember('pool', 3).spop('pool').randomkey().exec()
+    await redis.xadd('events', '*', { hour: String(hour) })
+    await redis.json.set(`doc:${hour}`, '$', { hour, tags: ['a'] })
+    await redis.eval('return {redis.call("INCR", KEYS[1]), tostring(math.random(1000))}', ['evals'], [])
     await Promise.all([redis.incr('n'), redis.incr('n'), redis.get('session:0')])
     await queue.publishJSON({ topic: 'everybody', body: { id: 1_000 + hour } })
     await fetch(`${addresses.store}/get/missing?_token=wrong`)
     await clock.advance('1h')
   }
   await clock.drain()
+  await fetch(`${addresses.mgmt}/v2/qstash/stats/u`, {
+    headers: { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` },
+  })
   store.run('SET', 'end', callbacks.count)
   const dead = await queue.dlq.listMessages()
   expect(dead.messages.length).toBeGreaterThan(0)
