@@ -1,0 +1,30 @@
+const { useSandbox } = require('stuntdouble/jest')
+
+const sandbox = useSandbox({ seed: 7, vocabulary: 'upstash', via: 'fetch' })
+
+/** Code under test: it knows the environment and the global fetch, and nothing of a sandbox. */
+async function countVisit() {
+  const headers = { authorization: `Bearer ${process.env.UPSTASH_REDIS_REST_TOKEN}` }
+  const answer = await fetch(`${process.env.UPSTASH_REDIS_REST_URL}/incr/visits`, { headers })
+  return (await answer.json()).result
+}
+
+test.each([1, 2])('a fresh world before test %i', async () => {
+  expect(await countVisit()).toBe(1)
+  expect(await countVisit()).toBe(2)
+  expect(sandbox.store).toHaveExecuted('INCR', 'visits', { times: 2 })
+})
+
+test('asymmetric matchers of Jest work inside, and print as Jest prints them', async () => {
+  await countVisit()
+  expect(sandbox.store).toHaveExecuted('INCR', expect.stringMatching(/^vis/))
+  expect(() => expect(sandbox.store).toHaveExecuted('INCR', expect.stringMatching(/^x/))).toThrow(
+    /✗ key: expected StringMatching.*, received 'visits'/,
+  )
+})
+
+test('a wrong receiver is told', () => {
+  expect(() => expect(sandbox.store).toHavePublished()).toThrow(
+    'toHavePublished() looks at the queue, and this is a store.',
+  )
+})
