@@ -36,7 +36,10 @@ describe('authentication [queue.md 10]', () => {
   test('a token of the other region', async () => {
     const at = world({ policy: { homeRegion: 'us-east-1' } })
     const refused = await at.send('GET', '/v2/keys')
-    expect([refused.status, refused.json.error]).toEqual([404, 'user (defaultUser) not found in this region (eu-central-1)'])
+    expect([refused.status, refused.json.error]).toEqual([
+      404,
+      'user (defaultUser) not found in this region (eu-central-1)',
+    ])
     expect((await at.send('GET', '/v2/keys', { base: 'https://us-east-1.queue.test' })).status).toBe(200)
   })
 
@@ -59,7 +62,8 @@ describe('authentication [queue.md 10]', () => {
   })
 
   test('readiness needs no token [1.11]', async () => {
-    for (const path of ['/', '/v2/readiness']) expect((await world().send('GET', path, { token: null })).status).toBe(200)
+    for (const path of ['/', '/v2/readiness'])
+      expect((await world().send('GET', path, { token: null })).status).toBe(200)
   })
 
   test('unknown paths and wrong methods answer in the form of the service', async () => {
@@ -79,7 +83,11 @@ describe('rate limits [queue.md 10]', () => {
     await at.send('POST', `/v2/enqueue/q/${shop}`)
     const refused = await publish()
     expect(refused.status).toBe(429)
-    expect(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'].map((name) => refused.header(name))).toEqual(['2', '0', String(Date.UTC(2030, 0, 2) / 1000)])
+    expect(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'].map((name) => refused.header(name))).toEqual([
+      '2',
+      '0',
+      String(Date.UTC(2030, 0, 2) / 1000),
+    ])
     expect(refused.header('Burst-RateLimit-Limit')).toBeUndefined()
     expect((await at.send('GET', '/v2/queues')).status).toBe(200)
     await at.clock.advance('1m')
@@ -91,7 +99,11 @@ describe('rate limits [queue.md 10]', () => {
     for (let n = 0; n < 3; n++) expect((await at.send('POST', `/v2/publish/${shop}`)).status).toBe(200)
     expect((await at.send('GET', '/v2/queues')).status).toBe(200)
     const refused = await at.send('GET', '/v2/queues')
-    expect([refused.status, refused.header('Burst-RateLimit-Reset'), refused.header('RateLimit-Limit')]).toEqual([429, '1893456001', undefined])
+    expect([refused.status, refused.header('Burst-RateLimit-Reset'), refused.header('RateLimit-Limit')]).toEqual([
+      429,
+      '1893456001',
+      undefined,
+    ])
     await at.clock.advance('1s')
     expect((await at.send('GET', '/v2/queues')).status).toBe(200)
   })
@@ -99,7 +111,8 @@ describe('rate limits [queue.md 10]', () => {
 
 describe('quotas [queue.md 5.6, 1.13, 16]', () => {
   const free = () => world({ policy: { enforceQuotas: true, queuePlan: 'free' } })
-  const publish = (at: World, headers: Record<string, string>, body = 'b') => at.send('POST', `/v2/publish/${shop}`, { headers, body })
+  const publish = (at: World, headers: Record<string, string>, body = 'b') =>
+    at.send('POST', `/v2/publish/${shop}`, { headers, body })
 
   test('are off by default', async () => {
     const at = world()
@@ -111,20 +124,28 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     for (const [headers, body, error] of [
       [{ 'Service-Delay': '8d' }, 'b', 'quota maxDelay exceeded, current limit: 604800'],
       [{ 'Service-Retries': '6' }, 'b', 'quota maxRetries exceeded, current limit: 5'],
-      [{ 'Service-Callback': shop, 'Service-Callback-Retries': '6' }, 'b', 'quota maxRetries exceeded, current limit: 5'],
+      [
+        { 'Service-Callback': shop, 'Service-Callback-Retries': '6' },
+        'b',
+        'quota maxRetries exceeded, current limit: 5',
+      ],
       [{}, 'x'.repeat(1_048_577), 'quota maxMessageSize exceeded, current limit: 1048576'],
     ] as const) {
       const refused = await publish(at, headers, body)
       expect([refused.status, refused.json.error]).toEqual([412, error])
     }
-    expect((await publish(at, { 'Service-Delay': '7d', 'Service-Retries': '5' }, 'x'.repeat(1_048_576))).status).toBe(200)
+    expect((await publish(at, { 'Service-Delay': '7d', 'Service-Retries': '5' }, 'x'.repeat(1_048_576))).status).toBe(
+      200,
+    )
   })
 
   test('queues, parallelism, schedules and url groups', async () => {
     const at = free()
     for (let n = 0; n < 10; n++) {
       expect((await at.send('POST', '/v2/queues', { body: { queueName: `q${n}` } })).status).toBe(200)
-      expect((await at.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })).status).toBe(200)
+      expect(
+        (await at.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })).status,
+      ).toBe(200)
     }
     const queue = await at.send('POST', '/v2/queues', { body: { queueName: 'one-more' } })
     expect([queue.status, queue.json.error]).toEqual([412, 'quota maxQueues exceeded, current limit: 10'])
@@ -133,9 +154,15 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     expect((await at.send('POST', '/v2/queues', { body: { queueName: 'q1', parallelism: 2 } })).status).toBe(200)
     const parallel = await at.send('POST', '/v2/queues', { body: { queueName: 'q1', parallelism: 3 } })
     expect([parallel.status, parallel.json.error]).toEqual([412, 'quota maxParallelism exceeded, current limit: 2'])
-    expect((await at.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })).status).toBe(412)
-    expect((await at.send('POST', '/v2/topics/one/endpoints', { body: { endpoints: [{ url: shop }] } })).status).toBe(200)
-    expect((await at.send('POST', '/v2/topics/two/endpoints', { body: { endpoints: [{ url: shop }] } })).status).toBe(412)
+    expect((await at.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })).status).toBe(
+      412,
+    )
+    expect((await at.send('POST', '/v2/topics/one/endpoints', { body: { endpoints: [{ url: shop }] } })).status).toBe(
+      200,
+    )
+    expect((await at.send('POST', '/v2/topics/two/endpoints', { body: { endpoints: [{ url: shop }] } })).status).toBe(
+      412,
+    )
     const many = Array.from({ length: 101 }, (_, n) => ({ url: `https://shop.test/${n}` }))
     expect((await at.send('POST', '/v2/topics/one/endpoints', { body: { endpoints: many } })).status).toBe(412)
   })
@@ -148,7 +175,16 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
 
   test('the table of plans is the published one', () => {
     const megabyte = 1024 * 1024
-    const table = Object.values(plans).map((plan) => [plan.messagesPerDay, plan.maxMessageSize / megabyte, plan.schedules, plan.queues, plan.globalParallelism, plan.urlGroups, plan.logRetention / 86_400_000, plan.dlqRetention / 86_400_000])
+    const table = Object.values(plans).map((plan) => [
+      plan.messagesPerDay,
+      plan.maxMessageSize / megabyte,
+      plan.schedules,
+      plan.queues,
+      plan.globalParallelism,
+      plan.urlGroups,
+      plan.logRetention / 86_400_000,
+      plan.dlqRetention / 86_400_000,
+    ])
     expect(table).toEqual([
       [1000, 1, 10, 10, 10, 1, 3, 3],
       [undefined, 10, 1000, 100, 100, 100, 7, 7],

@@ -12,7 +12,12 @@ const fields = { color: (row: Row) => row.color, tags: (row: Row) => row.tags }
 describe('records', () => {
   test('filters, dates, order, cursors and deletions agree with a plain list', () => {
     const command = fc.oneof(
-      fc.record({ do: fc.constant('add' as const), color: fc.constantFrom('r', 'g', 'b'), tags: fc.subarray(['x', 'y']), wait: fc.nat(2) }),
+      fc.record({
+        do: fc.constant('add' as const),
+        color: fc.constantFrom('r', 'g', 'b'),
+        tags: fc.subarray(['x', 'y']),
+        wait: fc.nat(2),
+      }),
       fc.record({ do: fc.constant('delete' as const), at: fc.nat(60) }),
       fc.record({
         do: fc.constant('select' as const),

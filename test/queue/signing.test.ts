@@ -20,7 +20,9 @@ async function delivered(body = '{"a":1}', options: Parameters<typeof world>[0] 
 describe('delivery signatures [queue.md 9]', () => {
   test('header, claims and key, as jose reads them', async () => {
     const { at, delivery, signature } = await delivered('body ✓')
-    const { payload, protectedHeader } = await jwtVerify(signature, keyBytes(credentials.current), { issuer: 'Service' })
+    const { payload, protectedHeader } = await jwtVerify(signature, keyBytes(credentials.current), {
+      issuer: 'Service',
+    })
     expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT' })
     expect(payload).toEqual({
       iss: 'Service',
@@ -40,7 +42,8 @@ describe('delivery signatures [queue.md 9]', () => {
       await jwtVerify(signature, keyBytes(credentials.current), { currentDate: new Date(date) })
     }
     const { signature } = await delivered('x', { window: 'real' })
-    const verifyAt = (date: string) => jwtVerify(signature, keyBytes(credentials.current), { currentDate: new Date(date) })
+    const verifyAt = (date: string) =>
+      jwtVerify(signature, keyBytes(credentials.current), { currentDate: new Date(date) })
     expect((await verifyAt('2030-01-01T00:04:59Z')).payload.exp).toBe(Date.UTC(2030, 0, 1) / 1000 + 300)
     await expect(verifyAt('2030-01-01T00:05:01Z')).rejects.toThrow('"exp" claim timestamp check failed')
   })
@@ -51,7 +54,11 @@ describe('delivery signatures [queue.md 9]', () => {
     await at.send('POST', `/v2/publish/${shop}`, { body: '\xff\xfe\x00', raw: true })
     await at.clock.drain()
     const { payload } = await jwtVerify(seen.last().header('service-signature')!, keyBytes(credentials.current))
-    expect(payload.body).toBe(`${createHash('sha256').update(Buffer.from([255, 254, 0])).digest('base64url')}=`)
+    expect(payload.body).toBe(
+      `${createHash('sha256')
+        .update(Buffer.from([255, 254, 0]))
+        .digest('base64url')}=`,
+    )
   })
 
   test('each attempt is signed with the key that is current then', async () => {
@@ -148,7 +155,8 @@ describe('the signing laboratory', () => {
 
   test('exactly one thing is wrong with it', async () => {
     const { queue } = world({ vocabulary: 'upstash' })
-    const claims = (signature: string) => JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
+    const claims = (signature: string) =>
+      JSON.parse(atob(signature.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')))
     const valid = claims(queue.sign(request))
     const changed = (wrong: SignatureFlaw) => {
       const flawed = claims(queue.sign(request, { wrong }))
@@ -164,7 +172,9 @@ describe('the signing laboratory', () => {
 
   test('claims can be set or left out one by one; clockTolerance works as in production', async () => {
     const { queue } = world({ vocabulary: 'upstash' })
-    await expect(verify(queue.sign(request, { claims: { nbf: undefined, exp: undefined, jti: undefined } }))).resolves.toBe(true)
+    await expect(
+      verify(queue.sign(request, { claims: { nbf: undefined, exp: undefined, jti: undefined } })),
+    ).resolves.toBe(true)
     vi.useFakeTimers({ now: Date.UTC(2030, 0, 1), toFake: ['Date'] })
     try {
       const late = queue.sign(request, { claims: { exp: Date.UTC(2030, 0, 1) / 1000 - 10 } })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type World, world } from './world.js'
 
-const upsert = (at: World, endpoints: unknown, name = 'g') => at.send('POST', `/v2/topics/${name}/endpoints`, { body: { endpoints } })
+const upsert = (at: World, endpoints: unknown, name = 'g') =>
+  at.send('POST', `/v2/topics/${name}/endpoints`, { body: { endpoints } })
 const read = async (at: World, name = 'g') => (await at.send('GET', `/v2/topics/${name}`)).json
 
 const a = 'https://shop.test/a'
@@ -13,15 +14,28 @@ describe('url groups [queue.md 8, 1.8]', () => {
     const created = await upsert(at, [{ url: a, name: 'first one' }, { url: b }])
     expect([created.status, created.text]).toEqual([200, ''])
     const start = at.clock.now()
-    expect(await read(at)).toEqual({ name: 'g', createdAt: start, updatedAt: start, endpoints: [{ name: 'first one', url: a }, { url: b }] })
+    expect(await read(at)).toEqual({
+      name: 'g',
+      createdAt: start,
+      updatedAt: start,
+      endpoints: [{ name: 'first one', url: a }, { url: b }],
+    })
     await at.clock.advance('1s')
     // A known name with a new url replaces the url; a known url with a new name gets the name.
-    await upsert(at, [{ url: 'https://shop.test/a2', name: 'first one' }, { url: b, name: 'second' }, { url: 'https://shop.test/c' }])
+    await upsert(at, [
+      { url: 'https://shop.test/a2', name: 'first one' },
+      { url: b, name: 'second' },
+      { url: 'https://shop.test/c' },
+    ])
     expect(await read(at)).toEqual({
       name: 'g',
       createdAt: start,
       updatedAt: start + 1000,
-      endpoints: [{ name: 'first one', url: 'https://shop.test/a2' }, { name: 'second', url: b }, { url: 'https://shop.test/c' }],
+      endpoints: [
+        { name: 'first one', url: 'https://shop.test/a2' },
+        { name: 'second', url: b },
+        { url: 'https://shop.test/c' },
+      ],
     })
   })
 
@@ -84,7 +98,12 @@ describe('url groups [queue.md 8, 1.8]', () => {
     const seen = at.destinations.record('https://shop.test/*', 500)
     await upsert(at, [{ url: a }])
     const patch = (headers: unknown, name = 'g') => at.send('PATCH', `/v2/topics/${name}`, { body: { headers } })
-    const defaults = { 'Service-Retries': '1', 'Service-Header-Forward': ['true'], 'service-forward-x-default': 'd', 'Content-Type': 'text/plain' }
+    const defaults = {
+      'Service-Retries': '1',
+      'Service-Header-Forward': ['true'],
+      'service-forward-x-default': 'd',
+      'Content-Type': 'text/plain',
+    }
     const patched = await patch(defaults)
     expect([patched.status, patched.text]).toEqual([200, ''])
     expect((await read(at)).headers).toEqual(defaults)
