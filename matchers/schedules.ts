@@ -98,7 +98,7 @@ function fieldsOf(schedule: Schedule): Record<string, Field> {
     scheduleId: plain(schedule.id),
     paused: plain(schedule.paused),
     method: plain(settings.method),
-    headers: headers(settings.headers),
+    headers: headers(() => settings.headers),
     body: body(carried),
     retries: plain(settings.retries),
     delay: span(settings.delay),

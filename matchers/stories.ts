@@ -70,7 +70,7 @@ export function publishedFields(entry: EntryOf<'published'>): Record<string, Fie
   return {
     to: address(entry.url),
     method: plain(entry.method),
-    headers: headers(entry.headers),
+    headers: headers(() => entry.headers),
     body: body(entry.body),
     retries: plain(entry.maxRetries),
     delay: span(Math.max(0, entry.notBefore - entry.at)),
@@ -138,7 +138,7 @@ export function storyFields(story: MessageStory): Record<string, Field> {
     ...base,
     to: address(last?.url ?? story.published?.url ?? story.deadLetter?.url),
     method: plain(last?.method ?? story.published?.method),
-    headers: headers(last?.headers ?? story.published?.headers ?? []),
+    headers: headers(() => last?.headers ?? story.published?.headers ?? []),
     body: body(last?.body ?? story.published?.body),
     kind: plain(kindOf(story)),
     messageId: plain(story.id),

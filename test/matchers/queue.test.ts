@@ -456,3 +456,19 @@ test('captured text is untrusted', () => {
   expect(text).toMatch(/^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]*$/)
   expect(text.match(/^Replay:/gm)).toHaveLength(1)
 })
+
+test('an attempt is not asked for its headers, which costs a signature, unless the pattern names them', () => {
+  const queue = testQueue()
+  const entry = attempt(queue.traffic, publish(queue.traffic), 0, {})
+  let reads = 0
+  Object.defineProperty(entry, 'headers', {
+    get: () => {
+      reads++
+      return [['X-Tag', 'a']]
+    },
+  })
+  expect(queue).toHaveDelivered({ to, attempts: 1 })
+  expect(reads).toBe(0)
+  expect(queue).toHaveDelivered({ headers: { 'x-tag': 'a' } })
+  expect(reads).toBeGreaterThan(0)
+})
