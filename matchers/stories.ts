@@ -62,7 +62,8 @@ export function waitOf(story: MessageStory): { readonly until: number; readonly 
 /** What blocks a message that no time will release: a place in a wait list, a pause. */
 export function blockOf(story: MessageStory): string | undefined {
   const last = story.changes.at(-1)
-  return last?.state === 'WAITING' ? last.reason : undefined
+  const since = story.attempts.at(-1)?.seq ?? 0
+  return last?.state === 'WAITING' && last.seq > since ? last.reason : undefined
 }
 
 /** Fields that every matcher of messages knows, read from the entry that accepted the message. */

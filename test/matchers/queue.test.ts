@@ -346,6 +346,14 @@ describe('toHaveDelivered', () => {
         traffic.append({ type: 'message', messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' })
       }),
     ).toContain('Hint: msg_2Kd… waits: flow-control key k: it is paused.')
+    expect(
+      hint({}, ({ traffic }) => {
+        const [published] = traffic.of('published')
+        const { messageId } = published!
+        traffic.append({ type: 'message', messageId, state: 'WAITING', reason: 'flow-control key k: it is paused' })
+        attempt(traffic, published!, 0, retryIn(12))
+      }),
+    ).toContain('Hint: msg_2Kd… waits 12s, until 09:00:12.000 (default back-off).')
   })
 })
 
