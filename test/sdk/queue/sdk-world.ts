@@ -1,36 +1,56 @@
 import { Client, Receiver } from '@upstash/qstash'
+import { setupServer } from 'msw/node'
+import { createSandbox, type Policy, type Sandbox } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+import { mswHandlers } from 'stuntdouble/msw'
+import { startServer } from 'stuntdouble/server'
 import { afterEach, beforeEach, vi } from 'vitest'
-import { fetchThrough } from '../../../src/http/web.js'
-import { credentials, type WorldOptions, world } from '../../queue/world.js'
+import { credentials } from '../../queue/world.js'
 
-const hostFetch = globalThis.fetch
+/** The ways by which a client reaches the double. */
+export const ways = ['fetch', 'msw', 'server'] as const
+export type Way = (typeof ways)[number]
 
-/** The queue behind the vendor's own client, through the global fetch. */
-export function sdkWorld(options: WorldOptions = {}) {
-  const made = world({ vocabulary: 'upstash', ...options })
-  globalThis.fetch = (input, init) => {
-    const url = input instanceof Request ? input.url : String(input)
-    if (url.startsWith('https://queue.test')) return fetchThrough(made.exchange, input, init)
-    return hostFetch(input, init)
-  }
-  const client = new Client({
-    baseUrl: 'https://queue.test',
-    token: credentials.token,
-    retry: false,
-    enableTelemetry: true,
-  })
+const endings: (() => unknown)[] = []
+
+/** The queue behind the vendor's own client. */
+export async function sdkWorld(way: Way, policy: Partial<Policy> = {}) {
+  const options = { vocabulary: 'upstash', startAt: '2030-01-01T00:00:00Z', policy } as const
+  const sandbox = await reach(way, options)
+  const client = new Client({ baseUrl: sandbox.addresses.queue, token: credentials.token, retry: false })
   const receiver = new Receiver({ currentSigningKey: credentials.current, nextSigningKey: credentials.next })
-  return { ...made, client, receiver }
+  const { clock, traffic, queue, destinations } = sandbox
+  return { sandbox, clock, traffic, queue, destinations, client, receiver }
 }
 
-/** The SDK prints what it throws; restores the global fetch after each test. */
+async function reach(
+  way: Way,
+  options: Parameters<typeof createSandbox>[0] & { vocabulary: 'upstash' },
+): Promise<Sandbox> {
+  if (way === 'server') {
+    const server = await startServer({ port: 0, ...options })
+    endings.push(() => server.close())
+    return server.tenant('main')
+  }
+  const sandbox = createSandbox(options)
+  endings.push(() => sandbox.dispose())
+  if (way === 'fetch') replaceFetch(sandbox)
+  else {
+    const interception = setupServer(...mswHandlers(sandbox))
+    interception.listen({ onUnhandledFrame: 'error' })
+    endings.push(() => interception.close())
+  }
+  return sandbox
+}
+
+/** The SDK prints what it throws; what was set up for a test ends with it. */
 export function quietSdk(): void {
   beforeEach(() => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     vi.spyOn(console, 'warn').mockImplementation(() => undefined)
   })
-  afterEach(() => {
-    globalThis.fetch = hostFetch
+  afterEach(async () => {
+    for (const end of endings.splice(0).reverse()) await end()
     vi.restoreAllMocks()
   })
 }
