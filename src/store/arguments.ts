@@ -27,6 +27,13 @@ export class ArgReader {
     return word
   }
 
+  /** All words that are left, in an array of just their number. */
+  rest(): Bytes[] {
+    const words = this.#argv.slice(this.#at)
+    this.#at = this.#argv.length
+    return words
+  }
+
   peek(): Bytes | undefined {
     return this.#argv[this.#at]
   }
@@ -159,8 +166,15 @@ export function tuple<T extends readonly Arg<unknown>[]>(
     shape: { kind: 'sequence', parts: args },
     min: sum(args, 'min'),
     max: sum(args, 'max'),
-    read: (from) => args.map((arg) => arg.read(from)) as never,
+    read: (args.length === 2
+      ? pairReader(args[0]!, args[1]!)
+      : (from: ArgReader) => args.map((arg) => arg.read(from))) as never,
   }
+}
+
+/** Pairs are what most long commands are made of. */
+function pairReader(first: Arg<unknown>, second: Arg<unknown>): (from: ArgReader) => unknown[] {
+  return (from) => [first.read(from), second.read(from)]
 }
 
 /** One or more of the same, to the end. A rest that does not come out even is the arity error. */

@@ -177,8 +177,8 @@ export const trimOptions: Arg<Trim> = {
 export interface Addition {
   readonly create: boolean
   readonly trim: Trim | undefined
-  /** `*`: the stream chooses all of it; `5-*`: it chooses the sequence number. */
-  readonly id: '*' | { readonly ms: Half } | StreamId
+  /** `*`: the stream chooses all of it; without `seq`, written `5-*`, it chooses the sequence number. */
+  readonly id: '*' | { readonly ms: Half; readonly seq: Half | undefined }
   readonly fields: Bytes[]
 }
 
@@ -188,26 +188,31 @@ export const addition: Arg<Addition> = {
   min: 3,
   max: Number.POSITIVE_INFINITY,
   read(from) {
-    const words = noTrim()
+    let words: TrimWords | undefined
     let create = true
-    while (from.left > 0 && from.peek() !== '*') {
+    while (mayBeOption(from.peek())) {
       if (from.takes('NOMKSTREAM')) create = false
-      else if (!takesTrimOption(from, words)) break
+      else if (!takesTrimOption(from, (words ??= noTrim()))) break
     }
     const id = readNewId(from.next())
-    const trim = checkedTrim(words)
+    const trim = words && checkedTrim(words)
     if (from.left < 2 || from.left % 2 === 1) throw new UnevenArguments()
-    if (typeof id === 'object' && id.ms === 0 && 'seq' in id && id.seq === 0) throw replyError('zeroStreamId')
-    const fields: Bytes[] = []
-    while (from.left > 0) fields.push(from.next())
-    return { create, trim, id, fields }
+    if (id !== '*' && id.ms === 0 && id.seq === 0) throw replyError('zeroStreamId')
+    return { create, trim, id, fields: from.rest() }
   },
 }
+
+/** Options are words; an id begins with a digit nearly always, and then the look at the options can be spared. */
+function mayBeOption(word: Bytes | undefined): boolean {
+  return word !== undefined && !(word.charCodeAt(0) <= digitNine) && word !== '*'
+}
+
+const digitNine = 57
 
 function readNewId(word: Bytes): Addition['id'] {
   if (word === '*') return '*'
   const ms = parseOpenId(word)
-  return ms === undefined ? toId(word) : { ms }
+  return ms === undefined ? toId(word) : { ms, seq: undefined }
 }
 
 export interface Reading {

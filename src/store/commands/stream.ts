@@ -149,9 +149,10 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   const next = nextId(topId)
   if (next === undefined) throw replyError('streamExhausted')
   if (id === '*') return now > topId.ms ? { ms: now, seq: 0 } : next
-  const chosen = 'seq' in id ? id : id.ms !== topId.ms ? { ms: id.ms, seq: 0 } : next
+  const { ms, seq } = id
+  const chosen = seq !== undefined ? { ms, seq } : ms !== topId.ms ? { ms, seq: 0 } : next
   // The number after the last one of a millisecond would belong to the next millisecond.
-  if (chosen.ms !== id.ms || compareIds(chosen, topId) <= 0) throw replyError('smallStreamId')
+  if (chosen.ms !== ms || compareIds(chosen, topId) <= 0) throw replyError('smallStreamId')
   return chosen
 }
 
