@@ -1,16 +1,10 @@
-import {
-  type CallbackPattern,
-  calledBack,
-  type DeadLetterPattern,
-  type DeliveredPattern,
-  deadLettered,
-  delivered,
-  type PublishedPattern,
-  published,
-} from './queue.js'
+import { isIdle } from './idle.js'
+import type { CallbackPattern, DeadLetterPattern, DeliveredPattern, PublishedPattern } from './patterns.js'
+import { calledBack, deadLettered, delivered, published } from './queue.js'
 import { type SchedulePattern, scheduled } from './schedules.js'
+import { followsSequence, type SequenceStep } from './sequence.js'
 import { executed, hasKey, type KeyPattern, type Word } from './store.js'
-import { followsSequence, isIdle, type RequestPattern, receivedRequest, type SequenceStep } from './traffic.js'
+import { type RequestPattern, receivedRequest } from './traffic.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type { AsymmetricMatcher } from './literal.js'

@@ -1,110 +1,24 @@
 import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
-import type { Duration } from '../src/kernel/duration.js'
-import { formatDuration } from '../src/kernel/duration.js'
-import type { Entry, MessageKind } from '../src/kernel/traffic.js'
-import { timeSeenFrom } from '../src/report/instants.js'
+import type { Entry } from '../src/kernel/traffic.js'
 import { plainText } from '../src/report/safe-text.js'
-import { body, type Field, headerMap, parseJson, plain } from './fields.js'
-import { type AsymmetricMatcher, argumentList, isPlainObject, literal } from './literal.js'
-import { type Candidate, checkPattern, compareFields, type Judged } from './near-misses.js'
+import { body, type Field, parseJson, plain } from './fields.js'
+import { hintsOf, waitHints } from './hints.js'
+import { argumentList, isPlainObject } from './literal.js'
+import { type Candidate, checkPattern, compareFields } from './near-misses.js'
+import type { CallbackPattern, DeadLetterPattern, DeliveredPattern, PublishedPattern } from './patterns.js'
 import { type Evidence, entriesOf, evidenceOf } from './received.js'
 import {
-  blockOf,
-  isOpen,
   kindOf,
   type MessageStory,
   pointerOf,
   publishedFieldNames,
   publishedFields,
-  type StoryState,
-  stateOf,
   storiesOf,
   storyFieldNames,
   storyFields,
   storyReadings,
-  waitOf,
 } from './stories.js'
 import { type MatchOptions, search, type Verdict } from './verdict.js'
-
-type Or<T> = T | AsymmetricMatcher
-type Text = Or<string | RegExp>
-
-/** Fields of a message as it was published; all that are given must fit. */
-export interface PublishedPattern {
-  /** The destination's url; `*` stands for any chars. */
-  readonly to?: Text
-  /** A text is compared as text, an object or a list with the parsed JSON (partially), bytes with bytes. */
-  readonly body?: unknown
-  /** Headers for the destination, names in any case. */
-  readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
-  readonly method?: Text
-  readonly retries?: Or<number>
-  readonly delay?: Or<Duration>
-  /** ISO text, `Date` or milliseconds. */
-  readonly notBefore?: Or<string | number | Date>
-  /** Default false: a duplicate does not count as published. */
-  readonly deduplicated?: Or<boolean>
-  readonly urlGroup?: Text | undefined
-  readonly endpointName?: Text | undefined
-  readonly queue?: Text | undefined
-  readonly scheduleId?: Text | undefined
-  readonly flowControlKey?: Text | undefined
-  /** One of the labels. */
-  readonly label?: Text | undefined
-  readonly labels?: Or<readonly Text[]> | undefined
-  readonly callback?: Text | undefined
-  readonly failureCallback?: Text | undefined
-  readonly kind?: Or<MessageKind>
-  readonly messageId?: Text
-  readonly sourceMessageId?: Text | undefined
-}
-
-/** Fields of a message's whole life. `headers` and `body` are those of the last attempt. */
-export interface DeliveredPattern extends PublishedPattern {
-  /** How many there were, their statuses `[500, 0, 200]` (0 without an answer), or partial attempts. */
-  readonly attempts?: Or<number | readonly (number | Readonly<Record<string, unknown>>)[]>
-  /** Default `DELIVERED`. */
-  readonly state?: Or<StoryState>
-  /** Status of the last attempt. */
-  readonly status?: Or<number>
-  readonly error?: Text | undefined
-  readonly retried?: Or<number>
-  /** Body of the last answer. */
-  readonly response?: unknown
-  readonly deliveredAt?: Or<string | number | Date>
-}
-
-export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'deliveredAt'> {
-  readonly dlqId?: Text
-}
-
-/** Fields of a callback: of the message that carried it and of the JSON in its body, decoded from base64. */
-export interface CallbackPattern {
-  readonly to?: Text
-  readonly kind?: Or<'callback' | 'failure-callback'>
-  /** Default `DELIVERED`: the callback arrived. */
-  readonly state?: Or<StoryState>
-  /** Attempts of the callback itself. */
-  readonly attempts?: DeliveredPattern['attempts']
-  /** Status that the destination of the source message answered. */
-  readonly status?: Or<number>
-  readonly retried?: Or<number>
-  readonly maxRetries?: Or<number>
-  /** What the destination answered. */
-  readonly body?: unknown
-  readonly sourceBody?: unknown
-  readonly header?: unknown
-  readonly sourceHeader?: unknown
-  readonly sourceMessageId?: Text
-  readonly dlqId?: Text | undefined
-  readonly url?: Text
-  readonly method?: Text
-  readonly topicName?: Text | undefined
-  readonly endpointName?: Text | undefined
-  readonly scheduleId?: Text | undefined
-  readonly notBefore?: unknown
-  readonly createdAt?: unknown
-}
 
 const ofMessages = (entry: Entry): boolean => entry.type !== 'command' && entry.type !== 'keyspace'
 
@@ -274,70 +188,4 @@ function callText(pattern: object, options: MatchOptions): string {
 function nounOf(state: unknown): readonly [string, string] {
   if (state === 'DELIVERED') return ['delivered message', 'delivered messages']
   return ['message', 'messages']
-}
-
-/** Sentences for slips that the ✗ alone does not explain. */
-function hintsOf(
-  evidence: Evidence,
-  pattern: { readonly to?: unknown; readonly headers?: unknown },
-  nearest: readonly Judged[],
-): string[] {
-  const hints: string[] = []
-  const { to } = pattern
-  if (typeof to === 'string' && !/^[a-z]+:\/\//i.test(to) && !to.startsWith('*')) {
-    hints.push(
-      `to is compared with the whole url: write 'https://${plainText(to)}', or '*${plainText(to)}' for any host.`,
-    )
-  }
-  const prefixed = prefixHint(evidence, pattern.headers)
-  if (prefixed !== undefined && nearest.some((one) => one.misses.some((miss) => miss.name === 'headers'))) {
-    hints.push(prefixed)
-  }
-  return hints
-}
-
-/** The prefix of the service's own headers is another word in each vocabulary. */
-function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
-  if (!isPlainObject(wanted)) return undefined
-  const seen = new Set<string>()
-  for (const entry of evidence.entries) {
-    if (entry.type === 'attempt' || entry.type === 'published') {
-      for (const name of headerMap(entry.headers).keys()) seen.add(name)
-    }
-  }
-  for (const name of Object.keys(wanted)) {
-    const lower = name.toLowerCase()
-    const rest = lower.slice(lower.indexOf('-'))
-    const other = [...seen].find((header) => header !== lower && header.includes('-') && header.endsWith(rest))
-    if (!seen.has(lower) && other !== undefined && rest.length > 2) {
-      return `there is no header ${literal(name)}, but ${literal(other)}: own headers carry the prefix of the sandbox's vocabulary.`
-    }
-  }
-  return undefined
-}
-
-const mostWaits = 3
-
-/** Messages that have not come to their end: until when they wait, why, and the call that gets them there. */
-function waitHints(evidence: Evidence, stories: readonly MessageStory[], nearest: readonly Judged[]): string[] {
-  const open = stories.filter((story) => isOpen(stateOf(story)))
-  if (open.length === 0) return []
-  const rank = new Map(nearest.map((one, index) => [one.candidate.seq, index]))
-  const ranked = open.sort((a, b) => rank.get(pointerOf(a).seq)! - rank.get(pointerOf(b).seq)!)
-  return ranked.slice(0, mostWaits).map((story) => waitHint(evidence, story))
-}
-
-function waitHint(evidence: Evidence, story: MessageStory): string {
-  const name = evidence.name(story.id)
-  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
-  const wait = waitOf(story)
-  const block = blockOf(story)
-  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
-  if (wait === undefined || wait.until <= now) {
-    return stateOf(story) === 'ACTIVE'
-      ? `${name} is being delivered right now. Await sandbox.clock.drain() first.`
-      : `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
-  }
-  const left = formatDuration(wait.until - now)
-  return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
 }

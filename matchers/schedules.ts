@@ -3,14 +3,12 @@ import type { Duration } from '../src/kernel/duration.js'
 import type { Schedule } from '../src/queue/schedules.js'
 import { plainText } from '../src/report/safe-text.js'
 import { address, body, type Field, headers, moment, plain, span } from './fields.js'
-import { type AsymmetricMatcher, argumentList } from './literal.js'
+import { argumentList } from './literal.js'
 import { type Candidate, checkPattern, compareFields } from './near-misses.js'
+import type { Or, Text } from './patterns.js'
 import { evidenceOf } from './received.js'
 import { label } from './stories.js'
 import { type MatchOptions, search, type Verdict } from './verdict.js'
-
-type Or<T> = T | AsymmetricMatcher
-type Text = Or<string | RegExp>
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
 export interface SchedulePattern {

@@ -1,0 +1,74 @@
+import { formatDuration } from '../src/kernel/duration.js'
+import { timeSeenFrom } from '../src/report/instants.js'
+import { plainText } from '../src/report/safe-text.js'
+import { headerMap } from './fields.js'
+import { isPlainObject, literal } from './literal.js'
+import type { Judged } from './near-misses.js'
+import type { Evidence } from './received.js'
+import { blockOf, isOpen, type MessageStory, pointerOf, stateOf, waitOf } from './stories.js'
+
+/** Sentences for slips that the ✗ alone does not explain. */
+export function hintsOf(
+  evidence: Evidence,
+  pattern: { readonly to?: unknown; readonly headers?: unknown },
+  nearest: readonly Judged[],
+): string[] {
+  const hints: string[] = []
+  const { to } = pattern
+  if (typeof to === 'string' && !/^[a-z]+:\/\//i.test(to) && !to.startsWith('*')) {
+    hints.push(
+      `to is compared with the whole url: write 'https://${plainText(to)}', or '*${plainText(to)}' for any host.`,
+    )
+  }
+  const prefixed = prefixHint(evidence, pattern.headers)
+  if (prefixed !== undefined && nearest.some((one) => one.misses.some((miss) => miss.name === 'headers'))) {
+    hints.push(prefixed)
+  }
+  return hints
+}
+
+/** The prefix of the service's own headers is another word in each vocabulary. */
+function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
+  if (!isPlainObject(wanted)) return undefined
+  const seen = new Set<string>()
+  for (const entry of evidence.entries) {
+    if (entry.type === 'attempt' || entry.type === 'published') {
+      for (const name of headerMap(entry.headers).keys()) seen.add(name)
+    }
+  }
+  for (const name of Object.keys(wanted)) {
+    const lower = name.toLowerCase()
+    const rest = lower.slice(lower.indexOf('-'))
+    const other = [...seen].find((header) => header !== lower && header.includes('-') && header.endsWith(rest))
+    if (!seen.has(lower) && other !== undefined && rest.length > 2) {
+      return `there is no header ${literal(name)}, but ${literal(other)}: own headers carry the prefix of the sandbox's vocabulary.`
+    }
+  }
+  return undefined
+}
+
+const mostWaits = 3
+
+/** Messages that have not come to their end: until when they wait, why, and the call that gets them there. */
+export function waitHints(evidence: Evidence, stories: readonly MessageStory[], nearest: readonly Judged[]): string[] {
+  const open = stories.filter((story) => isOpen(stateOf(story)))
+  if (open.length === 0) return []
+  const rank = new Map(nearest.map((one, index) => [one.candidate.seq, index]))
+  const ranked = open.sort((a, b) => rank.get(pointerOf(a).seq)! - rank.get(pointerOf(b).seq)!)
+  return ranked.slice(0, mostWaits).map((story) => waitHint(evidence, story))
+}
+
+function waitHint(evidence: Evidence, story: MessageStory): string {
+  const name = evidence.name(story.id)
+  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
+  const wait = waitOf(story)
+  const block = blockOf(story)
+  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
+  if (wait === undefined || wait.until <= now) {
+    return stateOf(story) === 'ACTIVE'
+      ? `${name} is being delivered right now. Await sandbox.clock.drain() first.`
+      : `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
+  }
+  const left = formatDuration(wait.until - now)
+  return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
+}

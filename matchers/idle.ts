@@ -1,0 +1,70 @@
+import { formatDuration } from '../src/kernel/duration.js'
+import { timeSeenFrom } from '../src/report/instants.js'
+import { plainText } from '../src/report/safe-text.js'
+import { literal } from './literal.js'
+import { evidenceOf } from './received.js'
+import { replayLine, storyText, type Verdict } from './verdict.js'
+
+/** What a sandbox has to say about work that is left. */
+interface Idle {
+  readonly clock: {
+    now(): number
+    pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
+    running(): readonly string[]
+  }
+  readonly faults?: { readonly unused?: unknown } | undefined
+  readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+}
+
+/** Nothing left to happen: no timer but schedules, nothing that runs, no fault or script step that never struck. */
+export function isIdle(received: unknown): Verdict {
+  const matcher = 'toBeIdle'
+  const evidence = evidenceOf(matcher, received, 'sandbox')
+  if (evidence.role !== 'sandbox')
+    throw new TypeError(`${matcher}() needs the sandbox: write expect(sandbox).${matcher}().`)
+  const left = leftovers(received as Idle)
+  return {
+    pass: left.length === 0,
+    found: [],
+    explain: (not) => {
+      const lines = [`expect(sandbox)${not ? '.not' : ''}.${matcher}()`, '']
+      if (not) lines.push('Expected something left to happen, but no timer waits and no fault is unused.')
+      else lines.push('Expected nothing left to happen, but:', ...left.map((one) => `  ${one}`))
+      if (!not && left.some((one) => one.startsWith('waits')))
+        lines.push('', 'Hint: await sandbox.clock.drain() first.')
+      lines.push(replayLine(evidence, evidence.entries.at(-1)?.seq), '', storyText(evidence.entries, undefined))
+      return lines.join('\n')
+    },
+  }
+}
+
+const mostLeft = 10
+
+function leftovers(sandbox: Idle): string[] {
+  const { clock } = sandbox
+  const now = clock.now()
+  const timers = clock.pending().filter((timer) => !timer.background)
+  const lines = timers.slice(0, mostLeft).map((timer) => {
+    const left = formatDuration(timer.at - now)
+    return `waits ${left}, until ${timeSeenFrom(timer.at, now)}: ${plainText(timer.label)}`
+  })
+  if (timers.length > mostLeft) lines.push(`… and ${timers.length - mostLeft} more timers`)
+  for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
+  for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
+  for (const one of listOf(sandbox.destinations?.unplayed, sandbox.destinations)) {
+    const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
+    const kinds = steps.map((step) => String(step.kind)).join(', ')
+    lines.push(`script steps never met at ${plainText(pattern)}: ${plainText(kinds)}`)
+  }
+  return lines
+}
+
+/** Some views offer a list, others a function that makes one. */
+function listOf(given: unknown, owner: unknown): readonly unknown[] {
+  const list = typeof given === 'function' ? given.call(owner) : given
+  return Array.isArray(list) ? list : []
+}
+
+function textOf(fault: unknown): string {
+  return typeof fault === 'string' ? plainText(fault) : literal(fault)
+}

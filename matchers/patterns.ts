@@ -1,0 +1,84 @@
+import type { Duration } from '../src/kernel/duration.js'
+import type { MessageKind } from '../src/kernel/traffic.js'
+import type { AsymmetricMatcher } from './literal.js'
+import type { StoryState } from './stories.js'
+
+export type Or<T> = T | AsymmetricMatcher
+export type Text = Or<string | RegExp>
+
+/** Fields of a message as it was published; all that are given must fit. */
+export interface PublishedPattern {
+  /** The destination's url; `*` stands for any chars. */
+  readonly to?: Text
+  /** A text is compared as text, an object or a list with the parsed JSON (partially), bytes with bytes. */
+  readonly body?: unknown
+  /** Headers for the destination, names in any case. */
+  readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  readonly method?: Text
+  readonly retries?: Or<number>
+  readonly delay?: Or<Duration>
+  /** ISO text, `Date` or milliseconds. */
+  readonly notBefore?: Or<string | number | Date>
+  /** Default false: a duplicate does not count as published. */
+  readonly deduplicated?: Or<boolean>
+  readonly urlGroup?: Text | undefined
+  readonly endpointName?: Text | undefined
+  readonly queue?: Text | undefined
+  readonly scheduleId?: Text | undefined
+  readonly flowControlKey?: Text | undefined
+  /** One of the labels. */
+  readonly label?: Text | undefined
+  readonly labels?: Or<readonly Text[]> | undefined
+  readonly callback?: Text | undefined
+  readonly failureCallback?: Text | undefined
+  readonly kind?: Or<MessageKind>
+  readonly messageId?: Text
+  readonly sourceMessageId?: Text | undefined
+}
+
+/** Fields of a message's whole life. `headers` and `body` are those of the last attempt. */
+export interface DeliveredPattern extends PublishedPattern {
+  /** How many there were, their statuses `[500, 0, 200]` (0 without an answer), or partial attempts. */
+  readonly attempts?: Or<number | readonly (number | Readonly<Record<string, unknown>>)[]>
+  /** Default `DELIVERED`. */
+  readonly state?: Or<StoryState>
+  /** Status of the last attempt. */
+  readonly status?: Or<number>
+  readonly error?: Text | undefined
+  readonly retried?: Or<number>
+  /** Body of the last answer. */
+  readonly response?: unknown
+  readonly deliveredAt?: Or<string | number | Date>
+}
+
+export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'deliveredAt'> {
+  readonly dlqId?: Text
+}
+
+/** Fields of a callback: of the message that carried it and of the JSON in its body, decoded from base64. */
+export interface CallbackPattern {
+  readonly to?: Text
+  readonly kind?: Or<'callback' | 'failure-callback'>
+  /** Default `DELIVERED`: the callback arrived. */
+  readonly state?: Or<StoryState>
+  /** Attempts of the callback itself. */
+  readonly attempts?: DeliveredPattern['attempts']
+  /** Status that the destination of the source message answered. */
+  readonly status?: Or<number>
+  readonly retried?: Or<number>
+  readonly maxRetries?: Or<number>
+  /** What the destination answered. */
+  readonly body?: unknown
+  readonly sourceBody?: unknown
+  readonly header?: unknown
+  readonly sourceHeader?: unknown
+  readonly sourceMessageId?: Text
+  readonly dlqId?: Text | undefined
+  readonly url?: Text
+  readonly method?: Text
+  readonly topicName?: Text | undefined
+  readonly endpointName?: Text | undefined
+  readonly scheduleId?: Text | undefined
+  readonly notBefore?: unknown
+  readonly createdAt?: unknown
+}
