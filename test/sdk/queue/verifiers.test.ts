@@ -1,0 +1,53 @@
+import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
+import { expect, test } from 'vitest'
+import { credentials, shop, world } from '../../queue/world.js'
+
+// The framework verifiers of the SDK as destinations: queue.md 9, "Framework verifiers".
+
+const config = { currentSigningKey: credentials.current, nextSigningKey: credentials.next }
+
+test('an app-router handler behind its verifier takes deliveries of the double', async () => {
+  const { queue, clock, destinations, traffic } = world({ vocabulary: 'upstash' })
+  const seen: unknown[] = []
+  destinations.on(
+    shop,
+    verifySignatureAppRouter(async (request: Request) => {
+      seen.push(await request.json())
+      return new Response('ok')
+    }, config),
+  )
+  queue.publish({ to: shop, body: { id: 1 } })
+  await clock.drain()
+  expect(seen).toEqual([{ id: 1 }])
+  expect(traffic.of('attempt')[0]!.outcome!.status).toBe(200)
+})
+
+test('keys that were rotated twice without an update break it: the framework answers 500, the queue retries', async () => {
+  const { queue, clock, destinations, traffic } = world({ vocabulary: 'upstash' })
+  destinations.on(
+    shop,
+    verifySignatureAppRouter(() => new Response('ok'), config),
+  )
+  queue.keys.rotate()
+  queue.publish({ to: shop })
+  await clock.drain()
+  expect(traffic.of('attempt')[0]!.outcome!.status).toBe(200)
+  queue.keys.rotate()
+  queue.publish({ to: shop, retries: 1 })
+  await clock.drain()
+  expect(
+    traffic
+      .of('attempt')
+      .slice(1)
+      .map(({ outcome }) => [outcome!.status, outcome!.state]),
+  ).toEqual([
+    [500, 'RETRY'],
+    [500, 'FAILED'],
+  ])
+  expect(String(destinations.errors[0])).toContain('SignatureError')
+})
+
+test('a missing header is 403 to the app router', async () => {
+  const handler = verifySignatureAppRouter(() => new Response('ok'), config)
+  expect((await handler(new Request(shop, { method: 'POST', body: '{}' }))).status).toBe(403)
+})
