@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
 import type { User } from './access.js'
-import { type Arg, ArgReader, UnevenArguments, type Values } from './arguments.js'
+import { type Arg, ArgReader, bytes, key, UnevenArguments, type Values } from './arguments.js'
 import type { Database } from './database.js'
 import { replyError, wrongArity } from './errors.js'
 import type { Reply } from './reply.js'
@@ -88,8 +88,7 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
   const mostWords = specs.reduce((total, arg) => total + arg.max, words)
   // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
   const maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
-  const read = valuesReader(row.args)
-  const reader = new ArgReader()
+  const reader = new ValuesReader(name, words, row.args)
   return {
     name,
     group: '',
@@ -102,44 +101,69 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
     maxWords,
     execute(argv, context) {
       if (argv.length < minWords || argv.length > maxWords) throw wrongArity(name)
-      reader.start(argv, words)
-      let values: Values<A>
-      try {
-        values = read(reader)
-      } catch (error) {
-        throw error instanceof UnevenArguments ? wrongArity(name) : error
-      }
-      if (reader.left > 0) throw replyError('syntax')
-      return row.run(values, context)
+      return row.run(reader.read(argv), context)
     },
-    keysOf: (argv) => collect(argv).keys!,
-    channelsOf: (argv) => collect(argv).channels!,
-  }
-
-  function collect(argv: readonly Bytes[]): ArgReader {
-    const collecting = new ArgReader()
-    collecting.keys = []
-    collecting.channels = []
-    collecting.start(argv, words)
-    try {
-      read(collecting)
-    } catch {
-      // The same words fail again, with their text, when they are executed.
-    }
-    return collecting
+    keysOf: (argv) => reader.collect(argv).keys!,
+    channelsOf: (argv) => reader.collect(argv).channels!,
   }
 }
 
 /**
- * One values object per command, filled anew by each call: bodies stay monomorphic and nothing is allocated. That is
- * safe because a body takes its values apart before it does anything else, and cannot wait.
+ * Turns words into the values that a body takes. There is one values object per command, filled anew by each call:
+ * bodies stay monomorphic and nothing is allocated. That is safe because a body takes its values apart before it does
+ * anything else, and cannot wait.
  */
-function valuesReader<A extends ArgSpecs>(args: A): (from: ArgReader) => Values<A> {
-  const names = Object.keys(args)
-  const specs = Object.values(args)
-  const values: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, undefined]))
-  return (from) => {
-    for (let index = 0; index < specs.length; index++) values[names[index]!] = specs[index]!.read(from)
-    return values as Values<A>
+class ValuesReader<A extends ArgSpecs> {
+  readonly #command: string
+  /** Words of the command's name. */
+  readonly #start: number
+  readonly #names: readonly string[]
+  readonly #specs: readonly Arg<unknown>[]
+  /** So many specs at the beginning take one word as it is: no parser is asked for these. */
+  readonly #plain: number
+  readonly #values: Record<string, unknown>
+  readonly #words = new ArgReader()
+
+  constructor(command: string, start: number, args: A) {
+    this.#command = command
+    this.#start = start
+    this.#names = Object.keys(args)
+    this.#specs = Object.values(args)
+    const parsed = this.#specs.findIndex((spec) => spec.read !== bytes.read && spec.read !== key.read)
+    this.#plain = parsed === -1 ? this.#specs.length : parsed
+    this.#values = Object.fromEntries(this.#names.map((name) => [name, undefined]))
+  }
+
+  /** The caller has checked the number of words. */
+  read(argv: readonly Bytes[]): Values<A> {
+    for (let index = 0; index < this.#plain; index++) this.#values[this.#names[index]!] = argv[this.#start + index]
+    if (this.#plain < this.#specs.length) this.#parse(argv)
+    return this.#values as Values<A>
+  }
+
+  /** The keys and channels among the words, as far as these can be understood. */
+  collect(argv: readonly Bytes[]): ArgReader {
+    const words = new ArgReader()
+    words.keys = []
+    words.channels = []
+    words.start(argv, this.#start)
+    try {
+      for (const spec of this.#specs) spec.read(words)
+    } catch {
+      // The same words fail again, with their text, when they are executed.
+    }
+    return words
+  }
+
+  #parse(argv: readonly Bytes[]): void {
+    this.#words.start(argv, this.#start + this.#plain)
+    try {
+      for (let index = this.#plain; index < this.#specs.length; index++) {
+        this.#values[this.#names[index]!] = this.#specs[index]!.read(this.#words)
+      }
+    } catch (error) {
+      throw error instanceof UnevenArguments ? wrongArity(this.#command) : error
+    }
+    if (this.#words.left > 0) throw replyError('syntax')
   }
 }

@@ -43,8 +43,9 @@ export class Database {
   #deadlines = new Heap<Deadline>()
   #sequence = 0
   /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
-  #touchedKeys: Bytes[] = []
-  #touched: KeyEntry[] = []
+  readonly #touchedKeys: Bytes[] = []
+  readonly #touched: KeyEntry[] = []
+  #touchedCount = 0
   /** Those of them that the running command made itself: one left empty never was there. */
   #made = new Set<KeyEntry>()
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
@@ -143,8 +144,9 @@ export class Database {
       if (!(entry.value instanceof type)) throw replyError('wrongType')
       entry.usedAt = this.#seconds()
     }
-    this.#touchedKeys.push(key)
-    this.#touched.push(entry)
+    // Not pushed: arrays that are emptied by every command would give up their room each time.
+    this.#touchedKeys[this.#touchedCount] = key
+    this.#touched[this.#touchedCount++] = entry
     return entry.value as T
   }
 
@@ -211,8 +213,10 @@ export class Database {
 
   /** Ends a command: containers that became empty vanish. */
   settle(): void {
-    if (this.#touched.length === 0) return
-    for (let index = 0; index < this.#touched.length; index++) {
+    const count = this.#touchedCount
+    if (count === 0) return
+    this.#touchedCount = 0
+    for (let index = 0; index < count; index++) {
       const entry = this.#touched[index]!
       if (!(entry.value as Container).isEmpty) continue
       const key = this.#touchedKeys[index]!
@@ -220,8 +224,6 @@ export class Database {
       this.#entries.delete(key)
       if (!this.#made.has(entry)) this.notify('g', 'del', key)
     }
-    this.#touchedKeys.length = 0
-    this.#touched.length = 0
     if (this.#made.size > 0) this.#made.clear()
   }
 

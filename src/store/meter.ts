@@ -25,7 +25,7 @@ export class Meter {
   #bytesOut = 0
   #today = 0
   #thisMonth = 0
-  #day = 0
+  #dayEnds = 0
   #month = 0
   #paused = false
 
@@ -81,9 +81,10 @@ export class Meter {
 
   /** Begins to count anew on another day or month. */
   #turnPage(): void {
-    const day = Math.floor(this.now() / dayMs)
-    if (day === this.#day) return
-    this.#day = day
+    const now = this.now()
+    if (now < this.#dayEnds) return
+    const day = Math.floor(now / dayMs)
+    this.#dayEnds = (day + 1) * dayMs
     this.#today = 0
     const month = monthOf(day)
     if (month === this.#month) return
