@@ -14,6 +14,7 @@ import { Queue } from './queue/queue.js'
 import type { SignatureWindow } from './queue/signing.js'
 import { TrafficView } from './report/traffic-view.js'
 import { statsService } from './stats/endpoints.js'
+import { payAsYouGo, unmetered } from './stats/reports.js'
 import { Statistics } from './stats/statistics.js'
 import { Access } from './store/access.js'
 import { DirectStore } from './store/direct.js'
@@ -263,6 +264,7 @@ export class Sandbox {
       traffic,
       now: () => clock.now(),
       deadLetters: () => queue.courier.deadLetters.size,
+      price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
     })
     const services = [
       storeService(journal, clock),

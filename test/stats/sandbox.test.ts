@@ -46,3 +46,15 @@ test('what the SDK-side publishes and the queue delivers is what the endpoint re
   expect(report.daily_bandwidths[14].y).toBe(sent)
   expect(report.total_monthly_billing).toBe(0.00003)
 })
+
+test.each([
+  ['payg', 0.00001],
+  ['free', 0],
+  ['fixed-1m', 0],
+] as const)('a message on the plan %s costs %d dollars', async (queuePlan, dollars) => {
+  using sandbox = createSandbox({ policy: { queuePlan } })
+  sandbox.destinations.record(to)
+  sandbox.queue.publish({ to })
+  await sandbox.clock.drain()
+  expect(sandbox.stats.queue().total_monthly_billing).toBe(dollars)
+})
