@@ -131,7 +131,8 @@ const vocabularies: Readonly<Record<string, Vocabulary>> = { service: serviceVoc
 export type VocabularyName = 'service' | 'upstash'
 
 export function vocabularyOf(given: VocabularyName | Vocabulary): Vocabulary {
-  const found = typeof given === 'string' ? vocabularies[given] : given
+  if (typeof given === 'object' && given !== null) return given
+  const found = Object.hasOwn(vocabularies, given) ? vocabularies[given] : undefined
   if (found) return found
   throw new TypeError(
     `There is no vocabulary ${JSON.stringify(given)}. Use ${Object.keys(vocabularies).join(' or ')}, or give a Vocabulary object.`,

@@ -174,7 +174,7 @@ export class VirtualClock implements Clock {
   /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
   advance(by: Duration): Promise<void> {
     const wait = milliseconds(by)
-    return this.#drive('advance', () => this.#runUntil(this.now() + wait, Number.POSITIVE_INFINITY, true))
+    return this.#drive('advance', () => this.#runUntil(instant(this.now() + wait), Number.POSITIVE_INFINITY, true))
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
@@ -540,10 +540,11 @@ export type Instant = number | string | Date
 
 /** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse is told with the next step. */
 export function instant(at: Instant): number {
-  const time = typeof at === 'number' ? at : typeof at === 'string' ? Date.parse(at) : at.getTime()
-  if (Number.isFinite(time)) return time
+  const time = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN)
+  // What a Date can tell: 100 million days around 1970.
+  if (Math.abs(time) <= 8.64e15) return time
   throw new RangeError(
-    `${JSON.stringify(at)} is not a time: give milliseconds, a Date or a text like '2030-01-01T09:00:00Z'.`,
+    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time: give milliseconds, a Date or a text like '2030-01-01T09:00:00Z'.`,
   )
 }
 

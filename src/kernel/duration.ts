@@ -19,7 +19,7 @@ export function parseDuration(text: string): number | undefined {
 
 /** Milliseconds of a duration that the user of our API gave; misuse is told with the next step. */
 export function milliseconds(duration: Duration): number {
-  const parsed = typeof duration === 'number' ? duration : parseDuration(duration)
+  const parsed = typeof duration === 'string' ? parseDuration(duration) : Number(duration ?? Number.NaN)
   if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed
   throw new RangeError(
     `${typeof duration === 'string' ? JSON.stringify(duration) : String(duration)} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,

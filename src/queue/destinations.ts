@@ -112,6 +112,11 @@ export class Destinations {
 
   /** Registers a plain function over the delivery; several times faster than a `Request → Response` handler. */
   answer(pattern: string | URL, answer: PlainHandler | PlainAnswer): this {
+    if (answer === undefined || answer === null) {
+      throw new TypeError(
+        `destinations.answer(${JSON.stringify(String(pattern))}) needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
+      )
+    }
     this.#route(pattern).handler = typeof answer === 'function' ? answer : () => answer
     return this
   }
@@ -127,10 +132,10 @@ export class Destinations {
 
   /** The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. */
   script(pattern: string | URL, steps: readonly Step[]): this {
-    for (const step of steps) {
-      if (typeof step?.kind === 'string') continue
+    for (const step of Array.isArray(steps) ? steps : [steps]) {
+      if (typeof step?.kind === 'string' && Array.isArray(steps)) continue
       throw new TypeError(
-        `destinations.script() takes steps such as status(500), reset(), timeout(), lostAck(), ok(), got ${JSON.stringify(step)}.`,
+        `destinations.script() takes steps such as status(500), reset(), timeout(), lostAck(), ok() in an array, got ${JSON.stringify(step)}.`,
       )
     }
     this.#route(pattern).script.push(...steps)

@@ -18,7 +18,7 @@ import type { MessageLog } from './log.js'
 import type { Message, Origin } from './message.js'
 import { planOf } from './plan.js'
 import { type PublishHeaders, type PublishSettings, type RawSettings, readSettings } from './publish.js'
-import type { ReadContext } from './publish-options.js'
+import { publishOptions, type ReadContext } from './publish-options.js'
 import { Published } from './published.js'
 import { Lanes } from './queues.js'
 import { type Schedule, Schedules } from './schedules.js'
@@ -174,7 +174,19 @@ export class Queue {
 
   /** Publishes without HTTP. @returns the message, or one message for each endpoint of a url group */
   publish(direct: DirectPublish): Message | readonly Message[] {
+    if (typeof direct?.to !== 'string') {
+      throw new TypeError(
+        "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
+      )
+    }
     const { to, body, headers = {}, queue, ...options } = direct
+    const known = publishOptions.map(({ name }) => name)
+    const stranger = Object.keys(options).find((name) => !known.includes(kebab(name)) && !openOption.test(name))
+    if (stranger !== undefined) {
+      throw new TypeError(
+        `queue.publish() has no option ${JSON.stringify(stranger)}. It takes to, body, headers, queue, ${known.map(camel).join(', ')}.`,
+      )
+    }
     const settings = new Map<string, string>()
     for (const [name, value] of Object.entries(options))
       if (value !== undefined) settings.set(kebab(name), String(value))
@@ -441,6 +453,13 @@ export class Queue {
 
 function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/** Options of the callbacks, and what the workflow protocol adds. */
+const openOption = /^(?:callback|failureCallback|workflow|featureSet)/
+
+function camel(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function bytesOf(body: unknown): Bytes {

@@ -6,5 +6,6 @@ export function parseServiceDuration(text: string): number | undefined {
   let seconds = 0
   for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)([smhd])/g))
     seconds += Number(count) * unitSeconds[unit!]!
-  return Math.round(seconds * 1000)
+  // Longer ones would leave the time that a Date can tell.
+  return seconds <= 1e12 ? Math.round(seconds * 1000) : undefined
 }

@@ -35,7 +35,7 @@ export class DirectStore {
    */
   run(...words: readonly Word[]): PlainReply {
     const { access, meter } = this.engine
-    const argv = words.map(bytesOfWord)
+    const argv = words.map((word, at) => bytesOfWord(word, at))
     return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
   }
 
@@ -87,7 +87,12 @@ export class DirectStore {
   }
 }
 
-function bytesOfWord(word: Word): Bytes {
+function bytesOfWord(word: Word, at = 0): Bytes {
+  if (word === undefined || word === null || (typeof word === 'object' && !(word instanceof Uint8Array))) {
+    throw new TypeError(
+      `store.run() and store.get() take texts, numbers and bytes; word ${at + 1} is ${word === null ? 'null' : typeof word}. Write objects as JSON.stringify(value).`,
+    )
+  }
   return word instanceof Uint8Array ? fromArray(word) : utf8(String(word))
 }
 

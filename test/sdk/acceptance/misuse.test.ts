@@ -1,0 +1,175 @@
+import { describe, expect, test, vi } from 'vitest'
+import { status } from '../../../src/queue/script.js'
+import { createSandbox } from '../../../src/sandbox.js'
+import { open, shop } from './shop.js'
+
+// What a user gets to read who holds the tool by the wrong end: a sentence that says what to do instead.
+
+const wrong = (value: unknown): never => value as never
+
+describe('a mistake is a sentence with the next step', () => {
+  test.each<[string, () => unknown, RegExp]>([
+    ['vocabulary', () => createSandbox({ vocabulary: wrong('vendor') }), /Use service or upstash/],
+    ['vocabulary of an object', () => createSandbox({ vocabulary: wrong('constructor') }), /Use service or upstash/],
+    ['policy', () => createSandbox({ policy: wrong({ retrys: 3 }) }), /no policy "retrys".*retries/],
+    ['clock mode', () => createSandbox({ clock: wrong('fast') }), /Use manual, auto, real/],
+    ['start', () => createSandbox({ startAt: 'soon' }), /"soon" is not a time: give/],
+    ['start out of all time', () => createSandbox({ startAt: 1e18 }), /is not a time: give/],
+    ['duration', () => createSandbox().clock.advance(wrong('5 minutes')), /"5 minutes" is not a duration: give/],
+    ['no duration', () => createSandbox().clock.advance(wrong(undefined)), /is not a duration: give/],
+    ['backwards', () => createSandbox().clock.advance(-1), /-1 is not a duration/],
+    ['no instant', () => createSandbox().clock.advanceTo(wrong(undefined)), /is not a time: give/],
+    ['an instant in the past', () => createSandbox().clock.advanceTo(0), /cannot go back.*earlier startAt/],
+    ['beyond all time', () => createSandbox().clock.advance(1e17), /is not a time: give/],
+    ['foreign url', () => createSandbox().fetch('https://example.com/'), /Ask sandbox\.owns\(url\)/],
+    ['undefined word', () => createSandbox().store.run('SET', 'k', wrong(undefined)), /word 3 is undefined/],
+    ['object word', () => createSandbox().store.run('SET', 'k', wrong({ a: 1 })), /word 3 is object.*JSON\.stringify/],
+    ['publish nothing', () => createSandbox().queue.publish(wrong(undefined)), /queue\.publish\(\{ to:/],
+    [
+      'publish option',
+      () => createSandbox().queue.publish(wrong({ to: shop, retrys: 1 })),
+      /no option "retrys".*retries/,
+    ],
+    [
+      'handler',
+      () => createSandbox().destinations.on(shop, wrong(undefined)),
+      /needs a function \(request, task\) => Response/,
+    ],
+    ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /give an absolute url/],
+    ['answer', () => createSandbox().destinations.answer(shop, wrong(undefined)), /needs what to answer/],
+    ['script', () => createSandbox().destinations.script(shop, [wrong(500)]), /takes steps such as status\(500\)/],
+    ['script without a list', () => createSandbox().destinations.script(shop, wrong(status(500))), /in an array/],
+    ['status', () => status(99), /from 200 to 599/],
+    [
+      'nothing arrived',
+      () => createSandbox().destinations.record(shop).last(),
+      /Await clock\.drain\(\) or clock\.advance\(\) first/,
+    ],
+  ])('%s', async (_, misuse, sentence) => {
+    await expect((async () => misuse())()).rejects.toThrow(sentence)
+  })
+
+  test('a delay beyond all time is refused at publish, and the story can still be told', async () => {
+    const { client, clock, sandbox } = open()
+    await expect(client.publish({ url: shop, delay: '99999999999d' as never })).rejects.toMatchObject({ status: 400 })
+    await clock.drain()
+    expect(sandbox.traffic.timeline()).toContain('400')
+  })
+})
+
+describe('time', () => {
+  test('a second advance that did not await the first says so; the first is not disturbed', async () => {
+    const { clock } = createSandbox()
+    const start = clock.now()
+    const first = clock.advance('1m')
+    await expect(clock.advance('1m')).rejects.toThrow(
+      /while clock\.advance\(\) was still running\. Await the first call/,
+    )
+    await first
+    expect(clock.now() - start).toBe(60_000)
+    await clock.advance('1m')
+    expect(clock.now() - start).toBe(120_000)
+  })
+
+  test('advancing inside of a handler fails that delivery and nothing else', async () => {
+    const { client, clock, destinations } = open()
+    destinations.on(shop, async () => {
+      await clock.advance('1s')
+      return new Response()
+    })
+    await client.publish({ url: shop, retries: 0 })
+    await clock.drain()
+    expect(String(destinations.errors[0])).toMatch(/inside a handler wait with task\.sleep\(\)/)
+    expect((await client.dlq.listMessages()).messages).toMatchObject([{ responseStatus: 500 }])
+  })
+
+  test('a handler that throws, or answers nothing, is a 500 for the queue and an error for the test', async () => {
+    const { client, clock, destinations } = open()
+    destinations.on(shop, () => {
+      throw new RangeError('no stock')
+    })
+    destinations.on(`${shop}/2`, () => wrong(undefined))
+    await client.publish({ url: shop, retries: 0 })
+    await client.publish({ url: `${shop}/2`, retries: 0 })
+    await clock.drain()
+    expect(destinations.errors.map(String)).toEqual([
+      'RangeError: no stock',
+      expect.stringContaining('returned undefined. Return a Response'),
+    ])
+    expect((await client.dlq.listMessages()).messages.map(({ responseStatus }) => responseStatus)).toEqual([500, 500])
+  })
+
+  test('a handler that hangs is named after a second; time goes on once it ends', async () => {
+    const warnings: string[] = []
+    const { client, clock, destinations } = open({ warn: (text) => warnings.push(text) })
+    let finish = (): void => undefined
+    destinations.on(shop, () => new Promise((resolve) => (finish = () => resolve(new Response()))))
+    await client.publish({ url: shop })
+    const drained = clock.drain()
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), { timeout: 5000 })
+    expect(warnings[0]).toMatch(
+      /clock\.drain\(\) has waited a real second.*delivery to https:\/\/shop\.test\/orders.*task\.sleep\(\)/,
+    )
+    finish()
+    await drained
+  })
+
+  test.each(['fake timers of everything', 'a frozen Date'])('%s: nothing hangs', async (kind) => {
+    vi.useFakeTimers(kind === 'a frozen Date' ? { toFake: ['Date'] } : {})
+    try {
+      const { client, clock, destinations, redis } = open()
+      destinations.on(shop, async (_request, task) => {
+        await task.sleep('3s')
+        return new Response('', { status: 500 })
+      })
+      await client.publishJSON({ url: shop, body: 1, retries: 2 })
+      await redis.set('k', 'v', { ex: 60 })
+      await clock.drain()
+      expect((await client.dlq.listMessages()).messages).toHaveLength(1)
+      expect(await redis.get('k')).toBeNull()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('the end of a sandbox', () => {
+  test('disposing twice is fine; afterwards the global fetch is the old one and time does not move', async () => {
+    const before = globalThis.fetch
+    const { sandbox, clock } = open()
+    expect(globalThis.fetch).not.toBe(before)
+    sandbox.dispose()
+    sandbox.dispose()
+    sandbox[Symbol.dispose]()
+    expect(globalThis.fetch).toBe(before)
+    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox. Create a new one')
+  })
+
+  test('a reset is a world as new: same ids, nothing stored, nothing pending', async () => {
+    const { sandbox, client, redis } = open()
+    const first = await client.publish({ url: shop, delay: 10 })
+    await redis.set('k', 'v')
+    const calls = sandbox.destinations.record(shop)
+    sandbox.reset()
+    expect(await redis.get('k')).toBeNull()
+    await sandbox.clock.drain()
+    expect(calls.count).toBe(0)
+    const again = await client.publish({ url: shop, delay: 10 })
+    expect(again.messageId).toBe(first.messageId)
+    expect(sandbox.queue.messages).toHaveLength(1)
+  })
+
+  test('sandboxes with names of their own run side by side in one file', async () => {
+    const worlds = ['a', 'b', 'c'].map((name) => open({ name }))
+    await Promise.all(
+      worlds.map(async ({ redis, client, clock, destinations }, index) => {
+        const seen = destinations.record(shop)
+        await redis.set('who', index)
+        await client.publishJSON({ url: shop, body: { index }, delay: index })
+        await clock.advance(`${index}s`)
+        expect(seen.all.map((attempt) => attempt.json())).toEqual([{ index }])
+        expect(await redis.get('who')).toBe(index)
+      }),
+    )
+  })
+})
