@@ -88,7 +88,7 @@ const parts: readonly Part[] = [
     may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats'],
     packages: ['valibot'],
   },
-  { name: 'store', files: /^src\/store\//, may: ['kernel', 'policy'], packages: ['luaparse', 'valibot'] },
+  { name: 'store', files: /^src\/store\//, may: ['kernel', 'policy'], packages: ['valibot'] },
   { name: 'queue', files: /^src\/queue\//, may: ['kernel', 'policy'], packages: ['croner', 'valibot'] },
   { name: 'stats', files: /^src\/stats\//, may: ['kernel', 'policy'], packages: ['valibot'] },
   {
@@ -111,7 +111,7 @@ const parts: readonly Part[] = [
     name: 'server',
     files: /^src\/server\//,
     may: [...everything, 'adapters'],
-    packages: ['citty', 'yaml', 'valibot', 'node:'],
+    packages: ['citty', 'valibot', 'node:'],
   },
   {
     name: 'matchers',
