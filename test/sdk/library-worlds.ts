@@ -1,0 +1,70 @@
+import type { LockCreateConfig } from '@upstash/lock'
+import { Redis } from '@upstash/redis'
+import { vi } from 'vitest'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { createSandbox } from '../../src/sandbox.js'
+import { startServer } from '../../src/server/server.js'
+
+/** The SDK's client; the libraries see its types through the door for CommonJS, which makes others of them. */
+export type Client = Redis & LockCreateConfig['redis']
+
+/** Databases on one clock, and the host's `Date` with them: the libraries reckon with it. */
+export interface LibraryWorld {
+  readonly regions: readonly Client[]
+  readonly redis: Client
+  now(): number
+  /** Moves all clocks, and with them `Date` and, where they are fake, the host's timers. */
+  advance(by: number | `${number}${'ms' | 's' | 'm' | 'h'}`): Promise<void>
+  close(): Promise<void> | void
+}
+
+interface Clock {
+  now(): number
+  advance(by: number | `${number}${'ms' | 's' | 'm' | 'h'}`): Promise<void>
+  follow(follower: { advanceBy(ms: number): unknown }): () => void
+}
+
+export type Place = 'in process' | 'against the server'
+
+export async function openWorld(place: Place, names: readonly string[] = ['main']): Promise<LibraryWorld> {
+  const opened = place === 'in process' ? inProcess(names) : await served(names)
+  const first: Clock = opened.clocks[0]!
+  vi.setSystemTime(first.now())
+  first.follow({ advanceBy: (ms) => vi.advanceTimersByTimeAsync(ms) })
+  return {
+    regions: opened.regions,
+    redis: opened.regions[0]!,
+    now: () => first.now(),
+    async advance(by) {
+      for (const clock of [...opened.clocks].reverse()) await clock.advance(by)
+    },
+    close: opened.close,
+  }
+}
+
+function inProcess(names: readonly string[]) {
+  const sandboxes = names.map((name) => createSandbox({ name, vocabulary: 'upstash' }))
+  for (const sandbox of sandboxes) replaceFetch(sandbox)
+  return {
+    clocks: sandboxes.map((sandbox) => sandbox.clock),
+    regions: sandboxes.map((sandbox) => clientOf(sandbox.env)),
+    close: () => {
+      for (const sandbox of sandboxes) sandbox.dispose()
+    },
+  }
+}
+
+async function served(names: readonly string[]) {
+  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  const tenants = names.map((name) => server.tenant(name))
+  return {
+    clocks: tenants.map((tenant) => tenant.clock),
+    regions: tenants.map((tenant) => clientOf(tenant.env)),
+    close: () => server.close(),
+  }
+}
+
+function clientOf(env: Readonly<Record<string, string>>): Client {
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = env
+  return new Redis({ url: url!, token: token!, retry: false }) as unknown as Client
+}
