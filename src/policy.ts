@@ -51,6 +51,8 @@ export interface Policy {
   queueLimits: Partial<QueueLimits>
   /** Refuse what the plan does not allow; without it only retention, time-out and truncation follow the plan. [queue.md 5.6] */
   enforceQuotas: boolean
+  /** Bytes of one batch call, refused beyond when quotas are enforced. [queue.md 1.4] */
+  maxBatchSize: number
   /** Status of a refusal over quota. [queue.md 16] */
   quotaStatus: number
   /** Status of a change asked for with the read-only token. [queue.md 10] */
@@ -119,6 +121,7 @@ export const defaultPolicy: Policy = {
   queuePlan: 'payg',
   queueLimits: {},
   enforceQuotas: false,
+  maxBatchSize: 104_857_600,
   quotaStatus: 412,
   readOnlyStatus: 403,
   queueBurstLimit: undefined,

@@ -31,7 +31,8 @@ export class CallLimits {
       this.#day = today
       this.#inDay = 0
     }
-    if (this.#inDay >= limit) throw refusals.dailyLimit(limit, ((today + 1) * day) / 1000)
+    if (this.#inDay >= limit)
+      throw refusals.dailyLimit(rateLimitHeaders('daily', { limit, reset: ((today + 1) * day) / 1000 }))
     this.#inDay++
   }
 
@@ -43,7 +44,31 @@ export class CallLimits {
       this.#second = second
       this.#inSecond = 0
     }
-    if (this.#inSecond >= limit) throw refusals.burstLimit(limit, second + 1)
+    if (this.#inSecond >= limit) throw refusals.burstLimit(rateLimitHeaders('burst', { limit, reset: second + 1 }))
     this.#inSecond++
+  }
+}
+
+/**
+ * The headers by which clients tell the three kinds of 429 apart, first match wins: for faults that act out a limit.
+ * [queue.md 10]
+ */
+export function rateLimitHeaders(
+  kind: 'chat' | 'daily' | 'burst',
+  { limit = 1, remaining = 0, reset = 0 }: { limit?: number; remaining?: number; reset?: number } = {},
+): Record<string, string> {
+  const values = { limit: String(limit), remaining: String(remaining), reset: String(reset) }
+  if (kind === 'chat') {
+    return Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) =>
+        ['requests', 'tokens'].map((unit) => [`x-ratelimit-${name}-${unit}`, value]),
+      ),
+    )
+  }
+  const prefix = kind === 'burst' ? 'Burst-RateLimit' : 'RateLimit'
+  return {
+    [`${prefix}-Limit`]: values.limit,
+    [`${prefix}-Remaining`]: values.remaining,
+    [`${prefix}-Reset`]: values.reset,
   }
 }

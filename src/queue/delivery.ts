@@ -51,6 +51,7 @@ export class Courier {
   readonly #ids: IdSource
   readonly #labels = new Map<string, string>()
   #sequence = 0
+  #stopped = false
 
   constructor(options: CourierOptions) {
     const { clock, policy, limits } = options
@@ -90,6 +91,13 @@ export class Courier {
       this.advanceLane(lane)
     }
     return message
+  }
+
+  /** Forgets everything: nothing is delivered any more, attempts that run end without consequence. */
+  stop(): void {
+    this.#stopped = true
+    for (const message of this.byId.values()) message.timer?.cancel()
+    this.flow.stop()
   }
 
   /** Lets as many waiting messages of a queue begin as there are slots. */
@@ -138,6 +146,7 @@ export class Courier {
   }
 
   #plan(message: Message, at: number): void {
+    if (this.#stopped) return
     message.due = at
     const run = (task: Task): Promise<void> | void => this.#due(message, task)
     const options = message.meanwhile ? notWaitedFor : undefined
@@ -217,6 +226,7 @@ export class Courier {
 
   /** @internal The destination answered, or time ran out. */
   settle(attempt: Attempt, given: WireReply): void {
+    if (this.#stopped) return
     const { clock, traffic, limits } = this.#options
     const { message } = attempt
     const now = clock.now()

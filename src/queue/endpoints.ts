@@ -54,7 +54,7 @@ function open(method: string, path: string, summary: string, run: Row['run']): R
   return { method, path, auth: 'none', summary, run }
 }
 
-const messageFilters = [
+export const messageFilters: readonly string[] = [
   'topicName',
   'queueName',
   'url',
@@ -65,7 +65,7 @@ const messageFilters = [
   'scheduleId',
   'callerIp',
 ]
-const dlqFilters = [
+export const dlqFilters: readonly string[] = [
   'messageIds',
   'url',
   'topicName',
@@ -76,7 +76,7 @@ const dlqFilters = [
   'label',
   'flowControlKey',
 ]
-const logFilters = [
+export const logFilters: readonly string[] = [
   'messageIds',
   'state',
   'url',
@@ -345,6 +345,8 @@ const batchItems = v.array(
 /** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
 function batch(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
+  const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
+  if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
   const prepared = parsed(call, batchItems).map((item): PreparedPublish => queue.prepare(itemCall(item, call, api)))
   return json(
     prepared.map((item) => {

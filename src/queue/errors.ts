@@ -36,18 +36,10 @@ export const refusals = {
   notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
   /** The body texts are not public. [10] */
-  dailyLimit: (limit: number, reset: number): Refusal =>
-    new Refusal(429, 'exceeded daily rate limit', [
-      ['RateLimit-Limit', String(limit)],
-      ['RateLimit-Remaining', '0'],
-      ['RateLimit-Reset', String(reset)],
-    ]),
-  burstLimit: (limit: number, reset: number): Refusal =>
-    new Refusal(429, 'exceeded burst rate limit', [
-      ['Burst-RateLimit-Limit', String(limit)],
-      ['Burst-RateLimit-Remaining', '0'],
-      ['Burst-RateLimit-Reset', String(reset)],
-    ]),
+  dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
+    new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),
+  burstLimit: (headers: Readonly<Record<string, string>>): Refusal =>
+    new Refusal(429, 'exceeded burst rate limit', Object.entries(headers)),
   unknownPath: (method: string, path: string): Refusal => new Refusal(404, `endpoint ${method} ${path} not found`),
   wrongMethod: (method: string, path: string): Refusal => new Refusal(405, `method ${method} not allowed for ${path}`),
 } as const

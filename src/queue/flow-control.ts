@@ -291,6 +291,10 @@ export class FlowControl {
     this.#restartPeriod(key)
   }
 
+  stop(): void {
+    for (const key of this.keys.values()) key.timer?.cancel()
+  }
+
   #restartPeriod(key: FlowKey): void {
     key.rateCount = 0
     key.ratePeriodStart = this.#clock.now()

@@ -130,7 +130,15 @@ export class Message implements Filed {
 }
 
 /** Own headers of a delivery: a forwarded header of these names is dropped. [queue.md 3.1] */
-const ownDeliveryHeaders = ['Signature', 'Message-Id', 'Retried', 'Topic-Name', 'Schedule-Id', 'Caller-Ip', 'Region']
+export const ownDeliveryHeaders: readonly string[] = [
+  'Signature',
+  'Message-Id',
+  'Retried',
+  'Topic-Name',
+  'Schedule-Id',
+  'Caller-Ip',
+  'Region',
+]
 
 /**
  * The headers that a destination gets by configuration. Later pairs replace earlier ones of the same name, so explicit

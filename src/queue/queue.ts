@@ -100,6 +100,16 @@ export interface DirectPublish extends PublishOptions {
   readonly queue?: string
 }
 
+/** What a reset makes anew. */
+interface Holdings {
+  readonly urlGroups: UrlGroups
+  readonly lanes: Lanes
+  readonly schedules: Schedules
+  readonly courier: Courier
+  readonly deduplication: Deduplication
+  readonly scheduleDuplicates: Map<string, { readonly schedule: Schedule; readonly until: number }>
+}
+
 /** The message queue: publishing, delivery, and everything that can be asked about it. Spoken to without HTTP. */
 export class Queue {
   readonly policy: Policy
@@ -107,10 +117,6 @@ export class Queue {
   readonly words: Words
   readonly destinations: Destinations
   readonly keys: SigningKeys
-  readonly urlGroups: UrlGroups
-  readonly lanes: Lanes
-  readonly schedules: Schedules
-  readonly courier: Courier
   /** Oddities that were accepted, as sentences: a percent-encoded destination, for example. */
   readonly diagnostics: string[] = []
   readonly #clock: Clock
@@ -118,8 +124,8 @@ export class Queue {
   readonly #traffic: Traffic
   readonly #window: SignatureWindow
   readonly #region: string
-  readonly #deduplication: Deduplication
   readonly #context: ReadContext
+  #holdings: Holdings
 
   constructor(options: QueueOptions) {
     const { clock, random, traffic, policy, words, destinations } = options
@@ -134,25 +140,62 @@ export class Queue {
     this.destinations = destinations
     this.keys = new SigningKeys(random, options.keys)
     this.#context = { words, policy, limits: this.limits }
+    this.#holdings = this.#fresh()
+  }
+
+  /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  reset(): void {
+    this.courier.stop()
+    this.schedules.stop()
+    this.diagnostics.length = 0
+    this.#holdings = this.#fresh()
+  }
+
+  #fresh(): Holdings {
+    const { policy, limits, destinations, keys, words } = this
+    const clock = this.#clock
+    const random = this.#random
     const now = (): number => clock.now()
-    this.urlGroups = new UrlGroups(now, policy, this.limits)
-    this.lanes = new Lanes(now, policy, this.limits)
-    this.schedules = new Schedules(clock, random, policy, this.limits, (schedule, meanwhile) =>
-      this.#trigger(schedule, meanwhile),
-    )
-    this.#deduplication = new Deduplication(policy.deduplicationWindow)
-    this.courier = new Courier({
+    const lanes = new Lanes(now, policy, limits)
+    const courier = new Courier({
       clock,
       random,
-      traffic,
+      traffic: this.#traffic,
       policy,
-      limits: this.limits,
+      limits,
       destinations,
-      keys: this.keys,
+      keys,
       writer: this.#writer(),
       nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
-      laneOf: (name) => this.lanes.open(name),
+      laneOf: (name) => lanes.open(name),
     })
+    const schedules = new Schedules(clock, random, policy, limits, (schedule, meanwhile) =>
+      this.#trigger(schedule, meanwhile),
+    )
+    return {
+      urlGroups: new UrlGroups(now, policy, limits),
+      lanes,
+      schedules,
+      courier,
+      deduplication: new Deduplication(policy.deduplicationWindow),
+      scheduleDuplicates: new Map(),
+    }
+  }
+
+  get urlGroups(): UrlGroups {
+    return this.#holdings.urlGroups
+  }
+
+  get lanes(): Lanes {
+    return this.#holdings.lanes
+  }
+
+  get schedules(): Schedules {
+    return this.#holdings.schedules
+  }
+
+  get courier(): Courier {
+    return this.#holdings.courier
   }
 
   /** The log of everything that happened, which the matchers read. */
@@ -260,13 +303,13 @@ export class Queue {
     const now = this.#clock.now()
     const draft = { kind: 'message' as const, url, body, settings, origin }
     const key = deduplicationKey(settings, url, body, origin.urlGroup)
-    const before = key === undefined ? undefined : this.#deduplication.find(key, now)
+    const before = key === undefined ? undefined : this.#holdings.deduplication.find(key, now)
     if (before !== undefined) {
       this.#traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
       return { message: before, deduplicated: true }
     }
     const message = this.courier.accept(draft)
-    if (key !== undefined) this.#deduplication.remember(key, message, now)
+    if (key !== undefined) this.#holdings.deduplication.remember(key, message, now)
     return { message, deduplicated: false }
   }
 
@@ -281,16 +324,15 @@ export class Queue {
     if (settings.queue !== undefined) this.lanes.open(settings.queue)
     const now = this.#clock.now()
     const key = deduplicationKey(settings, destination, body, 'schedule')
-    const known = key === undefined ? undefined : this.#scheduleDuplicates.get(key)
+    const known = key === undefined ? undefined : this.#holdings.scheduleDuplicates.get(key)
     if (known !== undefined && known.until > now && this.schedules.get(known.schedule.id) !== undefined) {
       return { schedule: known.schedule, deduplicated: true }
     }
     const schedule = this.schedules.create({ cron: settings.cron, destination, body, settings, callerIp, region })
-    if (key !== undefined) this.#scheduleDuplicates.set(key, { schedule, until: now + this.policy.deduplicationWindow })
+    if (key !== undefined)
+      this.#holdings.scheduleDuplicates.set(key, { schedule, until: now + this.policy.deduplicationWindow })
     return { schedule, deduplicated: false }
   }
-
-  readonly #scheduleDuplicates = new Map<string, { readonly schedule: Schedule; readonly until: number }>()
 
   /** The messages of one trigger. Deduplication and not-before belong to the creation of the schedule. [queue.md 7] */
   #trigger(schedule: Schedule, meanwhile: boolean): readonly Message[] {

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { Client } from '@upstash/qstash'
+import { describe, expect, test, vi } from 'vitest'
+import { rateLimitHeaders } from '../../src/queue/call-limits.js'
 import { defaultReadOnlyToken, publicCredentials, userOf } from '../../src/queue/credentials.js'
 import { plans } from '../../src/queue/plan.js'
 import { shop, type World, world } from './world.js'
@@ -109,6 +111,29 @@ describe('rate limits [queue.md 10]', () => {
   })
 })
 
+describe('presets for faults [queue.md 10]', () => {
+  test.each([
+    [
+      'chat',
+      'QstashChatRatelimitError',
+      { limitRequests: '5', limitTokens: '5', remainingRequests: '1', resetTokens: '9' },
+    ],
+    ['daily', 'QstashDailyRatelimitError', { limit: '5', remaining: '1', reset: '9' }],
+    ['burst', 'QstashRatelimitError', { limit: '5', remaining: '1', reset: '9' }],
+  ] as const)('a 429 with the %s headers becomes %s', async (kind, name, fields) => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const headers = rateLimitHeaders(kind, { limit: 5, remaining: 1, reset: 9 })
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{}', { status: 429, headers }))
+    const client = new Client({ baseUrl: 'https://queue.test', token: 'x', retry: false })
+    const error = await client
+      .queue()
+      .list()
+      .catch((thrown) => thrown)
+    vi.restoreAllMocks()
+    expect(error).toMatchObject({ name, status: 429, ...fields })
+  })
+})
+
 describe('quotas [queue.md 5.6, 1.13, 16]', () => {
   const free = () => world({ policy: { enforceQuotas: true, queuePlan: 'free' } })
   const publish = (at: World, headers: Record<string, string>, body = 'b') =>
@@ -137,6 +162,12 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     expect((await publish(at, { 'Service-Delay': '7d', 'Service-Retries': '5' }, 'x'.repeat(1_048_576))).status).toBe(
       200,
     )
+  })
+
+  test('a batch as a whole [1.4]', async () => {
+    const at = world({ policy: { enforceQuotas: true, maxBatchSize: 100 } })
+    const refused = await at.send('POST', '/v2/batch', { body: [{ destination: shop, body: 'x'.repeat(100) }] })
+    expect([refused.status, refused.json.error]).toEqual([412, 'quota maxBatchSize exceeded, current limit: 100'])
   })
 
   test('queues, parallelism, schedules and url groups', async () => {

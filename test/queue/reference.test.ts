@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { queueEndpoints } from '../../src/queue/endpoints.js'
+import { publishOptions } from '../../src/queue/publish-options.js'
+import { queueReference } from '../../src/queue/reference.js'
+
+const page = readFileSync(new URL('../../docs/reference/queue.md', import.meta.url), 'utf8')
+
+test('the page of the queue is up to date: `npm run docs` writes it', () => {
+  expect(page).toBe(queueReference())
+})
+
+test('it lists every endpoint and every publish option', () => {
+  for (const { summary } of queueEndpoints) expect(page).toContain(summary)
+  for (const { name, about } of publishOptions) {
+    expect(page).toContain(`service-${name}`)
+    expect(page).toContain(about)
+  }
+})
