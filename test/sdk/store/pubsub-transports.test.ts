@@ -1,0 +1,78 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { Redis } from '@upstash/redis'
+import { setupServer } from 'msw/node'
+import { afterEach, describe, expect, it } from 'vitest'
+import { replaceFetch } from '../../../src/adapters/fetch.js'
+import { mswHandlers } from '../../../src/adapters/msw.js'
+import { createSandbox, type Sandbox } from '../../../src/sandbox.js'
+import { startServer } from '../../../src/server/server.js'
+
+// The SDK's subscriptions over every way on which event streams travel.
+
+let close: () => unknown = () => undefined
+
+afterEach(() => close())
+
+const transports: Readonly<Record<string, () => Sandbox | Promise<Sandbox>>> = {
+  fetch() {
+    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    replaceFetch(sandbox)
+    close = () => sandbox.dispose()
+    return sandbox
+  },
+  msw() {
+    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    const server = setupServer(...mswHandlers(sandbox))
+    server.listen({ onUnhandledFrame: 'error' } as never)
+    close = () => {
+      sandbox.dispose()
+      server.close()
+    }
+    return sandbox
+  },
+  async server() {
+    const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+    close = () => server.close()
+    return server.tenant('main')
+  },
+}
+
+describe.each(Object.keys(transports))('through %s', (transport) => {
+  it('a subscription begins, hears, and ends', async () => {
+    const sandbox = await transports[transport]!()
+    const redis = new Redis({
+      url: sandbox.env.UPSTASH_REDIS_REST_URL!,
+      token: sandbox.env.UPSTASH_REDIS_REST_TOKEN!,
+      retry: false,
+    })
+    const heard: unknown[] = []
+    const channel = redis.subscribe(['news'])
+    const pattern = redis.psubscribe(['n*'])
+    for (const kind of ['subscribe', 'message', 'error'] as const) channel.on(kind, (data) => heard.push([kind, data]))
+    for (const kind of ['psubscribe', 'pmessage', 'error'] as const)
+      pattern.on(kind, (data) => heard.push([kind, data]))
+    await until(() => heard.length === 2)
+    expect(await redis.publish('news', { a: 'ü' })).toBe(2)
+    await until(() => heard.length === 4)
+    expect(heard.slice(2)).toEqual(
+      expect.arrayContaining([
+        ['message', { channel: 'news', message: { a: 'ü' } }],
+        ['pmessage', { pattern: 'n*', channel: 'news', message: { a: 'ü' } }],
+      ]),
+    )
+    await channel.unsubscribe()
+    await until(() => listeners(sandbox) === 0)
+    expect(await redis.publish('news', 'x')).toBe(1)
+    await pattern.unsubscribe()
+    await until(() => sandbox.store.run('PUBSUB', 'NUMPAT') === 0)
+    expect(await redis.publish('news', 'x')).toBe(0)
+    expect(sandbox.clock.pending()).toEqual([])
+  })
+})
+
+const listeners = (sandbox: Sandbox): unknown => (sandbox.store.run('PUBSUB', 'NUMSUB', 'news') as unknown[])[1]
+
+/** A connection that a client drops is gone when its socket is: that takes a moment on a real network. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await wait(1)
+}
