@@ -96,7 +96,7 @@ const looking = words(
   'HEXISTS SCARD TYPE LLEN OBJECT TOUCH STRLEN SISMEMBER XLEN ZCARD HSTRLEN EXISTS HLEN MEMORY JSON.TYPE JSON.ARRLEN JSON.OBJLEN JSON.STRLEN',
 )
 
-/** Writing commands that also hand on what was there. */
+/** Commands that change keys, or may, and also hand on what was there. */
 const readingWriters = words(
   'LMPOP GETDEL ZMPOP INCRBYFLOAT SETBIT SET HINCRBY ZINCRBY LPOP GETSET ZPOPMAX DECRBY BITFIELD HINCRBYFLOAT SPOP ' +
     'INCRBY ZPOPMIN GETEX INCR DECR RPOP DELEX HGETDEL HGETEX EVAL EVALSHA FCALL JSON.ARRPOP JSON.NUMINCRBY JSON.NUMMULTBY ' +
@@ -128,7 +128,8 @@ export function keyUse({ name, flags }: Permissible, index: number, argv?: reado
   if (argv && decide) return decide(argv.slice(2).map((word) => word.toUpperCase()))
   const uses = mixed[single]
   if (uses !== undefined) return uses[index === 0 ? 0 : 1]
-  if (flags.includes('write')) return readingWriters.has(single) ? 'RW' : 'W'
+  if (readingWriters.has(single)) return 'RW'
+  if (flags.includes('write')) return 'W'
   return looking.has(single) ? '' : 'R'
 }
 
