@@ -15,6 +15,7 @@ function canonical(reply: RespReply, loose: ReadonlySet<Looseness>, other: RespR
   if (loose.has('shape')) return shape(reply)
   if (loose.has('near')) return near(reply, other)
   if (loose.has('times')) return showReply(withoutTimes(reply, other))
+  if (loose.has('failure') && 'error' in reply) return withoutTraceback(reply.error)
   if (!('array' in reply)) return showReply(reply)
   if (loose.has('scan') || loose.has('scanpairs')) {
     const [cursor, page] = reply.array
@@ -24,6 +25,11 @@ function canonical(reply: RespReply, loose: ReadonlySet<Looseness>, other: RespR
   if (loose.has('unordered')) return multiset(reply.array, 1)
   if (loose.has('pairs')) return multiset(reply.array, 2)
   return showReply(reply)
+}
+
+/** The place of a script's error, without what only the service tells. */
+function withoutTraceback(error: string): string {
+  return error.replace(/ stack traceback:.*$/, '').replace(/\(column:\d+\)/, '')
 }
 
 function multiset(items: readonly RespReply[], size: number): string {

@@ -31,7 +31,38 @@ export const deviations: readonly Deviation[] = [
     because: 'store.md 3.4: scores have their shortest digits, redis 7.0 prints 17',
     translate: shortestScores,
   },
+  {
+    because: 'store.md 9.4: errors that end a script come in the frame of the service',
+    translate: (reply, argv) =>
+      'error' in reply && scriptCommands.test(argv[0] ?? '') ? { error: scriptFrame(reply.error) } : reply,
+  },
 ]
+
+const scriptCommands = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i
+
+function scriptFrame(error: string): string {
+  const syntax = /^ERR Error compiling script \(new function\): (user_script):(\d+): (.*?)(?: near '(.*)')?$/s.exec(
+    error,
+  )
+  if (syntax) {
+    const [, chunk, line, reason, near] = syntax
+    const token = near === undefined ? '' : ` near '${near}'`
+    const place = near === '<eof>' ? 'at EOF' : `line:${line}${token}`
+    return `ERR Error running script: @${chunk} ${place}: syntax error (${reason})`
+  }
+  const failure = /^(.*) script: \S+, on [@=]([^:]*):(-?\d+)\.$/s.exec(error)
+  if (!failure) return error.replace(readOnly, 'READONLY $1')
+  const [, whole, chunk, line] = failure
+  const message = whole!
+    .replace(readOnly, 'READONLY $1')
+    .replace(/^ERR /, '')
+    .replace('not an integer or', 'not an int or')
+  if (message.startsWith(`${chunk}:`)) return `ERR Error running script: @${message}`
+  return `ERR Error running script: ${Number(line) > 0 ? `@${chunk}:${line}: ` : ''}${message}`
+}
+
+/** The service's word for it. [store.md 9.4] */
+const readOnly = /^ERR (Write commands are not allowed from read-only scripts)\.$/
 
 /** Commands whose bulk replies may be scores; elsewhere a text that looks like one is the user's own. */
 const scoreCommands = /^Z/i

@@ -21,9 +21,10 @@ import type { RespReply } from './resp.js'
 /**
  * `unordered`: the array is a multiset; `pairs`: a multiset of pairs; `scan`, `scanpairs`: the same for the second element
  * of a scan page; `shape`: only kinds and lengths count, for chance; `near`: integers may differ by 50, for times;
- * `times`: the same for the times within what streams tell about groups.
+ * `times`: the same for the times within what streams tell about groups; `failure`: what the service adds to the error
+ * of a script, its traceback and the column, is left out.
  */
-export type Looseness = 'unordered' | 'pairs' | 'scan' | 'scanpairs' | 'shape' | 'near' | 'times'
+export type Looseness = 'unordered' | 'pairs' | 'scan' | 'scanpairs' | 'shape' | 'near' | 'times' | 'failure'
 
 const knownFlags: ReadonlySet<string> = new Set(['unordered', 'pairs', 'scan', 'scanpairs', 'shape', 'near', 'times'])
 

@@ -11,6 +11,7 @@ export const vm: Registers = {
   depth: 0,
   sites: [],
   coroutine: undefined,
+  nested: 0,
   memory: 0,
   globals: new Table(),
   state: undefined as unknown as MachineState,
@@ -25,6 +26,8 @@ interface Registers {
   depth: number
   sites: CallSite[]
   coroutine: Coroutine | undefined
+  /** Calls in progress that came from library functions and metamethods. */
+  nested: number
   /** Bytes that library functions may still make. */
   memory: number
   globals: LuaTable
@@ -118,11 +121,16 @@ export function charge(units: number): void {
 
 /** Charges the bytes of a new string of a library function; errors as real Lua does when malloc fails. */
 export function chargeBytes(bytes: number): void {
-  if (bytes > longestString) throw new LuaError('not enough memory')
+  checkLength(bytes)
   if (bytes < 256) return
   vm.memory -= bytes
   vm.steps -= bytes >>> 12
-  if (vm.memory < 0) throw new LuaError('not enough memory')
+  if (vm.memory < 0) throw hostErrorValue('not enough memory')
+}
+
+/** For a string that is still growing and will be charged in the end. */
+export function checkLength(bytes: number): void {
+  if (bytes > longestString) throw hostErrorValue('not enough memory')
 }
 
 export function stackOverflow(site: CallSite): never {
@@ -144,7 +152,8 @@ function siteOf(level: number): CallSite | undefined {
 
 /** An error of the code at `site`. */
 export function errorAt(site: CallSite, message: string): LuaError {
-  return new LuaError(site.line === 0 ? message : `${site.chunk}:${site.line}: ${message}`, site)
+  if (site.line === 0) return hostErrorValue(message)
+  return new LuaError(`${site.chunk}:${site.line}: ${message}`, site)
 }
 
 /** An error that a library function raises, with the position of its caller. */
@@ -176,10 +185,15 @@ export function call(target: LuaFunction, ...args: Value[]): Result {
 /** JavaScript frames between the library function and the body of the called one, generously. */
 const hostCallFrames = 12
 
+/** As many as the C stack of the reference takes. */
+const maxNested = 199
+
 export function callAt(site: CallSite, target: LuaFunction, args: readonly Value[]): Result {
   const depth = vm.depth
   if (--vm.steps < 0) exhausted()
   if (vm.room < hostCallFrames) stackOverflow(site)
+  if (vm.nested >= maxNested) throw errorAt(site, 'C stack overflow')
+  vm.nested++
   vm.room -= hostCallFrames
   vm.sites[depth] = site
   vm.depth = depth + 1
@@ -187,6 +201,7 @@ export function callAt(site: CallSite, target: LuaFunction, args: readonly Value
   const settled = result instanceof TailCall ? settle(result) : result
   vm.depth = depth
   vm.room += hostCallFrames
+  vm.nested--
   return settled
 }
 
@@ -210,6 +225,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
   vm.depth = 0
   vm.sites = []
   vm.coroutine = undefined
+  vm.nested = 0
   vm.memory = memoryForRun
   vm.globals = globals
   vm.state = state
@@ -225,7 +241,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
  * Lua's and go on.
  */
 export function enterProtected<T>(work: () => T): T | LuaError {
-  const { depth, room, sites, coroutine } = vm
+  const { depth, room, sites, coroutine, nested } = vm
   try {
     return work()
   } catch (problem) {
@@ -233,6 +249,7 @@ export function enterProtected<T>(work: () => T): T | LuaError {
     vm.room = room
     vm.sites = sites
     vm.coroutine = coroutine
+    vm.nested = nested
     if (problem instanceof LuaError) return problem
     // The count of frames is an estimate; the engine has the last word.
     if (isStackOverflow(problem)) return new LuaError('stack overflow')

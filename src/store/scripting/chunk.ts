@@ -50,16 +50,17 @@ function compile(source: string, shown: string): Chunk {
   }
 }
 
-const longestName = 59
+/** As long as redis has its chunk names in messages. */
+const longestName = 79
 
 /** How positions name a chunk: `user_script`, or `[string "return 1"]` for a source without a name. */
 function displayName(name: string): string {
   if (name.startsWith('=')) return name.slice(1, 1 + longestName)
   if (name.startsWith('@')) {
     const file = name.slice(1)
-    return file.length > 52 ? `...${file.slice(-52)}` : file
+    return file.length > 72 ? `...${file.slice(-72)}` : file
   }
-  const line = name.slice(0, firstLineEnd(name)).slice(0, 43)
+  const line = name.slice(0, firstLineEnd(name)).slice(0, 63)
   return line.length < name.length ? `[string "${line}..."]` : `[string "${line}"]`
 }
 

@@ -20,7 +20,10 @@ export function expression(compiler: Compiler, node: Expression): Evaluate {
       return () => true
     case 'false':
       return () => false
-    case 'number':
+    case 'number': {
+      const value = compiler.constant(node.value)
+      return () => value
+    }
     case 'string': {
       const { value } = node
       return () => value
@@ -214,14 +217,14 @@ function tableConstructor(compiler: Compiler, items: readonly TableItem[], line:
   if (items.length === 0) return () => new LuaTable()
   const last = items[items.length - 1]!
   const isOpen = last.key === undefined && isMulti(last.value)
-  const rest = isOpen ? compiler.all(last.value) : undefined
   const fixed = isOpen ? items.slice(0, -1) : items
   const values = fixed.filter(({ key }) => key === undefined).map(({ value }) => compiler.expression(value))
-  if (values.length === fixed.length) return listConstructor(values, rest)
+  if (values.length === fixed.length) return listConstructor(values, isOpen ? compiler.all(last.value) : undefined)
   const operation: Operation = { site: compiler.site(line), left: undefined, right: undefined }
   const fill = fixed.map(({ key, value }) => {
     return [key === undefined ? undefined : compiler.expression(key), compiler.expression(value)] as const
   })
+  const rest = isOpen ? compiler.all(last.value) : undefined
   return (frame) => {
     const table = new LuaTable()
     const list: Value[] = []

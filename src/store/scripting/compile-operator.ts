@@ -21,16 +21,20 @@ const events: Readonly<Record<string, ArithmeticEvent>> = {
 
 export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate {
   const folded = fold(node)
-  if (folded !== undefined) return () => folded
+  if (folded !== undefined) {
+    const constant = compiler.constant(folded)
+    return () => constant
+  }
   const operation = operationOf(compiler, node.line, node.left, node.right)
   const event = events[node.operator]!
   if (node.right.kind === 'number') {
-    const { value } = node.right
+    const left = compiler.expression(node.left)
+    const value = compiler.constant(node.right.value)
     if (node.left.kind === 'local' && !node.left.local.isCaptured) {
       const withLocal = localWithConstant(event, node.left.local.slot, value, operation)
       if (withLocal !== undefined) return withLocal
     }
-    return withConstant(event, compiler.expression(node.left), value, operation)
+    return withConstant(event, left, value, operation)
   }
   return withBoth(event, compiler.expression(node.left), compiler.expression(node.right), operation)
 }
@@ -198,7 +202,8 @@ export function comparison(compiler: Compiler, node: Binary): Condition {
   const isSwapped = node.operator.charAt(0) === '>'
   const isStrict = node.operator.length === 1
   const left = compiler.expression(node.left)
-  if (node.right.kind === 'number') return compareConstant(left, node.right.value, isSwapped, isStrict, site)
+  if (node.right.kind === 'number')
+    return compareConstant(left, compiler.constant(node.right.value), isSwapped, isStrict, site)
   const right = compiler.expression(node.right)
   if (isSwapped) {
     if (isStrict) {

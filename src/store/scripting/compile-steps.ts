@@ -1,4 +1,4 @@
-import { exhausted, LuaError, TailCall, vm } from './activation.js'
+import { exhausted, hostErrorValue, TailCall, vm } from './activation.js'
 import type { Compiler, LinkedFunction } from './compile.js'
 import { enterFrame } from './compile.js'
 import type { Want } from './compile-call.js'
@@ -33,7 +33,7 @@ import { isMany, LuaTable, nothing, oneNil } from './value.js'
  * As in Lua 5.1, only a Lua function called by a Lua function may yield: not a metamethod, an iterator or anything
  * that a library function calls.
  */
-export function* runSteps(code: Code, upvalues: Cell[], args: readonly Value[]): Steps {
+function* runSteps(code: Code, upvalues: Cell[], args: readonly Value[]): Steps {
   code.steps ??= compileSteps(code)
   const end: Completion = yield* code.steps(enterFrame(code, upvalues, args))
   return end === undefined ? nothing : end
@@ -41,11 +41,18 @@ export function* runSteps(code: Code, upvalues: Cell[], args: readonly Value[]):
 
 /** Set by the coroutine library; calls of it are where generators stop. */
 export const yieldFunction: LuaFunction = () => {
-  throw new LuaError(
-    vm.coroutine === undefined
-      ? 'attempt to yield from outside a coroutine'
-      : 'attempt to yield across metamethod/C-call boundary',
-  )
+  // Even the main function of a script is called by a library function: nobody is outside of a boundary.
+  throw hostErrorValue('attempt to yield across metamethod/C-call boundary')
+}
+
+/** The body of a coroutine: its function, and the tail calls that were put off. */
+export function* runCoroutine(code: Code, upvalues: Cell[], args: readonly Value[]): Steps {
+  let result: Result = yield* runSteps(code, upvalues, args)
+  while (result instanceof TailCall) {
+    if (--vm.steps < 0) exhausted()
+    result = yield* enter(result.target, [...result])
+  }
+  return result
 }
 
 type Generated<T> = Generator<Result, T, readonly Value[]>

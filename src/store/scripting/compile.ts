@@ -18,9 +18,19 @@ export class Compiler {
   readonly chunk: string
   /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
   nesting = 1
+  #zero: number | undefined
 
   constructor(chunk: string) {
     this.chunk = chunk
+  }
+
+  /**
+   * A number literal. As in the reference, 0 and -0 share one constant of a function: whichever comes first.
+   */
+  constant(value: number): number {
+    if (value !== 0) return value
+    this.#zero ??= value
+    return this.#zero
   }
 
   site(line: number, name?: string, isMethod = false, isTail = false): CallSite {

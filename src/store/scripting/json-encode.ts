@@ -107,7 +107,7 @@ class Encoder {
       isFirst = false
       if (typeof key === 'number') this.#text += `"${this.#number(key)}"`
       else if (typeof key === 'string') this.#text += quote(key)
-      else this.#refuse(table, 'table key must be a number or string')
+      else this.#refuse(key, 'table key must be a number or string')
       this.#text += ':'
       this.#value(value, depth)
     }

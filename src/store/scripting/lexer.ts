@@ -168,7 +168,7 @@ export class Lexer {
           const level = this.#bracketLevel()
           if (level >= 0) return this.#readLong(level, 'string')
           if (level === -1) return this.#symbol(1)
-          this.#at = at - level - 1
+          this.#at = at - level
           throw this.#errorNear('invalid long string delimiter', source.slice(at, this.#at))
         }
         case 61:

@@ -240,7 +240,7 @@ function load(...args: Value[]): Result {
       const piece = first(call(reader))
       if (piece === undefined || piece === '') return undefined
       if (typeof piece !== 'string' && typeof piece !== 'number') {
-        throw hostErrorValue('reader function must return a string')
+        throw hostError('reader function must return a string')
       }
       source += plainText(piece)
     }

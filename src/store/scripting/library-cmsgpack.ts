@@ -1,4 +1,4 @@
-import { argumentError, charge, chargeBytes, hostError } from './activation.js'
+import { argumentError, charge, chargeBytes, checkLength, hostError } from './activation.js'
 import { checkInt, checkString, library, optionalInt } from './library-arguments.js'
 import type { LuaTable, Result, Value } from './value.js'
 import { LuaTable as Table } from './value.js'
@@ -11,6 +11,7 @@ function pack(...args: Value[]): Result {
   if (args.length === 0) throw argumentError(0, 'MessagePack pack needs input.')
   const out = new Packer()
   for (const value of args) out.value(value, 0)
+  chargeBytes(out.bytes.length)
   return out.bytes
 }
 
@@ -23,7 +24,7 @@ class Packer {
     else if (typeof value === 'number') this.#number(value)
     else if (value instanceof Table && level < deepestTable) this.#table(value, level)
     else this.bytes += '\xc0'
-    chargeBytes(this.bytes.length)
+    checkLength(this.bytes.length)
   }
 
   #big(value: number, size: number): void {
@@ -176,7 +177,8 @@ class Unpacker {
 
   #unsigned(size: number): number {
     const bytes = this.#take(size)
-    if (size === 8) return Number(this.#wide(bytes))
+    // The reference passes 64 bits on as a signed integer.
+    if (size === 8) return Number(BigInt.asIntN(64, this.#wide(bytes)))
     let value = 0
     for (let at = 0; at < size; at++) value = value * 256 + bytes.charCodeAt(at)
     return value
@@ -189,7 +191,7 @@ class Unpacker {
   }
 
   #signed(size: number): number {
-    if (size === 8) return Number(BigInt.asIntN(64, this.#wide(this.#take(8))))
+    if (size === 8) return this.#unsigned(8)
     const value = this.#unsigned(size)
     return value >= 2 ** (size * 8 - 1) ? value - 2 ** (size * 8) : value
   }

@@ -4,16 +4,14 @@ import {
   hostErrorValue,
   isStackOverflow,
   LuaError,
-  settle,
   stackOverflow,
-  TailCall,
   vm,
   where,
 } from './activation.js'
 import type { LinkedFunction } from './compile.js'
-import { runSteps, yieldFunction } from './compile-steps.js'
+import { runCoroutine, yieldFunction } from './compile-steps.js'
 import type { Arguments } from './library-arguments.js'
-import { checkFunction, library } from './library-arguments.js'
+import { library } from './library-arguments.js'
 import type { LuaTable, Result, Value } from './value.js'
 import { all, Coroutine, oneNil } from './value.js'
 
@@ -24,11 +22,11 @@ function checkCoroutine(args: Arguments): Coroutine {
 }
 
 function makeCoroutine(args: Arguments): Coroutine {
-  const target = checkFunction(args, 0) as LinkedFunction
-  const { code, upvalues } = target
-  if (code === undefined) throw argumentError(1, 'Lua function expected')
+  const [target] = args
+  const { code, upvalues } = (typeof target === 'function' ? target : {}) as Partial<LinkedFunction>
+  if (code === undefined || upvalues === undefined) throw argumentError(1, 'Lua function expected')
   charge(8)
-  return new Coroutine((first) => runSteps(code, upvalues, first))
+  return new Coroutine((first) => runCoroutine(code, upvalues, first))
 }
 
 /** JavaScript frames of a resumption itself. */
@@ -52,7 +50,7 @@ function resume(coroutine: Coroutine, args: readonly Value[]): readonly Value[] 
     isOver = step.done === true
     coroutine.depth = vm.depth
     coroutine.room = room - framesOfResume - vm.room
-    return all(step.value instanceof TailCall ? settle(step.value) : step.value)
+    return all(step.value)
   } catch (problem) {
     if (problem instanceof LuaError) return problem
     if (isStackOverflow(problem)) return new LuaError('stack overflow')

@@ -36,7 +36,9 @@ function min(...args: Value[]): Result {
 function modf(...args: Value[]): Result {
   const value = checkNumber(args, 0)
   const whole = Math.trunc(value)
-  return [whole, Number.isFinite(value) ? value - whole : !Number.isNaN(value) ? 0 : value]
+  const fraction = Number.isFinite(value) ? value - whole : 0
+  // The sign stays with a fraction of nothing.
+  return [whole, Number.isNaN(value) ? value : fraction === 0 && value < 0 ? -0 : fraction]
 }
 
 /** value = fraction × 2^exponent with a fraction from 0.5 up to 1. */

@@ -1,4 +1,4 @@
-import { argumentError, call, charge, chargeBytes, hostError, LuaError, longestString } from './activation.js'
+import { argumentError, call, charge, chargeBytes, checkLength, hostError } from './activation.js'
 import { checkInt, checkInteger, checkString, library, optionalInteger } from './library-arguments.js'
 import { index, plainText, stringMeta } from './operations.js'
 import { Matcher } from './pattern.js'
@@ -156,7 +156,7 @@ function gsub(...args: Value[]): Result {
     }
     pieces.push(piece)
     length += piece.length
-    if (length > longestString) throw new LuaError('not enough memory')
+    checkLength(length)
     if (isAnchored) break
   }
   pieces.push(text.slice(at))

@@ -1,4 +1,4 @@
-import { argumentError, chargeBytes, hostError } from './activation.js'
+import { argumentError, chargeBytes, checkLength, hostError } from './activation.js'
 import { checkNumber, checkString, library, optionalInteger } from './library-arguments.js'
 import { parseNumber, toInt64 } from './number-text.js'
 import type { LuaTable, Result, Value } from './value.js'
@@ -133,8 +133,9 @@ function pack(...given: Value[]): Result {
         if (isInteger(option.letter)) data += packInteger(checkNumber(args, at++), option.size, format.isLittle)
         else format.control(option.letter)
     }
-    chargeBytes(data.length)
+    checkLength(data.length)
   }
+  chargeBytes(data.length)
   return data
 }
 

@@ -106,7 +106,6 @@ function foreachi(...args: Value[]): Result {
 function sort(...args: Value[]): Result {
   const table = checkTable(args, 0)
   const order = args[1] === undefined ? undefined : checkFunction(args, 1)
-  checkWritable(table)
   new Sorter(table, order).sort(1, table.length())
   return nothing
 }
@@ -135,6 +134,7 @@ class Sorter {
 
   #swap(one: number, two: number): void {
     const table = this.#table
+    checkWritable(table)
     const value = table.getNumber(one)
     table.setNumber(one, table.getNumber(two))
     table.setNumber(two, value)

@@ -68,7 +68,7 @@ export function index(object: Value, key: Value, operation: Operation): Value {
       if (handler === undefined) return undefined
     } else {
       handler = metamethod(current, '__index')
-      if (handler === undefined) throw typeError(operation, 'index', current, operation.left)
+      if (handler === undefined) throw typeError(operation, 'index', current, step === 0 ? operation.left : undefined)
     }
     if (typeof handler === 'function') return first(callAt(operation.site, handler, [current, key]))
     current = handler
@@ -90,7 +90,7 @@ export function setIndex(object: Value, key: Value, value: Value, operation: Ope
       }
     } else {
       handler = metamethod(current, '__newindex')
-      if (handler === undefined) throw typeError(operation, 'index', current, operation.left)
+      if (handler === undefined) throw typeError(operation, 'index', current, step === 0 ? operation.left : undefined)
     }
     if (typeof handler === 'function') {
       callAt(operation.site, handler, [current, key, value])

@@ -80,10 +80,10 @@ export function scriptFailed(error: LuaError, chunk: string): ReplyError {
 
 function failureText({ value, site }: LuaError, chunk: string, line: number): string {
   const table = value instanceof LuaTable ? value.getString('err') : undefined
-  // An error table has no position of its own.
-  if (typeof table === 'string') return line === 0 ? table : `@${site!.chunk}:${line}: ${table}`
-  const own = plainText(value)
-  return own.startsWith(`${chunk}:`) ? `@${own}` : own
+  const own = typeof table === 'string' ? table.replace(/^ERR /, '') : plainText(value)
+  if (own.startsWith(`${chunk}:`)) return `@${own}`
+  // An error table, and what a library function raises by itself, has no position of its own.
+  return line > 0 && site?.chunk === chunk ? `@${chunk}:${line}: ${own}` : own
 }
 
 /**

@@ -46,13 +46,14 @@ export function readScript(source: Bytes): Script {
   if (words === undefined || words.length === 0) throw refuse.invalidEngine()
   const [engine, ...options] = words
   if (engine !== '#!lua') throw refuse.unexpectedEngine(engine!)
-  let names: string[] = []
+  const names: string[] = []
   for (const option of options) {
     if (!option.startsWith('flags=')) throw refuse.unknownShebangOption(option)
     const list = option.slice('flags='.length)
-    names = list === '' ? names : [...names, ...list.split(',')]
+    const flags = list === '' ? [] : list.split(',')
+    for (const flag of flags) if (!isFlag(flag)) throw refuse.unexpectedFlag(flag)
+    names.push(...flags)
   }
-  for (const flag of names) if (!isFlag(flag)) throw refuse.unexpectedFlag(flag)
   return { body: source.slice(end), flags: flagsOf(names) }
 }
 

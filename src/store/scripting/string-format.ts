@@ -1,4 +1,4 @@
-import { chargeBytes, hostError } from './activation.js'
+import { argumentError, chargeBytes, checkLength, hostError } from './activation.js'
 import type { Arguments } from './library-arguments.js'
 import { checkInteger, checkNumber, checkString } from './library-arguments.js'
 import { floatText, toInt64 } from './number-text.js'
@@ -19,12 +19,15 @@ export function format(...args: Value[]): Result {
       at = mark + 2
       continue
     }
+    if (++next >= args.length) throw argumentError(next + 1, 'no value')
     const spec = readSpec(template, mark + 1)
-    text += convert(spec, args, ++next)
+    text += convert(spec, args, next)
     at = spec.end
-    chargeBytes(text.length)
+    checkLength(text.length)
   }
-  return text + template.slice(at)
+  text += template.slice(at)
+  chargeBytes(text.length)
+  return text
 }
 
 interface Spec {
