@@ -1,7 +1,8 @@
 import { type Bytes, fromBase64, latin1, toBase64, toHex } from '../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
 import { createRandom, hexId, type Random } from '../kernel/random.js'
-import { AclUser, type RuleContext } from './acl-user.js'
+import type { RuleContext } from './acl-rules.js'
+import { AclUser } from './acl-user.js'
 import type { KeyUse, Permissible } from './categories.js'
 import { refusedRule, replyError, userNotRemovable } from './errors.js'
 

@@ -1,11 +1,9 @@
 import { type Bytes, latin1, toHex } from '../kernel/bytes.js'
 import { sha256Bytes } from '../kernel/digest.js'
 import type { User } from './access.js'
+import { applyRule, RefusedRule, type RuleContext } from './acl-rules.js'
 import { type Category, categoriesOf, isCategory, type KeyUse, type Permissible } from './categories.js'
 import { globMatcher } from './text.js'
-
-/** Why a rule was refused; the texts are redis-server's where it refuses the same. */
-export class RefusedRule extends Error {}
 
 interface KeyRule {
   readonly pattern: Bytes
@@ -23,14 +21,6 @@ interface CommandRule {
   readonly allow: boolean
   /** Lower case, a category with its `@`. */
   readonly target: string
-}
-
-/** What a user must know of the world to judge a rule. */
-export interface RuleContext {
-  /** Whether a command of this lower-case name exists; with subcommands, the name of the whole. */
-  hasCommand(name: string): boolean
-  /** Whether GENTOKEN made this token for the user. */
-  isToken(user: Bytes, token: string): boolean
 }
 
 const everything = (): boolean => true
@@ -93,25 +83,12 @@ export class AclUser implements User {
     const changed = this.copy()
     for (const rule of rules) {
       try {
-        changed.#apply(rule, context)
+        applyRule(rule, changed, context)
       } catch (error) {
         throw error instanceof RefusedRule ? refused(rule, error.message) : error
       }
     }
     this.#take(changed)
-  }
-
-  #apply(rule: Bytes, context: RuleContext): void {
-    const word = rule.toLowerCase()
-    const simple = simpleRules[word]
-    if (simple !== undefined) {
-      simple(this)
-      return
-    }
-    const rest = rule.slice(1) as Bytes
-    const prefixed = rest === '' && rule[0] !== '~' && rule[0] !== '&' ? undefined : prefixedRules[rule[0] ?? '']
-    if (prefixed === undefined) throw new RefusedRule('Syntax error')
-    prefixed(this, rest, context)
   }
 
   allowKeys(pattern: Bytes, use: KeyRule['use']): void {
@@ -246,56 +223,3 @@ const patternAfterAll =
 
 const channelAfterAll =
   "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels"
-
-const simpleRules: Readonly<Record<string, (user: AclUser) => void>> = {
-  on: (user) => {
-    user.enabled = true
-  },
-  off: (user) => {
-    user.enabled = false
-  },
-  allkeys: (user) => user.allowAllKeys(),
-  '~*': (user) => user.allowAllKeys(),
-  resetkeys: (user) => user.resetKeys(),
-  allchannels: (user) => user.allowAllChannels(),
-  '&*': (user) => user.allowAllChannels(),
-  resetchannels: (user) => user.resetChannels(),
-  allcommands: (user) => user.startFrom(true),
-  nocommands: (user) => user.startFrom(false),
-  resetpass: (user) => user.resetTokens(),
-  reset: (user) => user.reset(),
-  nopass: () => {
-    throw new RefusedRule('Users without a password are not supported')
-  },
-}
-
-type PrefixedRule = (user: AclUser, rest: Bytes, context: RuleContext) => void
-
-const prefixedRules: Readonly<Record<string, PrefixedRule>> = {
-  '>': (user, token, context) => user.addToken(token, context),
-  '<': (user, token) => user.removeToken(toHex(sha256Bytes(token))),
-  '!': (user, hash) => {
-    if (!/^[0-9a-f]{64}$/.test(hash)) {
-      throw new RefusedRule(
-        'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters',
-      )
-    }
-    user.removeToken(hash)
-  },
-  '#': () => {
-    throw new RefusedRule('Hashes of passwords are not supported')
-  },
-  '~': (user, pattern) => user.allowKeys(pattern, 'RW'),
-  '%': (user, rest) => {
-    const tilde = rest.indexOf('~')
-    const use = [...new Set(rest.slice(0, tilde).toUpperCase())].sort().join('')
-    if (tilde < 1 || (use !== 'R' && use !== 'W' && use !== 'RW')) throw new RefusedRule('Syntax error')
-    user.allowKeys(rest.slice(tilde + 1) as Bytes, use)
-  },
-  '&': (user, pattern) => user.allowChannels(pattern),
-  '+': (user, target, context) => user.ruleCommands(true, target, context),
-  '-': (user, target, context) => user.ruleCommands(false, target, context),
-  '(': () => {
-    throw new RefusedRule('Selectors are not supported')
-  },
-}

@@ -107,6 +107,7 @@ describe('rules', () => {
   it.each([
     ['ann', 'nonsense', 'Syntax error'],
     ['ann', '', 'Syntax error'],
+    ['ann', 'constructor', 'Syntax error'],
     ['ann', '%x~k', 'Syntax error'],
     ['ann', '%R', 'Syntax error'],
     ['ann', '+foo', 'Unknown command or category name in ACL'],

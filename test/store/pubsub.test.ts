@@ -308,6 +308,16 @@ describe('permissions', () => {
     expect(await another.take(2)).toEqual(['data: subscribe,news,1', 'data: message,news,x'])
   })
 
+  it('end with the password of the built-in users', async () => {
+    const streams = [await open('/subscribe/news'), await open('/monitor')]
+    sandbox.store.resetPassword()
+    expect(await Promise.all(streams.map((stream) => stream.rest()))).toEqual([
+      ['data: subscribe,news,1'],
+      ['data: "OK"'],
+    ])
+    expect(await refusal('/subscribe/news', 'the old one')).toMatch(/^401 WRONGPASS/)
+  })
+
   it('stay as they are when something else changes', async () => {
     const token = withUser('+@pubsub', '&news')
     const reader = await open('/subscribe/news', { token })
