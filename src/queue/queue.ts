@@ -72,7 +72,8 @@ const sharedAtMost = 256
 
 type Value = string | number | boolean
 
-/** The options of a message as the direct API takes them; numbers and booleans are written as the headers have them. */
+/**
+ * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and booleans are written as the headers have them. */
 export interface PublishOptions {
   readonly method?: string
   readonly timeout?: Value
@@ -88,6 +89,7 @@ export interface PublishOptions {
   readonly flowControlValue?: string
   readonly label?: string
   readonly redactFields?: string
+  readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
 export interface DirectPublish extends PublishOptions {
@@ -223,16 +225,11 @@ export class Queue {
       )
     }
     const { to, body, headers = {}, queue, ...options } = direct
-    const known = publishOptions.map(({ name }) => name)
-    const stranger = Object.keys(options).find((name) => !known.includes(kebab(name)) && !openOption.test(name))
-    if (stranger !== undefined) {
-      throw new TypeError(
-        `queue.publish() has no option ${JSON.stringify(stranger)}. It takes to, body, headers, queue, ${known.map(camel).join(', ')}.`,
-      )
-    }
     const settings = new Map<string, string>()
-    for (const [name, value] of Object.entries(options))
-      if (value !== undefined) settings.set(kebab(name), String(value))
+    for (const [name, value] of Object.entries(options)) {
+      const setting = settingOf(name)
+      if (value !== undefined) settings.set(setting, String(value))
+    }
     for (const [name, value] of Object.entries(headers)) {
       if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
     }
@@ -493,15 +490,21 @@ export class Queue {
   }
 }
 
-function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-}
+/** `retryDelay` → `retry-delay`, the names of the direct API. */
+const settingNames: ReadonlyMap<string, string> = new Map(
+  publishOptions.map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
+)
 
 /** Options of the callbacks, and what the workflow protocol adds. */
 const openOption = /^(?:callback|failureCallback|workflow|featureSet)/
 
-function camel(name: string): string {
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+function settingOf(name: string): string {
+  const known = settingNames.get(name)
+  if (known !== undefined) return known
+  if (openOption.test(name)) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  throw new TypeError(
+    `queue.publish() has no option ${JSON.stringify(name)}. It takes to, body, headers, queue, ${[...settingNames.keys()].join(', ')}.`,
+  )
 }
 
 function bytesOf(body: unknown): Bytes {
