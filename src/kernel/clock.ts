@@ -302,7 +302,10 @@ export class VirtualClock implements Clock {
   }
 
   async #drive(name: string, move: () => Promise<void>): Promise<void> {
-    if (this.#stopped) throw new Error(`clock.${name}() was called on a disposed sandbox. Create a new one.`)
+    if (this.#stopped)
+      throw new Error(
+        `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
+      )
     if (this.mode !== 'manual') {
       // A person or a program at the control API may ask while a delivery runs: one after the other.
       const turn = this.#queue.then(() => this.#driveNow(name, move))

@@ -368,7 +368,7 @@ describe('errors', () => {
     clock.stop()
     expect(clock.pending()).toEqual([])
     await expect(clock.advance(1)).rejects.toThrow(
-      'clock.advance() was called on a disposed sandbox. Create a new one.',
+      'clock.advance() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.',
     )
     expect(log).toEqual([])
   })

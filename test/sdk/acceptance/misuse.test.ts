@@ -142,7 +142,7 @@ describe('the end of a sandbox', () => {
     sandbox.dispose()
     sandbox[Symbol.dispose]()
     expect(globalThis.fetch).toBe(before)
-    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox. Create a new one')
+    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox, or on its clock of before a reset')
   })
 
   test('a reset is a world as new: same ids, nothing stored, nothing pending', async () => {
