@@ -11,6 +11,9 @@ import type { StoreClock } from './store.js'
  * Nobody looks at a key that has expired, so whoever wants to hear of it needs an alarm at its deadline.
  */
 export class Notifications {
+  /** Whether there may be an alarm to set after a command. */
+  hearsExpiry = false
+  hearsMisses = false
   #flags: EventFlags = noEvents
   #alarm: Timer | undefined
 
@@ -26,6 +29,9 @@ export class Notifications {
 
   set flags(flags: EventFlags) {
     this.#flags = flags
+    const published = flags.has('K') || flags.has('E')
+    this.hearsExpiry = published && (flags.has('x') || flags.has('h'))
+    this.hearsMisses = published && flags.has('m')
     this.setAlarm()
   }
 
@@ -50,8 +56,7 @@ export class Notifications {
 
   /** To be called when deadlines may have changed. */
   setAlarm(): void {
-    if (this.#alarm === undefined && this.#flags.size === 0) return
-    const at = this.#hearsExpiry ? this.db.nextDeadline : undefined
+    const at = this.hearsExpiry ? this.db.nextDeadline : undefined
     if (this.#alarm?.at === at) return
     this.#alarm?.cancel()
     this.#alarm =
@@ -64,10 +69,5 @@ export class Notifications {
     this.#alarm = undefined
     this.db.sweep()
     this.setAlarm()
-  }
-
-  get #hearsExpiry(): boolean {
-    const flags = this.#flags
-    return (flags.has('x') || flags.has('h')) && (flags.has('K') || flags.has('E'))
   }
 }

@@ -162,14 +162,14 @@ export class Store {
     this.meter.count(command)
     if (this.pubsub.isMonitored && origin !== undefined) this.#show(argv, command, origin)
     try {
-      const reply = this.#notifications.flags.has('m')
+      const reply = this.#notifications.hearsMisses
         ? this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
       return reply
     } finally {
       this.db.settle()
-      this.#notifications.setAlarm()
+      if (this.#notifications.hearsExpiry) this.#notifications.setAlarm()
     }
   }
 
