@@ -32,6 +32,8 @@ export type SignatureWindow = 'wide' | 'real'
 export const signatureLifetime = 300
 /** The last second of the year 9999. */
 export const farFuture = 253_402_300_799
+/** The first second of 2020: receivers that look at `iat`, as Python's do, refuse what was issued in their future. */
+export const longAgo = 1_577_836_800
 
 export class SigningKeys implements SigningKeyPair {
   #current: string
@@ -94,11 +96,12 @@ export function claimsFor(
   jti: string,
   window: SignatureWindow,
 ): SignatureClaims {
-  const iat = Math.floor(at / 1000)
+  const issued = Math.floor(at / 1000)
+  const iat = window === 'wide' ? Math.min(issued, longAgo) : issued
   return {
     iss: issuer,
     sub: url,
-    exp: window === 'wide' ? Math.max(farFuture, iat + signatureLifetime) : iat + signatureLifetime,
+    exp: window === 'wide' ? Math.max(farFuture, issued + signatureLifetime) : issued + signatureLifetime,
     nbf: 0,
     iat,
     jti,

@@ -19,7 +19,7 @@ async function delivered(body = '{"a":1}', options: Parameters<typeof world>[0] 
 
 describe('delivery signatures [queue.md 9]', () => {
   test('header, claims and key, as jose reads them', async () => {
-    const { at, delivery, signature } = await delivered('body ✓')
+    const { delivery, signature } = await delivered('body ✓')
     const { payload, protectedHeader } = await jwtVerify(signature, keyBytes(credentials.current), {
       issuer: 'Service',
     })
@@ -27,7 +27,8 @@ describe('delivery signatures [queue.md 9]', () => {
     expect(payload).toEqual({
       iss: 'Service',
       sub: `${shop}?x=1`,
-      iat: at.clock.now() / 1000,
+      // In the past of any host, whatever the virtual date.
+      iat: Date.UTC(2020, 0, 1) / 1000,
       nbf: 0,
       exp: expect.any(Number),
       jti: expect.stringMatching(/^jwt_[1-9A-HJ-NP-Za-km-z]{28}$/),
