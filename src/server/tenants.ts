@@ -34,6 +34,8 @@ export class Tenants {
   exchange(call: Call): Answer | Promise<Answer> {
     const path = call.url.slice(this.origin.length)
     if (/^\/_control(?:[/?#]|$)/.test(path)) return control(call, path, this)
+    // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
+    if (queueAtOrigin.test(path)) return this.get('main').exchange(moved(call, `${this.origin}/main/queue${path}`))
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name) ?? (this.#wouldOwn(name, call.url) ? this.get(name) : undefined)
     if (sandbox?.owns(call.url)) return sandbox.exchange(call)
@@ -49,6 +51,21 @@ export class Tenants {
   dispose(): void {
     for (const sandbox of this.#sandboxes.values()) sandbox.dispose()
     this.#sandboxes.clear()
+  }
+}
+
+/** Not the services of a tenant that is called `v2`. */
+const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./
+
+function moved(call: Call, url: string): Call {
+  return {
+    method: call.method,
+    url,
+    headers: call.headers,
+    body: () => call.body(),
+    get signal() {
+      return call.signal
+    },
   }
 }
 

@@ -128,3 +128,26 @@ test('nothing leaves this machine unless it is named', async () => {
   const [attempt] = server.tenant('main').traffic.of('attempt')
   expect(attempt?.outcome).toMatchObject({ status: 0, state: 'FAILED' })
 })
+
+test('the queue SDK in development mode takes the server for its own, with nothing but a port', async () => {
+  const before = { ...process.env }
+  try {
+    process.env.QSTASH_DEV_PORT = String(server.port)
+    delete process.env.NODE_ENV
+    const client = new Client({ devMode: true })
+    await client.publishJSON({ url: appUrl('/orders'), body: { id: 42 }, callback: appUrl('/done') })
+    await advance('1s')
+    expect(received.map(({ url }) => url)).toEqual(['/orders', '/done'])
+    const [order] = received
+    const signature = String(order!.headers['upstash-signature'])
+    expect(await new Receiver({ devMode: true }).verify({ signature, body: order!.body, url: appUrl('/orders') })).toBe(
+      true,
+    )
+    expect((await client.logs({ filter: { state: 'DELIVERED' } })).logs).toHaveLength(2)
+    // A tenant may still be called v2.
+    expect((await fetch(`${server.origin}/v2/store/ping?_token=${server.tenant('v2').tokens.store}`)).status).toBe(200)
+    expect((await fetch(`${server.origin}/v2/queue/v2/keys`)).status).toBe(401)
+  } finally {
+    process.env = before
+  }
+})
