@@ -3,7 +3,8 @@ import { ReplyError } from '../reply.js'
 import type { LuaError } from './activation.js'
 import type { LuaSyntaxError } from './lexer.js'
 import { plainText } from './operations.js'
-import { LuaTable } from './value.js'
+import type { Value } from './value.js'
+import { LuaTable, typeName } from './value.js'
 
 // Error texts of scripts and functions. Wordings: spec/store.md 9; where the service's own is not public, redis 7.0's.
 
@@ -80,10 +81,16 @@ export function scriptFailed(error: LuaError, chunk: string): ReplyError {
 
 function failureText({ value, site }: LuaError, chunk: string, line: number): string {
   const table = value instanceof LuaTable ? value.getString('err') : undefined
-  const own = typeof table === 'string' ? table.replace(/^ERR /, '') : plainText(value)
+  const own = typeof table === 'string' ? table.replace(/^ERR /, '') : textOf(value)
   if (own.startsWith(`${chunk}:`)) return `@${own}`
   // An error table, and what a library function raises by itself, has no position of its own.
   return line > 0 && site?.chunk === chunk ? `@${chunk}:${line}: ${own}` : own
+}
+
+/** A real server crashes at an error that is neither a text nor has `err`. */
+function textOf(value: Value): string {
+  if (typeof value === 'object' || typeof value === 'function') return `(error object is a ${typeName(value)} value)`
+  return plainText(value)
 }
 
 /**
@@ -116,7 +123,7 @@ export function functionCompileError({ message }: LuaSyntaxError): ReplyError {
 /** A library whose code failed while it was loaded. */
 export function registeringFailed({ value }: LuaError): ReplyError {
   const table = value instanceof LuaTable ? value.getString('err') : undefined
-  const reason = typeof table === 'string' ? table : `ERR ${plainText(value)}`
+  const reason = typeof table === 'string' ? table : `ERR ${textOf(value)}`
   return new ReplyError(text(`ERR Error registering functions: ${reason}` as Bytes))
 }
 

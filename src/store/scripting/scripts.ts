@@ -104,19 +104,30 @@ export class Scripts implements ScriptHost, Performer {
     if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.writeFlagInReadOnly()
     this.#machine ??= createMachine(this.#random)
     this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
-    this.#environment.set('KEYS', listOf(keys))
-    this.#environment.set('ARGV', listOf(args))
-    return this.perform({
-      machine: this.#machine,
-      environment: this.#environment,
-      target: main,
-      args: [],
-      chunk: shownName,
-      user,
-      keys,
-      isReadOnly,
-      flags: flags ?? noFlags,
-    })
+    const environment = this.#environment
+    const outerKeys = environment.get('KEYS')
+    const outerArgs = environment.get('ARGV')
+    environment.set('KEYS', listOf(keys))
+    environment.set('ARGV', listOf(args))
+    try {
+      return this.perform({
+        machine: this.#machine,
+        environment,
+        target: main,
+        args: [],
+        chunk: shownName,
+        user,
+        keys,
+        isReadOnly,
+        flags: flags ?? noFlags,
+      })
+    } finally {
+      // A listener of the store may have run this script in the middle of another one.
+      if (this.#run !== undefined) {
+        environment.set('KEYS', outerKeys)
+        environment.set('ARGV', outerArgs)
+      }
+    }
   }
 
   /** Runs one function of a machine on behalf of a user and turns its first value into a reply. */

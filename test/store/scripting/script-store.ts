@@ -1,0 +1,48 @@
+import type { Bytes } from '../../../src/kernel/bytes.js'
+import { createRandom } from '../../../src/kernel/random.js'
+import { defaultPolicy, type Policy } from '../../../src/policy.js'
+import { Access, type User } from '../../../src/store/access.js'
+import { resp2, resp2Error } from '../../../src/store/encoding/resp2.js'
+import { type Reply, ReplyError } from '../../../src/store/reply.js'
+import { Store } from '../../../src/store/store.js'
+
+/** A store of its own for tests of scripts. */
+export interface ScriptStore {
+  readonly store: Store
+  /** Words in UTF-8; throws `ReplyError`. */
+  run(...words: readonly (string | number)[]): Reply
+  /** The text of the error that a command ends in. */
+  failure(...words: readonly (string | number)[]): string
+  /** One char per byte in the words; the raw RESP2 reply. */
+  execute(argv: readonly string[], user?: User): string
+}
+
+export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
+  const store = new Store({
+    now: () => Date.UTC(2026, 0, 1),
+    random: createRandom('scripts'),
+    access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
+    policy: { ...defaultPolicy, ...policy },
+    docs: 'docs.test',
+  })
+  return {
+    store,
+    run: (...words) => store.run(...words),
+    failure(...words) {
+      try {
+        return `no failure but ${JSON.stringify(store.run(...words))}`
+      } catch (error) {
+        if (error instanceof ReplyError) return error.message
+        throw error
+      }
+    },
+    execute(argv, user) {
+      try {
+        return resp2(store.execute(argv as readonly Bytes[], user))
+      } catch (error) {
+        if (error instanceof ReplyError) return resp2Error(error)
+        throw error
+      }
+    },
+  }
+}
