@@ -55,7 +55,8 @@ function unwind(): void {
 }
 
 function isOn(host: string, url: string): boolean {
-  const name = URL.canParse(url) ? new URL(url).hostname : ''
+  // A name may end in the dot of the root.
+  const name = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : ''
   return name === host || name.endsWith(`.${host}`)
 }
 

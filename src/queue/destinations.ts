@@ -498,7 +498,8 @@ function broken(error: string): WireReply {
 }
 
 function hostname(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : url
+  // A name may end in the dot of the root.
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
 }
 
 function networkErrorText(error: unknown): string {
