@@ -13,16 +13,20 @@ export interface Figure {
   /** The variant that all others are divided by. */
   readonly baseline: Variant
   readonly variants: readonly Variant[]
-  /** Highest ratio of time that the project allows itself, by variant; a miss is marked, not an error. */
+  /** Highest ratio that the project allows itself, by variant; a miss is marked, not an error. */
   readonly atMost?: Readonly<Record<string, number>>
+  /** The same as an amount, in the unit of the figure. */
+  readonly within?: Readonly<Record<string, number>>
   /** Times a variant takes its turn. Default 15. */
   readonly rounds?: number
   /** Milliseconds of one turn. Default 40. */
   readonly turn?: number
   /** Work of one turn, when a turn should not be measured in milliseconds. */
   readonly times?: number
-  /** Microseconds of the turn just run, for work that measures itself, such as another process. */
-  readonly clock?: () => number
+  /** What is measured. Default `µs`. */
+  readonly unit?: 'µs' | 'B'
+  /** The amount of the turn just run, where it is not the time that this process computed: bytes, or another process. */
+  readonly reading?: () => number
   readonly dispose?: () => void | Promise<void>
 }
 
@@ -34,10 +38,14 @@ export interface Measured {
   readonly ratio: number
   readonly low: number
   readonly high: number
-  /** Median microseconds of one piece of work. */
-  readonly microseconds: number
+  /** Median of one piece of work. */
+  readonly amount: number
+  readonly unit: 'µs' | 'B'
   readonly rounds: number
   readonly atMost?: number
+  readonly within?: number
+  /** Whether the goals hold, when there are any. */
+  readonly kept?: boolean
 }
 
 const resultsFile = new URL('./results.jsonl', import.meta.url)
@@ -46,53 +54,67 @@ const resultsFile = new URL('./results.jsonl', import.meta.url)
 export async function measure(figure: Figure): Promise<readonly Measured[]> {
   const variants = [figure.baseline, ...figure.variants]
   const times = new Map<Variant, number>()
-  for (const variant of variants) times.set(variant, figure.times ?? (await calibrated(variant, figure.turn ?? 40)))
+  for (const variant of variants) times.set(variant, figure.times ?? (await calibrated(variant, figure)))
   const samples = new Map<Variant, number[]>(variants.map((variant) => [variant, []]))
   const rounds = figure.rounds ?? 15
   for (let round = 0; round < rounds; round++) {
+    globalThis.gc?.()
     // Forward and backward in turn, so that nobody always runs in the wake of the same neighbour.
     for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
-      samples.get(variant)!.push(await timed(variant, times.get(variant)!, figure.clock))
+      samples.get(variant)!.push(await sample(variant, times.get(variant)!, figure))
     }
   }
   await figure.dispose?.()
-  const base = samples.get(figure.baseline)!
-  const measured = variants.map((variant): Measured => {
-    const own = samples.get(variant)!
-    const ratios = own.map((value, round) => value / base[round]!)
-    const atMost = figure.atMost?.[variant.name]
-    return {
-      figure: figure.name,
-      variant: variant.name,
-      baseline: figure.baseline.name,
-      ratio: quantile(ratios, 0.5),
-      low: quantile(ratios, 0.25),
-      high: quantile(ratios, 0.75),
-      microseconds: quantile(own, 0.5),
-      rounds,
-      ...(atMost !== undefined && { atMost }),
-    }
-  })
+  const measured = variants.map((variant) => summary(figure, variant, samples))
   report(measured)
   return measured
 }
 
 /** How often the work fits into a turn, after it has been run warm. */
-async function calibrated(variant: Variant, turn: number): Promise<number> {
+async function calibrated(variant: Variant, figure: Figure): Promise<number> {
   for (let times = 1; ; times *= 2) {
-    const microseconds = await timed(variant, times)
-    if (microseconds * times > turn * 1000) return times
+    const amount = await sample(variant, times, figure)
+    if (amount * times > (figure.turn ?? 40) * 1000) return times
   }
 }
 
-/** Microseconds of one piece of work. */
-async function timed(variant: Variant, times: number, clock?: () => number): Promise<number> {
-  globalThis.gc?.()
-  const start = process.hrtime.bigint()
+/** The amount of one piece of work. */
+async function sample(variant: Variant, times: number, { reading }: Figure): Promise<number> {
+  // Nobody pays for what the one before left behind.
+  globalThis.gc?.({ type: 'minor' })
+  const start = process.cpuUsage()
   const done = variant.run(times)
   if (done instanceof Promise) await done
-  const microseconds = clock === undefined ? Number(process.hrtime.bigint() - start) / 1000 : clock()
-  return microseconds / times
+  if (reading !== undefined) return reading() / times
+  // Time that the process computed, not time that passed: what others do on the machine does not count.
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / times
+}
+
+function summary(figure: Figure, variant: Variant, samples: ReadonlyMap<Variant, readonly number[]>): Measured {
+  const base = samples.get(figure.baseline)!
+  const own = samples.get(variant)!
+  const ratios = own.map((value, round) => value / base[round]!)
+  const ratio = quantile(ratios, 0.5)
+  const amount = quantile(own, 0.5)
+  const atMost = figure.atMost?.[variant.name]
+  const within = figure.within?.[variant.name]
+  return {
+    figure: figure.name,
+    variant: variant.name,
+    baseline: figure.baseline.name,
+    ratio,
+    low: quantile(ratios, 0.25),
+    high: quantile(ratios, 0.75),
+    amount,
+    unit: figure.unit ?? 'µs',
+    rounds: own.length,
+    ...(atMost !== undefined && { atMost }),
+    ...(within !== undefined && { within }),
+    ...((atMost !== undefined || within !== undefined) && {
+      kept: ratio <= (atMost ?? Number.POSITIVE_INFINITY) && amount <= (within ?? Number.POSITIVE_INFINITY),
+    }),
+  }
 }
 
 function quantile(values: readonly number[], part: number): number {
@@ -106,15 +128,12 @@ function report(measured: readonly Measured[]): void {
   console.log(`\n${measured[0]!.figure}`)
   const width = Math.max(...measured.map(({ variant }) => variant.length))
   for (const line of measured) {
-    const spread = line.variant === line.baseline ? '' : `  (${short(line.low)} to ${short(line.high)})`
-    const goal =
-      line.atMost === undefined
-        ? ''
-        : line.ratio <= line.atMost
-          ? `  goal ${short(line.atMost)}: kept`
-          : `  goal ${short(line.atMost)}: MISSED`
+    const { variant, baseline, ratio, low, high, amount, unit, atMost, within, kept } = line
+    const spread = variant === baseline ? '' : `  (${short(low)} to ${short(high)})`
+    const goals = [atMost !== undefined && `${short(atMost)} ×`, within !== undefined && `${short(within)} ${unit}`]
+    const goal = kept === undefined ? '' : `  goal ${goals.filter(Boolean).join(', ')}: ${kept ? 'kept' : 'MISSED'}`
     console.log(
-      `  ${line.variant.padEnd(width)}  ${short(line.ratio).padStart(7)} ×  ${short(line.microseconds).padStart(8)} µs${spread}${goal}`,
+      `  ${variant.padEnd(width)}  ${short(ratio).padStart(7)} ×  ${short(amount).padStart(8)} ${unit}${spread}${goal}`,
     )
   }
   const stamp = { node: process.version, at: new Date().toISOString() }

@@ -1,0 +1,76 @@
+// What a command costs inside the store, over the plain operation that it stands for.
+import type { Figure } from '../harness.ts'
+import { type Argv, each, executing, filled, keysOf, words } from '../store.ts'
+
+const keys = keysOf(100_000)
+
+interface Case {
+  readonly name: string
+  readonly row: (key: string) => Argv
+  /** The same without a store. */
+  readonly plain: () => (key: string) => unknown
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'GET',
+    row: (key) => words('GET', key),
+    plain() {
+      const map = new Map(keys.map((key) => [key, 'value']))
+      return (key) => map.get(key)
+    },
+  },
+  {
+    name: 'SET',
+    row: (key) => words('SET', key, 'value'),
+    plain() {
+      const map = new Map<string, string>()
+      return (key) => map.set(key, 'value')
+    },
+  },
+  {
+    name: 'INCR',
+    row: (key) => words('INCR', key),
+    plain() {
+      const map = new Map<string, string>()
+      return (key) => map.set(key, String(Number(map.get(key) ?? '0') + 1))
+    },
+  },
+  {
+    name: 'HSET',
+    row: (key) => words('HSET', key, 'field', 'value'),
+    plain() {
+      const map = new Map<string, Map<string, string>>()
+      return (key) => {
+        const hash = map.get(key)
+        if (hash) hash.set('field', 'value')
+        else map.set(key, new Map([['field', 'value']]))
+      }
+    },
+  },
+  {
+    name: 'LPUSH',
+    row: (key) => words('LPUSH', key, 'value'),
+    plain() {
+      const map = new Map<string, string[]>()
+      return (key) => {
+        const list = map.get(key)
+        if (list) list.push('value')
+        else map.set(key, ['value'])
+      }
+    },
+  },
+]
+
+/** Both take the key out of a row of words, as a request would have brought it. */
+export const figures = cases.map((one) => (): Figure => {
+  const plain = one.plain()
+  const rows = keys.map(one.row)
+  for (const row of rows) plain(row[1]!)
+  return {
+    name: `${one.name} of 100,000 keys over the same with a Map`,
+    baseline: each('Map', rows, (row) => plain(row[1]!)),
+    variants: [executing(one.name, filled(rows), rows)],
+    atMost: { [one.name]: 2 },
+  }
+})

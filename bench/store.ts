@@ -1,0 +1,65 @@
+// What the figures of the data store have in common.
+import { createSandbox } from 'stuntdouble'
+import type { Variant } from './harness.ts'
+
+export type Store = ReturnType<typeof createSandbox>['store']['engine']
+export type Argv = Parameters<Store['execute']>[0]
+
+/**
+ * A data store without a sandbox around it, which would write every change of a key into the traffic log: what is
+ * compared with it here keeps no log either.
+ */
+export function loneStore(): Store {
+  const { engine } = createSandbox().store
+  const LoneStore = engine.constructor as new (options: Store['options']) => Store
+  return new LoneStore(engine.options)
+}
+
+/** A command as the store takes it; its words are ASCII here. */
+export function words(...argv: readonly (string | number)[]): Argv {
+  return argv.map(String) as unknown as Argv
+}
+
+/** `count` keys as applications write them, in an order that no allocator and no cache knows. */
+export function keysOf(count: number): readonly string[] {
+  return shuffled(Array.from({ length: count }, (_, index) => `user:${index}:session`))
+}
+
+export function shuffled<T>(items: readonly T[]): T[] {
+  const copy = [...items]
+  let state = 1
+  for (let last = copy.length - 1; last > 0; last--) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    const other = state % (last + 1)
+    const kept = copy[last]!
+    copy[last] = copy[other]!
+    copy[other] = kept
+  }
+  return copy
+}
+
+/** Does something with one item after another, round and round; goes on where the turn before it stopped. */
+export function each<T>(name: string, items: readonly T[], run: (item: T) => unknown): Variant {
+  let at = 0
+  return {
+    name,
+    run(times) {
+      for (let count = 0; count < times; count++) {
+        run(items[at]!)
+        if (++at === items.length) at = 0
+      }
+    },
+  }
+}
+
+/** Runs rows of words on a store, round and round. */
+export function executing(name: string, store: Store, rows: readonly Argv[]): Variant {
+  return each(name, rows, (row) => store.execute(row))
+}
+
+/** A store that knows all the keys already: GET finds something, and nothing is made anew by the others. */
+export function filled(rows: readonly Argv[]): Store {
+  const store = loneStore()
+  for (const row of rows) store.execute(row[0] === ('GET' as unknown) ? words('SET', row[1]!, 'value') : row)
+  return store
+}
