@@ -47,18 +47,10 @@ export class ArgReader {
   }
 }
 
-/** What a parser is made of: the reference and the generators of the model tests are derived from it. */
-export type Shape =
-  | { readonly kind: 'key' | 'bytes' | 'int' | 'float' | 'flag' }
-  | { readonly kind: 'sequence'; readonly parts: readonly Arg<unknown>[] }
-  | { readonly kind: 'optional' | 'many' | 'counted'; readonly part: Arg<unknown> }
-  | { readonly kind: 'options'; readonly table: Readonly<Record<string, Arg<unknown>>> }
-
 /** A parser for some words. Running out of words, or leaving some over, is an error that `command` states once. */
 export interface Arg<T> {
-  /** As the reference shows it. */
+  /** As the reference shows it; the model tests write random commands after it. */
   readonly usage: string
-  readonly shape?: Shape
   /** Words it takes at least. */
   readonly min: number
   /** Words it takes at most. */
@@ -70,7 +62,6 @@ export type Values<A> = { readonly [K in keyof A]: A[K] extends Arg<infer T> ? T
 
 export const bytes: Arg<Bytes> = {
   usage: 'value',
-  shape: { kind: 'bytes' },
   min: 1,
   max: 1,
   read: (from) => from.next(),
@@ -78,7 +69,6 @@ export const bytes: Arg<Bytes> = {
 
 export const key: Arg<Bytes> = {
   usage: 'key',
-  shape: { kind: 'key' },
   min: 1,
   max: 1,
   read(from) {
@@ -91,7 +81,6 @@ export const key: Arg<Bytes> = {
 /** A channel to publish to: access control looks at it. */
 export const channel: Arg<Bytes> = {
   usage: 'channel',
-  shape: { kind: 'bytes' },
   min: 1,
   max: 1,
   read(from) {
@@ -104,7 +93,6 @@ export const channel: Arg<Bytes> = {
 /** A signed 64-bit integer, as a number; beyond 2^53 the nearest one. For indexes, counts and times. */
 export const int: Arg<number> = {
   usage: 'integer',
-  shape: { kind: 'int' },
   min: 1,
   max: 1,
   read: (from) => toInt(from.next()),
@@ -113,7 +101,6 @@ export const int: Arg<number> = {
 /** A signed 64-bit integer, exact: a bigint beyond 2^53. */
 export const int64: Arg<number | bigint> = {
   usage: 'integer',
-  shape: { kind: 'int' },
   min: 1,
   max: 1,
   read: (from) => toInt64(from.next()),
@@ -121,7 +108,6 @@ export const int64: Arg<number | bigint> = {
 
 export const float: Arg<number> = {
   usage: 'float',
-  shape: { kind: 'float' },
   min: 1,
   max: 1,
   read: (from) => toFloat(from.next()),
@@ -151,7 +137,6 @@ export function named<T>(usage: string, arg: Arg<T>): Arg<T> {
 export function optional<T>(arg: Arg<T>): Arg<T | undefined> {
   return {
     usage: `[${arg.usage}]`,
-    shape: { kind: 'optional', part: arg },
     min: 0,
     max: arg.max,
     read: (from) => (from.left > 0 ? arg.read(from) : undefined),
@@ -163,7 +148,6 @@ export function tuple<T extends readonly Arg<unknown>[]>(
 ): Arg<{ -readonly [K in keyof T]: T[K] extends Arg<infer V> ? V : never }> {
   return {
     usage: args.map((arg) => arg.usage).join(' '),
-    shape: { kind: 'sequence', parts: args },
     min: sum(args, 'min'),
     max: sum(args, 'max'),
     read: (args.length === 2
@@ -181,7 +165,6 @@ function pairReader(first: Arg<unknown>, second: Arg<unknown>): (from: ArgReader
 export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   return {
     usage: `${arg.usage} [${arg.usage} …]`,
-    shape: { kind: 'many', part: arg },
     min: arg.min,
     max: Number.POSITIVE_INFINITY,
     read: (from) => all(arg, from),
@@ -191,7 +174,6 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
 export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
   return {
     usage: `[${arg.usage} …]`,
-    shape: { kind: 'many', part: arg },
     min: 0,
     max: Number.POSITIVE_INFINITY,
     read: (from) => all(arg, from),
@@ -212,7 +194,6 @@ function all<T>(arg: Arg<T>, from: ArgReader): T[] {
 export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
   return {
     usage: `${count.usage} ${arg.usage} [${arg.usage} …]`,
-    shape: { kind: 'counted', part: arg },
     min: 1 + arg.min,
     max: Number.POSITIVE_INFINITY,
     read(from) {
@@ -224,7 +205,7 @@ export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
 }
 
 /** A word without a value among `options`. */
-export const flag: Arg<true> = { usage: '', shape: { kind: 'flag' }, min: 0, max: 0, read: () => true }
+export const flag: Arg<true> = { usage: '', min: 0, max: 0, read: () => true }
 
 /**
  * Keywords in any order and any case, each followed by what its parser takes: `options({ ex: int, nx: flag })`.
@@ -236,7 +217,6 @@ export function options<T extends Record<string, Arg<unknown>>>(
   const keywords = new Map(Object.entries(table).map(([name, arg]) => [name.toUpperCase(), [name, arg] as const]))
   return {
     usage: [...keywords].map(([keyword, [, arg]]) => `[${`${keyword} ${arg.usage}`.trim()}]`).join(' '),
-    shape: { kind: 'options', table },
     min: 0,
     max: Number.POSITIVE_INFINITY,
     read(from) {

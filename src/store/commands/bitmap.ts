@@ -11,7 +11,6 @@ import { maxStringLength } from './string.js'
 /** A bit's place. Bits are counted from the most significant one of the first byte. */
 export const bitOffset: Arg<number> = {
   usage: 'offset',
-  shape: { kind: 'int' },
   min: 1,
   max: 1,
   read(from) {

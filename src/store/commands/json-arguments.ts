@@ -11,14 +11,12 @@ import { JsonTextError, type Layout, parseJson } from '../values/json-text.js'
 
 export const path: Arg<Path> = {
   usage: 'path',
-  shape: { kind: 'bytes' },
   min: 1,
   max: 1,
   read: (from) => toPath(from.next()),
 }
 export const value: Arg<Json> = {
   usage: 'value',
-  shape: { kind: 'bytes' },
   min: 1,
   max: 1,
   read: (from) => toJson(from.next()),
@@ -30,7 +28,6 @@ export const pathOrRoot: Arg<Path> = { ...optional(path), read: (from) => (from.
 
 export const number: Arg<JsonNumber> = {
   usage: 'value',
-  shape: { kind: 'float' },
   min: 1,
   max: 1,
   read(from) {
@@ -46,7 +43,6 @@ export const pathBeforeLast: Arg<Path> = { ...pathOrRoot, read: (from) => (from.
 /** `key [key …] path`. */
 export const keysAndPath: Arg<{ keys: Bytes[]; path: Path }> = {
   usage: 'key [key …] path',
-  shape: { kind: 'sequence', parts: [key, path] },
   min: 2,
   max: Number.POSITIVE_INFINITY,
   read(from) {
@@ -59,7 +55,6 @@ export const keysAndPath: Arg<{ keys: Bytes[]; path: Path }> = {
 /** The layout and the paths of JSON.GET, in any order, as RedisJSON reads them. */
 export const layoutAndPaths: Arg<{ layout: Layout; paths: Path[] }> = {
   usage: '[INDENT indent] [NEWLINE newline] [SPACE space] [path …]',
-  shape: { kind: 'many', part: path },
   min: 0,
   max: Number.POSITIVE_INFINITY,
   read(from) {

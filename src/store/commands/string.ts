@@ -140,7 +140,6 @@ const pair = tuple(key, bytes)
 /** `numkeys key value [key value …]`; the options follow. */
 const countedPairs: Arg<[Bytes, Bytes][]> = {
   usage: 'numkeys key value [key value …]',
-  shape: { kind: 'counted', part: pair },
   min: 3,
   max: Number.POSITIVE_INFINITY,
   read(from: ArgReader) {

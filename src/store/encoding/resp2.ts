@@ -1,4 +1,4 @@
-import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
 import { NilArray, type Reply, type ReplyError, Status } from '../reply.js'
 
 /** A reply exactly as a TCP client would get it. [store.md 3.3] */
@@ -7,7 +7,7 @@ export function resp2(reply: Reply): Bytes {
 }
 
 export function resp2Error(error: ReplyError): Bytes {
-  return latin1(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
+  return utf8(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
 }
 
 function value(reply: Reply): string {
