@@ -53,7 +53,9 @@ export function isUtf8(bytes: Bytes): boolean {
 export function fromArray(array: Uint8Array): Bytes {
   let bytes = ''
   for (let start = 0; start < array.length; start += charsAtOnce) {
-    bytes += String.fromCharCode(...array.subarray(start, start + charsAtOnce))
+    const chunk = array.length <= charsAtOnce ? array : array.subarray(start, start + charsAtOnce)
+    // `apply` reads an array as it is; spreading would walk it with an iterator, at several times the cost.
+    bytes += String.fromCharCode.apply(null, chunk as unknown as number[])
   }
   return bytes as Bytes
 }
@@ -78,9 +80,16 @@ export function fromBase64(encoded: string): Bytes | undefined {
   }
 }
 
+function urlSafe(sign: string): string {
+  return sign === '+' ? '-' : '_'
+}
+
 /** Base64 with the URL-safe alphabet and without padding, as JSON Web Tokens use it. */
 export function toBase64Url(bytes: Bytes): string {
-  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  const encoded = btoa(bytes)
+  const padding = encoded.endsWith('==') ? 2 : encoded.endsWith('=') ? 1 : 0
+  const unpadded = padding === 0 ? encoded : encoded.slice(0, -padding)
+  return unpadded.includes('+') || unpadded.includes('/') ? unpadded.replace(/[+/]/g, urlSafe) : unpadded
 }
 
 export function toHex(bytes: Bytes): string {

@@ -10,7 +10,7 @@ const HostMessageChannel = globalThis.MessageChannel
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
 export interface Clock {
   now(): number
-  schedule(at: number, label: string, run: TimerRun, options?: TimerOptions): Timer
+  schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
   /** Time stands still while the work runs, unless the work sleeps through its task. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
@@ -21,6 +21,11 @@ export interface Clock {
 }
 
 export type TimerRun = (task: Task) => Promise<unknown> | void
+
+/** What a timer does, as an object that is there anyway: a million timers then need no million closures. */
+export interface TimerTarget {
+  fire(task: Task): Promise<unknown> | void
+}
 
 export interface TimerOptions {
   /**
@@ -77,7 +82,7 @@ class ScheduledTimer implements Timer, Ranked {
     readonly label: string,
     public background: boolean,
     readonly meanwhile: boolean,
-    readonly run: TimerRun,
+    readonly run: TimerRun | TimerTarget,
     readonly owner: VirtualClock,
   ) {}
 
@@ -138,7 +143,7 @@ export class VirtualClock implements Clock {
     return () => this.#listeners.delete(listener)
   }
 
-  schedule(at: number, label: string, run: TimerRun, options?: TimerOptions): Timer {
+  schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer {
     if (!Number.isFinite(at)) throw new RangeError(`schedule() needs a time in milliseconds, got ${at} for "${label}".`)
     const timer = new ScheduledTimer(
       Math.max(at, this.now()),
@@ -376,7 +381,8 @@ export class VirtualClock implements Clock {
   #start(timer: ScheduledTimer): void {
     const task = new RunningTask(timer.label, this, timer.meanwhile && timer.background)
     try {
-      const outcome = timer.run(task)
+      const { run } = timer
+      const outcome = typeof run === 'function' ? run(task) : run.fire(task)
       if (outcome === undefined) task.ended = true
       else {
         this.#running.add(task)

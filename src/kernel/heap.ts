@@ -3,9 +3,14 @@ export interface Ranked {
   readonly sequence: number
 }
 
-/** A binary heap on (time, sequence): equal times leave in the order in which they came. */
+/**
+ * A binary heap on (time, sequence): equal times leave in the order in which they came. Times and sequences stand in
+ * arrays of their own, where engines keep plain numbers side by side: comparing does not touch the items.
+ */
 export class Heap<T extends Ranked> {
   #items: T[] = []
+  #at: number[] = []
+  #sequence: number[] = []
 
   get size(): number {
     return this.#items.length
@@ -17,50 +22,78 @@ export class Heap<T extends Ranked> {
 
   push(item: T): void {
     const items = this.#items
+    const times = this.#at
+    const sequences = this.#sequence
+    const { at, sequence } = item
     let index = items.length
     items.push(item)
+    times.push(at)
+    sequences.push(sequence)
     while (index > 0) {
       const parent = (index - 1) >> 1
-      if (!before(item, items[parent]!)) break
+      const before = times[parent]!
+      if (before < at || (before === at && sequences[parent]! < sequence)) break
       items[index] = items[parent]!
+      times[index] = before
+      sequences[index] = sequences[parent]!
       index = parent
     }
     items[index] = item
+    times[index] = at
+    sequences[index] = sequence
   }
 
   pop(): T | undefined {
     const items = this.#items
     const top = items[0]
     const last = items.pop()
-    if (last !== undefined && items.length > 0) this.#sink(last, 0)
+    const at = this.#at.pop()!
+    const sequence = this.#sequence.pop()!
+    if (last !== undefined && items.length > 0) this.#sink(last, at, sequence, 0)
     return top
   }
 
   /** Drops what the filter refuses, in one pass. */
   keep(wanted: (item: T) => boolean): void {
-    this.#items = this.#items.filter(wanted)
-    for (let index = (this.#items.length >> 1) - 1; index >= 0; index--) this.#sink(this.#items[index]!, index)
+    const items = this.#items.filter(wanted)
+    this.#items = items
+    this.#at = items.map(({ at }) => at)
+    this.#sequence = items.map(({ sequence }) => sequence)
+    for (let index = (items.length >> 1) - 1; index >= 0; index--) {
+      this.#sink(items[index]!, this.#at[index]!, this.#sequence[index]!, index)
+    }
   }
 
   values(): readonly T[] {
     return this.#items
   }
 
-  #sink(item: T, from: number): void {
+  #sink(item: T, at: number, sequence: number, from: number): void {
     const items = this.#items
+    const times = this.#at
+    const sequences = this.#sequence
+    const length = items.length
     let index = from
     for (;;) {
       let child = 2 * index + 1
-      if (child >= items.length) break
-      if (child + 1 < items.length && before(items[child + 1]!, items[child]!)) child++
-      if (!before(items[child]!, item)) break
+      if (child >= length) break
+      let time = times[child]!
+      const right = child + 1
+      if (right < length) {
+        const other = times[right]!
+        if (other < time || (other === time && sequences[right]! < sequences[child]!)) {
+          child = right
+          time = other
+        }
+      }
+      if (time > at || (time === at && sequences[child]! > sequence)) break
       items[index] = items[child]!
+      times[index] = time
+      sequences[index] = sequences[child]!
       index = child
     }
     items[index] = item
+    times[index] = at
+    sequences[index] = sequence
   }
-}
-
-function before(a: Ranked, b: Ranked): boolean {
-  return a.at < b.at || (a.at === b.at && a.sequence < b.sequence)
 }

@@ -64,17 +64,18 @@ export class Attempt implements AttemptEntry, EntryStamp {
     const state = this.#state
     if (reply === undefined || state === undefined) return undefined
     const { status, headers, body } = reply
-    const error = failureText(reply)
-    return {
+    const outcome: { -readonly [Key in keyof AttemptOutcome]: AttemptOutcome[Key] } = {
       at,
       status,
-      ...(error !== undefined && { error }),
       headers,
       body,
       state,
-      ...(next && { next: { at: at + next.delay, ...next } }),
-      ...(note !== undefined && { note }),
     }
+    const error = failureText(reply)
+    if (error !== undefined) outcome.error = error
+    if (next !== undefined) outcome.next = { at: at + next.delay, delay: next.delay, reason: next.reason }
+    if (note !== undefined) outcome.note = note
+    return outcome
   }
 
   get type(): 'attempt' {

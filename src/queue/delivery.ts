@@ -10,7 +10,7 @@ import { FlowControl } from './flow-control.js'
 import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
 import { MessageLog, messageFields } from './log.js'
-import { type Draft, Message } from './message.js'
+import { type Carrier, type Draft, Message } from './message.js'
 import { Published } from './published.js'
 import type { Lane } from './queues.js'
 import { Records } from './records.js'
@@ -39,7 +39,7 @@ const messageIdLength = 60
 const timedOut = 'context deadline exceeded'
 
 /** Takes messages from their acceptance to their end. */
-export class Courier {
+export class Courier implements Carrier {
   /** Every message that the log still knows. */
   readonly byId: Map<string, Message> = new Map()
   /** Messages that have neither ended nor been cancelled. */
@@ -70,7 +70,7 @@ export class Courier {
     const now = clock.now()
     const { settings, source } = draft
     const notBefore = Math.max(now, settings.notBefore ?? now + settings.delay)
-    const message = new Message(this.#ids.next(), ++this.#sequence, now, notBefore, draft)
+    const message = new Message(this.#ids.next(), ++this.#sequence, now, notBefore, draft, this)
     const entry = new Published(message, false)
     traffic.adopt(entry, draft.origin.cause ?? 0)
     message.trail = entry.seq
@@ -148,9 +148,8 @@ export class Courier {
   #plan(message: Message, at: number): void {
     if (this.#stopped) return
     message.due = at
-    const run = (task: Task): Promise<void> | void => this.#due(message, task)
     const options = message.meanwhile ? notWaitedFor : undefined
-    message.timer = this.#options.clock.schedule(at, this.#label(message.url), run, options)
+    message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
   }
 
   /** A message that is waited for stands behind this one: it counts too. */
@@ -178,7 +177,8 @@ export class Courier {
     this.#plan(message, this.#options.clock.now())
   }
 
-  #due(message: Message, task: Task): Promise<void> | void {
+  /** @internal The timer of a message fired. */
+  due(message: Message, task: Task): Promise<void> | void {
     message.timer = undefined
     if (message.cancelRequested) {
       if (message.admitted) this.flow.release(message)

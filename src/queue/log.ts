@@ -55,6 +55,7 @@ export class MessageLog {
   readonly #retention: number
   readonly #onForgotten: (message: Message) => void
   #sequence = 0
+  #prunedAt = -1
 
   /** @param onForgotten called when the last entry about a message leaves the log */
   constructor(retention: number, onForgotten: (message: Message) => void) {
@@ -63,7 +64,7 @@ export class MessageLog {
   }
 
   write(message: Message, state: MessageState, now: number, detail?: LogDetail): LogEntry {
-    this.prune(now)
+    if (now !== this.#prunedAt) this.prune(now)
     const entry = new LogEntry(++this.#sequence, now, message, state, detail)
     message.lastLog = entry
     message.state = state
@@ -73,6 +74,7 @@ export class MessageLog {
 
   /** Drops what is older than the retention. */
   prune(now: number): void {
+    this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
       if (first.time >= now - this.#retention) return
       this.#records.delete(first)

@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Timer } from '../kernel/clock.js'
+import type { Task, Timer, TimerTarget } from '../kernel/clock.js'
 import type { MessageKind } from '../kernel/traffic.js'
 import { canonicalName, type HeaderList, isHopByHop } from './headers.js'
 import type { LogEntry } from './log.js'
@@ -52,8 +52,13 @@ export interface WaitTicket {
   live: boolean
 }
 
+/** Who delivers a message when it is due. */
+export interface Carrier {
+  due(message: Message, task: Task): Promise<void> | void
+}
+
 /** One message to one url, from its acceptance to its end. */
-export class Message implements Filed {
+export class Message implements Filed, TimerTarget {
   state: MessageState = 'CREATED'
   gone = false
   /** Retries made so far: the number of the running or the next attempt, counted from 0. */
@@ -95,6 +100,7 @@ export class Message implements Filed {
     readonly time: number,
     readonly notBefore: number,
     draft: Draft,
+    private readonly carrier: Carrier,
   ) {
     this.kind = draft.kind
     this.url = draft.url
@@ -104,6 +110,11 @@ export class Message implements Filed {
     this.source = draft.source
     this.meanwhile = draft.meanwhile ?? draft.source?.meanwhile ?? false
     this.due = notBefore
+  }
+
+  /** @internal It is due: what its timer calls. */
+  fire(task: Task): Promise<void> | void {
+    return this.carrier.due(this, task)
   }
 
   get maxRetries(): number {
