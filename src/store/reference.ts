@@ -50,7 +50,9 @@ function row(command: Command): string {
     command.since,
     readOnlyMayRun(command) ? 'yes' : 'no',
     command.flags.join(', '),
-    command.deviations,
+    command.undocumented
+      ? `Only with \`policy.undocumentedCommands\`. ${command.deviations}`.trim()
+      : command.deviations,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

@@ -74,6 +74,7 @@ const help = [
 
 export const objectCommands: readonly Command[] = [
   command('OBJECT ENCODING', {
+    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
@@ -85,6 +86,7 @@ export const objectCommands: readonly Command[] = [
   }),
 
   command('OBJECT REFCOUNT', {
+    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     args: { key },
@@ -92,6 +94,7 @@ export const objectCommands: readonly Command[] = [
   }),
 
   command('OBJECT IDLETIME', {
+    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     args: { key },
@@ -102,6 +105,7 @@ export const objectCommands: readonly Command[] = [
   }),
 
   command('OBJECT FREQ', {
+    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '4.0.0',
     args: { key },
@@ -111,7 +115,13 @@ export const objectCommands: readonly Command[] = [
     },
   }),
 
-  command('OBJECT HELP', { flags: ['slow', 'keyspace'], since: '6.2.0', args: {}, run: () => help }),
+  command('OBJECT HELP', {
+    undocumented: true,
+    flags: ['slow', 'keyspace'],
+    since: '6.2.0',
+    args: {},
+    run: () => help,
+  }),
 
   command('MEMORY USAGE', {
     flags: ['read', 'slow'],
