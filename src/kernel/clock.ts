@@ -9,6 +9,7 @@ const HostMessageChannel = globalThis.MessageChannel
 
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
 export interface Clock {
+  readonly mode: ClockMode
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
   /** Time stands still while the work runs, unless the work sleeps through its task. */

@@ -1,4 +1,5 @@
 import type { Clock, Task, Timer } from '../kernel/clock.js'
+import type { Duration } from '../kernel/duration.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
@@ -202,17 +203,17 @@ export class Courier implements Carrier {
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
     const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
-    const call = new RunningCall(task, timeout, attempt, this)
+    const call = new RunningCall(task, timeout, attempt, this, clock)
     const reply = destinations.deliver(attempt, call)
     if (reply instanceof Promise) {
-      call.watch(clock, now)
+      if (clock.mode === 'real') call.watch()
       return reply.then((given) => {
-        if (given === noAnswer) return
-        if (call.ended) this.#late(attempt, given)
+        if (given === noAnswer) call.watch()
+        else if (call.ended) this.#late(attempt, given)
         else call.end(given)
       })
     }
-    if (reply === noAnswer) call.watch(clock, now)
+    if (reply === noAnswer) call.watch()
     else this.settle(attempt, reply)
   }
 
@@ -319,38 +320,57 @@ function waitingReason(message: Message): string {
   return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
 }
 
-/** The time between a delivery's start and its answer. */
-class RunningCall implements DeliveryContext {
+/**
+ * The time between a delivery's start and its answer, and the task that a handler gets. Virtual time passes only while
+ * the handler sleeps, so the alarm is set by its first sleep: most handlers never need one.
+ */
+class RunningCall implements DeliveryContext, Task {
   ended = false
-  #timer: Timer | undefined
+  #alarm: Timer | undefined
   #onTimeout: (() => void) | undefined
 
   constructor(
-    readonly task: Task,
+    readonly work: Task,
     readonly timeout: number,
     readonly attempt: Attempt,
     readonly courier: Courier,
+    readonly clock: Clock,
   ) {}
+
+  get task(): Task {
+    return this
+  }
+
+  get label(): string {
+    return this.work.label
+  }
+
+  sleep(wait: Duration): Promise<void> {
+    const asleep = this.work.sleep(wait)
+    this.watch()
+    return asleep
+  }
 
   onTimeout(run: () => void): void {
     this.#onTimeout = run
   }
 
   /** The answer was not immediate: give up when time is over. */
-  watch(clock: Clock, startedAt: number): void {
+  watch(): void {
+    if (this.ended || this.#alarm !== undefined) return
     const giveUp = (): void => {
-      this.#timer = undefined
       this.end({ ...noAnswer, error: timedOut })
       this.#onTimeout?.()
     }
     const options = this.attempt.message.meanwhile ? notWaitedFor : undefined
-    this.#timer = clock.schedule(startedAt + this.timeout, 'time-out of a delivery', giveUp, options)
+    const at = this.attempt.at + this.timeout
+    this.#alarm = this.clock.schedule(at, 'time-out of a delivery', giveUp, options)
   }
 
   end(reply: WireReply): void {
     if (this.ended) return
     this.ended = true
-    this.#timer?.cancel()
+    this.#alarm?.cancel()
     this.courier.settle(this.attempt, reply)
   }
 }
