@@ -313,10 +313,10 @@ export class Destinations {
     try {
       const { method } = attempt
       const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
-      const headers = attempt.headers.map(([name, value]): [string, string] => [name, value])
-      const response = await this.#options.fetch!(url, {
+      const { url: address, headers } = addressed(url, attempt.headers)
+      const response = await this.#options.fetch!(address, {
         method,
-        headers,
+        headers: [...headers],
         body,
         redirect: 'manual',
         signal: abort.signal,
@@ -452,10 +452,22 @@ class RedirectedAttempt extends Attempt {
   }
 }
 
-function requestOf(delivery: Attempt, url: string, method: string): Request {
+function requestOf(delivery: Attempt, given: string, method: string): Request {
   const { body } = delivery
-  const headers = delivery.headers as [string, string][]
+  const { url, headers } = addressed(given, delivery.headers)
   return new Request(url, body === '' ? { method, headers } : { method, headers, body: toArray(body) })
+}
+
+/** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
+function addressed(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
+  const list = headers as [string, string][]
+  if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
+  const parsed = new URL(url)
+  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
+  parsed.username = ''
+  parsed.password = ''
+  if (headerOf(headers, 'authorization') !== undefined) return { url: parsed.href, headers: list }
+  return { url: parsed.href, headers: [...list, ['Authorization', `Basic ${btoa(utf8(credentials))}`]] }
 }
 
 /** Without `instanceof`: a response may come from another realm, or from a library of its own. */

@@ -1,4 +1,4 @@
-import type { Bytes } from '../kernel/bytes.js'
+import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -22,8 +22,10 @@ export function headerMap(headers: HeaderList): Record<string, string[]> {
   for (const [name, value] of headers) {
     const spelled = canonicalName(name)
     const values = map.get(spelled)
-    if (values) values.push(value)
-    else map.set(spelled, [value])
+    // Header values are bytes; where they spell a text, the API shows the text.
+    const shown = isUtf8(value as Bytes) ? text(value as Bytes) : value
+    if (values) values.push(shown)
+    else map.set(spelled, [shown])
   }
   return Object.fromEntries(map)
 }

@@ -1,3 +1,4 @@
+import { utf8 } from '../kernel/bytes.js'
 import type { Policy } from '../policy.js'
 import { type HeaderList, isHopByHop } from './headers.js'
 import { deliveryHeaders } from './message.js'
@@ -112,7 +113,7 @@ export function readSettings(
     const option = optionsByName.get(name)
     if (option !== undefined) {
       if (prefix === '' || option.callbacks) option.read(value.trim(), settings, gathering)
-    } else if (name.startsWith('forward-')) forward.push([name.slice(8), value])
+    } else if (name.startsWith('forward-')) forward.push(forwarded(name.slice(8), value, gathering))
     else if (name.startsWith('callback-')) {
       callback ??= new Map()
       callback.set(name.slice(9), value)
@@ -136,6 +137,13 @@ export function readSettings(
     `${prefix}failure-callback-`,
   )
   return settings
+}
+
+/** A header to pass on. Texts out of JSON become bytes, one char each, as headers have them on the wire. */
+function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
+  if (/[\0\r\n]/.test(value)) throw invalid(gathering, `forward-${name}`, 'the value has a line break')
+  return [name, /[^\0-\xff]/.test(value) ? utf8(value) : value]
 }
 
 function readHeaders(

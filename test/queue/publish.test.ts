@@ -281,6 +281,45 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
     expect(delivery.header('service-workflow-sdk-version')).toBe('1')
   })
 
+  test('a text beyond latin1 in a batch travels as its UTF-8 bytes and is shown as text', async () => {
+    const { send, clock, destinations } = world()
+    const seen: (string | null)[] = []
+    destinations.on(shop, (request) => {
+      seen.push(request.headers.get('x-name'))
+      return new Response('ok')
+    })
+    const item = { destination: shop, headers: { 'service-forward-x-name': 'Łódź', 'service-delay': '1s' } }
+    const { json } = await send('POST', '/v2/batch', { body: [item] })
+    expect((await send('GET', `/v2/messages/${json[0].messageId}`)).json.header).toEqual({ 'X-Name': ['Łódź'] })
+    await clock.drain()
+    expect(seen).toEqual([Buffer.from('Łódź').toString('latin1')])
+  })
+
+  test.each([
+    ['service-forward-x%0Ay=1'],
+    ['service-forward-x=a%0D%0Ab'],
+    ['service-forward-=1'],
+    ['service-callback-forward-x=a%00'],
+  ])('a header that none can be is refused: %s', async (query) => {
+    expect((await world().send('POST', `/v2/publish/${shop}?${query}`)).status).toBe(400)
+  })
+
+  test('user and password of a url arrive as basic credentials', async () => {
+    const { send, clock, destinations } = world()
+    const seen: unknown[] = []
+    destinations.on('https://shop.test/*', (request) => {
+      seen.push([request.url, request.headers.get('authorization')])
+      return new Response('ok')
+    })
+    destinations.on('https://ann:s%40fe@shop.test/*', (request) => {
+      seen.push([request.url, request.headers.get('authorization')])
+      return new Response('ok')
+    })
+    await send('POST', '/v2/publish/https://ann:s%40fe@shop.test/x')
+    await clock.drain()
+    expect(seen).toEqual([['https://shop.test/x', `Basic ${btoa('ann:s@fe')}`]])
+  })
+
   test('no Content-Type is invented', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
