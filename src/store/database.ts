@@ -1,25 +1,11 @@
 import { type Bytes, toArray } from '../kernel/bytes.js'
 import { Heap, type Ranked } from '../kernel/heap.js'
 import { replyError } from './errors.js'
-import { OrderedTable } from './values/ordered-table.js'
+import { type KeyEntry, KeyTable, type Value } from './key-table.js'
 import { RawString } from './values/raw-string.js'
 import type { Container, ValueType } from './values/value.js'
 
-/** A short string is a byte string; one that was written in place, and everything else, is a container. */
-export type Value = Bytes | Container
-
-export class KeyEntry {
-  /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
-  expiresAt: number | undefined = undefined
-  /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
-  usedAt: number
-  constructor(
-    public value: Value,
-    usedAt: number,
-  ) {
-    this.usedAt = usedAt
-  }
-}
+export type { KeyEntry, Value } from './key-table.js'
 
 /** Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t` stream, `x` expired, `n` new key, `m` miss, `d` module (JSON). */
 export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd'
@@ -39,7 +25,7 @@ export type ContainerClass<T extends Container> = new () => T
  * whether they parse or look up first; the lookup throws WRONGTYPE.
  */
 export class Database {
-  #entries = new OrderedTable<KeyEntry>()
+  readonly #entries = new KeyTable()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
   /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
@@ -68,7 +54,7 @@ export class Database {
       this.missed?.add(key)
       return undefined
     }
-    return partsExpireAt(entry) === undefined ? entry : this.#withoutExpiredParts(key, entry)
+    return entry.kind === 'expires in parts' ? this.#withoutExpiredParts(key, entry) : entry
   }
 
   has(key: Bytes): boolean {
@@ -77,8 +63,8 @@ export class Database {
 
   /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
   isLive(key: Bytes): boolean {
-    const expiresAt = this.#entries.get(key)?.expiresAt
-    return this.#entries.has(key) && (expiresAt === undefined || expiresAt > this.now())
+    const entry = this.#entries.get(key)
+    return entry !== undefined && (entry.expiresAt === undefined || entry.expiresAt > this.now())
   }
 
   /** Counts as a use of the key. */
@@ -92,9 +78,8 @@ export class Database {
     const entry = this.find(key)
     if (entry === undefined) return undefined
     entry.usedAt = this.#seconds()
-    const { value } = entry
-    if (typeof value === 'string') return value
-    if (value instanceof RawString) return value.text
+    if (entry.kind === 'text') return entry.value as Bytes
+    if (entry.value instanceof RawString) return entry.value.text
     throw replyError('wrongType')
   }
 
@@ -125,7 +110,7 @@ export class Database {
       return created
     }
     entry.usedAt = this.#seconds()
-    if (typeof entry.value === 'string') entry.value = new RawString(entry.value)
+    if (typeof entry.value === 'string') entry.replace(new RawString(entry.value))
     if (entry.value instanceof RawString) return entry.value
     throw replyError('wrongType')
   }
@@ -162,7 +147,7 @@ export class Database {
       this.#insert(key, value)
       return
     }
-    entry.value = value
+    entry.replace(value)
     entry.usedAt = this.#seconds()
     if (deadline === 'drop') entry.expiresAt = undefined
     this.#watchParts(key, entry)
@@ -243,7 +228,7 @@ export class Database {
   }
 
   /** The table of live entries, in order of insertion. */
-  get entries(): OrderedTable<KeyEntry> {
+  get entries(): KeyTable {
     this.sweep()
     return this.#entries
   }
@@ -254,21 +239,22 @@ export class Database {
   }
 
   #insert(key: Bytes, value: Value): KeyEntry {
-    const entry = new KeyEntry(value, this.#seconds())
-    this.#entries.set(key, entry)
+    const entry = this.#entries.insert(key, value, this.#seconds())
     this.#watchParts(key, entry)
     this.notify('n', 'new', key)
     return entry
   }
 
   #watchParts(key: Bytes, entry: KeyEntry): void {
+    if (entry.kind === 'text') return
     const at = partsExpireAt(entry)
+    entry.kind = at === undefined ? 'container' : 'expires in parts'
     if (at !== undefined) this.#pushDeadline(at, key, entry)
   }
 
   #withoutExpiredParts(key: Bytes, entry: KeyEntry): KeyEntry | undefined {
     const container = entry.value as Container
-    if (container.partsExpireAt! > this.now()) return entry
+    if (container.partsExpireAt !== undefined && container.partsExpireAt > this.now()) return entry
     const expired = container.expireParts?.(this.now()) ?? 0
     if (expired > 0) this.notify('h', 'hexpired', key)
     if (container.isEmpty) {
@@ -295,6 +281,6 @@ export class Database {
   }
 }
 
-function partsExpireAt({ value }: KeyEntry): number | undefined {
-  return typeof value === 'string' ? undefined : value.partsExpireAt
+function partsExpireAt({ kind, value }: KeyEntry): number | undefined {
+  return kind === 'text' ? undefined : (value as Container).partsExpireAt
 }

@@ -168,7 +168,7 @@ export class Store {
     if (this.pubsub.isMonitored && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
-        ? this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
+        ? this.#runWatched(command, argv, user)
         : command.execute(argv, this.#contextOf(user))
       if (command.writes) this.#writes++
       return reply
@@ -176,6 +176,11 @@ export class Store {
       this.db.settle()
       if (this.#notifications.hearsExpiry) this.#notifications.setAlarm()
     }
+  }
+
+  /** A method of its own: a closure in `#run` would cost every command. */
+  #runWatched(command: Command, argv: readonly Bytes[], user: User): Reply {
+    return this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
   }
 
   /** As in redis, nobody sees commands of wrong length and those that manage the server. */
