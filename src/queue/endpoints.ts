@@ -9,7 +9,7 @@ import { userOf } from './credentials.js'
 import type { DeadLetter } from './dead-letters.js'
 import { isUrl, readDestination } from './destination-url.js'
 import { Refusal, refusals } from './errors.js'
-import { type QueryValues, readFilters, readTrimBody } from './filters.js'
+import { dlqFilters, logFilters, messageFilters, type QueryValues, readFilters, readTrimBody } from './filters.js'
 import type { HeaderList } from './headers.js'
 import type { LogEntry } from './log.js'
 import type { Message } from './message.js'
@@ -53,42 +53,6 @@ function row(
 function open(method: string, path: string, summary: string, run: Row['run']): Row {
   return { method, path, auth: 'none', summary, run }
 }
-
-export const messageFilters: readonly string[] = [
-  'topicName',
-  'queueName',
-  'url',
-  'host',
-  'path',
-  'label',
-  'flowControlKey',
-  'scheduleId',
-  'callerIp',
-]
-export const dlqFilters: readonly string[] = [
-  'messageIds',
-  'url',
-  'topicName',
-  'scheduleId',
-  'queueName',
-  'responseStatus',
-  'callerIp',
-  'label',
-  'flowControlKey',
-]
-export const logFilters: readonly string[] = [
-  'messageIds',
-  'state',
-  'url',
-  'topicName',
-  'scheduleId',
-  'queueName',
-  'label',
-  'flowControlKey',
-  'callerIp',
-  'host',
-  'path',
-]
 
 /** Every endpoint of the queue API. [queue.md 1.2] */
 export const queueEndpoints: readonly Row[] = [

@@ -17,6 +17,43 @@ export interface FilterRules {
   readonly others?: readonly string[]
 }
 
+/** Filters of messages, dead letters and the log. [queue.md 1.5, 1.9, 1.10] */
+export const messageFilters: readonly string[] = [
+  'topicName',
+  'queueName',
+  'url',
+  'host',
+  'path',
+  'label',
+  'flowControlKey',
+  'scheduleId',
+  'callerIp',
+]
+export const dlqFilters: readonly string[] = [
+  'messageIds',
+  'url',
+  'topicName',
+  'scheduleId',
+  'queueName',
+  'responseStatus',
+  'callerIp',
+  'label',
+  'flowControlKey',
+]
+export const logFilters: readonly string[] = [
+  'messageIds',
+  'state',
+  'url',
+  'topicName',
+  'scheduleId',
+  'queueName',
+  'label',
+  'flowControlKey',
+  'callerIp',
+  'host',
+  'path',
+]
+
 /** Other names of the same filter. [queue.md 1.5, 1.9, 1.10] */
 const synonyms: Readonly<Record<string, string>> = {
   callerIP: 'callerIp',

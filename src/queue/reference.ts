@@ -1,6 +1,6 @@
 import { formatDuration } from '../kernel/duration.js'
 import type { QueueLimits } from '../policy.js'
-import { dlqFilters, logFilters, messageFilters, queueEndpoints } from './endpoints.js'
+import { dlqFilters, logFilters, messageFilters } from './filters.js'
 import { canonicalName } from './headers.js'
 import { ownDeliveryHeaders } from './message.js'
 import { plans } from './plan.js'
@@ -8,9 +8,20 @@ import { openSettings, publishOptions } from './publish-options.js'
 import { retryHeaders } from './retry.js'
 import { signatureFlaws } from './signature-lab.js'
 
-/** The page `docs/reference/queue.md`, from the tables that the queue itself runs on. */
-export function queueReference(): string {
-  return `${[head, endpoints(), options(), deliveries, filters(), flaws(), limits()].join('\n\n')}\n`
+/** What the page tells of an endpoint. */
+interface EndpointRow {
+  readonly method: string | readonly string[]
+  readonly path: string
+  readonly auth: string
+  readonly summary: string
+}
+
+/**
+ * The page `docs/reference/queue.md`, from the tables that the queue itself runs on.
+ * @param rows the endpoint table, handed in because it knows the protocol and the domain does not
+ */
+export function queueReference(rows: readonly EndpointRow[]): string {
+  return `${[head, endpoints(rows), options(), deliveries, filters(), flaws(), limits()].join('\n\n')}\n`
 }
 
 const head = `# Message queue
@@ -20,8 +31,8 @@ const head = `# Message queue
 Words are neutral here; with \`vocabulary: 'upstash'\` the same headers, parameters and claims carry the vendor's own.
 Errors are \`{"error": "<text>"}\`.`
 
-function endpoints(): string {
-  const rows = queueEndpoints.map(({ method, path, auth, summary }) => [
+function endpoints(listed: readonly EndpointRow[]): string {
+  const rows = listed.map(({ method, path, auth, summary }) => [
     [method].flat().join(', '),
     `\`${path.replace('**', '{rest}')}\``,
     auth === 'none' ? 'none' : 'token',
