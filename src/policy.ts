@@ -43,11 +43,6 @@ export interface Policy {
   maxStreamBuffer: number
   /** Loop turns and calls that one script may take before it is stopped. [store.md 9: not public] */
   maxScriptSteps: number
-  /**
-   * Answer commands of redis-server that the service's documentation does not list: SORT, SORT_RO, OBJECT, XSETID.
-   * Off, because a test that needs them would be green here and fail in production. [store.md 7.4]
-   */
-  undocumentedCommands: boolean
   /** Retries of a message that does not say. [queue.md 2.2] */
   retries: number
   /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
@@ -122,7 +117,6 @@ export const defaultPolicy: Policy = {
   maxPendingPerConsumer: undefined,
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 10_000_000,
-  undocumentedCommands: false,
   retries: 3,
   queuePlan: 'payg',
   queueLimits: {},

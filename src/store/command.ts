@@ -51,8 +51,6 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly since?: string
   /** Where the service differs from redis-server, for the reference. */
   readonly deviations?: string
-  /** redis-server has it, the service's documentation does not: only with `policy.undocumentedCommands`. [store.md 7.4] */
-  readonly undocumented?: true
   /** Synchronous, always: a transaction is a loop without `await`. */
   run(values: Values<A>, context: CommandContext): Reply
 }
@@ -68,7 +66,6 @@ export interface Command {
   readonly usage: string
   readonly since: string
   readonly deviations: string
-  readonly undocumented: boolean
   /** Words including the name, at least and at most. */
   readonly minWords: number
   readonly maxWords: number
@@ -100,7 +97,6 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
     usage: [name, ...specs.map((arg) => arg.usage).filter(Boolean)].join(' '),
     since: row.since ?? '1.0.0',
     deviations: row.deviations ?? '',
-    undocumented: row.undocumented === true,
     minWords,
     maxWords,
     execute(argv, context) {

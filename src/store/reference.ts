@@ -50,9 +50,7 @@ function row(command: Command): string {
     command.since,
     readOnlyMayRun(command) ? 'yes' : 'no',
     command.flags.join(', '),
-    command.undocumented
-      ? `Only with \`policy.undocumentedCommands\`. ${command.deviations}`.trim()
-      : command.deviations,
+    command.deviations,
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

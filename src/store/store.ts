@@ -131,11 +131,7 @@ export class Store {
   lookup(argv: readonly Bytes[]): Command {
     const name = argv[0]
     if (name === undefined) throw replyError('emptyCommand')
-    const found = commandTable.find(argv)
-    if (found === undefined || (found.undocumented && !this.options.policy.undocumentedCommands)) {
-      return this.#refuse(name, argv)
-    }
-    return found
+    return commandTable.find(argv) ?? this.#refuse(name, argv)
   }
 
   /** Empties the store as if it were new. Users and tokens stay. */
@@ -153,8 +149,7 @@ export class Store {
   #refuse(name: Bytes, argv: readonly Bytes[]): never {
     const upper = name.toUpperCase()
     if (connectionBound.has(upper)) throw notInRest(upper)
-    if (argv.length === 1 && commandTable.needsSubcommand(name, this.options.policy.undocumentedCommands))
-      throw wrongArity(upper)
+    if (argv.length === 1 && commandTable.needsSubcommand(name)) throw wrongArity(upper)
     const subcommand = argv[1]
     if (subcommand !== undefined && streamContainers.has(upper) && subcommand.toUpperCase() !== 'HELP') {
       throw unknownSubcommand(upper, subcommand)

@@ -102,6 +102,8 @@ describe('read-only token', () => {
     ['config|set', 'CONFIG', 'SET', 'notify-keyspace-events', 'K'],
     ['publish', 'PUBLISH', 'c', 'm'],
     ['acl|whoami', 'ACL', 'WHOAMI'],
+    ['sort', 'SORT', 'l'],
+    ['sort_ro', 'SORT_RO', 'l'],
     ['json.set', 'JSON.SET', 'k', '$', '1'],
   ])('is refused %s', async (name, ...argv) => {
     expect(await asReader(...argv)).toMatchObject({ status: 400, json: refused(name) })

@@ -21,7 +21,7 @@ export function createEngine(onEvent?: (event: string, key: string) => void): En
     now: () => now,
     random: createRandom('transcript'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    policy: { ...defaultPolicy, undocumentedCommands: true },
+    policy: defaultPolicy,
     docs: 'docs.test',
   })
   if (onEvent) {

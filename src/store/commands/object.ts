@@ -74,7 +74,6 @@ const help = [
 
 export const objectCommands: readonly Command[] = [
   command('OBJECT ENCODING', {
-    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
@@ -86,7 +85,6 @@ export const objectCommands: readonly Command[] = [
   }),
 
   command('OBJECT REFCOUNT', {
-    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     args: { key },
@@ -94,7 +92,6 @@ export const objectCommands: readonly Command[] = [
   }),
 
   command('OBJECT IDLETIME', {
-    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     args: { key },
@@ -105,7 +102,6 @@ export const objectCommands: readonly Command[] = [
   }),
 
   command('OBJECT FREQ', {
-    undocumented: true,
     flags: ['read', 'slow', 'keyspace'],
     since: '4.0.0',
     args: { key },
@@ -115,13 +111,7 @@ export const objectCommands: readonly Command[] = [
     },
   }),
 
-  command('OBJECT HELP', {
-    undocumented: true,
-    flags: ['slow', 'keyspace'],
-    since: '6.2.0',
-    args: {},
-    run: () => help,
-  }),
+  command('OBJECT HELP', { flags: ['slow', 'keyspace'], since: '6.2.0', args: {}, run: () => help }),
 
   command('MEMORY USAGE', {
     flags: ['read', 'slow'],

@@ -148,14 +148,12 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
 
 export const sortCommands: readonly Command[] = [
   command('SORT', {
-    undocumented: true,
     flags: ['write', 'slow', 'dangerous'],
     args: { key, wish: wishes(true) },
     run: ({ key, wish }, context) => sort(key, wish, context),
   }),
 
   command('SORT_RO', {
-    undocumented: true,
     flags: ['read', 'slow', 'dangerous'],
     since: '7.0.0',
     args: { key, wish: wishes(false) },

@@ -129,7 +129,6 @@ export const streamCommands: readonly Command[] = [
   }),
 
   command('XSETID', {
-    undocumented: true,
     flags: ['write', 'fast'],
     since: '5.0.0',
     args: {

@@ -44,9 +44,8 @@ export class CommandTable {
   }
 
   /** Whether the command only exists with subcommands, so that alone it has the wrong number of arguments. */
-  needsSubcommand(name: Bytes, undocumented: boolean): boolean {
-    const subcommands = this.#containers.get(name.toUpperCase())
-    return subcommands !== undefined && [...subcommands.values()].some((one) => undocumented || !one.undocumented)
+  needsSubcommand(name: Bytes): boolean {
+    return this.#containers.has(name.toUpperCase())
   }
 
   /** Whether a command of this name exists, alone or with subcommands. */

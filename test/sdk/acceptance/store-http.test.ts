@@ -247,26 +247,6 @@ describe('JSON bodies', () => {
   )
 })
 
-describe('what redis-server has and the documentation of the service does not', () => {
-  const commands = [['SORT', 'l'], ['SORT_RO', 'l'], ['OBJECT', 'ENCODING', 'l'], ['OBJECT'], ['XSETID', 'x', '1-1']]
-
-  test('is not there', async () => {
-    const { post } = wire()
-    for (const command of commands) {
-      expect(await post(command)).toEqual([400, { error: expect.stringContaining('ERR Command is not available: ') }])
-    }
-    expect((await post(commands.slice(0, 1), '/multi-exec'))[0]).toBe(400)
-  })
-
-  test('unless the policy says so', async () => {
-    const { sandbox } = open({ policy: { undocumentedCommands: true } })
-    sandbox.store.run('RPUSH', 'l', 3, 1, 2)
-    expect(sandbox.store.run('SORT', 'l')).toEqual(['1', '2', '3'])
-    expect(sandbox.store.run('OBJECT', 'REFCOUNT', 'l')).toBe(1)
-    expect(() => sandbox.store.run('OBJECT')).toThrow("ERR wrong number of arguments for 'object' command")
-  })
-})
-
 describe('pipelines and transactions', () => {
   const sample = [
     ['SET', 'key1', 'valuex'],
