@@ -81,11 +81,10 @@ const parts: readonly Part[] = [
   { name: 'kernel', files: /^src\/kernel\//, may: [], packages: ['@noble/hashes'] },
   { name: 'policy', files: /^src\/policy\.ts$/, may: [], packages: [] },
   { name: 'http', files: /^src\/http\//, may: ['kernel', 'policy'], packages: ['rou3'] },
-  // The only files that know a domain and the protocol; `answers` is what the store's endpoints share, the queue's
-  // `reference` writes their list down.
+  // The only files that know a domain and the protocol; `answers` is what the store's endpoints share.
   {
     name: 'endpoints',
-    files: /^src\/(?:store\/answers|queue\/reference|(?:store|queue|stats)\/(?:[\w-]+-)?endpoints(?:\/[\w-]+)?)\.ts$/,
+    files: /^src\/(?:store\/answers|(?:store|queue|stats)\/(?:[\w-]+-)?endpoints(?:\/[\w-]+)?)\.ts$/,
     may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats'],
     packages: ['valibot'],
   },
