@@ -188,6 +188,39 @@ export const steps: readonly Section[] = [
     `,
   ),
   scripts(
+    'order of evaluation',
+    `
+    local x = 1 local function f() x = 10 return 1 end return x + f()
+    local x = 1 local function f() x = 10 return 1 end return (x) + f()
+    local x = 1 local function f() x = 10 return 1 end return f() + x
+    local x = 1 local t = {f = function() x = 10 return 1 end} return x + t.f()
+    local x = 1 local y = x + (function() x = 5 return 1 end)() return y
+    local x = 1 return x + (function() x = 10 return 1 end)() + x
+    local a = 1 local function f() a = 2 return 1 end return {a + f(), a - f(), a * f(), a .. f()}
+    local a = 1 local function f() a = a + 1 return 2 end return {a == f(), a < f(), a <= f(), a > f(), a ~= f()}
+    local a = 1 local function f() a = a + 1 return 1 end return {a, f(), a, (a), a .. f() .. a}
+    local a = 5 local function f() a = 1 return 1 end local t = {[5] = 'five', 'one'} return t[a] .. t[f()] .. a
+    local a = {} local b = a local function f() a = nil return 1 end a.x = f() return b.x
+    local a, k = {}, 'old' local function f() k = 'new' return 1 end a[k] = f() return {tostring(a.old), tostring(a.new)}
+    local a = {1} local function f() a = {2} return 1 end return a[f()]
+    local i = 1 local t = {10, 20} local function f() i = 2 return 0 end return t[i] + f() + i
+    local x = 1 local function f() x = 2 return x end local function g() return x + f() end return g()
+    local x = 1 local function f() x = 2 end local function g(a, b) return a end return g(x, f())
+    local x = 1 local function f() x = 2 return 7 end return {x, f(), x}
+    local x = 1 local function f() x = 2 return 7 end local a, b, c = x, f(), x return {a, b, c}
+    local i, t = 1, {} local function f() i = 5 return 'v' end t[i], t[i + 1] = f(), 'w' return {tostring(t[1]), tostring(t[2]), tostring(t[5])}
+    local i, t = 1, {} i, t[i], t[i + 1] = 7, 'a', 'b' return {i, t[1], t[2]}
+    local a, b, c = 1, 2, 3 a, b, c = c, a, b return {a, b, c}
+    local s = '' local function f(n) s = s .. n return n end local t = {} t[f(1)], t[f(2)] = f(3), f(4) return s
+    local s = '' local function f(n) s = s .. n return n end local t = {f(1), [f(2)] = f(3), f(4)} return s
+    local s = '' local function f(n) s = s .. n return n end local x = f(1) + f(2) * f(3) ^ f(4) .. f(5) return s
+    local s = '' local function f(n) s = s .. n return n end local x = f(1) < f(2) and f(3) > f(4) or f(5) >= f(6) return s
+    local s = '' local function f(n) s = s .. n return f end f(1)(2)(3) return s
+    local s = '' local o = {m = function(self, a, b) s = s .. a .. b return self end} local function f(n) s = s .. n return n end o:m(f(1), f(2)):m(f(3), f(4)) return s
+    local f = coroutine.wrap(function() local x = 1 local function set() x = 10 end return x + coroutine.yield(set) end) f()() return f(5)
+    `,
+  ),
+  scripts(
     'functions and closures',
     `
     local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end return fib(20)

@@ -216,14 +216,24 @@ export function settle(result: TailCall): Result {
   return current
 }
 
-/** Runs `work` with fresh registers for `globals` and a budget, and reports what is left of it. */
+/** Runs `work` with fresh registers, and puts the registers of an outer run back. */
 export function enter<T>(state: MachineState, globals: LuaTable, steps: number, work: () => T): T {
-  const saved = { ...vm }
+  const {
+    steps: outerSteps,
+    room,
+    depth,
+    sites,
+    coroutine,
+    nested,
+    memory,
+    globals: outerGlobals,
+    state: outerState,
+  } = vm
   vm.steps = steps
   // A run inside a run, as a follower of the first may start one, shares the stack with it.
-  vm.room = saved.depth === 0 ? roomForRun : saved.room - hostCallFrames
+  vm.room = depth === 0 ? roomForRun : room - hostCallFrames
+  vm.sites = depth === 0 ? sites : []
   vm.depth = 0
-  vm.sites = []
   vm.coroutine = undefined
   vm.nested = 0
   vm.memory = memoryForRun
@@ -232,7 +242,15 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
   try {
     return work()
   } finally {
-    Object.assign(vm, saved)
+    vm.steps = outerSteps
+    vm.room = room
+    vm.depth = depth
+    vm.sites = sites
+    vm.coroutine = coroutine
+    vm.nested = nested
+    vm.memory = memory
+    vm.globals = outerGlobals
+    vm.state = outerState
   }
 }
 

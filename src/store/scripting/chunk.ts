@@ -38,7 +38,8 @@ export function load(source: string, name: string): Chunk {
   return chunk
 }
 
-function compile(source: string, shown: string): Chunk {
+/** Compiles without the cache. `shown` is how positions name the chunk. */
+export function compile(source: string, shown: string): Chunk {
   try {
     return compileChunk(parse(source, shown), shown)
   } catch (problem) {

@@ -4,7 +4,7 @@ import { callExpression } from './compile-call.js'
 import { arithmeticExpression, comparison, equality } from './compile-operator.js'
 import type { Condition, Evaluate, EvaluateAll } from './frame.js'
 import { numberText } from './number-text.js'
-import { isMulti, operationOf } from './operands.js'
+import { isMulti, isReadLate, operationOf } from './operands.js'
 import type { Operation } from './operations.js'
 import { arithmetic, concatenate, index, lengthOf, rawSet } from './operations.js'
 import type { Expression, GlobalNode, IndexNode, TableItem } from './syntax-tree.js'
@@ -162,6 +162,12 @@ function indexAccess(compiler: Compiler, node: IndexNode): Evaluate {
   const operation = operationOf(compiler, node.line, node.object)
   if (node.key.kind === 'string') return fieldAccess(object, node.key.value, operation)
   const key = compiler.expression(node.key)
+  if (isReadLate(node.object, node.key)) {
+    return (frame) => {
+      const at = key(frame)
+      return index(object(frame), at, operation)
+    }
+  }
   return (frame) => {
     const table = object(frame)
     const at = key(frame)

@@ -1,6 +1,6 @@
 import type { Compiler } from './compile.js'
 import type { Condition, Evaluate } from './frame.js'
-import { operationOf } from './operands.js'
+import { isReadLate, operationOf } from './operands.js'
 import type { ArithmeticEvent, Operation } from './operations.js'
 import { arithmetic, equals, lessOrEqual, lessThan, modulo, power } from './operations.js'
 import type { Expression } from './syntax-tree.js'
@@ -36,7 +36,50 @@ export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate
     }
     return withConstant(event, left, value, operation)
   }
+  if (isReadLate(node.left, node.right)) {
+    const left = compiler.expression(node.left)
+    const right = compiler.expression(node.right)
+    return (frame) => {
+      const b = right(frame)
+      return arithmetic(event, left(frame), b, operation)
+    }
+  }
+  if (node.left.kind === 'local' && !node.left.local.isCaptured) {
+    const right = compiler.expression(node.right)
+    const withLocal = localWithAny(event, node.left.local.slot, right, operation)
+    if (withLocal !== undefined) return withLocal
+    return withBoth(event, compiler.expression(node.left), right, operation)
+  }
   return withBoth(event, compiler.expression(node.left), compiler.expression(node.right), operation)
+}
+
+/** A local on the left, without a closure to read it. */
+function localWithAny(event: string, slot: number, right: Evaluate, operation: Operation): Evaluate | undefined {
+  switch (event) {
+    case '__add':
+      return (frame) => {
+        const b = right(frame)
+        const a = frame[slot]
+        if (typeof a === 'number' && typeof b === 'number') return a + b
+        return arithmetic('__add', a, b, operation)
+      }
+    case '__sub':
+      return (frame) => {
+        const b = right(frame)
+        const a = frame[slot]
+        if (typeof a === 'number' && typeof b === 'number') return a - b
+        return arithmetic('__sub', a, b, operation)
+      }
+    case '__mul':
+      return (frame) => {
+        const b = right(frame)
+        const a = frame[slot]
+        if (typeof a === 'number' && typeof b === 'number') return a * b
+        return arithmetic('__mul', a, b, operation)
+      }
+    default:
+      return undefined
+  }
 }
 
 /** The value of an operation on literals, which the reference compiler works out too unless it is not finite. */
@@ -165,6 +208,12 @@ export function equality(compiler: Compiler, node: Binary): Condition {
   }
   const right = compiler.expression(node.right)
   const site = compiler.site(node.line)
+  if (isReadLate(node.left, node.right)) {
+    return (frame) => {
+      const b = right(frame)
+      return equals(left(frame), b, site) === isEqual
+    }
+  }
   if (isEqual) {
     return (frame) => {
       const a = left(frame)
@@ -205,6 +254,14 @@ export function comparison(compiler: Compiler, node: Binary): Condition {
   if (node.right.kind === 'number')
     return compareConstant(left, compiler.constant(node.right.value), isSwapped, isStrict, site)
   const right = compiler.expression(node.right)
+  if (isReadLate(node.left, node.right)) {
+    const compare = isStrict ? lessThan : lessOrEqual
+    return (frame) => {
+      const b = right(frame)
+      const a = left(frame)
+      return isSwapped ? compare(b, a, site) : compare(a, b, site)
+    }
+  }
   if (isSwapped) {
     if (isStrict) {
       return (frame) => {

@@ -3,7 +3,7 @@ import type { Compiler } from './compile.js'
 import { begin, callExpression } from './compile-call.js'
 import type { Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
 import { broken, capture } from './frame.js'
-import { isMulti, operationOf } from './operands.js'
+import { isMulti, isReadLate, isTargetReadLate, operationOf } from './operands.js'
 import type { Operation } from './operations.js'
 import { callValue, rawSet, setIndex, toNumber } from './operations.js'
 import type { Block, Expression, IndexNode, Local, Statement, Variable } from './syntax-tree.js'
@@ -165,7 +165,7 @@ function assign(compiler: Compiler, node: Statement & { kind: 'assign' }): Execu
   const [target] = node.targets
   const [value] = node.values
   if (node.targets.length === 1 && node.values.length === 1) return assignOne(compiler, target!, value!, node.line)
-  const targets = node.targets.map((each) => reference(compiler, each, node.line))
+  const targets = node.targets.map((each) => reference(compiler, each, node))
   const evaluate = valueList(compiler, node.values, node.targets.length)
   return (frame) => {
     const put = targets.map((each) => each(frame))
@@ -216,6 +216,17 @@ function assignField(compiler: Compiler, target: IndexNode, node: Expression, li
   const key = compiler.expression(target.key)
   const value = compiler.expression(node)
   const operation = operationOf(compiler, line, target.object)
+  const isLateObject = isReadLate(target.object, target.key) || isReadLate(target.object, node)
+  const isLateKey = isReadLate(target.key, node)
+  if (isLateObject || isLateKey) {
+    return (frame) => {
+      const early = isLateObject ? undefined : object(frame)
+      const at = isLateKey ? undefined : key(frame)
+      const assigned = value(frame)
+      store(isLateObject ? object(frame) : early, isLateKey ? key(frame) : at, assigned, operation)
+      return undefined
+    }
+  }
   return (frame) => {
     const table = object(frame)
     const at = key(frame)
@@ -237,17 +248,19 @@ export function store(table: Value, key: Value, value: Value, operation: Operati
 export function reference(
   compiler: Compiler,
   target: Variable,
-  line: number,
+  { targets, line }: Statement & { kind: 'assign' },
 ): (frame: Frame) => (value: Value) => void {
   switch (target.kind) {
     case 'index': {
       const object = compiler.expression(target.object)
       const key = compiler.expression(target.key)
       const operation = operationOf(compiler, line, target.object)
+      const isLateObject = isTargetReadLate(target.object, targets)
+      const isLateKey = isTargetReadLate(target.key, targets)
       return (frame) => {
-        const table = object(frame)
-        const at = key(frame)
-        return (value) => store(table, at, value, operation)
+        const table = isLateObject ? undefined : object(frame)
+        const at = isLateKey ? undefined : key(frame)
+        return (value) => store(isLateObject ? object(frame) : table, isLateKey ? key(frame) : at, value, operation)
       }
     }
     case 'local': {

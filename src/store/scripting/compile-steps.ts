@@ -6,7 +6,7 @@ import { appendResult, begin, callParts, method, putOff, roomForTailCalls } from
 import { genericLoop, initialiser, iterator, loopRange, store } from './compile-statement.js'
 import type { Cell, Code, Completion, Frame } from './frame.js'
 import { broken } from './frame.js'
-import { isMulti, operationOf, titleOf } from './operands.js'
+import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
 import type { ArithmeticEvent, Operation } from './operations.js'
 import {
   arithmetic,
@@ -137,7 +137,7 @@ class StepCompiler {
   }
 
   #assign(node: Statement & { kind: 'assign' }): Part<Completion> {
-    const targets = node.targets.map((each) => this.#reference(each, node.line))
+    const targets = node.targets.map((each) => this.#reference(each, node))
     const list = this.#list(node.values)
     return stepsOf(function* (frame) {
       const put: ((value: Value) => void)[] = []
@@ -148,16 +148,22 @@ class StepCompiler {
     })
   }
 
-  #reference(target: Variable, line: number): (frame: Frame) => Generated<(value: Value) => void> {
+  #reference(
+    target: Variable,
+    { targets, line }: Statement & { kind: 'assign' },
+  ): (frame: Frame) => Generated<(value: Value) => void> {
     const compiler = this.#compiler
     if (target.kind === 'index') {
       const object = this.#one(target.object)
       const key = this.#one(target.key)
       const operation = operationOf(compiler, line, target.object)
+      const isLateObject = isTargetReadLate(target.object, targets)
+      const isLateKey = isTargetReadLate(target.key, targets)
       return function* (frame) {
-        const table = yield* value(object, frame)
-        const at = yield* value(key, frame)
-        return (assigned) => store(table, at, assigned, operation)
+        const table = isLateObject ? undefined : yield* value(object, frame)
+        const at = isLateKey ? undefined : yield* value(key, frame)
+        return (assigned) =>
+          store(isLateObject ? object.run!(frame) : table, isLateKey ? key.run!(frame) : at, assigned, operation)
       }
     }
     const put = assignment(compiler, target, line)
@@ -322,6 +328,12 @@ class StepCompiler {
   ): (frame: Frame) => Generated<Value> {
     const one = this.#one(left)
     const two = right === undefined ? undefined : this.#one(right)
+    if (right !== undefined && two !== undefined && isReadLate(left, right)) {
+      return function* (frame) {
+        const b = yield* value(two, frame)
+        return combine(yield* value(one, frame), b)
+      }
+    }
     return function* (frame) {
       const a = yield* value(one, frame)
       return combine(a, two === undefined ? undefined : yield* value(two, frame))

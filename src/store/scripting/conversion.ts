@@ -25,9 +25,10 @@ export function tableWith(key: string, value: Value): LuaTable {
   return table
 }
 
+/** The array itself becomes the table: scripts may change their KEYS, and nobody else holds the array. */
 export function listOf(values: readonly Bytes[]): LuaTable {
   const table = new LuaTable()
-  table.list = [...values]
+  table.list = values as Bytes[]
   return table
 }
 
@@ -45,7 +46,7 @@ export function replyOfLua(value: Value): Reply {
 }
 
 function errorText(value: Value): string | undefined {
-  const error = value instanceof LuaTable ? value.getString('err') : undefined
+  const error = value instanceof LuaTable && value.hasEntries ? value.getString('err') : undefined
   return typeof error === 'string' ? error : undefined
 }
 
@@ -74,6 +75,8 @@ function smallest(value: bigint): number | bigint {
 }
 
 function tableReply(table: LuaTable, depth: number): Reply {
+  // Without names in it a table can only be an array.
+  if (!table.hasEntries) return listReply(table, depth)
   const error = errorText(table)
   if (error !== undefined) return latin1(error)
   const ok = table.getString('ok')

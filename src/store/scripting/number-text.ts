@@ -134,8 +134,20 @@ const decimal = /^[ \t-\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 const hexadecimal = /^[ \t-\r]*([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)(?:[pP]([+-]?[0-9]+))?[ \t-\r]*$/
 const named = /^[ \t-\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9A-Za-z_]*\))?)[ \t-\r]*$/i
 
+/** Up to 15 digits and nothing else: what most numbers in a store are. */
+function isShortInteger(source: string): boolean {
+  const { length } = source
+  if (length === 0 || length > 15) return false
+  for (let at = 0; at < length; at++) {
+    const code = source.charCodeAt(at)
+    if (code < 48 || code > 57) return false
+  }
+  return true
+}
+
 /** The number a string spells, as C's `strtod` reads it with white space around; `undefined` when it spells none. */
 export function parseNumber(source: string): number | undefined {
+  if (isShortInteger(source)) return +source
   const zero = source.indexOf('\0')
   const text = zero < 0 ? source : source.slice(0, zero)
   const plain = decimal.exec(text)

@@ -1,6 +1,6 @@
 import type { Compiler } from './compile.js'
 import type { Operation } from './operations.js'
-import type { Expression } from './syntax-tree.js'
+import type { Expression, Variable } from './syntax-tree.js'
 
 /** Whether an expression may give more or fewer values than one. */
 export function isMulti(node: Expression | undefined): boolean {
@@ -30,5 +30,42 @@ export function operationOf(compiler: Compiler, line: number, left: Expression, 
     site: compiler.site(line),
     left: titleOf(left),
     right: right === undefined ? undefined : titleOf(right),
+  }
+}
+
+/**
+ * Whether an operand is a local that something else may change while the other operand is evaluated. The reference
+ * reads locals when it uses them, so `x + f()` sees what `f` did to `x`.
+ */
+export function isReadLate(node: Expression, other: Expression): boolean {
+  if (node.kind === 'single') return isReadLate(node.inner, other)
+  return node.kind === 'local' && node.local.isCaptured && !isPlain(other)
+}
+
+/** The same for `t[k]` among several targets; but what the statement itself assigns to is read before. */
+export function isTargetReadLate(node: Expression, targets: readonly Variable[]): boolean {
+  if (node.kind === 'single') return isTargetReadLate(node.inner, targets)
+  if (node.kind !== 'local' || !node.local.isCaptured) return false
+  return !targets.some((target) => target.kind === 'local' && target.local === node.local)
+}
+
+/** Reading a name or a constant changes nothing. */
+function isPlain(node: Expression): boolean {
+  switch (node.kind) {
+    case 'index':
+    case 'call':
+    case 'method':
+    case 'binary':
+    case 'concat':
+    case 'and':
+    case 'or':
+    case 'negate':
+    case 'length':
+    case 'table':
+    case 'not':
+    case 'single':
+      return false
+    default:
+      return true
   }
 }

@@ -17,7 +17,7 @@ export interface Run {
   readonly user: User
   readonly isReadOnly: boolean
   /** The only keys it may use, when it asked for key locking. */
-  readonly lockedKeys: ReadonlySet<Bytes> | undefined
+  readonly lockedKeys: readonly Bytes[] | undefined
   isResp3: boolean
 }
 
@@ -131,7 +131,18 @@ function isBlocking(name: string): boolean {
 /** Groups that scripts may not use, and what they may of them all the same. */
 const closedGroups = new Set(['scripting', 'functions', 'acl'])
 
+const closed = new Map<Command, boolean>()
+
 function isClosed(command: Command): boolean {
+  let known = closed.get(command)
+  if (known === undefined) {
+    known = isKeptFromScripts(command)
+    closed.set(command, known)
+  }
+  return known
+}
+
+function isKeptFromScripts(command: Command): boolean {
   return command.flags.includes('noscript') || closedGroups.has(command.group) || /^(?:ACL|CONFIG) /.test(command.name)
 }
 
@@ -143,9 +154,9 @@ function refuse({ run }: ScriptHost, command: Command, argv: readonly Bytes[]): 
   return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)
 }
 
-function refuseKeys(locked: ReadonlySet<Bytes>, command: Command, argv: readonly Bytes[]): string | undefined {
+function refuseKeys(locked: readonly Bytes[], command: Command, argv: readonly Bytes[]): string | undefined {
   if (command.name === 'FLUSHDB' || command.name === 'FLUSHALL') return wholeDatabase(command.name)
-  for (const key of command.keysOf(argv)) if (!locked.has(key)) return dynamicKey(key)
+  for (const key of command.keysOf(argv)) if (!locked.includes(key)) return dynamicKey(key)
   return undefined
 }
 

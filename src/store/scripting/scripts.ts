@@ -1,33 +1,24 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { sha1Hex } from '../../kernel/digest.js'
 import type { User } from '../access.js'
-import type { Reply } from '../reply.js'
+import type { Reply, ReplyError } from '../reply.js'
 import type { Store } from '../store.js'
 import { BudgetExhausted, isStackOverflow, LuaError } from './activation.js'
-import { load } from './chunk.js'
 import { listOf, replyOfLua } from './conversion.js'
 import { LuaSyntaxError } from './lexer.js'
 import { type Call, Libraries, type Performer } from './libraries.js'
 import { initialRandom } from './library-math.js'
 import { createEnvironment, createMachine, type Machine } from './machine.js'
+import { type PreparedScript, prepareScript, scriptName } from './prepared-scripts.js'
 import { type Run, redisLibrary, type ScriptHost } from './redis-library.js'
 import * as refuse from './script-errors.js'
-import { noFlags, readScript, type Script } from './shebang.js'
-import type { LuaFunction, LuaTable } from './value.js'
-
-/** Chunk name of scripts, as in redis: positions read `user_script:1:`. */
-const chunkName = '@user_script'
-const shownName = 'user_script'
-
-/** The SHA1 of a source seen before: hashing costs more than a small script. */
-const rememberedDigests = 500
+import { noFlags } from './shebang.js'
+import type { LuaTable } from './value.js'
 
 /** The scripts and functions of one store, and the Lua states they run in. Everything is made on first use. */
 export class Scripts implements ScriptHost, Performer {
   readonly store: Store
   readonly libraries: Libraries
   readonly #scripts = new Map<string, Bytes>()
-  readonly #digests = new Map<Bytes, string>()
   readonly #random = initialRandom()
   #machine: Machine | undefined
   #environment: LuaTable | undefined
@@ -47,16 +38,8 @@ export class Scripts implements ScriptHost, Performer {
 
   /** SCRIPT LOAD. Throws `ReplyError` for what does not compile. */
   add(source: Bytes): Bytes {
-    const digest = this.#digest(source)
-    if (!this.#scripts.has(digest)) {
-      const script = readScript(source)
-      try {
-        load(script.body, chunkName)
-      } catch (error) {
-        throw error instanceof LuaSyntaxError ? refuse.compileError(error) : error
-      }
-      this.#scripts.set(digest, source)
-    }
+    const { digest } = prepare(source, refuse.compileError)
+    this.#scripts.set(digest, source)
     return latin1(digest)
   }
 
@@ -84,29 +67,19 @@ export class Scripts implements ScriptHost, Performer {
     this.#random.splice(0, 3, ...initialRandom())
   }
 
-  #digest(source: Bytes): string {
-    const known = this.#digests.get(source)
-    if (known !== undefined) return known
-    const digest = sha1Hex(source)
-    if (this.#digests.size >= rememberedDigests) this.#digests.clear()
-    this.#digests.set(source, digest)
-    return digest
-  }
-
   // Runs
 
   /** EVAL and its kin. Throws `ReplyError`. */
   evaluate(source: Bytes, keys: readonly Bytes[], args: readonly Bytes[], user: User, isReadOnly: boolean): Reply {
-    const script = readScript(source)
-    const main = compile(script)
-    this.#scripts.set(this.#digest(source), source)
-    const { flags } = script
+    const { digest, flags, main } = prepare(source, refuse.syntaxError)
+    this.#scripts.set(digest, source)
     if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.writeFlagInReadOnly()
     this.#machine ??= createMachine(this.#random)
     this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
     const environment = this.#environment
-    const outerKeys = environment.get('KEYS')
-    const outerArgs = environment.get('ARGV')
+    // A listener of the store may run this script in the middle of another one.
+    const isNested = this.#run !== undefined
+    const outer = isNested ? [environment.get('KEYS'), environment.get('ARGV')] : []
     environment.set('KEYS', listOf(keys))
     environment.set('ARGV', listOf(args))
     try {
@@ -115,17 +88,16 @@ export class Scripts implements ScriptHost, Performer {
         environment,
         target: main,
         args: [],
-        chunk: shownName,
+        chunk: scriptName,
         user,
         keys,
         isReadOnly,
         flags: flags ?? noFlags,
       })
     } finally {
-      // A listener of the store may have run this script in the middle of another one.
-      if (this.#run !== undefined) {
-        environment.set('KEYS', outerKeys)
-        environment.set('ARGV', outerArgs)
+      if (isNested) {
+        environment.set('KEYS', outer[0])
+        environment.set('ARGV', outer[1])
       }
     }
   }
@@ -136,7 +108,7 @@ export class Scripts implements ScriptHost, Performer {
     this.#run = {
       user,
       isReadOnly: isReadOnly || flags.noWrites,
-      lockedKeys: flags.keyLocking ? new Set(keys) : undefined,
+      lockedKeys: flags.keyLocking ? [...keys] : undefined,
       isResp3: false,
     }
     const steps = this.maxSteps
@@ -154,11 +126,11 @@ export class Scripts implements ScriptHost, Performer {
   }
 }
 
-function compile(script: Script): LuaFunction {
+function prepare(source: Bytes, worded: (error: LuaSyntaxError) => ReplyError): PreparedScript {
   try {
-    return load(script.body, chunkName)()
+    return prepareScript(source)
   } catch (error) {
-    throw error instanceof LuaSyntaxError ? refuse.syntaxError(error) : error
+    throw error instanceof LuaSyntaxError ? worded(error) : error
   }
 }
 
