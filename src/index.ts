@@ -10,9 +10,10 @@ export type * from './kernel/traffic.js'
 export { Traffic } from './kernel/traffic.js'
 export type { Policy } from './policy.js'
 export { defaultPolicy } from './policy.js'
-export type { DestinationHandler, PlainAnswer, PlainHandler, Reach, Recorder } from './queue/destinations.js'
+export type { DestinationHandler, PlainAnswer, PlainHandler, Reach } from './queue/destinations.js'
 export { Destinations } from './queue/destinations.js'
 export { Queue } from './queue/queue.js'
+export type { Recorder } from './queue/recorder.js'
 export type { HeaderRecord, NetworkError, ReplyOptions, Step } from './queue/script.js'
 export {
   badCertificate,

@@ -1,12 +1,24 @@
-import { type Bytes, fromArray, toArray, utf8 } from '../kernel/bytes.js'
+import { type Bytes, toArray } from '../kernel/bytes.js'
 import type { Task } from '../kernel/clock.js'
 import { milliseconds } from '../kernel/duration.js'
 import { Attempt } from './attempt.js'
 import { callerLine } from './caller-line.js'
 import { DestinationPattern } from './destination-pattern.js'
 import { isLoopback } from './destination-url.js'
-import { type HeaderList, headerOf, noHeaders, type WireReply } from './headers.js'
+import { headerOf, type WireReply } from './headers.js'
+import { type Recorder, RecorderList } from './recorder.js'
 import { type HeaderRecord, networkErrors, type Step } from './script.js'
+import {
+  addressed,
+  broken,
+  hostname,
+  isResponse,
+  networkErrorText,
+  plainStatus,
+  requestOf,
+  wire,
+  wireOf,
+} from './wire.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
@@ -20,17 +32,6 @@ export type PlainAnswer =
 
 /** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
 export type PlainHandler = (delivery: Attempt, task: Task) => PlainAnswer | Promise<PlainAnswer>
-
-/** What arrived at a destination, in order. */
-export interface Recorder {
-  readonly requests: readonly Attempt[]
-  /** The same list, for reading as a sentence. */
-  readonly all: readonly Attempt[]
-  readonly count: number
-  /** The latest request. @throws when nothing has arrived */
-  last(): Attempt
-  clear(): void
-}
 
 /** Which hosts a configured `fetch` may reach. */
 export type Reach = 'loopback' | 'none' | 'any' | readonly string[]
@@ -398,33 +399,6 @@ function nextStep(routes: readonly Route[]): Step | undefined {
   return undefined
 }
 
-class RecorderList implements Recorder {
-  readonly requests: Attempt[] = []
-  readonly #pattern: string
-
-  constructor(pattern: string) {
-    this.#pattern = pattern
-  }
-
-  get all(): readonly Attempt[] {
-    return this.requests
-  }
-
-  get count(): number {
-    return this.requests.length
-  }
-
-  last(): Attempt {
-    const last = this.requests.at(-1)
-    if (last !== undefined) return last
-    throw new Error(`Nothing has arrived at ${this.#pattern} yet. Await clock.drain() or clock.advance() first.`)
-  }
-
-  clear(): void {
-    this.requests.length = 0
-  }
-}
-
 /** The same attempt at another address. */
 class RedirectedAttempt extends Attempt {
   readonly #url: string
@@ -450,75 +424,4 @@ class RedirectedAttempt extends Attempt {
   override get body(): Bytes {
     return this.#method === 'GET' ? ('' as Bytes) : this.#original.body
   }
-}
-
-function requestOf(delivery: Attempt, given: string, method: string): Request {
-  const { body } = delivery
-  const { url, headers } = addressed(given, delivery.headers)
-  return new Request(url, body === '' ? { method, headers } : { method, headers, body: toArray(body) })
-}
-
-/** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
-function addressed(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
-  const list = headers as [string, string][]
-  if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
-  const parsed = new URL(url)
-  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
-  parsed.username = ''
-  parsed.password = ''
-  if (headerOf(headers, 'authorization') !== undefined) return { url: parsed.href, headers: list }
-  return { url: parsed.href, headers: [...list, ['Authorization', `Basic ${btoa(utf8(credentials))}`]] }
-}
-
-/** Without `instanceof`: a response may come from another realm, or from a library of its own. */
-function isResponse(answer: object): answer is Response {
-  return 'arrayBuffer' in answer && 'status' in answer
-}
-
-async function wireOf(response: Response): Promise<WireReply> {
-  const body = response.body === null ? ('' as Bytes) : fromArray(new Uint8Array(await response.arrayBuffer()))
-  return { status: response.status, headers: [...response.headers], body }
-}
-
-function wire(status: number, headers?: HeaderRecord, body?: string | Uint8Array | object | null): WireReply {
-  if (headers === undefined && body === undefined) return plainStatus(status)
-  const list: [string, string][] = []
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    for (const one of [value].flat()) list.push([name, one])
-  }
-  if (body === undefined || body === null) return { status, headers: list, body: '' as Bytes }
-  if (typeof body === 'string') return { status, headers: list, body: utf8(body) }
-  if (body instanceof Uint8Array) return { status, headers: list, body: fromArray(body) }
-  if (headerOf(list, 'content-type') === undefined) list.push(['content-type', 'application/json'])
-  return { status, headers: list, body: utf8(JSON.stringify(body)) }
-}
-
-const plainStatuses = new Map<number, WireReply>()
-
-/** An answer of nothing but a status; shared, because fast destinations give millions of them. */
-function plainStatus(status: number): WireReply {
-  let reply = plainStatuses.get(status)
-  if (reply === undefined) {
-    reply = { status, headers: noHeaders, body: '' as Bytes }
-    plainStatuses.set(status, reply)
-  }
-  return reply
-}
-
-function broken(error: string): WireReply {
-  return { status: 0, headers: noHeaders as HeaderList, body: '' as Bytes, error }
-}
-
-function hostname(url: string): string {
-  // A name may end in the dot of the root.
-  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
-}
-
-function networkErrorText(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
-  if (code === 'ECONNREFUSED') return networkErrors.refused
-  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return networkErrors.reset
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return networkErrors.unresolved
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -3,16 +3,16 @@ import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
-import type { Attempt, DeliveryWriter } from './attempt.js'
 import type { DeadLetter } from './dead-letters.js'
 import { Deduplication, deduplicationKey } from './deduplication.js'
 import { Courier } from './delivery.js'
+import { deliveryWriter } from './delivery-headers.js'
 import { checkUrl, isUrl, resourceName } from './destination-url.js'
 import type { Destinations } from './destinations.js'
 import { refusals } from './errors.js'
 import { explain } from './explain.js'
 import type { FlowControl } from './flow-control.js'
-import { type HeaderList, headerOf } from './headers.js'
+import { headerOf } from './headers.js'
 import { singleId } from './ids.js'
 import type { MessageLog } from './log.js'
 import type { Message, Origin } from './message.js'
@@ -23,7 +23,7 @@ import { Published } from './published.js'
 import { Lanes } from './queues.js'
 import { type Schedule, Schedules } from './schedules.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signature-lab.js'
-import { bodyHash, claimsFor, type SignatureWindow, type SigningKeyPair, SigningKeys, signToken } from './signing.js'
+import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './url-groups.js'
 import type { Words } from './words.js'
 
@@ -167,7 +167,7 @@ export class Queue {
       limits,
       destinations,
       keys,
-      writer: this.#writer(),
+      writer: deliveryWriter(words, random, this.#window),
       nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
       laneOf: (name) => lanes.open(name),
     })
@@ -441,47 +441,6 @@ export class Queue {
       jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
       window: this.#window,
     })
-  }
-
-  /** Builds the headers of a delivery when they are read: most are never looked at. [queue.md 3.1] */
-  #writer(): DeliveryWriter {
-    const { words } = this
-    const names = {
-      signature: words.header('Signature'),
-      messageId: words.header('Message-Id'),
-      retried: words.header('Retried'),
-      topicName: words.header('Topic-Name'),
-      scheduleId: words.header('Schedule-Id'),
-      callerIp: words.header('Caller-Ip'),
-      region: words.header('Region'),
-    }
-    return {
-      headers: (attempt: Attempt): HeaderList => {
-        const { message } = attempt
-        const { urlGroup, scheduleId, callerIp, region } = message.origin
-        const own: [string, string][] = message.headers.some(([name]) => name === 'User-Agent')
-          ? []
-          : [['User-Agent', words.userAgent]]
-        return [
-          ...own,
-          ...message.headers,
-          [names.signature, this.#signature(attempt)],
-          [names.messageId, message.id],
-          [names.retried, String(attempt.retried)],
-          ...(urlGroup === undefined ? [] : [[names.topicName, urlGroup] as const]),
-          ...(scheduleId === undefined ? [] : [[names.scheduleId, scheduleId] as const]),
-          [names.callerIp, callerIp],
-          [names.region, region.toUpperCase()],
-        ]
-      },
-    }
-  }
-
-  #signature(attempt: Attempt): string {
-    // From a stream of its own, so that it does not matter when, and whether, the header is read.
-    const jti = singleId(this.#random.fork(`jwt/${attempt.messageId}/${attempt.seq}`), 'jwt_', 28)
-    const claims = claimsFor(attempt.message.url, attempt.body, attempt.at, this.words.issuer, jti, this.#window)
-    return signToken(claims, attempt.key)
   }
 
   /** Stops the schedules. */

@@ -1,0 +1,77 @@
+import { type Bytes, fromArray, toArray, utf8 } from '../kernel/bytes.js'
+import type { Attempt } from './attempt.js'
+import { type HeaderList, headerOf, noHeaders, type WireReply } from './headers.js'
+import { type HeaderRecord, networkErrors } from './script.js'
+
+// Between the plain values of the engine and the web's Request and Response.
+
+export function requestOf(delivery: Attempt, given: string, method: string): Request {
+  const { body } = delivery
+  const { url, headers } = addressed(given, delivery.headers)
+  return new Request(url, body === '' ? { method, headers } : { method, headers, body: toArray(body) })
+}
+
+/** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
+export function addressed(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
+  const list = headers as [string, string][]
+  if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
+  const parsed = new URL(url)
+  const credentials = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
+  parsed.username = ''
+  parsed.password = ''
+  if (headerOf(headers, 'authorization') !== undefined) return { url: parsed.href, headers: list }
+  return { url: parsed.href, headers: [...list, ['Authorization', `Basic ${btoa(utf8(credentials))}`]] }
+}
+
+/** Without `instanceof`: a response may come from another realm, or from a library of its own. */
+export function isResponse(answer: object): answer is Response {
+  return 'arrayBuffer' in answer && 'status' in answer
+}
+
+export async function wireOf(response: Response): Promise<WireReply> {
+  const body = response.body === null ? ('' as Bytes) : fromArray(new Uint8Array(await response.arrayBuffer()))
+  return { status: response.status, headers: [...response.headers], body }
+}
+
+export function wire(status: number, headers?: HeaderRecord, body?: string | Uint8Array | object | null): WireReply {
+  if (headers === undefined && body === undefined) return plainStatus(status)
+  const list: [string, string][] = []
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    for (const one of [value].flat()) list.push([name, one])
+  }
+  if (body === undefined || body === null) return { status, headers: list, body: '' as Bytes }
+  if (typeof body === 'string') return { status, headers: list, body: utf8(body) }
+  if (body instanceof Uint8Array) return { status, headers: list, body: fromArray(body) }
+  if (headerOf(list, 'content-type') === undefined) list.push(['content-type', 'application/json'])
+  return { status, headers: list, body: utf8(JSON.stringify(body)) }
+}
+
+const plainStatuses = new Map<number, WireReply>()
+
+/** An answer of nothing but a status; shared, because fast destinations give millions of them. */
+export function plainStatus(status: number): WireReply {
+  let reply = plainStatuses.get(status)
+  if (reply === undefined) {
+    reply = { status, headers: noHeaders, body: '' as Bytes }
+    plainStatuses.set(status, reply)
+  }
+  return reply
+}
+
+export function broken(error: string): WireReply {
+  return { status: 0, headers: noHeaders as HeaderList, body: '' as Bytes, error }
+}
+
+export function hostname(url: string): string {
+  // A name may end in the dot of the root.
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
+}
+
+export function networkErrorText(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
+  if (code === 'ECONNREFUSED') return networkErrors.refused
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return networkErrors.reset
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return networkErrors.unresolved
+  return cause instanceof Error ? cause.message : String(cause)
+}
