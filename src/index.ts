@@ -10,6 +10,9 @@ export type * from './kernel/traffic.js'
 export { Traffic } from './kernel/traffic.js'
 export type { Policy } from './policy.js'
 export { defaultPolicy } from './policy.js'
+export { rateLimitHeaders } from './queue/call-limits.js'
+export type { Credentials } from './queue/credentials.js'
+export { publicCredentials } from './queue/credentials.js'
 export type { DestinationHandler, PlainAnswer, PlainHandler, Reach } from './queue/destinations.js'
 export { Destinations } from './queue/destinations.js'
 export { Queue } from './queue/queue.js'
@@ -31,6 +34,8 @@ export {
   timeout,
   unresolved,
 } from './queue/script.js'
+export type { SignatureFlaw, SignatureOverrides } from './queue/signature-lab.js'
+export { signatureFlaws } from './queue/signature-lab.js'
 export type { TimelineOptions } from './report/timeline.js'
 export type { DiagramOptions } from './report/traffic-view.js'
 export { TrafficView } from './report/traffic-view.js'
