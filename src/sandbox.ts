@@ -55,6 +55,41 @@ export interface SandboxOptions extends AddressOptions {
   readonly warn?: (text: string) => void
 }
 
+/** A list that the compiler keeps complete: a misspelt option in JavaScript is told, not ignored. */
+const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
+  name: true,
+  base: true,
+  store: true,
+  queue: true,
+  mgmt: true,
+  regions: true,
+  seed: true,
+  startAt: true,
+  clock: true,
+  vocabulary: true,
+  policy: true,
+  storeToken: true,
+  readonlyToken: true,
+  queueToken: true,
+  queueReadonlyToken: true,
+  signingKey: true,
+  nextSigningKey: true,
+  mgmtUser: true,
+  mgmtKey: true,
+  signing: true,
+  fetch: true,
+  deliver: true,
+  warn: true,
+}
+
+function checkNames(options: SandboxOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
+  if (unknown === undefined) return
+  throw new TypeError(
+    `A sandbox has no option ${JSON.stringify(unknown)}. The options are ${Object.keys(optionNames).join(', ')}.`,
+  )
+}
+
 export const defaultStart = '2030-01-01T00:00:00Z'
 
 const defaultStoreToken = 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl'
@@ -105,6 +140,7 @@ export class Sandbox {
   #world: World
 
   constructor(options: SandboxOptions) {
+    checkNames(options)
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
     this.policy = policyWith(options.policy)
@@ -272,6 +308,14 @@ export class Sandbox {
       statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
     ] as Service[]
     const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
+    // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
+    for (const address of new Set([
+      this.addresses.store,
+      this.addresses.queue,
+      ...Object.values(this.addresses.regions),
+    ])) {
+      destinations.on(`${address}/*`, (request) => this.fetch(request))
+    }
     const view = new TrafficView(traffic, {
       seed: options.seed ?? 1,
       now: () => clock.now(),

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { createRequire } from 'node:module'
+import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
 import { serveArguments, serverOptions, UsageError } from './config.js'
 import { type RunningServer, startServer } from './server.js'
@@ -27,6 +29,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   const [name = '--help', ...rest] = argv
   try {
     if (name === '--help' || name === '-h' || name === 'help') return await print(usage())
+    if (name === '--version' || name === '-v') return await print(version())
     const program = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (program === undefined) {
       const what = name.startsWith('-') ? 'option' : 'command'
@@ -114,8 +117,16 @@ async function usage(name?: string): Promise<string> {
   return renderUsage(defineCommand({ meta: { name, description }, args }), root)
 }
 
+/** Asked of the package by its own name, because this file moves when it is built. */
+async function version(): Promise<string> {
+  const { version } = createRequire(import.meta.url)('stuntdouble/package.json') as { version: string }
+  return version
+}
+
+/** In colour for a person, plain for a pipe. */
 async function print(text: Promise<string>): Promise<number> {
-  console.log(await text)
+  const shown = await text
+  console.log(process.stdout.isTTY ? shown : stripVTControlCharacters(shown))
   return 0
 }
 

@@ -8,6 +8,7 @@ const consumer = inject('consumer')
 const own = join(consumer, 'node_modules/stuntdouble')
 const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
   exports: Record<string, { require?: unknown } | string>
+  version: string
   bin: Record<string, string>
 }
 
@@ -138,4 +139,9 @@ sandbox.clock.advance('5')
     const tsc = join(consumer, 'node_modules/typescript/bin/tsc')
     expect(() => execFileSync(process.execPath, [tsc, ...args], { cwd: consumer, encoding: 'utf8' })).not.toThrow()
   })
+})
+
+test('the program tells its version', () => {
+  const program = join(own, manifest.bin.stuntdouble!)
+  expect(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' })).toBe(`${manifest.version}\n`)
 })

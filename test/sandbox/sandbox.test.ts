@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 describe('misuse is told with the next step', () => {
   test.each([
+    ['an unknown option', { sede: 7 } as never, /no option "sede"\. The options are .*seed/],
     ['an unknown policy', { policy: { retires: 3 } as never }, /no policy "retires"\. The policies are .*retries/],
     ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use service or upstash/],
     ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
@@ -54,6 +55,17 @@ describe('worlds', () => {
     expect(sandbox.traffic.size).toBe(0)
     expect(sandbox.store.get('s')).toBeNull()
     expect(await play()).toEqual(first)
+  })
+
+  test('deliver to themselves: a command of the store is a destination like any other', async () => {
+    using sandbox = createSandbox()
+    const { addresses, clock, destinations, queue, store, tokens } = sandbox
+    queue.publish({ to: `${addresses.store}/incr/visits?_token=${tokens.store}`, delay: '1m' })
+    queue.publish({ to: `${addresses.store}/incr/visits`, retries: 0 })
+    await clock.drain()
+    expect(store.get('visits')).toBe('1')
+    expect(queue.deadLetters.map(({ reply }) => reply.status)).toEqual([401])
+    expect(destinations.unhandled).toEqual([])
   })
 
   test('tell the SDKs where they are, in the words of the vendor', () => {
