@@ -57,8 +57,8 @@ export async function measure(figure: Figure): Promise<readonly Measured[]> {
   for (const variant of variants) times.set(variant, figure.times ?? (await calibrated(variant, figure)))
   const samples = new Map<Variant, number[]>(variants.map((variant) => [variant, []]))
   const rounds = figure.rounds ?? 15
+  globalThis.gc?.()
   for (let round = 0; round < rounds; round++) {
-    globalThis.gc?.()
     // Forward and backward in turn, so that nobody always runs in the wake of the same neighbour.
     for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
       samples.get(variant)!.push(await sample(variant, times.get(variant)!, figure))

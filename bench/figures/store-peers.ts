@@ -1,5 +1,5 @@
 // What a command costs inside the store, over the same in its peers: ioredis-mock and a real server.
-import Redis from 'ioredis'
+import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
 import type { Figure, Variant } from '../harness.ts'
 import { startRedis } from '../redis-server.ts'
