@@ -46,6 +46,9 @@ export const steps: readonly Section[] = [
     return 1 + ''
     return -{}
     local a return -a
+    local b = {} return -(true and b)
+    local b = {} return (false or b) + 1
+    local b = {} return (b or 1) + 1
     return -'abc'
     return 'x' .. nil
     return nil .. 'x'
@@ -275,6 +278,10 @@ export const steps: readonly Section[] = [
     return loadstring()
     return loadstring({})
     return load(5)
+    return load(5, {})
+    return math.fmod({}, {})
+    return math.ldexp(1)
+    return math.pow()
     return collectgarbage('foo')
     return ({pcall(string.rep, 'x', -1)})[2]
     for k in next, 5 do end

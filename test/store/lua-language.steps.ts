@@ -160,6 +160,10 @@ export const steps: readonly Section[] = [
     local s = '' for i = 1, 0 do s = s .. i end return s
     local s = '' for i = 1, 2, 0.5 do s = s .. i .. ' ' end return s
     local s = '' for i = '1', '3' do s = s .. type(i) end return s
+    local n = 0 for i = 1, 3, 0/0 do n = n + 1 end return n
+    local t = {} for i = 1, 3, 1e20 do t[#t + 1] = i end return t
+    local n = 0 for i = 1, 1/0, 1/0 do n = n + 1 end return n
+    local n = 0 for i = 0/0, 5 do n = n + 1 end return n
     local n = 0 for i = 1, 3, 0 do n = n + 1 break end return n
     local s = 0 for i = 1, 3 do local i = i * 2 s = s + i end return s
     local s = 0 for i = 1, 3 do i = i * 2 s = s + i end return s

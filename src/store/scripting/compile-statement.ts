@@ -371,7 +371,8 @@ export function loopRange(
   if (last === undefined) throw errorAt(site, "'for' limit must be a number")
   const by = toNumber(step)
   if (by === undefined) throw errorAt(site, "'for' step must be a number")
-  return { start: from, last, by }
+  // The reference goes one step back first, which shows when the step is huge or not a number.
+  return { start: from - by + by, last, by }
 }
 
 /** The name that errors give to the function a `for` loop calls. */

@@ -30,6 +30,7 @@ export const name = '<name>'
 export const string = '<string>'
 export const number = '<number>'
 export const endOfSource = '<eof>'
+const zeroByte = 'char(0)'
 
 /** Reads the tokens of a source one by one, with one token of preview. */
 export class Lexer {
@@ -93,6 +94,8 @@ export class Lexer {
 
   /** An error at the current token. */
   error(message: string): LuaSyntaxError {
+    // The reference takes the zero byte for no token at all.
+    if (this.kind === zeroByte) return this.errorWithoutToken(message)
     return this.#errorNear(message, this.#currentText())
   }
 
@@ -100,17 +103,14 @@ export class Lexer {
     return new LuaSyntaxError(`${this.chunk}:${this.line}: ${message}`, this.line, this.#column, undefined)
   }
 
-  #errorNear(message: string, near: string): LuaSyntaxError {
+  #errorNear(message: string, token: string): LuaSyntaxError {
+    const near = cString(token)
     return new LuaSyntaxError(`${this.chunk}:${this.line}: ${message} near '${near}'`, this.line, this.#column, near)
   }
 
   #currentText(): string {
     const { kind } = this
-    if (kind === name || kind === string || kind === number) {
-      const shown = this.#source.slice(this.#tokenStart, this.#at)
-      const zero = shown.indexOf('\0')
-      return zero < 0 ? shown : shown.slice(0, zero)
-    }
+    if (kind === name || kind === string || kind === number) return this.#source.slice(this.#tokenStart, this.#at)
     return kind
   }
 
@@ -294,11 +294,11 @@ export class Lexer {
         return string
       }
       if (at >= source.length) throw this.#errorNear('unfinished string', endOfSource)
-      if (isLineEnd(code)) throw this.#errorNear('unfinished string', source.slice(this.#tokenStart, at))
+      if (isLineEnd(code)) throw this.#errorNear('unfinished string', this.#opened(text + source.slice(from, at)))
       if (code === 92) {
         text += source.slice(from, at)
         this.#at++
-        text += this.#readEscape()
+        text += this.#readEscape(text)
         from = this.#at
       } else {
         this.#at++
@@ -306,7 +306,12 @@ export class Lexer {
     }
   }
 
-  #readEscape(): string {
+  /** A string as far as it was read: its escapes are translated already. */
+  #opened(text: string): string {
+    return this.#source.charAt(this.#tokenStart) + text
+  }
+
+  #readEscape(before: string): string {
     const source = this.#source
     const at = this.#at
     const code = source.charCodeAt(at)
@@ -324,9 +329,15 @@ export class Lexer {
     while (end < at + 3 && isDigit(source.charCodeAt(end))) end++
     this.#at = end
     const byte = Number(source.slice(at, end))
-    if (byte > 255) throw this.#errorNear('escape sequence too large', source.slice(this.#tokenStart, at - 1))
+    if (byte > 255) throw this.#errorNear('escape sequence too large', this.#opened(before))
     return String.fromCharCode(byte)
   }
+}
+
+/** Messages end at a zero byte, as strings of C do. */
+export function cString(text: string): string {
+  const zero = text.indexOf('\0')
+  return zero < 0 ? text : text.slice(0, zero)
 }
 
 interface Saved {

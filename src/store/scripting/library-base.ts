@@ -232,8 +232,8 @@ function loadstring(...args: Value[]): Result {
 }
 
 function load(...args: Value[]): Result {
-  const reader = checkFunction(args, 0)
   const name = optionalString(args, 1, '=(load)')
+  const reader = checkFunction(args, 0)
   let source = ''
   const outcome = enterProtected(() => {
     for (;;) {

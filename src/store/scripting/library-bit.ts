@@ -19,7 +19,8 @@ function bits(args: Arguments, at: number): number {
 function fold(combine: (one: number, two: number) => number): LuaFunction {
   return (...args: Value[]) => {
     let result = bits(args, 0)
-    for (let at = 1; at < args.length; at++) result = combine(result, bits(args, at))
+    // From the last to the first, which shows in what a wrong one is called.
+    for (let at = args.length - 1; at > 0; at--) result = combine(result, bits(args, at))
     return result
   }
 }

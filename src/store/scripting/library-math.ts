@@ -9,8 +9,12 @@ function unary(compute: (value: number) => number): LuaFunction {
   return (...args: Value[]) => compute(checkNumber(args, 0))
 }
 
+/** The second argument is checked first, as the compiler of the reference has it. */
 function binary(compute: (one: number, two: number) => number): LuaFunction {
-  return (...args: Value[]) => compute(checkNumber(args, 0), checkNumber(args, 1))
+  return (...args: Value[]) => {
+    const two = checkNumber(args, 1)
+    return compute(checkNumber(args, 0), two)
+  }
 }
 
 const remainder = binary((one, two) => one % two)
@@ -114,7 +118,10 @@ export const mathLibrary: LuaTable = library({
   fmod: remainder,
   frexp,
   huge: Number.POSITIVE_INFINITY,
-  ldexp: (...args: Value[]) => scale2(checkNumber(args, 0), checkInt(args, 1)),
+  ldexp: (...args: Value[]) => {
+    const power = checkInt(args, 1)
+    return scale2(checkNumber(args, 0), power)
+  },
   log: unary(Math.log),
   log10: unary(Math.log10),
   max,

@@ -167,7 +167,9 @@ function unpack(...args: Value[]): Result {
   const format = new Format(checkString(args, 0))
   const data = checkString(args, 1)
   let at = optionalInteger(args, 2, 1) - 1
-  if (at < 0) throw argumentError(3, 'offset must be 1 or greater')
+  if (at === -1) throw argumentError(3, 'offset must be 1 or greater')
+  // As an unsigned number a negative offset lies behind all data.
+  if (at < 0) at = Number.MAX_SAFE_INTEGER
   const values: Value[] = []
   for (let option = format.next(); option !== undefined; option = format.next()) {
     const { letter } = option

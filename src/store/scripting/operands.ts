@@ -1,4 +1,5 @@
 import type { Compiler } from './compile.js'
+import { cString } from './lexer.js'
 import type { Operation } from './operations.js'
 import type { Expression, Variable } from './syntax-tree.js'
 
@@ -17,12 +18,21 @@ export function titleOf(node: Expression): string | undefined {
     case 'global':
       return `global '${node.name}'`
     case 'index':
-      return `field '${node.key.kind === 'string' ? node.key.value : '?'}'`
+      return `field '${node.key.kind === 'string' ? cString(node.key.value) : '?'}'`
     case 'single':
       return titleOf(node.inner)
+    case 'and':
+      // A constant on the left decides while it is compiled.
+      return isTrueConstant(node.left) ? titleOf(node.right) : undefined
+    case 'or':
+      return node.left.kind === 'nil' || node.left.kind === 'false' ? titleOf(node.right) : undefined
     default:
       return undefined
   }
+}
+
+function isTrueConstant(node: Expression): boolean {
+  return node.kind === 'true' || node.kind === 'number' || node.kind === 'string'
 }
 
 export function operationOf(compiler: Compiler, line: number, left: Expression, right?: Expression): Operation {

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { cString } from './lexer.js'
 import * as refuse from './script-errors.js'
 
 // The first line of a script or library, which says how to run it. [store.md 9.5, redis 7.0]
@@ -40,7 +41,7 @@ export interface Script {
 /** Takes the shebang off a script for EVAL. Throws `ReplyError`. */
 export function readScript(source: Bytes): Script {
   if (!source.startsWith('#!')) return { body: source, flags: undefined }
-  const end = source.indexOf('\n')
+  const end = lineEnd(source)
   if (end < 0) throw refuse.invalidShebang()
   const words = splitWords(source.slice(0, end))
   if (words === undefined || words.length === 0) throw refuse.invalidEngine()
@@ -57,6 +58,11 @@ export function readScript(source: Bytes): Script {
   return { body: source.slice(end), flags: flagsOf(names) }
 }
 
+/** End of the first line; a zero byte ends the text for this. */
+function lineEnd(source: Bytes): number {
+  return cString(source).indexOf('\n')
+}
+
 export interface Library {
   readonly name: string
   readonly body: string
@@ -65,7 +71,7 @@ export interface Library {
 /** Reads `#!lua name=<library>`. Throws `ReplyError`. */
 export function readLibrary(source: Bytes): Library {
   if (!source.startsWith('#!')) throw refuse.missingMetadata()
-  const end = source.indexOf('\n')
+  const end = lineEnd(source)
   const words = end < 0 ? undefined : splitWords(source.slice(0, end))
   if (words === undefined || words.length === 0) throw refuse.invalidMetadata()
   const [engine, ...options] = words
