@@ -184,6 +184,7 @@ export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
 export class UnevenArguments extends Error {}
 
 function all<T>(arg: Arg<T>, from: ArgReader): T[] {
+  if (arg.read === (bytes as Arg<unknown>).read) return from.rest() as T[]
   if (from.left % arg.min !== 0) throw new UnevenArguments()
   const values: T[] = []
   while (from.left > 0) values.push(arg.read(from))

@@ -28,7 +28,7 @@ export class Notifications {
   }
 
   set flags(flags: EventFlags) {
-    this.#flags = flags
+    this.#flags = flags.size === 0 ? noEvents : flags
     const published = flags.has('K') || flags.has('E')
     this.hearsExpiry = published && (flags.has('x') || flags.has('h'))
     this.hearsMisses = published && flags.has('m')
@@ -36,7 +36,7 @@ export class Notifications {
   }
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
-    if (!this.#flags.has(eventClass)) return
+    if (this.#flags === noEvents || !this.#flags.has(eventClass)) return
     if (this.#flags.has('K')) this.pubsub.publish(latin1(`__keyspace@0__:${key}`), latin1(event))
     if (this.#flags.has('E')) this.pubsub.publish(latin1(`__keyevent@0__:${event}`), key)
   }
