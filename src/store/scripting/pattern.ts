@@ -7,7 +7,7 @@ const maxCaptures = 32
 /** Items of a pattern that may wait for the rest of it to match; each is a JavaScript frame or three. */
 const maxNesting = 200
 /** Single comparisons that cost one unit of the step budget. */
-const comparisonsPerStep = 8
+const comparisonsPerStep = 4
 
 /** Lengths that are not lengths: a capture still open, and one that gives its position. */
 const open = -1
