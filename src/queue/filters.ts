@@ -74,6 +74,8 @@ export function readFilters<T>(query: QueryValues, rules: FilterRules): Selectio
   for (const [given, values] of query) {
     const name = synonyms[given] ?? given
     if (rules.filters.includes(name) || name === rules.ids) {
+      // `"messageIds": []` restricts nothing. [queue.md 1.5]
+      if (values.length === 0) continue
       const known = filters.get(name) ?? new Set<string>()
       for (const value of values) {
         if (whole.has(name)) known.add(value)

@@ -141,6 +141,16 @@ describe('list [queue.md 1.9]', () => {
 })
 
 describe('delete [queue.md 1.9]', () => {
+  test.each(['{"lable":"a"}', '{"constructor":"x"}', '{"__proto__":"x"}'])(
+    'the JSON body %s is refused and deletes nothing [1.1]',
+    async (body) => {
+      const at = await filled(1)
+      expect((await at.send('DELETE', '/v2/dlq', { body })).status).toBe(400)
+      expect((await at.send('POST', '/v2/dlq/retry', { body })).status).toBe(400)
+      expect(at.queue.deadLetters).toHaveLength(1)
+    },
+  )
+
   async function filled(count: number): Promise<World> {
     const at = world()
     at.destinations.answer(shop, 500)

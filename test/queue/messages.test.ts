@@ -234,6 +234,25 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 1 })
   })
 
+  test.each([
+    '{"lable":"a"}',
+    '{"lable":[]}',
+    '{"lable":null}',
+    '{"constructor":"x"}',
+    '{"__proto__":"x"}',
+    '{"prototype":["x"]}',
+    '["msg_x"]',
+    '"msg_x"',
+    '7',
+    'null',
+    '{"label":{"a":1}}',
+  ])('the JSON body %s is refused and cancels nothing [1.1]', async (body) => {
+    const at = world()
+    await publish(at, { 'Service-Delay': '1h' })
+    expect((await at.send('DELETE', '/v2/messages', { body })).status).toBe(400)
+    expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 1 })
+  })
+
   test('at most 500 by count', async () => {
     const at = world()
     for (let n = 0; n < 510; n++) at.queue.publish({ to: shop, delay: '1h' })

@@ -63,8 +63,8 @@ function retryMany(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
   const query = queryAndBody(call, api)
   const page = queue.courier.deadLetters.select(dlqSelection(query, queue))
-  if (page.items.length === 0 && query.has('dlqIds'))
-    throw refusals.notFound('dlq message', query.get('dlqIds')!.join(','))
+  const ids = query.get('dlqIds') ?? []
+  if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
   const overrides = settingsIn(call, api)
   const responses = page.items.map((letter) => resultShape(queue.retryDeadLetter(letter, overrides, call.cause), false))
   return json({ cursor: page.cursor ?? '', responses }, 201)

@@ -7,7 +7,7 @@ import { isUrl, readDestination } from '../destination-url.js'
 import { Refusal, refusals } from '../errors.js'
 import type { RawSettings } from '../publish.js'
 import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
-import { parsed, type QueueApi, type Row, row } from './reading.js'
+import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */
 export const publishEndpoints: readonly Row[] = [
@@ -79,10 +79,15 @@ function callerIp(call: ServiceCall, queue: Queue): string {
   return call.header('x-forwarded-for')?.split(',')[0]?.trim() || queue.policy.callerIp
 }
 
+/** Header names with one value or several, as JSON carries them. */
+export const headerObject: v.GenericSchema<unknown, [name: string, value: string | string[]][]> = entriesOf(
+  v.union([v.string(), v.array(v.string())]),
+)
+
 const batchItems = v.array(
   v.object({
     destination: v.string(),
-    headers: v.nullish(v.record(v.string(), v.union([v.string(), v.array(v.string())]))),
+    headers: v.nullish(headerObject),
     body: v.optional(v.unknown()),
     queue: v.nullish(v.string()),
   }),
@@ -109,10 +114,7 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
 }
 
 function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceCall, api: QueueApi): PublishCall {
-  const headers = Object.entries(item.headers ?? {}).map(([key, value]): [string, string] => [
-    key,
-    [value].flat().join(', '),
-  ])
+  const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
   const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
   return {
     destination: item.destination,

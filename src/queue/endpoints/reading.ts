@@ -67,12 +67,24 @@ export function queryAndBody(call: ServiceCall, api: QueueApi): QueryValues {
   const query = queryOf(call, api)
   if (call.body === '') return query
   const scalar = v.union([v.string(), v.number(), v.boolean()])
-  const body = parsed(call, v.record(v.string(), v.nullish(v.union([scalar, v.array(scalar)]))))
-  for (const [key, value] of Object.entries(body)) {
-    const values = [value ?? []].flat().map(String)
-    if (values.length > 0) query.set(key, values)
+  for (const [key, value] of parsed(call, entriesOf(v.nullish(v.union([scalar, v.array(scalar)]))))) {
+    query.set(key, [value ?? []].flat().map(String))
   }
   return query
+}
+
+/**
+ * Names and values of a JSON object. `v.record` drops names such as `constructor`; a filter that is dropped instead of
+ * refused would select everything.
+ */
+export function entriesOf<S extends v.GenericSchema>(
+  value: S,
+): v.GenericSchema<unknown, [name: string, value: v.InferOutput<S>][]> {
+  return v.pipe(
+    v.custom<object>((given) => typeof given === 'object' && given !== null, 'Expected an object'),
+    v.transform((object) => Object.entries(object)),
+    v.array(v.tuple([v.string(), value])),
+  )
 }
 
 export function parsed<S extends v.GenericSchema>(call: ServiceCall, schema: S): v.InferOutput<S> {

@@ -3,7 +3,7 @@ import { empty, json } from '../../http/respond.js'
 import type { Answer, ServiceCall } from '../../http/service.js'
 import type { Queue } from '../queue.js'
 import { queueShape, scheduleShape, urlGroupShape } from '../shapes.js'
-import { createSchedule, readHeaderObject } from './publishing.js'
+import { createSchedule, headerObject, readHeaderObject } from './publishing.js'
 import { done, found, name, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** Queues, schedules and url groups. [queue.md 1.6, 1.7, 1.8] */
@@ -87,10 +87,9 @@ function schedule(queue: Queue, call: ServiceCall): ReturnType<Queue['schedules'
 }
 
 function setDefaults(call: ServiceCall, { queue, vocabulary }: QueueApi): Answer {
-  const shape = v.object({ headers: v.record(v.string(), v.union([v.string(), v.array(v.string())])) })
-  const { headers } = parsed(call, shape)
-  const list = Object.entries(headers).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
+  const { headers } = parsed(call, v.object({ headers: headerObject }))
+  const list = headers.map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
   const { settings, contentType } = readHeaderObject(list, vocabulary)
-  queue.urlGroups.setDefaults(name(call), settings, contentType, headers)
+  queue.urlGroups.setDefaults(name(call), settings, contentType, Object.fromEntries(headers))
   return empty()
 }
