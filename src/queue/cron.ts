@@ -6,12 +6,14 @@ import { daysSinceEpoch } from './civil-date.js'
 export class CronExpression {
   readonly #cron: Cron
   readonly #zone: Zone | undefined
+  readonly #everyHour: boolean
 
   /** @throws SyntaxError with the reason, made for `invalid cron: <reason>` */
   constructor(readonly text: string) {
     const match = /^(?:CRON_TZ|TZ)=(\S*)\s+(.*)$/.exec(text.trim())
     const fields = match ? match[2]!.trim() : text.trim()
     checkFields(fields)
+    this.#everyHour = namesNoHour.test(fields)
     this.#zone = match ? new Zone(match[1]!) : undefined
     try {
       this.#cron =
@@ -25,7 +27,8 @@ export class CronExpression {
 
   /**
    * The first slot after an instant, `undefined` when there is none any more. A local time that does not exist is
-   * skipped, one that occurs twice counts once, at its first occurrence.
+   * skipped. One that occurs twice counts once, at its first occurrence, when the expression names its hour; one that
+   * names no hour means an interval and goes on through the repeated hour, as cron does.
    */
   next(after: number): number | undefined {
     let at = after
@@ -36,7 +39,7 @@ export class CronExpression {
       at = found.getTime()
       if (this.#zone === undefined) return at
       // The library moves a time that does not exist to the next one that does: that one is not named.
-      if (this.#cron.match(found) && !this.#zone.repeats(at)) return at
+      if (this.#cron.match(found) && (this.#everyHour || !this.#zone.repeats(at))) return at
     }
     return undefined
   }
@@ -82,6 +85,9 @@ class Zone {
 
 /** Clocks are set back by half an hour to two hours. */
 const longestSetBack = 7_200_000
+
+/** An hour field of `*`, with or without a step, or the whole day. */
+const namesNoHour = /^(?:\S+\s+(?:\*|0-23)(?:\/\d+)?\s|@hourly$)/i
 
 const aliases = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/i
 

@@ -93,10 +93,38 @@ describe('cron expressions [queue.md 7]', () => {
       '2030-11-03T05:30:00.000Z',
       '2030-11-04T06:30:00.000Z',
     ])
-    expect(slots('CRON_TZ=America/New_York */30 * * * *', '2030-11-03T05:00:00Z', 3)).toEqual([
+    expect(slots('CRON_TZ=America/New_York */30 1 * * *', '2030-11-03T04:00:00Z', 3)).toEqual([
+      '2030-11-03T05:00:00.000Z',
       '2030-11-03T05:30:00.000Z',
-      '2030-11-03T07:00:00.000Z',
-      '2030-11-03T07:30:00.000Z',
+      '2030-11-04T06:00:00.000Z',
+    ])
+  })
+
+  // Debian's cron(8): a change of the clocks does not touch jobs whose hour is a wildcard.
+  test.each([
+    ['*/30 * * * *', 30],
+    ['0 * * * *', 60],
+    ['@hourly', 60],
+    ['20 0-23 * * *', 60],
+    ['* * * * *', 1],
+  ])('%s names no hour and keeps its interval while clocks are set back and forward', (cron, minutes) => {
+    for (const [zone, from] of [
+      ['America/New_York', '2030-11-03T03:55:00Z'],
+      ['America/New_York', '2030-03-10T05:55:00Z'],
+      ['Europe/Berlin', '2030-10-26T22:55:00Z'],
+    ]) {
+      const times = slots(`CRON_TZ=${zone} ${cron}`, from!, Math.ceil(300 / minutes)).map((slot) => Date.parse(slot))
+      const steps = times.slice(1).map((time, index) => (time - times[index]!) / 60_000)
+      expect(new Set(steps), `${zone} from ${from}`).toEqual(new Set([minutes]))
+    }
+  })
+
+  test('every second hour goes on in both passes, as cron does it', () => {
+    // Berlin shows 02:00 at 00:00 and at 01:00 UTC on 27 October 2030.
+    expect(slots('CRON_TZ=Europe/Berlin 0 */2 * * *', '2030-10-26T22:30:00Z', 3)).toEqual([
+      '2030-10-27T00:00:00.000Z',
+      '2030-10-27T01:00:00.000Z',
+      '2030-10-27T03:00:00.000Z',
     ])
   })
 
