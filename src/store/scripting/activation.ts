@@ -7,6 +7,7 @@ import { nothing, LuaTable as Table } from './value.js'
  */
 export const vm: Registers = {
   steps: 0,
+  budget: 0,
   room: 0,
   depth: 0,
   sites: [],
@@ -20,6 +21,8 @@ export const vm: Registers = {
 interface Registers {
   /** Budget left: one unit per loop turn and call, more for long work in a library function. */
   steps: number
+  /** The budget that the run began with. */
+  budget: number
   /** JavaScript stack left, in frames. Counted, so that the depth of a stack overflow does not depend on the host. */
   room: number
   /** Number of calls in progress in this coroutine; `sites[depth - 1]` is where the running function was called. */
@@ -220,6 +223,7 @@ export function settle(result: TailCall): Result {
 export function enter<T>(state: MachineState, globals: LuaTable, steps: number, work: () => T): T {
   const {
     steps: outerSteps,
+    budget,
     room,
     depth,
     sites,
@@ -230,6 +234,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
     state: outerState,
   } = vm
   vm.steps = steps
+  vm.budget = steps
   // A run inside a run, as a follower of the first may start one, shares the stack with it.
   vm.room = depth === 0 ? roomForRun : room - hostCallFrames
   vm.sites = depth === 0 ? sites : []
@@ -243,6 +248,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
     return work()
   } finally {
     vm.steps = outerSteps
+    vm.budget = budget
     vm.room = room
     vm.depth = depth
     vm.sites = sites

@@ -6,6 +6,7 @@ import { cjsonLibrary, initialJsonSettings } from './library-cjson.js'
 import { cmsgpackLibrary } from './library-cmsgpack.js'
 import { coroutineLibrary } from './library-coroutine.js'
 import { initialRandom, mathLibrary } from './library-math.js'
+import { osLibrary } from './library-os.js'
 import { stringLibrary } from './library-string.js'
 import { structLibrary } from './library-struct.js'
 import { tableLibrary } from './library-table.js'
@@ -65,6 +66,7 @@ const shared: readonly (readonly [string, Value])[] = [
   ['cmsgpack', cmsgpackLibrary],
   ['coroutine', coroutineLibrary],
   ['math', mathLibrary],
+  ['os', osLibrary],
   ['string', stringLibrary],
   ['struct', structLibrary],
   ['table', tableLibrary],

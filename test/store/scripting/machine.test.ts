@@ -72,6 +72,18 @@ describe('a machine', () => {
   })
 })
 
+describe('os', () => {
+  it('has a clock that counts the work of the script, and nothing else', () => {
+    const { run, failure } = createScriptStore()
+    const source =
+      'local a = os.clock() for i = 1, 100000 do end return {a < os.clock(), tostring(os.clock()), os.clock() < 1}'
+    expect(run('EVAL', source, 0)).toEqual(run('EVAL', source, 0))
+    expect((run('EVAL', source, 0) as unknown[])[0]).toBe(1)
+    expect(run('EVAL', 'return tostring(os.time) .. tostring(os.execute)', 0)).toBe('nilnil')
+    expect(failure('EVAL', 'os.clock = nil', 0)).toContain('Attempt to modify a readonly table')
+  })
+})
+
 describe('tables', () => {
   const keysOf = (table: LuaTable): Value[] => {
     const keys: Value[] = []
