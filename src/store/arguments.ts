@@ -34,6 +34,13 @@ export class ArgReader {
     return words
   }
 
+  /** All words that are left, two by two; their number is even. */
+  pairs(): [Bytes, Bytes][] {
+    const pairs: [Bytes, Bytes][] = []
+    for (; this.#at < this.#argv.length; this.#at += 2) pairs.push([this.#argv[this.#at]!, this.#argv[this.#at + 1]!])
+    return pairs
+  }
+
   peek(): Bytes | undefined {
     return this.#argv[this.#at]
   }
@@ -150,15 +157,28 @@ export function tuple<T extends readonly Arg<unknown>[]>(
     usage: args.map((arg) => arg.usage).join(' '),
     min: sum(args, 'min'),
     max: sum(args, 'max'),
-    read: (args.length === 2
-      ? pairReader(args[0]!, args[1]!)
-      : (from: ArgReader) => args.map((arg) => arg.read(from))) as never,
+    read: tupleReader(args) as never,
   }
 }
 
-/** Pairs are what most long commands are made of. */
-function pairReader(first: Arg<unknown>, second: Arg<unknown>): (from: ArgReader) => unknown[] {
-  return (from) => [first.read(from), second.read(from)]
+function tupleReader(args: readonly Arg<unknown>[]): (from: ArgReader) => unknown[] {
+  const [first, second] = args
+  if (args.length !== 2 || second?.read !== bytes.read) return (from) => args.map((arg) => arg.read(from))
+  if (first?.read === bytes.read) return readWords
+  return first?.read === key.read ? readKeyAndWord : (from) => [first!.read(from), from.next()]
+}
+
+function readWords(from: ArgReader): [Bytes, Bytes] {
+  return [from.next(), from.next()]
+}
+
+function readKeyAndWord(from: ArgReader): [Bytes, Bytes] {
+  return [key.read(from), from.next()]
+}
+
+/** Whether an argument is one word as it is. */
+export function isPlain(arg: Arg<unknown>): boolean {
+  return arg.read === bytes.read || arg.read === key.read
 }
 
 /** One or more of the same, to the end. A rest that does not come out even is the arity error. */
@@ -167,7 +187,7 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
     usage: `${arg.usage} [${arg.usage} …]`,
     min: arg.min,
     max: Number.POSITIVE_INFINITY,
-    read: (from) => all(arg, from),
+    read: manyReader(arg),
   }
 }
 
@@ -176,19 +196,25 @@ export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
     usage: `[${arg.usage} …]`,
     min: 0,
     max: Number.POSITIVE_INFINITY,
-    read: (from) => all(arg, from),
+    read: manyReader(arg),
   }
 }
 
 /** Thrown by a parser whose words do not come out even; `execute` knows the command's name. */
 export class UnevenArguments extends Error {}
 
-function all<T>(arg: Arg<T>, from: ArgReader): T[] {
-  if (arg.read === (bytes as Arg<unknown>).read) return from.rest() as T[]
-  if (from.left % arg.min !== 0) throw new UnevenArguments()
-  const values: T[] = []
-  while (from.left > 0) values.push(arg.read(from))
-  return values
+/** Plain words and pairs of them are what long commands are made of: they are taken at once. */
+function manyReader<T>(arg: Arg<T>): (from: ArgReader) => T[] {
+  const read: unknown = arg.read
+  if (read === bytes.read) return (from) => from.rest() as T[]
+  const isPair = read === readWords || read === readKeyAndWord
+  return (from) => {
+    if (from.left % arg.min !== 0) throw new UnevenArguments()
+    if (isPair && from.keys === undefined) return from.pairs() as T[]
+    const values: T[] = []
+    while (from.left > 0) values.push(arg.read(from))
+    return values
+  }
 }
 
 /** Exactly as many as the count before them says, such as `numkeys key [key …]`. */

@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
 import type { User } from './access.js'
-import { type Arg, ArgReader, bytes, key, UnevenArguments, type Values } from './arguments.js'
+import { type Arg, ArgReader, isPlain, noOptions, UnevenArguments, type Values } from './arguments.js'
 import type { Database } from './database.js'
 import { replyError, wrongArity } from './errors.js'
 import type { Reply } from './reply.js'
@@ -121,6 +121,8 @@ class ValuesReader<A extends ArgSpecs> {
   readonly #specs: readonly Arg<unknown>[]
   /** So many specs at the beginning take one word as it is: no parser is asked for these. */
   readonly #plain: number
+  /** What the other specs read when no word is left for them; `undefined` when that is not the same each time. */
+  readonly #absent: readonly unknown[] | undefined
   readonly #values: Record<string, unknown>
   readonly #words = new ArgReader()
 
@@ -129,16 +131,22 @@ class ValuesReader<A extends ArgSpecs> {
     this.#start = start
     this.#names = Object.keys(args)
     this.#specs = Object.values(args)
-    const parsed = this.#specs.findIndex((spec) => spec.read !== bytes.read && spec.read !== key.read)
+    const parsed = this.#specs.findIndex((spec) => !isPlain(spec))
     this.#plain = parsed === -1 ? this.#specs.length : parsed
+    this.#absent = absentValues(this.#specs.slice(this.#plain))
     this.#values = Object.fromEntries(this.#names.map((name) => [name, undefined]))
   }
 
   /** The caller has checked the number of words. */
   read(argv: readonly Bytes[]): Values<A> {
     for (let index = 0; index < this.#plain; index++) this.#values[this.#names[index]!] = argv[this.#start + index]
-    if (this.#plain < this.#specs.length) this.#parse(argv)
+    if (this.#absent !== undefined && argv.length === this.#start + this.#plain) this.#leaveOut(this.#absent)
+    else if (this.#plain < this.#specs.length) this.#parse(argv)
     return this.#values as Values<A>
+  }
+
+  #leaveOut(absent: readonly unknown[]): void {
+    for (let index = 0; index < absent.length; index++) this.#values[this.#names[this.#plain + index]!] = absent[index]
   }
 
   /** The keys and channels among the words, as far as these can be understood. */
@@ -165,5 +173,16 @@ class ValuesReader<A extends ArgSpecs> {
       throw error instanceof UnevenArguments ? wrongArity(this.#command) : error
     }
     if (this.#words.left > 0) throw replyError('syntax')
+  }
+}
+
+function absentValues(specs: readonly Arg<unknown>[]): readonly unknown[] | undefined {
+  if (specs.some(({ min }) => min > 0)) return undefined
+  const nothing = new ArgReader()
+  try {
+    const values = specs.map((spec) => spec.read(nothing))
+    return values.every((value) => value === undefined || value === noOptions) ? values : undefined
+  } catch {
+    return undefined
   }
 }
