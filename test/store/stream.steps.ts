@@ -711,6 +711,38 @@ export const steps: readonly Section[] = [
     XAUTOCLAIM str g bob 0 0 COUNT x
   `,
   ),
+  newerSection(
+    'XREAD: the last entry',
+    'redis 7.4 documentation: + is the last entry of the stream, whatever COUNT says',
+    `
+    XADD s 1-1 n 1
+      = "1-1"
+    XREAD STREAMS s +
+      = [["s", [["1-1", ["n", "1"]]]]]
+    XADD s 2-0 n 2
+      = "2-0"
+    XADD s 2-1 n 3
+      = "2-1"
+    XREAD COUNT 5 STREAMS s none + +
+      = [["s", [["2-1", ["n", "3"]]]]]
+    XDEL s 2-1
+      = 1
+    XREAD STREAMS s +
+      = [["s", [["2-0", ["n", "2"]]]]]
+    XREAD STREAMS s s + 1-1
+      = [["s", [["2-0", ["n", "2"]]]], ["s", [["2-0", ["n", "2"]]]]]
+    XTRIM s MAXLEN 0
+      = 2
+    XREAD STREAMS s +
+      = nilarray
+    XREAD STREAMS none +
+      = nilarray
+    SET str x
+      = +OK
+    XREAD STREAMS str +
+      = -WRONGTYPE Operation against a key holding the wrong kind of value
+    `,
+  ),
   section(
     'XINFO',
     `
@@ -737,6 +769,8 @@ export const steps: readonly Section[] = [
     XINFO GROUPS
     XINFO GROUPS s g
     XINFO CONSUMERS s
+    XINFO HELP x
+    XGROUP HELP x
     XINFO CONSUMERS s g c
     XINFO FOO s
     ~times XINFO STREAM s

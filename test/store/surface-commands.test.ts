@@ -21,7 +21,7 @@ const groups: Record<string, string> = {
     GEORADIUSBYMEMBER_RO`,
   hyperloglog: 'PFADD PFCOUNT PFMERGE',
   streams: `XACK XACKDEL XADD XAUTOCLAIM XCLAIM XDEL XDELEX XGROUP|CREATE XGROUP|CREATECONSUMER XGROUP|DELCONSUMER
-    XGROUP|DESTROY XGROUP|SETID XINFO|CONSUMERS XINFO|GROUPS XINFO|STREAM XLEN XPENDING XRANGE XREAD XREADGROUP
+    XGROUP|DESTROY XGROUP|SETID XGROUP|HELP XINFO|CONSUMERS XINFO|GROUPS XINFO|STREAM XINFO|HELP XLEN XPENDING XRANGE XREAD XREADGROUP
     XREVRANGE XTRIM`,
   'pub/sub': 'PUBLISH PUBSUB|CHANNELS PUBSUB|NUMSUB PUBSUB|NUMPAT',
   scripting: 'EVAL EVAL_RO EVALSHA EVALSHA_RO SCRIPT|EXISTS SCRIPT|FLUSH SCRIPT|LOAD SCRIPT|KILL',
@@ -42,4 +42,12 @@ describe.each(Object.entries(groups))('%s', (_, names) => {
     const { error = '' } = json as { error?: string }
     expect(error).toMatch(/^(ERR wrong number of arguments for '|NOTBUSY |$)/)
   })
+})
+
+// The errors of both end in "Try XGROUP HELP." [store.md 7.3]
+it.each(['XGROUP', 'XINFO'])('%s HELP tells of every subcommand', async (container) => {
+  const lines = (await Rest.open().run(container, 'HELP')) as string[]
+  const told = lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split(' ', 1)[0])
+  const subcommands = groups.streams!.split(/\s+/).filter((name) => name.startsWith(`${container}|`))
+  expect(told.sort()).toEqual([container, ...subcommands.map((name) => name.split('|')[1])].sort())
 })

@@ -4,11 +4,11 @@ import { type Command, command } from '../command.js'
 import type { Value } from '../database.js'
 import { replyError } from '../errors.js'
 import { measure } from '../measure.js'
-import { Status } from '../reply.js'
 import { parseInt64 } from '../text.js'
 import { HashValue } from '../values/hash.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
+import { helpCommand } from './help.js'
 
 // ---- encodings, with the default limits of redis-server 7.0 -----------------------------------------------------
 
@@ -58,20 +58,6 @@ const elementOverhead = 16
 
 // ---- the group --------------------------------------------------------------------------------------------------
 
-const help = [
-  'OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:',
-  'ENCODING <key>',
-  '    The representation that redis-server would use for the value of a key.',
-  'FREQ <key>',
-  '    An error: the frequency of use is only counted under a policy that is not offered.',
-  'IDLETIME <key>',
-  '    Seconds of virtual time since the key was last used.',
-  'REFCOUNT <key>',
-  '    Always 1.',
-  'HELP',
-  '    Prints this help.',
-].map((line) => new Status(line))
-
 export const objectCommands: readonly Command[] = [
   command('OBJECT ENCODING', {
     flags: ['read', 'slow', 'keyspace'],
@@ -111,7 +97,12 @@ export const objectCommands: readonly Command[] = [
     },
   }),
 
-  command('OBJECT HELP', { flags: ['slow', 'keyspace'], since: '6.2.0', args: {}, run: () => help }),
+  helpCommand('OBJECT', '6.2.0', ['slow', 'keyspace'], {
+    'ENCODING <key>': 'The representation that redis-server would use for the value of a key.',
+    'FREQ <key>': 'An error: the frequency of use is only counted under a policy that is not offered.',
+    'IDLETIME <key>': 'Seconds of virtual time since the key was last used.',
+    'REFCOUNT <key>': 'Always 1.',
+  }),
 
   command('MEMORY USAGE', {
     flags: ['read', 'slow'],

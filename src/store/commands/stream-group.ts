@@ -16,6 +16,7 @@ import { parseInt64 } from '../text.js'
 import { byName, Consumer, ConsumerGroup } from '../values/consumer-group.js'
 import { Stream } from '../values/stream.js'
 import { compareIds, firstId, formatId, isZero, lastId, nextId, parseId, type StreamId } from '../values/stream-id.js'
+import { helpCommand } from './help.js'
 import {
   entryReply,
   markedIds,
@@ -94,6 +95,15 @@ export const streamGroupCommands: readonly Command[] = [
       if (pending !== undefined) db.notify('t', 'xgroup-delconsumer', key)
       return pending ?? 0
     },
+  }),
+
+  helpCommand('XGROUP', '5.0.0', ['slow'], {
+    'CREATE <key> <group> <id | $> [MKSTREAM] [ENTRIESREAD <entries-read>]':
+      'Makes a group that reads what comes after the id; with MKSTREAM the stream too.',
+    'CREATECONSUMER <key> <group> <consumer>': 'Makes a consumer of a group.',
+    'DELCONSUMER <key> <group> <consumer>': 'Removes a consumer and what it has pending, and tells how much that was.',
+    'DESTROY <key> <group>': 'Removes a group.',
+    'SETID <key> <group> <id | $> [ENTRIESREAD <entries-read>]': 'Lets a group go on after another id.',
   }),
 
   command('XREADGROUP', {

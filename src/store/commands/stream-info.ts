@@ -7,6 +7,7 @@ import type { Reply } from '../reply.js'
 import { byName, type Consumer, type ConsumerGroup } from '../values/consumer-group.js'
 import { Stream } from '../values/stream.js'
 import { formatId } from '../values/stream-id.js'
+import { helpCommand } from './help.js'
 import { entryReply, take } from './stream-arguments.js'
 
 export const streamInfoCommands: readonly Command[] = [
@@ -51,6 +52,12 @@ export const streamInfoCommands: readonly Command[] = [
         flat({ name, pending: pending.size, idle: Math.max(0, now - seenAt) }),
       )
     },
+  }),
+
+  helpCommand('XINFO', '5.0.0', ['slow'], {
+    'CONSUMERS <key> <group>': 'The consumers of a group.',
+    'GROUPS <key>': 'The groups of a stream.',
+    'STREAM <key> [FULL [COUNT <count>]]': 'The stream itself; with FULL its entries, groups and consumers, too.',
   }),
 ]
 

@@ -1,11 +1,20 @@
-import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Bytes } from '../../kernel/bytes.js'
 import { type Arg, bytes, int, key, named, oneOrMore, options } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import { replyError } from '../errors.js'
 import { nilArray, ok, type Reply } from '../reply.js'
 import type { IdEntry } from '../values/id-table.js'
 import { type Fields, Stream } from '../values/stream.js'
-import { compareIds, formatId, isZero, lastId, nextId, type StreamId } from '../values/stream-id.js'
+import {
+  compareIds,
+  firstId,
+  formatId,
+  isZero,
+  lastId,
+  nextId,
+  previousId,
+  type StreamId,
+} from '../values/stream-id.js'
 import {
   type Addition,
   addition,
@@ -116,8 +125,7 @@ export const streamCommands: readonly Command[] = [
     run({ reading: { streams, count } }, { db }) {
       const requests = streams.map(([key, id]): [Bytes, Stream | undefined, StreamId] => {
         const stream = db.container(key, Stream)
-        if (id === '>') throw replyError('newerWithoutGroup')
-        return [key, stream, id === '$' ? (stream?.topId ?? toId(latin1('0'))) : toId(id)]
+        return [key, stream, readFrom(id, stream)]
       })
       const replies: Reply[] = []
       for (const [key, stream, after] of requests) {
@@ -154,6 +162,15 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   // The number after the last one of a millisecond would belong to the next millisecond.
   if (chosen.ms !== ms || compareIds(chosen, topId) <= 0) throw replyError('smallStreamId')
   return chosen
+}
+
+/** The id after which XREAD begins. */
+function readFrom(word: Bytes, stream: Stream | undefined): StreamId {
+  if (word === '>') throw replyError('newerWithoutGroup')
+  if (word === '$') return stream?.topId ?? firstId
+  // The last entry once more, however old it is. [redis 7.4]
+  if (word === '+') return previousId(stream?.lastEntryId ?? firstId) ?? firstId
+  return toId(word)
 }
 
 function ranged(

@@ -1,0 +1,21 @@
+import { type Command, type CommandFlag, command } from '../command.js'
+import { Status } from '../reply.js'
+
+/**
+ * `<container> HELP`: each subcommand as it is called, with its meaning below it.
+ * @param subcommands meanings by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
+ */
+export function helpCommand(
+  container: string,
+  since: string,
+  flags: readonly CommandFlag[],
+  subcommands: Readonly<Record<string, string>>,
+): Command {
+  const lines = Object.entries({ ...subcommands, HELP: 'Prints this help.' }).flatMap(([usage, meaning]) => [
+    usage,
+    `    ${meaning}`,
+  ])
+  const head = `${container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`
+  const help = [head, ...lines].map((line) => new Status(line))
+  return command(`${container} HELP`, { flags, since, args: {}, run: () => help })
+}
