@@ -16,13 +16,14 @@ function client(
   send: (url: string, init: RequestInit) => Promise<Response>,
   url: string,
   init: RequestInit,
+  expected: string = answer,
 ): Variant {
   return {
     name,
     async run(times) {
       for (let count = 0; count < times; count++) {
         const text = await (await send(url, init)).text()
-        if (text !== answer) throw new Error(`${name} answered ${text}`)
+        if (text !== expected) throw new Error(`${name} answered ${text}`)
       }
     },
   }
@@ -40,12 +41,12 @@ function prepared() {
 }
 
 /** The log would grow through the whole measurement: no test sends a million requests. */
-function forgetting(variant: Variant, sandbox: ReturnType<typeof createSandbox>): Variant {
+function forgetting(variant: Variant, sandbox: ReturnType<typeof createSandbox>, after = 1000): Variant {
   return {
     name: variant.name,
     async run(times) {
-      for (let left = times; left > 0; left -= 1000) {
-        await variant.run(Math.min(left, 1000))
+      for (let left = times; left > 0; left -= after) {
+        await variant.run(Math.min(left, after))
         sandbox.traffic.clear()
       }
     },
@@ -93,4 +94,38 @@ function getThroughMsw(): Figure {
   }
 }
 
-export const figures = [getThroughFetch, getThroughMsw]
+function fetchOverMsw(): Figure {
+  const { sandbox, init, url } = prepared()
+  const server = setupServer(...mswHandlers(sandbox))
+  server.listen({ onUnhandledFrame: 'error' })
+  // Msw listens below fetch, the replacement stands in front of it.
+  const hostFetch = globalThis.fetch
+  const restore = replaceFetch(sandbox)
+  const throughMsw = client('stuntdouble/msw', (input, given) => hostFetch(input, given), url, init)
+  const throughFetch = client('stuntdouble/fetch', (input, given) => fetch(input, given), url, init)
+  return {
+    name: 'store GET through stuntdouble/fetch over stuntdouble/msw',
+    baseline: forgetting(throughMsw, sandbox),
+    variants: [forgetting(throughFetch, sandbox)],
+    atMost: { 'stuntdouble/fetch': 1 / 20 },
+    dispose() {
+      restore()
+      server.close()
+    },
+  }
+}
+
+function pipeline(): Figure {
+  const { sandbox, init, url } = prepared()
+  const many: RequestInit = { ...init, body: JSON.stringify(Array.from({ length: 100 }, () => ['GET', 'greeting'])) }
+  const expected = JSON.stringify(Array.from({ length: 100 }, () => ({ result: 'hello' })))
+  const single = client('single', sandbox.fetch, url, init)
+  return {
+    name: 'a pipeline of 100 GETs over a single GET',
+    baseline: forgetting(single, sandbox),
+    variants: [forgetting(client('pipeline', sandbox.fetch, `${url}pipeline`, many, expected), sandbox, 10)],
+    atMost: { pipeline: 8 },
+  }
+}
+
+export const figures = [getThroughFetch, getThroughMsw, fetchOverMsw, pipeline]
