@@ -1,5 +1,6 @@
 import type { LuaSyntaxError } from './lexer.js'
 import { endOfSource, Lexer, name, number, string } from './lexer.js'
+import { Scopes } from './scopes.js'
 import type {
   Block,
   Clause,
@@ -9,7 +10,6 @@ import type {
   Operator,
   Statement,
   TableItem,
-  Upvalue,
   Variable,
 } from './syntax-tree.js'
 
@@ -24,24 +24,10 @@ export function parse(source: string, chunk: string): FunctionNode {
   return new Parser(new Lexer(source, chunk)).chunk()
 }
 
-const maxLocals = 200
-const maxUpvalues = 60
 /** Nested blocks and subexpressions, as the C stack of the reference allows. */
 const maxLevels = 195
 /** Longest chain of operators or suffixes; each becomes a JavaScript frame. */
 const maxChain = 1000
-
-interface FunctionState {
-  readonly parent: FunctionState | undefined
-  readonly line: number
-  readonly isVararg: boolean
-  usesVararg: boolean
-  readonly active: Local[]
-  readonly upvalues: Upvalue[]
-  freeSlot: number
-  slots: number
-  loops: number
-}
 
 /** Binding strength to the left and right; the right side of `..` and `^` binds less, so they associate right. */
 const priorities: Readonly<Record<string, readonly [number, number]>> = {
@@ -66,121 +52,19 @@ const unaryPriority = 8
 
 class Parser {
   readonly #lexer: Lexer
-  #function!: FunctionState
+  readonly #scopes: Scopes
   #levels = 0
 
   constructor(lexer: Lexer) {
     this.#lexer = lexer
+    this.#scopes = new Scopes(lexer)
   }
 
   chunk(): FunctionNode {
-    this.#open(0, true)
+    this.#scopes.open(0, true)
     const body = this.#block()
     this.#check(endOfSource)
-    return this.#close([], undefined, body)
-  }
-
-  // Functions and scopes
-
-  #open(line: number, isVararg: boolean): FunctionState {
-    // Slot 0 holds the upvalues, slot 1 the extra arguments.
-    const first = isVararg ? 2 : 1
-    this.#function = {
-      parent: this.#function,
-      line,
-      isVararg,
-      usesVararg: false,
-      active: [],
-      upvalues: [],
-      freeSlot: first,
-      slots: first,
-      loops: 0,
-    }
-    return this.#function
-  }
-
-  #close(parameters: readonly Local[], argumentTable: Local | undefined, body: Block): FunctionNode {
-    const state = this.#function
-    this.#function = state.parent!
-    return {
-      kind: 'function',
-      line: state.line,
-      parameters,
-      isVararg: state.isVararg,
-      argumentTable: state.usesVararg ? undefined : argumentTable,
-      upvalues: state.upvalues,
-      body,
-      slots: state.slots,
-    }
-  }
-
-  #declare(text: string): Local {
-    const state = this.#function
-    if (state.active.length >= maxLocals) throw this.#overLimit(maxLocals, 'local variables')
-    const local: Local = { name: text, slot: state.freeSlot++, isCaptured: false }
-    state.slots = Math.max(state.slots, state.freeSlot)
-    state.active.push(local)
-    return local
-  }
-
-  #overLimit(limit: number, what: string): LuaSyntaxError {
-    const { line } = this.#function
-    const owner = line === 0 ? 'main function' : `function at line ${line}`
-    return this.#lexer.errorWithoutToken(`${owner} has more than ${limit} ${what}`)
-  }
-
-  /** A local that an outer name still shows while its own initialiser is parsed. */
-  #prepare(text: string, ahead: number): Local {
-    const state = this.#function
-    if (state.active.length + ahead >= maxLocals) throw this.#overLimit(maxLocals, 'local variables')
-    const local: Local = { name: text, slot: state.freeSlot + ahead, isCaptured: false }
-    state.slots = Math.max(state.slots, local.slot + 1)
-    return local
-  }
-
-  #activate(locals: readonly Local[]): void {
-    const state = this.#function
-    state.active.push(...locals)
-    state.freeSlot += locals.length
-  }
-
-  #scoped<T>(work: () => T): T {
-    const state = this.#function
-    const { freeSlot } = state
-    const count = state.active.length
-    const result = work()
-    state.active.length = count
-    state.freeSlot = freeSlot
-    return result
-  }
-
-  #resolve(text: string, line: number): Variable {
-    const local = findLocal(this.#function, text)
-    if (local !== undefined) return { kind: 'local', local }
-    const index = this.#upvalue(this.#function, text)
-    return index < 0 ? { kind: 'global', name: text, line } : { kind: 'upvalue', index, name: text }
-  }
-
-  /** Index of the upvalue in the function, made on the way down from the function that has the local; -1 for none. */
-  #upvalue(state: FunctionState, text: string): number {
-    const known = state.upvalues.findIndex((upvalue) => upvalue.name === text)
-    // A parent declares nothing while its child is parsed, so an equal name is the same variable.
-    if (known >= 0) return known
-    const { parent } = state
-    if (parent === undefined) return -1
-    const local = findLocal(parent, text)
-    let index = -1
-    if (local === undefined) {
-      index = this.#upvalue(parent, text)
-      if (index < 0) return -1
-    } else {
-      local.isCaptured = true
-    }
-    if (state.upvalues.length >= maxUpvalues) {
-      this.#function = state
-      throw this.#overLimit(maxUpvalues, 'upvalues')
-    }
-    return state.upvalues.push({ name: text, local, index }) - 1
+    return this.#scopes.close([], undefined, body)
   }
 
   // Tokens
@@ -261,13 +145,13 @@ class Parser {
   }
 
   #scopedBlock(): Block {
-    return this.#scoped(() => this.#block())
+    return this.#scopes.scoped(() => this.#block())
   }
 
   #loopBody(): Block {
-    this.#function.loops++
+    this.#scopes.current.loops++
     const body = this.#scopedBlock()
-    this.#function.loops--
+    this.#scopes.current.loops--
     return body
   }
 
@@ -302,7 +186,7 @@ class Parser {
         }
       case 'break':
         lexer.next()
-        if (this.#function.loops === 0) throw lexer.error('no loop to break')
+        if (this.#scopes.current.loops === 0) throw lexer.error('no loop to break')
         return { kind: 'break' }
       default:
         return this.#expressionStatement()
@@ -334,14 +218,14 @@ class Parser {
 
   #repeat(line: number): Statement {
     this.#lexer.next()
-    this.#function.loops++
+    this.#scopes.current.loops++
     // The condition sees the locals of the body.
-    const statement = this.#scoped((): Statement => {
+    const statement = this.#scopes.scoped((): Statement => {
       const body = this.#block()
       this.#expectClosing('until', 'repeat', line)
       return { kind: 'repeat', body, condition: this.#expression() }
     })
-    this.#function.loops--
+    this.#scopes.current.loops--
     return statement
   }
 
@@ -367,8 +251,8 @@ class Parser {
     const step = this.#accept(',') ? this.#expression() : undefined
     this.#expect('do')
     const { lastLine } = this.#lexer
-    return this.#scoped((): Statement => {
-      const local = this.#declare(text)
+    return this.#scopes.scoped((): Statement => {
+      const local = this.#scopes.declare(text)
       const body = this.#loopBody()
       this.#expectClosing('end', 'for', line)
       return { kind: 'numeric-for', local, start, limit, step, body, line: lastLine }
@@ -381,8 +265,8 @@ class Parser {
     this.#expect('in')
     const values = this.#expressions()
     this.#expect('do')
-    return this.#scoped((): Statement => {
-      const locals = names.map((each) => this.#declare(each))
+    return this.#scopes.scoped((): Statement => {
+      const locals = names.map((each) => this.#scopes.declare(each))
       const body = this.#loopBody()
       this.#expectClosing('end', 'for', line)
       return { kind: 'generic-for', locals, values, body, line }
@@ -392,7 +276,7 @@ class Parser {
   #functionStatement(line: number): Statement {
     const lexer = this.#lexer
     lexer.next()
-    let target: Variable = this.#resolve(this.#name(), line)
+    let target: Variable = this.#scopes.resolve(this.#name(), line)
     let isMethod = false
     for (let length = 0; lexer.kind === '.' || lexer.kind === ':'; length++) {
       this.#checkChain(length)
@@ -405,16 +289,16 @@ class Parser {
   }
 
   #localFunction(line: number): Statement {
-    const local = this.#declare(this.#name())
+    const local = this.#scopes.declare(this.#name())
     return { kind: 'local-function', local, value: this.#functionBody(false, line) }
   }
 
   #localStatement(): Statement {
     const locals: Local[] = []
-    do locals.push(this.#prepare(this.#name(), locals.length))
+    do locals.push(this.#scopes.prepare(this.#name(), locals.length))
     while (this.#accept(','))
     const values = this.#accept('=') ? this.#expressions() : []
-    this.#activate(locals)
+    this.#scopes.activate(locals)
     return { kind: 'declare', locals, values }
   }
 
@@ -502,8 +386,8 @@ class Parser {
         result = { kind: lexer.kind }
         break
       case '...':
-        if (!this.#function.isVararg) throw lexer.error("cannot use '...' outside a vararg function")
-        this.#function.usesVararg = true
+        if (!this.#scopes.current.isVararg) throw lexer.error("cannot use '...' outside a vararg function")
+        this.#scopes.current.usesVararg = true
         result = { kind: 'vararg' }
         break
       case '{':
@@ -523,7 +407,7 @@ class Parser {
   #prefix(): Expression {
     const lexer = this.#lexer
     const { line } = lexer
-    if (lexer.kind === name) return this.#resolve(this.#name(), line)
+    if (lexer.kind === name) return this.#scopes.resolve(this.#name(), line)
     if (lexer.kind !== '(') throw this.#unexpected()
     lexer.next()
     const inner = this.#expression()
@@ -639,25 +523,19 @@ class Parser {
         }
       } while (!isVararg && this.#accept(','))
     }
-    this.#open(line, isVararg)
-    const parameters = names.map((each) => this.#declare(each))
-    const argumentTable = isVararg ? this.#declare('arg') : undefined
+    this.#scopes.open(line, isVararg)
+    const parameters = names.map((each) => this.#scopes.declare(each))
+    const argumentTable = isVararg ? this.#scopes.declare('arg') : undefined
     this.#expect(')')
     const body = this.#block()
     this.#expectClosing('end', 'function', line)
-    return this.#close(parameters, argumentTable, body)
+    return this.#scopes.close(parameters, argumentTable, body)
   }
 }
 
 /** A name or a field can be assigned to, but not in parentheses. */
 function isVariable(node: Expression): node is Variable {
   return node.kind === 'local' || node.kind === 'upvalue' || node.kind === 'global' || node.kind === 'index'
-}
-
-function findLocal(state: FunctionState, text: string): Local | undefined {
-  const { active } = state
-  for (let index = active.length - 1; index >= 0; index--) if (active[index]!.name === text) return active[index]
-  return undefined
 }
 
 function combine(operator: string, left: Expression, right: Expression, line: number): Expression {
