@@ -214,6 +214,20 @@ describe('JSON bodies', () => {
     expect(await rest.post('/', body)).toMatchObject({ status: 400, json: error(text) })
   })
 
+  // store.md 10: a single command may have 10 MB, of whatever kind.
+  it.each([
+    ['quotes', '"'.repeat(2_000_000)],
+    ['line ends', 'line\n'.repeat(1_000_000)],
+    ['plain text', 'x'.repeat(5_000_000)],
+  ])('takes millions of %s in one word', async (_, word) => {
+    expect(await rest.run('ECHO', word)).toBe(word)
+  })
+
+  it('takes a million escaped code units in one word, in pairs and alone', async () => {
+    const body = `["ECHO","${'\\uD83D\\uDE00\\u00e9\\ud800'.repeat(250_000)}"]`
+    expect((await rest.post('/', body)).json).toEqual({ result: '😀é\ufffd'.repeat(250_000) })
+  })
+
   it('refuses an empty command name', async () => {
     expect(await rest.post('/', [''])).toMatchObject({ status: 400, json: unavailable('') })
   })
