@@ -10,6 +10,7 @@ import { resp2, resp2Error } from './encoding/resp2.js'
 import { replyError, unauthorized } from './errors.js'
 import type { Journal } from './journal.js'
 import { refusedCount, refusedSize, refusedStorage, sizeOfReply, sizeOfWords } from './limits.js'
+import { transactionOverhead } from './meter.js'
 import { type Reply, ReplyError } from './reply.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import type { Store } from './store.js'
@@ -102,8 +103,8 @@ interface Encoding {
 function encodingOf(call: ServiceCall): Encoding {
   const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
   const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
-  if (call.path === '/multi-exec') return { form: 'json', strings }
   if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
+  if (call.path === '/multi-exec') return { form: 'json', strings }
   if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
   return { form, strings }
 }
@@ -186,7 +187,7 @@ function transaction(call: ServiceCall, front: StoreFront, { strings }: Encoding
     if (refusal !== undefined) throw refusal
     store.check(argv, user)
   }
-  const refusal = refusedCount(rows.length, store)
+  const refusal = refusedCount(rows.length + transactionOverhead, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
   const items = rows.map((argv) => {

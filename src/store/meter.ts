@@ -14,6 +14,9 @@ export interface Spend {
   readonly thisMonth: number
 }
 
+/** The MULTI and EXEC around the commands of a transaction are billed, too. [store.md 4] */
+export const transactionOverhead = 2
+
 const dayMs = 86_400_000
 
 /** Counts commands and bytes. Commands that a test runs directly are not counted. */
@@ -38,9 +41,8 @@ export class Meter {
     else this.#reads++
   }
 
-  /** The MULTI and EXEC around the commands of a transaction. */
   countTransaction(): void {
-    this.#add(2)
+    this.#add(transactionOverhead)
   }
 
   countBytes(received: number, sent: number): void {

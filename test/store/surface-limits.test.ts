@@ -112,6 +112,20 @@ describe('requests a day and a month', () => {
       json: [{ result: 1 }, { result: 2 }, { result: 3 }, daily],
     })
   })
+
+  // store.md 4: MULTI and EXEC count as well, and service.md A: a transaction over the limit is discarded as a whole.
+  it.each([
+    [1, 200],
+    [2, 400],
+    [3, 400],
+  ])('a transaction of %i commands runs as a whole or not at all', async (length, status) => {
+    const rest = Rest.open({ policy: { dailyRequestLimit: 3 } })
+    const rows = Array.from({ length }, () => ['INCR', 'n'])
+    const answer = await rest.post('/multi-exec', rows)
+    expect(answer).toMatchObject({ status, json: status === 200 ? [{ result: 1 }] : daily })
+    expect(rest.sandbox.store.get('n')).toBe(status === 200 ? '1' : null)
+    expect(rest.sandbox.store.spend().today).toBe(status === 200 ? 3 : 0)
+  })
 })
 
 describe('storage', () => {

@@ -279,6 +279,14 @@ describe('RESP2', () => {
     expect((await rest.post('/multi-exec', [['NONSENSE']], { headers: resp2 })).headers['content-type']).toBe(
       'application/json',
     )
+    // The header is ignored, not unread: service.md A, errors, refuses any other value everywhere.
+    const base64 = { ...resp2, 'service-encoding': 'base64' }
+    expect((await rest.post('/multi-exec', [['PING']], { headers: base64 })).json).toEqual([{ result: 'UE9ORw==' }])
+    const xml = { 'service-response-format': 'xml' }
+    expect(await rest.post('/multi-exec', [['SET', 'k', 'v']], { headers: xml })).toMatchObject({
+      status: 400,
+      json: { error: 'ERR invalid response format' },
+    })
   })
 
   it('does not exist for refused tokens', async () => {
