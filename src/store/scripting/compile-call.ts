@@ -39,12 +39,16 @@ export interface CallParts {
 
 /** Frames of a call itself: the closure, the called function and its body. */
 const framesOfCall = 2
+/** The same for a call whose arguments are gathered in an array and spread. */
+const framesOfOpenCall = 4
 
 export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: Want): CallParts {
   const name = node.kind === 'method' ? node.name : calledName(node.target)
   const left = node.kind === 'method' ? `method '${node.name}'` : titleOf(node.target)
   const site = compiler.site(node.line, name, node.kind === 'method', want === 'tail')
-  return { operation: { site, left, right: undefined }, weight: compiler.nesting + framesOfCall }
+  const isOpen = node.kind === 'method' || node.args.length > 3 || isMulti(node.args.at(-1))
+  const weight = compiler.nesting + (isOpen ? framesOfOpenCall : framesOfCall)
+  return { operation: { site, left, right: undefined }, weight }
 }
 
 /** What `bad argument #1 to '…'` calls the function. */
