@@ -262,7 +262,7 @@ export class Courier implements Carrier {
     message.retried++
     message.wait = wait
     attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait)
-    if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay, error })
+    if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay })
   }
 
   /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */

@@ -60,13 +60,7 @@ describe('entries [queue.md 4.3]', () => {
         responseHeaders: { 'X-A': ['1'] },
         responseHeader: { 'X-A': ['1'] },
       },
-      {
-        ...common,
-        time: start + 5000,
-        state: 'RETRY',
-        nextDeliveryTime: start + 7000,
-        error: '500 Internal Server Error',
-      },
+      { ...common, time: start + 5000, state: 'RETRY', nextDeliveryTime: start + 7000 },
       { ...common, time: start + 7000, state: 'ACTIVE' },
       { ...common, time: start + 7000, state: 'DELIVERED' },
     ])
