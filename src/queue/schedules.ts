@@ -163,11 +163,7 @@ export function lastStates(schedule: Schedule): Record<string, 'IN_PROGRESS' | '
   return Object.fromEntries(
     schedule.lastMessages.map((message) => [
       message.id,
-      message.state === 'DELIVERED'
-        ? 'SUCCESS'
-        : message.state === 'FAILED' || message.state === 'CANCELLED'
-          ? 'FAIL'
-          : 'IN_PROGRESS',
+      message.state === 'DELIVERED' ? 'SUCCESS' : message.state === 'FAILED' ? 'FAIL' : 'IN_PROGRESS',
     ]),
   )
 }

@@ -234,6 +234,15 @@ describe('firing [queue.md 7]', () => {
     expect((await read(at, json.scheduleId)).lastScheduleStates).toEqual({ [id!]: 'FAIL' })
   })
 
+  test('a cancelled message of the last trigger has not failed', async () => {
+    const at = world()
+    const { json } = await create(at, '* * * * *', { 'Service-Delay': '10s' })
+    await at.clock.advance('1m')
+    await at.send('DELETE', '/v2/messages')
+    await at.clock.advance('30s')
+    expect(Object.values((await read(at, json.scheduleId)).lastScheduleStates)).toEqual(['IN_PROGRESS'])
+  })
+
   test('fire now, in our own API, leaves the slots alone', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
