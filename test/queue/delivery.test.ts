@@ -515,6 +515,13 @@ describe('destinations', () => {
     }
   })
 
+  test('a port that fetch bans is a network error, on every attempt [docs/limits.md]', async () => {
+    const at = world({ fetch: globalThis.fetch })
+    at.queue.publish({ to: 'http://127.0.0.1:6000/', retries: 1 })
+    await at.clock.drain()
+    expect(attempts(at).map(({ outcome }) => outcome!.error)).toEqual(['bad port', 'bad port'])
+  })
+
   test('an interceptor decides before scripts and handlers', async () => {
     const at = world()
     at.destinations.answer(shop, 200)
