@@ -62,8 +62,10 @@ export interface ScanOptions {
   readonly noValues: boolean
 }
 
-/** A cursor as C's `strtoul` reads it: a sign passes, even nothing at all is 0. */
-export function toCursor(word: Bytes): number {
+/** A cursor as C's `strtoul` reads it: a sign passes, even nothing at all is 0. Checked before any option. */
+export const cursorArg: Arg<number> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
+
+function toCursor(word: Bytes): number {
   const digits = /^([+-]?)([0-9]*)$/.exec(word)
   if (!digits || (digits[1] !== '' && digits[2] === '')) throw replyError('invalidCursor')
   const value = BigInt(digits[2] || 0)

@@ -6,7 +6,7 @@ import { replyError } from '../errors.js'
 import { ok, type Reply, Status } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
 import type { ValueType } from '../values/value.js'
-import { toCursor } from './collection-arguments.js'
+import { cursorArg } from './collection-arguments.js'
 import { dumpCommands } from './dump.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
@@ -67,8 +67,7 @@ const scanOptions = options({
   withtype: flag,
 })
 
-function scan(cursor: Bytes, wanted: ReturnType<typeof scanOptions.read>, { db }: CommandContext): Reply {
-  const from = toCursor(cursor)
+function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db }: CommandContext): Reply {
   const { match = latin1('*'), count = 10, type, withtype } = wanted
   if (count < 1) throw replyError('syntax')
   const matches = globMatcher(match)
@@ -138,7 +137,7 @@ export const genericCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
     deviations: 'WITHTYPE puts the type behind each key. One call looks at 1000 keys at most.',
-    args: { cursor: named('cursor', bytes), options: scanOptions },
+    args: { cursor: cursorArg, options: scanOptions },
     run: ({ cursor, options }, context) => scan(cursor, options, context),
   }),
 

@@ -6,11 +6,11 @@ import { ok, type Reply } from '../reply.js'
 import { formatDecimal, parseDouble, parseInt64 } from '../text.js'
 import { HashValue } from '../values/hash.js'
 import {
+  cursorArg,
   emptyScan,
   pickNames,
   randomOptions,
   scanReply,
-  toCursor,
   toScanOptions,
   words,
 } from './collection-arguments.js'
@@ -165,13 +165,12 @@ export const hashCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.0',
     deviations: 'NOVALUES came with redis 7.4',
-    args: { key, cursor: named('cursor', bytes), options: words('[MATCH pattern] [COUNT count] [NOVALUES]') },
+    args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count] [NOVALUES]') },
     run({ key, cursor, options: given }, { db }) {
-      const start = toCursor(cursor)
       const fields = db.container(key, HashValue)?.fields
       if (fields === undefined) return emptyScan
       const options = toScanOptions(given, true)
-      return scanReply(fields.scan(start, options.count), options, (field, into) => {
+      return scanReply(fields.scan(cursor, options.count), options, (field, into) => {
         into.push(field)
         if (!options.noValues) into.push(fields.get(field)!)
       })

@@ -7,13 +7,13 @@ import type { Reply } from '../reply.js'
 import type { OrderedTable } from '../values/ordered-table.js'
 import { SetValue } from '../values/set.js'
 import {
+  cursorArg,
   emptyScan,
   intFrom,
   numberedKeys,
   pickNames,
   scanReply,
   signedCount,
-  toCursor,
   toScanOptions,
   words,
 } from './collection-arguments.js'
@@ -139,13 +139,12 @@ export const setCommands: readonly Command[] = [
   command('SSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    args: { key, cursor: named('cursor', bytes), options: words('[MATCH pattern] [COUNT count]') },
+    args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count]') },
     run({ key, cursor, options: given }, { db }) {
-      const start = toCursor(cursor)
       const members = db.container(key, SetValue)?.members
       if (members === undefined) return emptyScan
       const options = toScanOptions(given)
-      return scanReply(members.scan(start, options.count), options, (member, into) => into.push(member))
+      return scanReply(members.scan(cursor, options.count), options, (member, into) => into.push(member))
     },
   }),
 

@@ -7,13 +7,13 @@ import { nilArray, type Reply } from '../reply.js'
 import { formatScore } from '../text.js'
 import { SortedSet } from '../values/sorted-set.js'
 import {
+  cursorArg,
   emptyScan,
   intFrom,
   numberedKeys,
   pickNames,
   randomOptions,
   scanReply,
-  toCursor,
   toScanOptions,
   words,
 } from './collection-arguments.js'
@@ -166,13 +166,12 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    args: { key, cursor: named('cursor', bytes), options: words('[MATCH pattern] [COUNT count]') },
+    args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count]') },
     run({ key, cursor, options: given }, { db }) {
-      const start = toCursor(cursor)
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
       const options = toScanOptions(given)
-      return scanReply(set.scan(start, options.count), options, (member, into) => {
+      return scanReply(set.scan(cursor, options.count), options, (member, into) => {
         into.push(member, formatScore(set.score(member)!))
       })
     },
