@@ -8,6 +8,8 @@ export class CommandTable {
   /** Upper-case container, then upper-case subcommand. */
   readonly #containers = new Map<string, Map<string, Command>>()
   readonly commands: readonly Command[]
+  #latestName: Bytes | undefined
+  #latest: Command | undefined
 
   constructor(groups: Readonly<Record<string, readonly Command[]>>) {
     const commands: Command[] = []
@@ -23,8 +25,14 @@ export class CommandTable {
 
   find(argv: readonly Bytes[]): Command | undefined {
     const name = argv[0]!
+    // The same command often comes many times in a row, and few letters are compared sooner than looked up.
+    if (name === this.#latestName) return this.#latest
     const direct = this.#single.get(name)
-    if (direct !== undefined) return direct
+    if (direct !== undefined) {
+      this.#latestName = name
+      this.#latest = direct
+      return direct
+    }
     const upper = name.toUpperCase()
     if (argv.length === 1) return this.#single.get(upper)
     return this.#containers.get(upper)?.get(argv[1]!.toUpperCase()) ?? this.#single.get(upper)
