@@ -197,10 +197,10 @@ export class Traffic {
   }
 
   /** Files an entry that is an object of its own, made to be small or to build costly fields when they are read. */
-  adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause: number): void {
+  adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
     entry.seq = ++this.#sequence
     entry.at = this.#now()
-    entry.cause = cause
+    if (cause !== undefined) entry.cause = cause
     this.#file(entry)
   }
 

@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { CommandEntry, Traffic } from '../kernel/traffic.js'
+import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import type { User } from './access.js'
 import { type Reply, ReplyError } from './reply.js'
 import type { Store } from './store.js'
@@ -16,23 +16,63 @@ export class Journal {
     store.listen({
       keyspace: (eventClass, event, key) => {
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
-        if (eventClass !== 'n' && eventClass !== 'm') traffic.append({ type: 'keyspace', event, key }, this.#cause)
+        if (eventClass !== 'n' && eventClass !== 'm') traffic.adopt(new Change(event, key, this.#cause))
       },
     })
   }
 
   execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number): Reply {
     this.#cause = cause
-    const entry = { type: 'command', argv, user: user.name, via } as const
     try {
       const reply = this.store.execute(argv, user)
-      this.traffic.append({ ...entry, reply }, cause)
+      const entry = new Executed(argv, user.name, via, cause)
+      entry.reply = reply
+      this.traffic.adopt(entry)
       return reply
     } catch (error) {
-      if (error instanceof ReplyError) this.traffic.append({ ...entry, error: error.message }, cause)
+      if (error instanceof ReplyError) {
+        const entry = new Executed(argv, user.name, via, cause)
+        entry.error = error.message
+        this.traffic.adopt(entry)
+      }
       throw error
     } finally {
       this.#cause = undefined
     }
+  }
+}
+
+// Classes, because a pipeline brings hundreds of entries: putting a literal and its stamp together costs four times as much.
+
+class Executed implements CommandEntry, EntryStamp {
+  seq = 0
+  at = 0
+  declare cause?: number
+  readonly type = 'command'
+  declare reply?: Reply
+  declare error?: string
+
+  constructor(
+    readonly argv: readonly Bytes[],
+    readonly user: string,
+    readonly via: CommandEntry['via'],
+    cause: number | undefined,
+  ) {
+    if (cause !== undefined) this.cause = cause
+  }
+}
+
+class Change implements KeyspaceEntry, EntryStamp {
+  seq = 0
+  at = 0
+  declare cause?: number
+  readonly type = 'keyspace'
+
+  constructor(
+    readonly event: string,
+    readonly key: Bytes,
+    cause: number | undefined,
+  ) {
+    if (cause !== undefined) this.cause = cause
   }
 }

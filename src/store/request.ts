@@ -61,12 +61,17 @@ export function rowsOfJson(body: Bytes): Argv[] {
   return rows
 }
 
-const space = /[ \t\n\r]*/y
-const stringToken = /"([^"\\\x00-\x1f]*)"/y
 /** A piece of a string with escapes. Bounded: the regular expression keeps a way back for each repetition. */
 const stringPiece = /(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1024}/y
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const wordToken = /true|false|null/y
+
+const backslash = 0x5c
+const firstPrintable = 0x20
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
 
 /**
  * Reads JSON as the service does: straight to words. Numbers keep their text, which `JSON.parse` would lose, and
@@ -119,8 +124,8 @@ class JsonScanner {
     if (char === '[') throw replyError('nestedArray')
     if (char === '{') throw replyError('nestedObject')
     if (char === '"') {
-      const simple = this.#match(stringToken)
-      if (simple !== undefined) return latin1(simple.slice(1, -1))
+      const simple = this.#plainString()
+      if (simple !== undefined) return simple
       return withoutEscapes(this.#escapedString())
     }
     const number = this.#match(numberToken)
@@ -149,8 +154,21 @@ class JsonScanner {
     return this.body.slice(start, end)
   }
 
+  /** A string without escapes. Looked for by hand: a match of a regular expression is an object, one for each word. */
+  #plainString(): Bytes | undefined {
+    const start = this.#at + 1
+    const end = this.body.indexOf('"', start)
+    if (end === -1) return undefined
+    for (let at = start; at < end; at++) {
+      const code = this.body.charCodeAt(at)
+      if (code === backslash || code < firstPrintable) return undefined
+    }
+    this.#at = end + 1
+    return latin1(this.body.slice(start, end))
+  }
+
   #skipSpace(): void {
-    this.#match(space)
+    while (isSpace(this.body.charCodeAt(this.#at))) this.#at++
   }
 
   #match(token: RegExp): string | undefined {
