@@ -8,10 +8,9 @@ export class FlowKey {
   rateMax: number | undefined
   /** Seconds. */
   ratePeriod = 1
-  parallelismCount = 0
   rateCount = 0
-  /** Milliseconds. */
-  ratePeriodStart = 0
+  /** Milliseconds, `undefined` before the first call. */
+  ratePeriodStart: number | undefined
   pinnedParallelism = false
   pinnedRate = false
   paused = false
@@ -25,6 +24,10 @@ export class FlowKey {
 
   constructor(readonly key: string) {}
 
+  get parallelismCount(): number {
+    return this.running.size
+  }
+
   get awaited(): boolean {
     return this.#awaited > 0
   }
@@ -34,12 +37,12 @@ export class FlowKey {
   }
 
   periodEnd(): number {
-    return this.ratePeriodStart + this.ratePeriod * 1000
+    return (this.ratePeriodStart ?? Number.NEGATIVE_INFINITY) + this.ratePeriod * 1000
   }
 
   /** The period that has ended counts no more. */
   refresh(now: number): void {
-    if (this.rateCount > 0 && now >= this.periodEnd()) this.rateCount = 0
+    if (now >= this.periodEnd()) this.rateCount = 0
   }
 
   hasRoom(now: number): boolean {
@@ -168,7 +171,6 @@ export class FlowControl {
     if (flow !== undefined) {
       const key = this.keyOf(flow.key)
       key.running.delete(message)
-      key.parallelismCount = Math.max(0, key.parallelismCount - 1)
       this.admitWaiting(key)
     }
     if (this.#globalWaiting.length > 0) this.#admitGlobal()
@@ -184,10 +186,8 @@ export class FlowControl {
     if (flow === undefined) return
     const key = this.keyOf(flow.key)
     // One that waits for the global limit already holds its slot of the key.
-    if (key.running.delete(message)) {
-      key.parallelismCount--
-      this.admitWaiting(key)
-    } else key.leave(ticket)
+    if (key.running.delete(message)) this.admitWaiting(key)
+    else key.leave(ticket)
   }
 
   /** Starts as many waiting messages as there is room for, in order, and comes back when the period ends. */
@@ -221,9 +221,11 @@ export class FlowControl {
   }
 
   #take(key: FlowKey, message: Message, now: number): void {
-    if (key.rateCount === 0) key.ratePeriodStart = now
+    if (now >= key.periodEnd()) {
+      key.ratePeriodStart = now
+      key.rateCount = 0
+    }
     key.rateCount++
-    key.parallelismCount++
     key.running.add(message)
   }
 
@@ -286,7 +288,6 @@ export class FlowControl {
   /** The older reset: parallelism and rate counters. */
   reset(name: string): void {
     const key = this.keyOf(name)
-    key.parallelismCount = 0
     key.running.clear()
     this.#restartPeriod(key)
   }

@@ -213,6 +213,30 @@ describe('configuration [queue.md 6.2]', () => {
     expect((await read(at)).ratePeriodStart).toBe(1_893_456_020)
   })
 
+  test.each(['resetRate', 'reset', 'pin?rate=1'])('the period that %s starts does not wait for a call', async (how) => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    await publish(at, 'rate=1,period=1m', 'a')
+    await at.clock.advance('20s')
+    await at.send('POST', `/v2/flowControl/k/${how}`)
+    await at.clock.advance('30s')
+    for (const body of ['b', 'c', 'd']) await publish(at, 'rate=1,period=1m', body)
+    await at.clock.drain()
+    expect(starts(at)).toEqual([0, 50, 80, 140])
+  })
+
+  test('calls from before a reset free nobody else’s slot when they end', async () => {
+    const at = world()
+    slow(at, 100)
+    for (const body of ['a', 'b', 'c']) await publish(at, 'parallelism=1', body)
+    await at.clock.advance('5s')
+    await at.send('POST', '/v2/flowControl/k/reset')
+    await at.clock.advance('96s')
+    expect(await read(at)).toMatchObject({ parallelismCount: 1, waitListSize: 1 })
+    await at.clock.drain()
+    expect(starts(at)).toEqual([0, 5, 105])
+  })
+
   test('the older reset clears parallelism and rate', async () => {
     const at = world()
     slow(at, 100)
