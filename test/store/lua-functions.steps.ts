@@ -187,4 +187,14 @@ export const steps: readonly Section[] = [
     ['FCALL_RO', 'nope', '0'],
     ['FUNCTION', 'FLUSH'],
   ]),
+  commands('dump and restore', [
+    ['FUNCTION', 'DUMP', 'x'],
+    ['FUNCTION', 'RESTORE'],
+    ['FUNCTION', 'RESTORE', ''],
+    ['FUNCTION', 'RESTORE', 'damaged'],
+    ['FUNCTION', 'RESTORE', 'damaged', 'append'],
+    ['FUNCTION', 'RESTORE', 'damaged', 'MERGE'],
+    ['FUNCTION', 'RESTORE', 'damaged', 'FLUSH', 'x'],
+    ['FUNCTION', 'LIST'],
+  ]),
 ]

@@ -1,18 +1,21 @@
-import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import { type Arg, bytes, named, toInt64, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import { replyError, subcommandSyntax } from '../errors.js'
+import { bytesOf, type PortableString, portableString } from '../portable.js'
 import { ok, type Reply, ReplyError, Status } from '../reply.js'
-import type { StoredFunction, StoredLibrary } from '../scripting/libraries.js'
+import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
 import {
   badKeyCount,
   flushMode,
   listNameMissing,
   negativeKeys,
   notBusy,
+  restorePolicy,
   unknownListArgument,
   unknownLoadOption,
 } from '../scripting/script-errors.js'
+import { sealed, unsealed } from '../seal.js'
 import { globMatcher } from '../text.js'
 
 /** The words after a function's name. They are read after the function is found, so that its absence comes first. */
@@ -117,6 +120,14 @@ function loadOptions(words: readonly Bytes[]): { code: Bytes; mayReplace: boolea
   return { code: words[words.length - 1]!, mayReplace: options.length > 0 }
 }
 
+// FUNCTION DUMP and RESTORE
+
+const mark = 'SF\x01'
+
+function isRestoreMode(word: string): word is RestoreMode {
+  return word === 'flush' || word === 'append' || word === 'replace'
+}
+
 export const functionCommands: readonly Command[] = [
   functionCall('FCALL', false),
   functionCall('FCALL_RO', true),
@@ -161,6 +172,32 @@ export const functionCommands: readonly Command[] = [
       const matches = pattern === undefined ? () => true : globMatcher(pattern)
       const libraries = store.scripts.libraries.all.filter(({ name }) => matches(latin1(name)))
       return libraries.map((library) => listed(library, withCode))
+    },
+  }),
+
+  command('FUNCTION DUMP', {
+    flags: ['slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    deviations: 'The payload has a format of its own, with a version and a checksum.',
+    args: {},
+    run(_, { store }) {
+      const codes = store.scripts.libraries.all.map(({ code }) => portableString(code))
+      return sealed(utf8(JSON.stringify(codes)), mark)
+    },
+  }),
+
+  command('FUNCTION RESTORE', {
+    flags: ['write', 'slow', 'scripting', 'noscript'],
+    since: '7.0.0',
+    deviations: 'Takes payloads of its own FUNCTION DUMP only.',
+    args: { payload: named('serialized-value', bytes), mode: named('[FLUSH | APPEND | REPLACE]', zeroOrMore(bytes)) },
+    run({ payload, mode }, { store }) {
+      if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'RESTORE')
+      const chosen = (mode[0] ?? 'append').toLowerCase()
+      if (!isRestoreMode(chosen)) throw restorePolicy()
+      const codes = JSON.parse(text(unsealed(payload, mark))) as PortableString[]
+      store.scripts.libraries.restore(codes.map(bytesOf), chosen)
+      return ok
     },
   }),
 

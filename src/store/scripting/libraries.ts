@@ -32,6 +32,9 @@ export interface StoredLibrary {
   readonly functions: readonly StoredFunction[]
 }
 
+/** What FUNCTION RESTORE does with libraries that are there: drop all, keep all, or replace those of the same name. */
+export type RestoreMode = 'flush' | 'append' | 'replace'
+
 /** One function of a machine to be run on behalf of a user. */
 export interface Call {
   readonly machine: Machine
@@ -78,19 +81,23 @@ export class Libraries {
   /** FUNCTION LOAD: the library's name. Nothing changes when anything is wrong. Throws `ReplyError`. */
   load(code: Bytes, mayReplace: boolean): string {
     const { name, body } = readLibrary(code)
-    const old = this.#libraries.get(name)
-    if (old !== undefined && !mayReplace) throw refuse.libraryExists(name)
-    const functions = [...this.#register(body).values()]
-    if (functions.length === 0) throw refuse.noFunctions()
-    const replaced = new Set(old?.functions)
-    for (const { name: each } of functions) {
-      const other = this.#functions.get(each.toLowerCase())
-      if (other !== undefined && !replaced.has(other)) throw refuse.functionExists(each)
-    }
-    if (old !== undefined) this.#remove(old)
-    this.#libraries.set(name, { name, code, functions })
-    for (const each of functions) this.#functions.set(each.name.toLowerCase(), each)
+    if (this.#libraries.has(name) && !mayReplace) throw refuse.libraryExists(name)
+    this.#replace([{ name, code, functions: this.#register(body) }])
     return name
+  }
+
+  /** FUNCTION RESTORE of the codes of libraries. Nothing changes when anything is wrong. Throws `ReplyError`. */
+  restore(codes: readonly Bytes[], mode: RestoreMode): void {
+    const restored = codes.map((code): StoredLibrary => {
+      const { name, body } = readLibrary(code)
+      if (mode === 'append' && this.#libraries.has(name)) throw refuse.restoredLibraryExists(name)
+      return { name, code, functions: this.#register(body) }
+    })
+    if (mode === 'flush') {
+      this.#libraries.clear()
+      this.#functions.clear()
+    }
+    this.#replace(restored)
   }
 
   /** FUNCTION DELETE. */
@@ -131,6 +138,21 @@ export class Libraries {
     })
   }
 
+  /** Takes libraries in, in place of those with the same names. */
+  #replace(libraries: readonly StoredLibrary[]): void {
+    const old = libraries.flatMap(({ name }) => this.#libraries.get(name) ?? [])
+    const leaving = new Set(old.flatMap(({ functions }) => functions))
+    for (const { name } of libraries.flatMap(({ functions }) => functions)) {
+      const other = this.#functions.get(name.toLowerCase())
+      if (other !== undefined && !leaving.has(other)) throw refuse.functionExists(name)
+    }
+    for (const each of old) this.#remove(each)
+    for (const library of libraries) {
+      this.#libraries.set(library.name, library)
+      for (const each of library.functions) this.#functions.set(each.name.toLowerCase(), each)
+    }
+  }
+
   #state(): Machine {
     this.#machine ??= createMachine(this.#random)
     return this.#machine
@@ -142,7 +164,7 @@ export class Libraries {
   }
 
   /** Runs the code of a library, which has nothing but `redis.register_function` and `redis.log` to work with. */
-  #register(body: string): ReadonlyMap<string, StoredFunction> {
+  #register(body: string): readonly StoredFunction[] {
     const steps = this.#host.maxSteps
     const registered = new Map<string, StoredFunction>()
     this.#registering = registered
@@ -156,7 +178,8 @@ export class Libraries {
     } finally {
       this.#registering = undefined
     }
-    return registered
+    if (registered.size === 0) throw refuse.noFunctions()
+    return [...registered.values()]
   }
 
   #loading(): LuaTable {

@@ -208,6 +208,15 @@ export function libraryExists(name: string): ReplyError {
   return new ReplyError(`ERR Library '${name}' already exists`)
 }
 
+/** The same as FUNCTION RESTORE words it. */
+export function restoredLibraryExists(name: string): ReplyError {
+  return new ReplyError(`ERR Library ${name} already exists`)
+}
+
+export function restorePolicy(): ReplyError {
+  return new ReplyError('ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.')
+}
+
 export function libraryNotFound(): ReplyError {
   return new ReplyError('ERR Library not found')
 }
