@@ -9,7 +9,7 @@ import { Courier } from './delivery.js'
 import { deliveryWriter } from './delivery-headers.js'
 import { checkUrl, isUrl, resourceName } from './destination-url.js'
 import type { Destinations } from './destinations.js'
-import { refusals } from './errors.js'
+import { Refusal, refusals } from './errors.js'
 import { explain } from './explain.js'
 import type { FlowControl } from './flow-control.js'
 import { headerOf } from './headers.js'
@@ -252,16 +252,18 @@ export class Queue {
   /** Reads and checks everything that does not depend on what exists. @throws Refusal */
   prepare(call: PublishCall): PreparedPublish {
     const group = isUrl(call.destination) ? undefined : this.urlGroups.get(call.destination)
-    const raw = group?.defaults === undefined ? call.settings : new Map([...group.defaults, ...call.settings])
-    const headers: PublishHeaders = { ...call.headers, contentType: call.headers?.contentType ?? group?.contentType }
+    const { raw, headers } = overDefaults(group, call.settings, call.headers)
     const settings = this.#read(raw, headers, call.queue)
     if (isUrl(call.destination)) checkUrl(call.destination, 'destination', { ...this.policy, refuseLoopback: false })
     else if (!resourceName.test(call.destination)) throw refusals.invalidScheme()
-    const { maxMessageSize } = this.limits
-    if (this.policy.enforceQuotas && call.body.length > maxMessageSize) {
-      throw refusals.quota('maxMessageSize', maxMessageSize, this.policy.quotaStatus)
-    }
+    this.#checkSize(call.body)
     return { call, settings, group }
+  }
+
+  #checkSize(body: Bytes): void {
+    const { maxMessageSize } = this.limits
+    if (!this.policy.enforceQuotas || body.length <= maxMessageSize) return
+    throw refusals.quota('maxMessageSize', maxMessageSize, this.policy.quotaStatus)
   }
 
   /** Reads the settings of a publish; those that say the same share one object. */
@@ -269,11 +271,12 @@ export class Queue {
     if (queue !== undefined) this.lanes.check(queue, undefined)
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
-    if (shareable) for (const [name, value] of raw) key += `\n${name}: ${value}`
+    // With lengths, because a value out of a query may contain anything.
+    if (shareable) for (const [name, value] of raw) key += `\n${name.length} ${value.length} ${name}${value}`
     const known = shareable ? this.#shared.get(key) : undefined
     if (known !== undefined) return known
-    const settings = readSettings(raw, this.#context, headers)
-    if (queue !== undefined) settings.queue = queue
+    // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
+    const settings: PublishSettings = { ...readSettings(raw, this.#context, headers), queue }
     if (shareable) {
       if (this.#shared.size >= sharedAtMost) this.#shared.clear()
       this.#shared.set(key, settings)
@@ -312,12 +315,14 @@ export class Queue {
 
   /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
-    const settings = readSettings(call.settings, this.#context, call.headers)
-    const { destination, body, callerIp, region } = call
+    const { destination, body, callerIp, region, settings: raw, headers } = call
+    const settings = readSettings(raw, this.#context, headers)
+    settings.queue ??= call.queue
     if (isUrl(destination)) checkUrl(destination, 'destination', this.policy)
     else if (!resourceName.test(destination)) throw refusals.invalidScheme()
     else if (this.urlGroups.get(destination) === undefined) throw refusals.notFound('topic', destination)
     if (settings.cron === undefined) throw refusals.invalid(this.words.header('Cron'), 'it is missing')
+    this.#checkSize(body)
     if (settings.queue !== undefined) this.lanes.open(settings.queue)
     const now = this.#clock.now()
     const key = deduplicationKey(settings, destination, body, 'schedule')
@@ -325,41 +330,44 @@ export class Queue {
     if (known !== undefined && known.until > now && this.schedules.get(known.schedule.id) !== undefined) {
       return { schedule: known.schedule, deduplicated: true }
     }
-    const schedule = this.schedules.create({ cron: settings.cron, destination, body, settings, callerIp, region })
+    const { cron } = settings
+    const schedule = this.schedules.create({ cron, destination, body, settings, raw, headers, callerIp, region })
     if (key !== undefined)
       this.#holdings.scheduleDuplicates.set(key, { schedule, until: now + this.policy.deduplicationWindow })
     return { schedule, deduplicated: false }
   }
 
-  /** The messages of one trigger. Deduplication and not-before belong to the creation of the schedule. [queue.md 7] */
+  /** The messages of one trigger; none where a publish would be refused. */
   #trigger(schedule: Schedule, meanwhile: boolean): readonly Message[] {
     const { destination, body, callerIp, region } = schedule.draft
-    const origin: Origin = { callerIp, region, scheduleId: schedule.id }
-    const settings: PublishSettings = {
-      ...schedule.draft.settings,
+    schedule.error = undefined
+    try {
+      const group = this.urlGroups.get(destination)
+      if (group === undefined && !isUrl(destination)) throw refusals.notFound('topic', destination)
+      const settings = this.#scheduledSettings(schedule, group)
+      const endpoints: readonly GroupEndpoint[] = group?.endpoints ?? [{ url: destination }]
+      return endpoints.map(({ url, name }) => {
+        const origin = { callerIp, region, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
+        return this.courier.accept({ kind: 'message', url, body, settings, origin, meanwhile })
+      })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      schedule.error = error.message
+      return []
+    }
+  }
+
+  /** Deduplication and not-before belong to the creation of the schedule, defaults to the group as it is now. [queue.md 7, 8] */
+  #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
+    const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
+    return {
+      ...(group === undefined ? draft.settings : readSettings(raw, this.#context, headers)),
+      queue: draft.settings.queue,
       notBefore: undefined,
       deduplicationId: undefined,
       contentBasedDeduplication: false,
       cron: undefined,
     }
-    schedule.error = undefined
-    if (isUrl(destination))
-      return [this.courier.accept({ kind: 'message', url: destination, body, settings, origin, meanwhile })]
-    const group = this.urlGroups.get(destination)
-    if (group === undefined) {
-      schedule.error = refusals.notFound('topic', destination).message
-      return []
-    }
-    return group.endpoints.map(({ url, name }) =>
-      this.courier.accept({
-        kind: 'message',
-        url,
-        body,
-        settings,
-        origin: { ...origin, urlGroup: group.name, endpointName: name },
-        meanwhile,
-      }),
-    )
   }
 
   /** A pending message, as the API shows it. */
@@ -449,9 +457,23 @@ export class Queue {
   }
 }
 
-/** `retryDelay` → `retry-delay`, the names of the direct API. */
+/** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */
+function overDefaults(
+  group: UrlGroup | undefined,
+  settings: RawSettings,
+  headers: PublishHeaders | undefined,
+): { readonly raw: RawSettings; readonly headers: PublishHeaders } {
+  return {
+    raw: group?.defaults === undefined ? settings : new Map([...group.defaults, ...settings]),
+    headers: { ...headers, contentType: headers?.contentType ?? group?.contentType },
+  }
+}
+
+/** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
 const settingNames: ReadonlyMap<string, string> = new Map(
-  publishOptions.map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
+  publishOptions
+    .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
+    .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
 
 /** Options of the callbacks, and what the workflow protocol adds. */

@@ -7,13 +7,16 @@ import { resourceName } from './destination-url.js'
 import { refusals } from './errors.js'
 import { IdSource } from './ids.js'
 import type { Message } from './message.js'
-import type { PublishSettings } from './publish.js'
+import type { PublishHeaders, PublishSettings, RawSettings } from './publish.js'
 
 export interface ScheduleDraft {
   readonly cron: string
   readonly destination: string
   readonly body: Bytes
   readonly settings: PublishSettings
+  /** What `settings` were read from: a url group's defaults come underneath at each trigger. */
+  readonly raw: RawSettings
+  readonly headers: PublishHeaders | undefined
   readonly callerIp: string
   readonly region: string
 }

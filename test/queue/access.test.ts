@@ -159,6 +159,8 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
       const refused = await publish(at, headers, body)
       expect([refused.status, refused.json.error]).toEqual([412, error])
     }
+    const schedule = { headers: { 'Service-Cron': '* * * * *' }, body: 'x'.repeat(1_048_577) }
+    expect((await at.send('POST', `/v2/schedules/${shop}`, schedule)).status).toBe(412)
     expect((await publish(at, { 'Service-Delay': '7d', 'Service-Retries': '5' }, 'x'.repeat(1_048_576))).status).toBe(
       200,
     )

@@ -214,6 +214,19 @@ describe('options [queue.md 2.1, 2.2]', () => {
 })
 
 describe('forwarded headers [queue.md 2.3, 3.1]', () => {
+  test('Queue-Name is for schedules: a publish does not go through the queue', async () => {
+    const { send, queue } = world()
+    await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Queue-Name': 'q', 'Service-Delay': '1h' } })
+    expect([queue.messages[0]!.settings.queue, queue.lanes.list()]).toEqual([undefined, []])
+  })
+
+  test('a value with a line break is no other setting', async () => {
+    const { send, queue } = world()
+    await send('POST', `/v2/publish/${shop}?service-label=a&service-retries=0&service-delay=1h`)
+    await send('POST', `/v2/publish/${shop}?service-label=a%0Aretries:%200&service-delay=1h`)
+    expect(queue.messages.map(({ maxRetries }) => maxRetries)).toEqual([0, 3])
+  })
+
   test('Forward- headers are delivered without the prefix, in canonical spelling', async () => {
     const { send, clock, destinations } = world()
     const seen = destinations.record(shop)
@@ -472,6 +485,11 @@ describe('batch [queue.md 1.4]', () => {
 })
 
 describe('the direct API', () => {
+  test.each(['cron', 'scheduleId', 'queueName', 'headerForward'])('%s is no option of a message', (name) => {
+    const { queue } = world()
+    expect(() => queue.publish({ to: shop, [name]: 'x' })).toThrow(`has no option "${name}"`)
+  })
+
   test('publishes a JSON body, forwards headers, reads options from the same table', async () => {
     const { queue, clock, destinations } = world()
     const seen = destinations.record(shop)

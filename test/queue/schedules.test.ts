@@ -213,6 +213,25 @@ describe('firing [queue.md 7]', () => {
     expect((await create(at, '* * * * *', {}, 'x', 'nobody')).status).toBe(404)
   })
 
+  test('to a url group: its default headers stand under the schedule’s own, as they are then [8]', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    at.queue.urlGroup('g', [shop])
+    const { json } = await create(at, '* * * * *', { 'Service-Forward-X-A': 'own' }, 'x', 'g')
+    await at.send('PATCH', '/v2/topics/g', {
+      body: { headers: { 'Service-Retries': '7', 'Service-Forward-X-A': 'group', 'Service-Forward-X-B': 'group' } },
+    })
+    await at.clock.advance('1m')
+    expect(at.traffic.of('published')[0]!.maxRetries).toBe(7)
+    expect([seen.last().header('x-a'), seen.last().header('x-b')]).toEqual(['own', 'group'])
+    await at.send('PATCH', '/v2/topics/g', { body: { headers: { 'Service-Retries': 'many' } } })
+    await at.clock.advance('1m')
+    expect([seen.count, (await read(at, json.scheduleId)).error]).toEqual([
+      1,
+      'invalid Service-Retries: "many" is not a non-negative integer',
+    ])
+  })
+
   test('last and next times, and the states of the last messages', async () => {
     const at = world({ startAt: '2030-01-01T00:00:10Z' })
     at.destinations.answer(shop, async (_delivery, task) => {
@@ -327,6 +346,15 @@ describe('resources [queue.md 1.7, 7]', () => {
     await at.clock.drain()
     expect(seen.count).toBe(1)
     expect((await at.send('GET', '/v2/schedules')).json).toEqual([])
+  })
+
+  test('a Cron header on an enqueue schedules into that queue [2.2]', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    const { json } = await at.send('POST', `/v2/enqueue/q/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })
+    expect((await read(at, json.scheduleId)).queueName).toBe('q')
+    await at.clock.advance('1m')
+    expect([seen.count, at.traffic.of('published')[0]!.queue]).toEqual([1, 'q'])
   })
 
   test('bad ids and a missing cron are refused', async () => {

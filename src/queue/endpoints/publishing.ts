@@ -23,7 +23,7 @@ export const publishEndpoints: readonly Row[] = [
 function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const { queue } = api
   const given = publishCall(call, api, into)
-  if (given.settings.has('cron')) return createSchedule(call, api)
+  if (given.settings.has('cron')) return created(given, queue)
   const results = queue.send(queue.prepare(given))
   const shown = results.map((result) => resultShape(result, true))
   const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
@@ -148,8 +148,11 @@ export function readHeaderObject(
   return { settings, contentType }
 }
 
-/** A publish with a cron expression is the creation of a schedule. */
 export function createSchedule(call: ServiceCall, api: QueueApi): Answer {
-  const { schedule: created, deduplicated } = api.queue.schedule(publishCall(call, api))
-  return json({ scheduleId: created.id, ...(deduplicated && { deduplicated }) }, deduplicated ? 202 : 200)
+  return created(publishCall(call, api), api.queue)
+}
+
+function created(call: PublishCall, queue: Queue): Answer {
+  const { schedule, deduplicated } = queue.schedule(call)
+  return json({ scheduleId: schedule.id, ...(deduplicated && { deduplicated }) }, deduplicated ? 202 : 200)
 }
