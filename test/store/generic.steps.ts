@@ -243,6 +243,8 @@ export const steps: readonly Section[] = [
     SCAN 0 TYPE
     SCAN 0 FOO
     SCAN 0 FOO BAR
+    SCAN a COUNT b
+    SCAN a FOO
     SCAN
     `,
   ),
@@ -528,6 +530,8 @@ export const steps: readonly Section[] = [
     RESTORE fresh 0 abc FREQ 256
     RESTORE fresh 0 abc FREQ 255
     RESTORE fresh 0 abc FREQ 5 IDLETIME 5
+    RESTORE fresh 0 abc FREQ 300 FOO
+    RESTORE fresh 0 abc IDLETIME a FOO
     RESTORE
     RESTORE k
     RESTORE k 0
