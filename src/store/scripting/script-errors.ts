@@ -17,10 +17,12 @@ export const inScript = {
   noArguments: 'ERR Please specify at least one argument for this redis lib call',
   badArguments: 'ERR Lua redis lib command arguments must be strings or integers',
   readOnly: 'READONLY Write commands are not allowed from read-only scripts',
-  commandPermission: "ERR The user executing the script can't run this command or subcommand",
+  // The frame is store.md 6.2's, the reasons are redis 7.0's.
+  commandPermission: "ERR ACL failure in script: The user executing the script can't run this command or subcommand",
   keyPermission:
-    "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
-  channelPermission: "ERR The user executing the script can't publish to the channel mentioned in the command",
+    "ERR ACL failure in script: The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  channelPermission:
+    "ERR ACL failure in script: The user executing the script can't publish to the channel mentioned in the command",
   invalidAclCommand: 'ERR Invalid command passed to redis.acl_check_cmd()',
   wrongCount: 'ERR wrong number of arguments',
   wrongArguments: 'ERR wrong number or type of arguments',

@@ -167,15 +167,15 @@ describe('commands without permission', () => {
   const evaluate = (script: string): unknown =>
     store.execute(['EVAL', script, '0'] as unknown as readonly Bytes[], limited)
 
-  it('fail inside a script with a text of their own', () => {
+  it('fail inside a script with a text of their own (6.2)', () => {
     expect(() => evaluate("return redis.call('del', 'own:a')")).toThrow(
-      "The user executing the script can't run this command or subcommand",
+      "ACL failure in script: The user executing the script can't run this command or subcommand",
     )
     expect(() => evaluate("return redis.call('get', 'foreign')")).toThrow(
-      "The user executing the script can't access at least one of the keys mentioned in the command arguments",
+      "ACL failure in script: The user executing the script can't access at least one of the keys mentioned in the command arguments",
     )
     expect(() => evaluate("return redis.call('publish', 'foreign', 'm')")).toThrow(
-      "The user executing the script can't publish to the channel mentioned in the command",
+      "ACL failure in script: The user executing the script can't publish to the channel mentioned in the command",
     )
     expect(evaluate("return redis.call('set', 'own:a', 1)")).toMatchObject({ text: 'OK' })
     expect(evaluate("return redis.pcall('del', 'own:a').err")).toContain("can't run this command")
