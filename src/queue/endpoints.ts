@@ -46,7 +46,7 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
     state: { queue, vocabulary },
     endpoints: queueEndpoints,
     authorize(call) {
-      const given = bearerToken(call) ?? queryToken(call, vocabulary.queueTokenQuery)
+      const given = queryToken(call, vocabulary.queueTokenQuery) ?? bearerToken(call)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
       call.identity = userOf(given)
       const { homeRegion, readOnlyStatus } = queue.policy

@@ -282,7 +282,7 @@ export const openSettings: readonly { readonly name: string; readonly about: str
   },
   { name: 'failure-callback-<option>', about: 'The option for the failure callback message.' },
   { name: 'telemetry-<name>', about: 'Accepted and dropped.' },
-  { name: 'workflow-<name>', about: 'Kept for the workflow protocol.' },
+  { name: 'workflow-<name>', about: 'Kept for the workflow protocol, as `Service-Feature-Set` is.' },
 ]
 
 function readBoolean(text: string, gathering: Gathering, name: string): boolean {

@@ -82,6 +82,8 @@ export interface PublishHeaders {
   readonly contentType?: string | undefined
   /** All headers of the request, for `Header-Forward`. */
   readonly incoming?: HeaderList
+  /** Whether `Authorization` among them is the sender's own and not what the queue was called with. */
+  readonly ownAuthorization?: boolean
 }
 
 /**
@@ -153,7 +155,7 @@ function readHeaders(
   { headerForward, context }: Gathering,
 ): HeaderList {
   if (before.length === 0 && forward.length === 0 && !headerForward) return contentTypeOnly(given.contentType, context)
-  const passed = headerForward ? passedHeaders(given.incoming ?? [], context.words) : []
+  const passed = headerForward ? passedHeaders(given, context.words) : []
   return deliveryHeaders(given.contentType, [...before, ...passed, ...forward], context.words.header)
 }
 
@@ -171,11 +173,11 @@ function contentTypeOnly(contentType: string | undefined, { words }: ReadContext
 }
 
 /** What `Header-Forward: true` passes on. [queue.md 2.3] */
-function passedHeaders(incoming: HeaderList, words: Words): HeaderList {
+function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: Words): HeaderList {
   const own = words.header('').toLowerCase()
   return incoming.filter(([name]) => {
     const lower = name.toLowerCase()
-    return lower !== 'authorization' && !isHopByHop(lower) && !lower.startsWith(own)
+    return (lower !== 'authorization' || ownAuthorization) && !isHopByHop(lower) && !lower.startsWith(own)
   })
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { publicCredentials } from '../../src/queue/credentials.js'
-import { shop, world } from './world.js'
+import { credentials, shop, world } from './world.js'
 
 describe('destinations [queue.md 1.3]', () => {
   test('a url answers messageId and url', async () => {
@@ -268,6 +268,18 @@ describe('forwarded headers [queue.md 2.3, 3.1]', () => {
       'Service-Region',
     ])
     expect(seen.last().header('x-signature')).toBe('explicit')
+  })
+
+  test.each([
+    ['the token in the query', { authorization: 'Basic c2hvcDpzZWNyZXQ=' }, 'Basic c2hvcDpzZWNyZXQ='],
+    ['the same token in both places', { authorization: `Bearer ${credentials.token}` }, undefined],
+  ])('Header-Forward and Authorization, with %s: only the queue’s own stays back', async (_case, headers, passed) => {
+    const { send, clock, destinations } = world()
+    const seen = destinations.record(shop)
+    const query = `service-header-forward=true&service_token=${encodeURIComponent(credentials.token)}`
+    expect((await send('POST', `/v2/publish/${shop}?${query}`, { token: null, headers })).status).toBe(200)
+    await clock.drain()
+    expect(seen.last().header('authorization')).toBe(passed)
   })
 
   test('a forwarded Content-Type wins; hop-by-hop and own delivery headers are dropped, other vendor names pass', async () => {

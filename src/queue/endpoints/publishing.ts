@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { bearerToken, queryToken } from '../../http/auth.js'
 import { json } from '../../http/respond.js'
 import type { Answer, ServiceCall } from '../../http/service.js'
 import { settingName, type Vocabulary } from '../../http/vocabulary.js'
@@ -46,7 +47,11 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
   return {
     destination: readDestination(call.rest, rest, queue.policy),
     settings: own.size === 0 ? call.settings : new Map([...own, ...call.settings]),
-    headers: { contentType: call.header('content-type'), incoming: call.headers },
+    headers: {
+      contentType: call.header('content-type'),
+      incoming: call.headers,
+      ownAuthorization: ownAuthorization(call, vocabulary),
+    },
     body: call.body,
     callerIp: callerIp(call, queue),
     region: call.region ?? 'eu-central-1',
@@ -72,6 +77,12 @@ function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<string, s
     else if (key !== vocabulary.queueTokenQuery) rest.push(pair)
   }
   return { own, rest: rest.join('&') }
+}
+
+/** With the token in the query, a webhook may sign in at the destination with a header of its own. [queue.md 2.3] */
+function ownAuthorization(call: ServiceCall, { queueTokenQuery }: Vocabulary): boolean {
+  const token = queryToken(call, queueTokenQuery)
+  return token !== undefined && token !== bearerToken(call)
 }
 
 /** The publisher's address: the first one a proxy noted. */
@@ -119,7 +130,7 @@ function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceC
   return {
     destination: item.destination,
     settings,
-    headers: { contentType, incoming: headers },
+    headers: { contentType, incoming: headers, ownAuthorization: true },
     body: itemBody(item.body),
     callerIp: callerIp(call, api.queue),
     region: call.region ?? 'eu-central-1',
