@@ -347,6 +347,7 @@ export const steps: readonly Section[] = [
     COPY string x DB a
     COPY string x DB 100
     COPY string x DB -1
+    COPY string x DB 100 FOO
     COPY string x FOO
     COPY string x REPLACE REPLACE
     COPY
@@ -470,6 +471,7 @@ export const steps: readonly Section[] = [
     ~shape memory usage string samples 0
     MEMORY USAGE string SAMPLES -1
     MEMORY USAGE string SAMPLES a
+    MEMORY USAGE string SAMPLES -1 SAMPLES a
     MEMORY USAGE string SAMPLES
     MEMORY USAGE string FOO
     MEMORY USAGE

@@ -1,7 +1,7 @@
 /** Arguments that several groups of collections share, with the errors that redis gives for them. */
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
-import { type Arg, toInt } from '../arguments.js'
+import { type Arg, int, named, toInt } from '../arguments.js'
 import { type ErrorName, replyError } from '../errors.js'
 import type { Reply } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
@@ -26,6 +26,18 @@ export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)
   return Number(value)
+}
+
+/** An integer between two bounds, refused as soon as it is read: before the words that follow are looked at. */
+export function within(usage: string, least: number, most: number, error: ErrorName): Arg<number> {
+  return {
+    ...named(usage, int),
+    read(from) {
+      const value = int.read(from)
+      if (value < least || value > most) throw replyError(error)
+      return value
+    },
+  }
 }
 
 /** A count whose sign has a meaning; the smallest 64-bit integer has no opposite and is refused. */

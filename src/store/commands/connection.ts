@@ -1,7 +1,7 @@
-import { bytes, int, named, optional } from '../arguments.js'
+import { bytes, named, optional } from '../arguments.js'
 import { type Command, command } from '../command.js'
-import { replyError } from '../errors.js'
 import { ok, Status } from '../reply.js'
+import { within } from './collection-arguments.js'
 
 const pong = new Status('PONG')
 
@@ -22,10 +22,7 @@ export const connectionCommands: readonly Command[] = [
   command('SELECT', {
     flags: ['fast', 'connection'],
     deviations: 'There is one database: takes 0 only.',
-    args: { index: named('index', int) },
-    run({ index }) {
-      if (index !== 0) throw replyError('dbIndex')
-      return ok
-    },
+    args: { index: within('index', 0, 0, 'dbIndex') },
+    run: () => ok,
   }),
 ]

@@ -1,11 +1,12 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
-import { type Arg, bytes, flag, int, key, named, options, toInt64 } from '../arguments.js'
+import { bytes, flag, key, named, options, toInt64 } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Value } from '../database.js'
-import { type ErrorName, replyError } from '../errors.js'
+import { replyError } from '../errors.js'
 import { type PortableValue, portableValue, storedValue } from '../portable.js'
 import { ok } from '../reply.js'
 import { sealed, unsealed } from '../seal.js'
+import { within } from './collection-arguments.js'
 import { deadlineIn } from './deadline.js'
 
 const mark = 'SD\x01'
@@ -18,24 +19,12 @@ function valueIn(payload: Bytes): Value {
   return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
 }
 
-/** An integer within a range, refused as soon as it is read. */
-function within(least: number, most: number, usage: string, error: ErrorName): Arg<number> {
-  return {
-    ...named(usage, int),
-    read(from) {
-      const value = int.read(from)
-      if (value < least || value > most) throw replyError(error)
-      return value
-    },
-  }
-}
-
 /** IDLETIME and FREQ only matter to the eviction of a real server, but are checked like there. */
 const restoreOptions = options({
   replace: flag,
   absttl: flag,
-  idletime: within(0, Number.POSITIVE_INFINITY, 'seconds', 'negativeIdleTime'),
-  freq: within(0, 255, 'frequency', 'frequencyRange'),
+  idletime: within('seconds', 0, Number.POSITIVE_INFINITY, 'negativeIdleTime'),
+  freq: within('frequency', 0, 255, 'frequencyRange'),
 })
 
 export const dumpCommands: readonly Command[] = [

@@ -6,7 +6,7 @@ import { replyError } from '../errors.js'
 import { ok, type Reply, Status } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
 import type { ValueType } from '../values/value.js'
-import { cursorArg } from './collection-arguments.js'
+import { cursorArg, within } from './collection-arguments.js'
 import { dumpCommands } from './dump.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
@@ -172,9 +172,8 @@ export const genericCommands: readonly Command[] = [
     flags: ['write', 'slow', 'keyspace'],
     since: '6.2.0',
     deviations: 'There is one database: DB takes 0 only.',
-    args: { source, destination, options: options({ db: int, replace: flag }) },
+    args: { source, destination, options: options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag }) },
     run({ source, destination, options }, { db }) {
-      if ((options.db ?? 0) !== 0) throw replyError('dbIndex')
       if (source === destination) throw replyError('sameKey')
       if (!db.has(source) || (db.has(destination) && !options.replace)) return 0
       copy(db, source, destination)

@@ -1,5 +1,5 @@
 import { latin1 } from '../../kernel/bytes.js'
-import { int, key, options } from '../arguments.js'
+import { key, options } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Value } from '../database.js'
 import { replyError } from '../errors.js'
@@ -8,6 +8,7 @@ import { parseInt64 } from '../text.js'
 import { HashValue } from '../values/hash.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
+import { within } from './collection-arguments.js'
 import { helpCommand } from './help.js'
 
 // ---- encodings, with the default limits of redis-server 7.0 -----------------------------------------------------
@@ -108,9 +109,8 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '4.0.0',
     deviations: 'An estimate.',
-    args: { key, options: options({ samples: int }) },
-    run({ key, options }, { db }) {
-      if ((options.samples ?? 0) < 0) throw replyError('syntax')
+    args: { key, options: options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') }) },
+    run({ key }, { db }) {
       const entry = db.find(key)
       if (entry === undefined) return null
       const { elements, bytes } = measure(entry.value)
