@@ -1,4 +1,4 @@
-import type { Database } from './database.js'
+import type { Database, Value } from './database.js'
 import {
   bytesOf,
   type PortableString,
@@ -40,12 +40,23 @@ export function loadInto(db: Database, dump: StoreDump): void {
       "This is not a dump of a store: load() takes what dump() gave, `{ format: 'stuntdouble/store', version: 1, keys: […] }`.",
     )
   }
-  const values = dump.keys.map((dumped) => ({ ...dumped, name: bytesOf(dumped.key), value: storedValue(dumped) }))
+  const loaded = dump.keys.map((dumped) => ({ name: bytesOf(dumped.key), ...loadedKey(dumped) }))
   db.clear()
-  for (const { name, value, expiresAt } of values) {
+  for (const { name, value, expiresAt } of loaded) {
     db.set(name, value)
     db.setDeadline(name, expiresAt)
   }
+}
+
+function loadedKey(dumped: DumpedKey): { value: Value; expiresAt: number | undefined } {
+  const { expiresAt, type } = dumped
+  const value = storedValue(dumped)
+  const refuse = (reason: string) => new TypeError(`The key ${JSON.stringify(dumped.key)} of the dump ${reason}`)
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
+    throw refuse(`expires at ${JSON.stringify(expiresAt)}, which is no number of milliseconds.`)
+  }
+  if (typeof value !== 'string' && value.isEmpty) throw refuse(`is an empty ${type}: a store has none, leave it out.`)
+  return { value, expiresAt }
 }
 
 export function differenceOf(before: StoreDump, after: StoreDump): StoreDifference {
@@ -57,7 +68,18 @@ export function differenceOf(before: StoreDump, after: StoreDump): StoreDifferen
     const then = old.get(name)
     old.delete(name)
     if (then === undefined) added.push(now)
-    else if (JSON.stringify(then) !== JSON.stringify(now)) changed.push({ key: now.key, before: then, after: now })
+    else if (contentOf(then) !== contentOf(now)) changed.push({ key: now.key, before: then, after: now })
   }
   return { added, removed: [...old.values()], changed }
+}
+
+/** Equal for equal keys: members of sets and fields of hashes are in the order of insertion, which means nothing. */
+function contentOf(dumped: DumpedKey): string {
+  if (dumped.type === 'set') return JSON.stringify({ ...dumped, members: sorted(dumped.members) })
+  if (dumped.type === 'hash') return JSON.stringify({ ...dumped, fields: sorted(dumped.fields) })
+  return JSON.stringify(dumped)
+}
+
+function sorted(items: readonly unknown[]): string[] {
+  return items.map((item) => JSON.stringify(item)).sort()
 }

@@ -156,6 +156,14 @@ describe('dump and load', () => {
       'a score that is none',
       { format: 'stuntdouble/store', version: 1, keys: [{ key: 'z', type: 'zset', members: [['a', 'x']] }] },
     ],
+    [
+      'a deadline that is no time',
+      { format: 'stuntdouble/store', version: 1, keys: [{ key: 'a', type: 'string', value: 'v', expiresAt: 'soon' }] },
+    ],
+    [
+      'a list of nothing, which no store can hold',
+      { format: 'stuntdouble/store', version: 1, keys: [{ key: 'l', type: 'list', elements: [] }] },
+    ],
     ['JSON that is none', { format: 'stuntdouble/store', version: 1, keys: [{ key: 'j', type: 'json', value: '{' }] }],
   ])('refuses %s and changes nothing', (_, dump) => {
     run('SET', 'k', 'v')
@@ -259,6 +267,22 @@ describe('DUMP and RESTORE', () => {
     expect(() => run('RESTORE', 'copy', 0, payload.slice(1))).toThrow('ERR DUMP payload')
     expect(run('EXISTS', 'copy')).toBe(0)
   })
+})
+
+it('diff does not mind the order in which members and fields came', () => {
+  run('SADD', 'set', 'a', 'b', 'c')
+  run('HSET', 'hash', 'a', 1, 'b', 2)
+  const before = sandbox.store.dump()
+  for (const command of [
+    ['SREM', 'set', 'a'],
+    ['SADD', 'set', 'a'],
+    ['HDEL', 'hash', 'a'],
+    ['HSET', 'hash', 'a', 1],
+  ])
+    run(...command)
+  expect(sandbox.store.diff(before).changed).toEqual([])
+  run('HPEXPIRE', 'hash', 1000, 'FIELDS', 1, 'b')
+  expect(sandbox.store.diff(before).changed.map(({ key }) => key)).toEqual(['hash'])
 })
 
 it('random replies follow from the seed', () => {
