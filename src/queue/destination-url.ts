@@ -3,6 +3,12 @@ import { refusals } from './errors.js'
 /** Legal names of url groups, queues and schedules. [queue.md 1.6, 1.7, 8] */
 export const resourceName: RegExp = /^[A-Za-z0-9_.-]+$/
 
+/** @param field what the name names, for the refusal */
+export function checkName(name: string, field: string): void {
+  if (resourceName.test(name)) return
+  throw refusals.invalid(field, `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`)
+}
+
 export function isUrl(destination: string): boolean {
   return /^https?:\/\//i.test(destination)
 }

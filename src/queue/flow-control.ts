@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../kernel/clock.js'
+import { Line } from './line.js'
 import type { Message, WaitTicket } from './message.js'
 import type { FlowControlLimits } from './publish.js'
 
@@ -16,8 +17,7 @@ export class FlowKey {
   paused = false
   timer: Timer | undefined
   readonly running: Set<Message> = new Set()
-  #waiting: WaitTicket[] = []
-  #next = 0
+  readonly #line = new Line<WaitTicket>()
   #size = 0
   /** Waiting messages that a drain waits for. */
   #awaited = 0
@@ -55,25 +55,19 @@ export class FlowKey {
   }
 
   wait(ticket: WaitTicket): void {
-    this.#waiting.push(ticket)
+    this.#line.push(ticket)
     this.#size++
     if (ticket.awaited) this.#awaited++
   }
 
   /** The next in line, cancelled ones passed over. */
   next(): Message | undefined {
-    while (this.#next < this.#waiting.length) {
-      const ticket = this.#waiting[this.#next++]!
-      if (this.#next > 64 && this.#next * 2 > this.#waiting.length) {
-        this.#waiting = this.#waiting.slice(this.#next)
-        this.#next = 0
-      }
-      if (!ticket.live) continue
-      ticket.live = false
-      this.leave(ticket)
-      return ticket.message
-    }
-    return undefined
+    let ticket = this.#line.shift()
+    while (ticket?.live === false) ticket = this.#line.shift()
+    if (ticket === undefined) return undefined
+    ticket.live = false
+    this.leave(ticket)
+    return ticket.message
   }
 
   /** A message left the wait list without being started; its place is skipped later. */
@@ -83,8 +77,8 @@ export class FlowKey {
   }
 
   waiting(): readonly Message[] {
-    return this.#waiting
-      .slice(this.#next)
+    return this.#line
+      .all()
       .filter((ticket) => ticket.live)
       .map((ticket) => ticket.message)
   }
@@ -98,8 +92,7 @@ export class FlowControl {
   readonly #clock: Clock
   readonly #globalMax: number | undefined
   readonly #start: (message: Message) => void
-  #globalWaiting: WaitTicket[] = []
-  #globalNext = 0
+  readonly #globalLine = new Line<WaitTicket>()
 
   /**
    * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
@@ -157,7 +150,7 @@ export class FlowControl {
   #askGlobal(message: Message, now: number): boolean {
     if (this.#globalMax !== undefined && this.inFlight >= this.#globalMax) {
       message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: !message.meanwhile }
-      this.#globalWaiting.push(message.ticket)
+      this.#globalLine.push(message.ticket)
       return false
     }
     this.inFlight++
@@ -173,7 +166,7 @@ export class FlowControl {
       key.running.delete(message)
       this.admitWaiting(key)
     }
-    if (this.#globalWaiting.length > 0) this.#admitGlobal()
+    this.#admitGlobal()
   }
 
   /** A waiting message was cancelled. */
@@ -231,16 +224,13 @@ export class FlowControl {
 
   #admitGlobal(): void {
     const max = this.#globalMax ?? Number.POSITIVE_INFINITY
-    while (this.inFlight < max && this.#globalNext < this.#globalWaiting.length) {
-      const ticket = this.#globalWaiting[this.#globalNext++]!
+    while (this.inFlight < max) {
+      const ticket = this.#globalLine.shift()
+      if (ticket === undefined) return
       if (!ticket.live) continue
       ticket.live = false
       this.inFlight++
       this.#start(ticket.message)
-    }
-    if (this.#globalNext === this.#globalWaiting.length) {
-      this.#globalWaiting = []
-      this.#globalNext = 0
     }
   }
 

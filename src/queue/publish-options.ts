@@ -1,5 +1,5 @@
 import type { Policy, QueueLimits } from '../policy.js'
-import { checkUrl, resourceName } from './destination-url.js'
+import { checkName, checkUrl } from './destination-url.js'
 import { refusals } from './errors.js'
 import { canonicalName } from './headers.js'
 import type { FlowControlLimits, PublishSettings } from './publish.js'
@@ -257,7 +257,8 @@ export const publishOptions: readonly PublishOption[] = [
     on: 'schedule',
     about: 'Id of the schedule; an existing one is replaced.',
     read(text, into, gathering) {
-      into.scheduleId = readName(text, gathering, 'schedule-id')
+      checkName(text, headerName(gathering, 'schedule-id'))
+      into.scheduleId = text
     },
   },
   {
@@ -268,7 +269,8 @@ export const publishOptions: readonly PublishOption[] = [
     on: 'schedule',
     about: 'Queue into which a schedule publishes.',
     read(text, into, gathering) {
-      into.queue = readName(text, gathering, 'queue-name')
+      checkName(text, headerName(gathering, 'queue-name'))
+      into.queue = text
     },
   },
 ]
@@ -289,11 +291,6 @@ function readBoolean(text: string, gathering: Gathering, name: string): boolean 
   if (/^true$/i.test(text)) return true
   if (/^false$/i.test(text) || text === '') return false
   throw invalid(gathering, name, `${JSON.stringify(text)} is neither true nor false`)
-}
-
-function readName(text: string, gathering: Gathering, name: string): string {
-  if (resourceName.test(text)) return text
-  throw invalid(gathering, name, `${JSON.stringify(text)} has other characters than letters, digits, -, _ and .`)
 }
 
 function readFlowControl(text: string, gathering: Gathering): FlowControlLimits {
@@ -333,6 +330,10 @@ export function commaList(text: string): string[] {
     .filter((part) => part !== '')
 }
 
-export function invalid({ context, prefix }: Gathering, name: string, reason: string): Error {
-  return refusals.invalid(context.words.header(canonicalName(prefix + name)), reason)
+export function invalid(gathering: Gathering, name: string, reason: string): Error {
+  return refusals.invalid(headerName(gathering, name), reason)
+}
+
+function headerName({ context, prefix }: Gathering, name: string): string {
+  return context.words.header(canonicalName(prefix + name))
 }

@@ -1,6 +1,7 @@
 import type { Policy, QueueLimits } from '../policy.js'
-import { resourceName } from './destination-url.js'
+import { checkName } from './destination-url.js'
 import { refusals } from './errors.js'
+import { Line } from './line.js'
 import type { Message } from './message.js'
 
 /** A FIFO queue: a message holds its slot until it and its callbacks have ended. [queue.md 6.1] */
@@ -10,8 +11,7 @@ export class Lane {
   updatedAt: number
   /** Messages that hold a slot. */
   readonly holding: Set<Message> = new Set()
-  #waiting: Message[] = []
-  #next = 0
+  readonly #line = new Line<Message>()
 
   constructor(
     readonly name: string,
@@ -22,11 +22,10 @@ export class Lane {
 
   /** Messages that have not ended. */
   get lag(): number {
-    let waiting = 0
-    for (let index = this.#next; index < this.#waiting.length; index++) if (this.#waiting[index]!.visible) waiting++
-    let held = 0
-    for (const message of this.holding) if (message.visible) held++
-    return waiting + held
+    let pending = 0
+    for (const messages of [this.holding, this.#line.all()])
+      for (const message of messages) if (message.visible) pending++
+    return pending
   }
 
   /** Whether anybody stands in it whom no drain waits for. */
@@ -35,28 +34,21 @@ export class Lane {
   enter(message: Message): void {
     message.lane = this
     if (message.meanwhile) this.hasUnawaited = true
-    this.#waiting.push(message)
+    this.#line.push(message)
   }
 
   /** The next message that may take a slot, which it then holds. Cancelled ones are passed over. */
   admit(): Message | undefined {
     if (this.paused || this.holding.size >= this.parallelism) return undefined
-    while (this.#next < this.#waiting.length) {
-      const message = this.#waiting[this.#next++]!
-      if (this.#next > 64 && this.#next * 2 > this.#waiting.length) {
-        this.#waiting = this.#waiting.slice(this.#next)
-        this.#next = 0
-      }
-      if (!message.visible) continue
-      this.holding.add(message)
-      return message
-    }
-    return undefined
+    let message = this.#line.shift()
+    while (message?.visible === false) message = this.#line.shift()
+    if (message !== undefined) this.holding.add(message)
+    return message
   }
 
   /** Messages that wait for a slot, first in line first. */
   waiting(): readonly Message[] {
-    return this.#waiting.slice(this.#next).filter((message) => message.visible)
+    return this.#line.all().filter((message) => message.visible)
   }
 
   /** Everybody in it, holders first. */
@@ -107,12 +99,7 @@ export class Lanes {
 
   /** Refuses a bad name and what the plan does not allow. An existing queue may be changed when the plan is full. */
   check(name: string, parallelism: number | undefined): void {
-    if (!resourceName.test(name)) {
-      throw refusals.invalid(
-        'queue name',
-        `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`,
-      )
-    }
+    checkName(name, 'queue name')
     const { enforceQuotas, quotaStatus } = this.#policy
     if (!enforceQuotas) return
     const { queues, queueParallelism } = this.#limits

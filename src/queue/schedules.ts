@@ -3,7 +3,6 @@ import type { Clock, Timer } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Policy, QueueLimits } from '../policy.js'
 import { CronExpression } from './cron.js'
-import { resourceName } from './destination-url.js'
 import { refusals } from './errors.js'
 import { IdSource } from './ids.js'
 import type { Message } from './message.js'
@@ -80,13 +79,7 @@ export class Schedules {
 
   /** Creates a schedule, or replaces all of the one with the same id. */
   create(draft: ScheduleDraft): Schedule {
-    const given = draft.settings.scheduleId
-    const id = given ?? this.#ids.next()
-    if (!resourceName.test(id))
-      throw refusals.invalid(
-        'schedule id',
-        `${JSON.stringify(id)} has other characters than letters, digits, -, _ and .`,
-      )
+    const id = draft.settings.scheduleId ?? this.#ids.next()
     const before = this.#schedules.get(id)
     const { enforceQuotas, quotaStatus, replacedScheduleKeepsCreatedAt, replacedScheduleStaysPaused } = this.#policy
     if (before === undefined && enforceQuotas && this.#schedules.size >= this.#limits.schedules) {

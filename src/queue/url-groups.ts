@@ -1,5 +1,5 @@
 import type { Policy, QueueLimits } from '../policy.js'
-import { checkUrl, resourceName } from './destination-url.js'
+import { checkName, checkUrl } from './destination-url.js'
 import { refusals } from './errors.js'
 
 export interface GroupEndpoint {
@@ -50,11 +50,7 @@ export class UrlGroups {
 
   /** Adds endpoints, or changes those with the same name or else the same url; creates the group. */
   upsert(name: string, endpoints: readonly GroupEndpoint[]): UrlGroup {
-    if (!resourceName.test(name))
-      throw refusals.invalid(
-        'url group name',
-        `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`,
-      )
+    checkName(name, 'url group name')
     if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
     for (const endpoint of endpoints) {
       checkUrl(endpoint.url, 'endpoint', this.#policy)
@@ -85,6 +81,8 @@ export class UrlGroups {
   ): void {
     const group = this.#groups.get(name)
     if (group === undefined) throw refusals.notFound('topic', name)
+    if (endpoints.some((given) => !given.name && !given.url))
+      throw refusals.invalid('endpoints', 'give the name or the url of each')
     group.endpoints = group.endpoints.filter(
       (endpoint) =>
         !endpoints.some((given) =>

@@ -63,6 +63,7 @@ describe('url groups [queue.md 8, 1.8]', () => {
     const remove = (endpoints: unknown) => at.send('DELETE', '/v2/topics/g/endpoints', { body: { endpoints } })
     expect((await remove([{ url: a }])).status).toBe(404)
     await upsert(at, [{ url: a, name: 'x' }, { url: b }, { url: 'https://shop.test/c' }])
+    expect((await remove([{}])).status).toBe(400)
     await remove([{ name: 'x' }, { url: b }])
     expect((await read(at)).endpoints).toEqual([{ url: 'https://shop.test/c' }])
     await remove([{ url: 'https://shop.test/c' }])

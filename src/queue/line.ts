@@ -1,0 +1,28 @@
+/** First in, first out, without moving everybody up a place each time. */
+export class Line<T> {
+  #items: T[] = []
+  #next = 0
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  shift(): T | undefined {
+    if (this.#next >= this.#items.length) return undefined
+    const item = this.#items[this.#next++]!
+    if (this.#next === this.#items.length) {
+      // Nobody is left: what went through must not be held in memory.
+      this.#items.length = 0
+      this.#next = 0
+    } else if (this.#next > 64 && this.#next * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#next)
+      this.#next = 0
+    }
+    return item
+  }
+
+  /** Everybody still in it, first in line first. */
+  all(): readonly T[] {
+    return this.#next === 0 ? this.#items : this.#items.slice(this.#next)
+  }
+}
