@@ -89,14 +89,13 @@ export function readFilters<T>(query: QueryValues, rules: FilterRules): Selectio
   const ids = rules.ids === undefined ? undefined : filters.get(rules.ids)
   const after = readCursor(query)
   const order = readOrder(query) ?? rules.order ?? 'earliestFirst'
-  const count = readCount(query, rules)
-  if (ids !== undefined) return { filters: new Map([[rules.ids!, ids]]), order, count, after }
+  if (ids !== undefined) return { filters: new Map([[rules.ids!, ids]]), order, count: rules.defaultCount, after }
   return {
     filters: filters as Filters,
     from: readDate(query, 'fromDate'),
     to: readDate(query, 'toDate'),
     order,
-    count,
+    count: readCount(query, rules),
     after,
   }
 }

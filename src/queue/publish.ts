@@ -1,5 +1,6 @@
 import { utf8 } from '../kernel/bytes.js'
 import type { Policy } from '../policy.js'
+import { refusals } from './errors.js'
 import { type HeaderList, isHopByHop } from './headers.js'
 import { deliveryHeaders } from './message.js'
 import { type Gathering, invalid, publishOptions, type ReadContext } from './publish-options.js'
@@ -141,11 +142,16 @@ export function readSettings(
   return settings
 }
 
-/** A header to pass on. Texts out of JSON become bytes, one char each, as headers have them on the wire. */
+/** A header to pass on. */
 function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
-  if (/[\0\r\n]/.test(value)) throw invalid(gathering, `forward-${name}`, 'the value has a line break')
-  return [name, /[^\0-\xff]/.test(value) ? utf8(value) : value]
+  return [name, headerValue(value, () => invalid(gathering, `forward-${name}`, 'the value has a line break'))]
+}
+
+/** Texts out of JSON become bytes, one char each, as headers have them on the wire. */
+function headerValue(value: string, broken: () => Error): string {
+  if (/[\0\r\n]/.test(value)) throw broken()
+  return /[^\0-\xff]/.test(value) ? utf8(value) : value
 }
 
 function readHeaders(
@@ -154,9 +160,11 @@ function readHeaders(
   forward: readonly (readonly [string, string])[],
   { headerForward, context }: Gathering,
 ): HeaderList {
-  if (before.length === 0 && forward.length === 0 && !headerForward) return contentTypeOnly(given.contentType, context)
+  const contentType =
+    given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
+  if (before.length === 0 && forward.length === 0 && !headerForward) return contentTypeOnly(contentType, context)
   const passed = headerForward ? passedHeaders(given, context.words) : []
-  return deliveryHeaders(given.contentType, [...before, ...passed, ...forward], context.words.header)
+  return deliveryHeaders(contentType, [...before, ...passed, ...forward], context.words.header)
 }
 
 const sharedHeaders = new Map<string, HeaderList>()

@@ -249,7 +249,7 @@ describe('configuration [queue.md 6.2]', () => {
 
   test('numbers that are none and a missing key are refused', async () => {
     const at = world()
-    for (const path of ['k/pin', 'k/pin?parallelism=0', 'k/pin?rate=x', 'k/pin?rate=1&period=8d', '/pause']) {
+    for (const path of ['k/pin', 'k/pin?parallelism=0', 'k/pin?rate=x', 'k/pin?rate=1&period=8d', '/pause', 'pause']) {
       expect((await at.send('POST', `/v2/flowControl/${path}`)).status, path).toBe(400)
     }
     expect((await at.send('POST', '/v2/flowControl/k/explode')).status).toBe(404)

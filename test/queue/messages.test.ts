@@ -216,6 +216,13 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 5 - count })
   })
 
+  test('many: ids count alone, whatever else is said', async () => {
+    const at = world()
+    const ids = [await publish(at, { 'Service-Delay': '1h' }), await publish(at, { 'Service-Delay': '1h' })]
+    const query = `messageIds=${ids[0]}&messageIds=${ids[1]}&count=1&label=x&fromDate=9999999999999`
+    expect((await at.send('DELETE', `/v2/messages?${query}`)).json).toEqual({ cancelled: 2 })
+  })
+
   test('many: the older JSON body, empty meaning everything', async () => {
     const at = world()
     const id = await publish(at, { 'Service-Delay': '1h', 'Service-Label': 'x' })

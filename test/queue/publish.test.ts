@@ -469,6 +469,17 @@ describe('batch [queue.md 1.4]', () => {
     expect(seen.all.map((delivery) => delivery.text())).toEqual(['{"a":[1,"x"]}', '5'])
   })
 
+  test('a content type is a header value', async () => {
+    const { send, clock, destinations } = world()
+    const seen = destinations.record(shop)
+    const item = (type: string) => [{ destination: shop, headers: { 'content-type': type } }]
+    const refused = await send('POST', '/v2/batch', { body: item('a\r\nx: b') })
+    expect([refused.status, refused.json.error]).toEqual([400, 'invalid Content-Type: it has a line break'])
+    await send('POST', '/v2/batch', { body: item('text/plain; title=✓') })
+    await clock.drain()
+    expect(seen.all.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])
+  })
+
   test('an unknown group fails alone, in place', async () => {
     const queue = world()
     const answer = await batch(queue, [{ destination: 'nobody' }, { destination: shop }])

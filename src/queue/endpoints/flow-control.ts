@@ -32,9 +32,9 @@ export const flowControlEndpoints: readonly Row[] = [
 
 function manageFlow(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
-  const match = /^(.*)\/(pause|resume|pin|unpin|resetRate|reset)\/?$/.exec(call.rest)
+  const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/.exec(call.rest)
   if (!match) throw refusals.unknownPath(call.method, call.path)
-  const key = decoded(match[1]!)
+  const key = decoded(match[1] ?? '')
   if (key === '') throw refusals.invalid('flow control key', 'it is missing')
   const query = queryOf(call, api)
   const flag = (of: string): boolean => query.get(of)?.[0]?.toLowerCase() === 'true'
