@@ -125,6 +125,8 @@ export const steps: readonly Section[] = [
     = "# Clients\r\nconnected_clients:1\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"
     INFO nonsense
     = "# Nonsense\r\n"
+    INFO constructor __proto__
+    = "# Constructor\r\n\r\n# __proto__\r\n"
     TIME
     = ["1767225600", "0"]
     @advance 1234

@@ -39,7 +39,11 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
 export function infoText(wanted: readonly string[], store: Store): string {
   const names = wanted.flatMap((name) => (/^(all|default|everything)$/i.test(name) ? Object.keys(sections) : [name]))
   const chosen = [...new Set((names.length > 0 ? names : Object.keys(sections)).map((name) => name.toLowerCase()))]
-  return chosen.map((name) => sectionText(name, sections[name]?.(store) ?? [])).join('\r\n')
+  return chosen.map((name) => sectionText(name, linesOf(name, store))).join('\r\n')
+}
+
+function linesOf(name: string, store: Store): Lines {
+  return Object.hasOwn(sections, name) ? sections[name]!(store) : []
 }
 
 function sectionText(name: string, lines: Lines): string {
