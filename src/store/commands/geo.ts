@@ -47,31 +47,8 @@ export const geoCommands: readonly Command[] = [
     },
   }),
 
-  command('GEOPOS', {
-    flags: ['read', 'slow'],
-    since: '3.2.0',
-    args: { key, members: zeroOrMore(member) },
-    run({ key, members }, { db }) {
-      const set = db.container(key, SortedSet)
-      return members.map((member) => {
-        const score = set?.score(member)
-        return score === undefined ? nilArray : positionReply(decodePosition(score))
-      })
-    },
-  }),
-
-  command('GEOHASH', {
-    flags: ['read', 'slow'],
-    since: '3.2.0',
-    args: { key, members: zeroOrMore(member) },
-    run({ key, members }, { db }) {
-      const set = db.container(key, SortedSet)
-      return members.map((member) => {
-        const score = set?.score(member)
-        return score === undefined ? null : geohashText(decodePosition(score))
-      })
-    },
-  }),
+  positions('GEOPOS', positionReply, nilArray),
+  positions('GEOHASH', geohashText, null),
 
   command('GEODIST', {
     flags: ['read', 'slow'],
@@ -115,6 +92,22 @@ export const geoCommands: readonly Command[] = [
   radius('GEORADIUSBYMEMBER', 'member', true),
   radius('GEORADIUSBYMEMBER_RO', 'member', false),
 ]
+
+/** What `show` makes of each member's position, `missing` for those that are not there. */
+function positions(name: string, show: (position: Position) => Reply, missing: Reply): Command {
+  return command(name, {
+    flags: ['read', 'slow'],
+    since: '3.2.0',
+    args: { key, members: zeroOrMore(member) },
+    run({ key, members }, { db }) {
+      const set = db.container(key, SortedSet)
+      return members.map((member) => {
+        const score = set?.score(member)
+        return score === undefined ? missing : show(decodePosition(score))
+      })
+    },
+  })
+}
 
 /** The older commands: center and radius first, no boxes, and unless read-only a key to store in. */
 function radius(name: string, from: 'position' | 'member', mayStore: boolean): Command {

@@ -15,6 +15,7 @@ import {
   words,
 } from './collection-arguments.js'
 import { hashExpiryCommands } from './hash-expiry.js'
+import { sumInt64 } from './string.js'
 
 const field = named('field', bytes)
 const fieldsArg = oneOrMore(field)
@@ -202,14 +203,4 @@ function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[])
       return items
     },
   })
-}
-
-function sumInt64(one: number | bigint, other: number | bigint): number | bigint {
-  if (typeof one === 'number' && typeof other === 'number') {
-    const sum = one + other
-    if (Number.isSafeInteger(sum)) return sum
-  }
-  const sum = BigInt(one) + BigInt(other)
-  if (BigInt.asIntN(64, sum) !== sum) throw replyError('overflow')
-  return sum
 }

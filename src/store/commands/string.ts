@@ -92,6 +92,19 @@ function setString(db: Database, key: Bytes, value: Bytes, at?: number, ttl: 'ke
   db.notify('g', 'expire', key)
 }
 
+/** A command that sets a string for a time in units of `unit` milliseconds. */
+function setFor(name: string, unit: 1 | 1000, since: string): Command {
+  return command(name, {
+    flags: ['write', 'slow'],
+    since,
+    args: { key, time: named(unit === 1 ? 'milliseconds' : 'seconds', bytes), value: bytes },
+    run({ key, time, value }, { db, now }) {
+      setString(db, key, value, deadline(time, unit, now, name))
+      return ok
+    },
+  })
+}
+
 // ---- numbers ----------------------------------------------------------------------------------------------------
 
 const maxInt = 0x7fff_ffff_ffff_ffffn
@@ -99,13 +112,14 @@ const maxInt = 0x7fff_ffff_ffff_ffffn
 function increase(db: Database, key: Bytes, by: number | bigint): number | bigint {
   const text = db.string(key)
   const current = text === undefined ? 0 : toInt64(text)
-  const next = sum(current, by)
+  const next = sumInt64(current, by)
   db.set(key, latin1(String(next)), 'keep')
   db.notify('$', 'incrby', key)
   return next
 }
 
-function sum(a: number | bigint, b: number | bigint): number | bigint {
+/** Refuses a sum beyond 64 bits. */
+export function sumInt64(a: number | bigint, b: number | bigint): number | bigint {
   if (typeof a === 'number' && typeof b === 'number') {
     const quick = a + b
     if (Number.isSafeInteger(quick)) return quick
@@ -179,25 +193,8 @@ export const stringCommands: readonly Command[] = [
     },
   }),
 
-  command('SETEX', {
-    flags: ['write', 'slow'],
-    since: '2.0.0',
-    args: { key, seconds: named('seconds', bytes), value: bytes },
-    run({ key, seconds, value }, { db, now }) {
-      setString(db, key, value, deadline(seconds, 1000, now, 'setex'))
-      return ok
-    },
-  }),
-
-  command('PSETEX', {
-    flags: ['write', 'slow'],
-    since: '2.6.0',
-    args: { key, milliseconds: named('milliseconds', bytes), value: bytes },
-    run({ key, milliseconds, value }, { db, now }) {
-      setString(db, key, value, deadline(milliseconds, 1, now, 'psetex'))
-      return ok
-    },
-  }),
+  setFor('SETEX', 1000, '2.0.0'),
+  setFor('PSETEX', 1, '2.6.0'),
 
   command('GETSET', {
     flags: ['write', 'fast'],
