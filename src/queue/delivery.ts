@@ -104,6 +104,7 @@ export class Courier implements Carrier {
   /** Lets as many waiting messages of a queue begin as there are slots. */
   advanceLane(lane: Lane): void {
     const now = this.#options.clock.now()
+    for (const message of lane.unpark()) this.#plan(message, now)
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
       if (now > message.notBefore) {
         const delay = now - message.notBefore
@@ -184,6 +185,14 @@ export class Courier implements Carrier {
     if (message.cancelRequested) {
       if (message.admitted) this.flow.release(message)
       this.#cancelled(message)
+      return
+    }
+    if (message.lane?.paused === true) {
+      if (message.admitted) this.flow.release(message)
+      message.admitted = false
+      message.ticket = undefined
+      message.lane.parked.push(message)
+      this.#note(message, 'WAITING', `queue ${message.lane.name} is paused`)
       return
     }
     if (message.admitted || this.flow.ask(message)) return this.#attempt(message, task)

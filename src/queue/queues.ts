@@ -11,6 +11,8 @@ export class Lane {
   updatedAt: number
   /** Messages that hold a slot. */
   readonly holding: Set<Message> = new Set()
+  /** Messages with a slot that came due while it was paused. */
+  readonly parked: Message[] = []
   readonly #line = new Line<Message>()
 
   constructor(
@@ -44,6 +46,11 @@ export class Lane {
     while (message?.visible === false) message = this.#line.shift()
     if (message !== undefined) this.holding.add(message)
     return message
+  }
+
+  /** Those that came due during a pause that is over. */
+  unpark(): readonly Message[] {
+    return this.paused ? [] : this.parked.splice(0).filter((message) => message.visible)
   }
 
   /** Messages that wait for a slot, first in line first. */

@@ -137,6 +137,41 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     expect((await at.send('GET', '/v2/queues/q')).json).toMatchObject({ paused: false, lag: 0 })
   })
 
+  test.each([
+    ['a delayed head', { 'Service-Delay': '10s' }, [], [60]],
+    ['a retry', { 'Service-Retry-Delay': '10000' }, [0], [0, 60]],
+    ['a head in the wait list of a key', { 'Service-Flow-Control-Key': 'k' }, [], [60]],
+  ])('paused: %s that comes due waits for the end of the pause', async (_case, headers, before, after) => {
+    const at = world()
+    at.destinations.script(shop, _case === 'a retry' ? [status(500)] : [])
+    await at.send('POST', '/v2/flowControl/k/pause')
+    await enqueue(at, 'a', headers)
+    await at.clock.advance('5s')
+    await at.send('POST', '/v2/queues/q/pause')
+    await at.send('POST', '/v2/flowControl/k/resume')
+    await at.clock.advance('55s')
+    const starts = () => at.traffic.of('attempt').map(({ at: time }) => (time - Date.UTC(2030, 0, 1)) / 1000)
+    expect(starts()).toEqual(before)
+    expect(at.queue.explain(at.queue.messages[0]!.id)).toMatch(/queue q/)
+    await at.send('POST', '/v2/queues/q/resume')
+    await at.clock.drain()
+    expect(starts()).toEqual(after)
+    expect((await at.send('GET', '/v2/flowControl/k')).json.parallelismCount).toBe(0)
+  })
+
+  test('a message that came due during a pause can be cancelled, and the next one follows', async () => {
+    const at = world()
+    const seen = at.destinations.record(shop)
+    await enqueue(at, 'a', { 'Service-Delay': '10s' })
+    await enqueue(at, 'b')
+    await at.send('POST', '/v2/queues/q/pause')
+    await at.clock.advance('20s')
+    expect((await at.send('DELETE', `/v2/messages/${at.queue.messages[0]!.id}`)).status).toBe(200)
+    await at.send('POST', '/v2/queues/q/resume')
+    await at.clock.drain()
+    expect(seen.all.map((delivery) => delivery.text())).toEqual(['b'])
+  })
+
   test('changing the parallelism acts at once', async () => {
     const at = world()
     slow(at, 10)
