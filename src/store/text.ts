@@ -24,11 +24,6 @@ export function globMatcher(pattern: Bytes): (text: Bytes) => boolean {
   return (text) => matchParts(parts, text)
 }
 
-/** Whether the text matches the pattern; use `globMatcher` when one pattern meets many texts. */
-export function matchesGlob(pattern: Bytes, text: Bytes): boolean {
-  return globMatcher(pattern)(text)
-}
-
 function parseGlob(pattern: Bytes): GlobPart[] {
   const parts: GlobPart[] = []
   let at = 0

@@ -2,22 +2,13 @@ import type { Compiler } from './compile.js'
 import type { Condition, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 import type { ArithmeticEvent, Operation } from './operations.js'
-import { arithmetic, equals, lessOrEqual, lessThan, modulo, power } from './operations.js'
+import { arithmetic, arithmeticEvents, equals, lessOrEqual, lessThan, modulo, power } from './operations.js'
 import type { Expression } from './syntax-tree.js'
 import type { CallSite } from './value.js'
 
 /** Operators with the plain case inline: two numbers, or two values that are the same. */
 
 type Binary = Expression & { kind: 'binary' }
-
-const events: Readonly<Record<string, ArithmeticEvent>> = {
-  '+': '__add',
-  '-': '__sub',
-  '*': '__mul',
-  '/': '__div',
-  '%': '__mod',
-  '^': '__pow',
-}
 
 export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate {
   const folded = fold(node)
@@ -26,7 +17,7 @@ export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate
     return () => constant
   }
   const operation = operationOf(compiler, node.line, node.left, node.right)
-  const event = events[node.operator]!
+  const event = arithmeticEvents[node.operator]!
   if (node.right.kind === 'number') {
     const left = compiler.expression(node.left)
     const value = compiler.constant(node.right.value)

@@ -8,9 +8,10 @@ import { genericLoop, iterator, loopRange } from './compile-loop.js'
 import type { Cell, Code, Completion, Frame } from './frame.js'
 import { broken } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
-import type { ArithmeticEvent, Operation } from './operations.js'
+import type { Operation } from './operations.js'
 import {
   arithmetic,
+  arithmeticEvents,
   concatenate,
   equals,
   index,
@@ -474,15 +475,6 @@ function assignment(
   }
 }
 
-const events: Readonly<Record<string, ArithmeticEvent>> = {
-  '+': '__add',
-  '-': '__sub',
-  '*': '__mul',
-  '/': '__div',
-  '%': '__mod',
-  '^': '__pow',
-}
-
 function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): (a: Value, b: Value) => Value {
   const operation = operationOf(compiler, node.line, node.left, node.right)
   const { site } = operation
@@ -500,7 +492,7 @@ function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): (a: 
     case '>=':
       return (a, b) => lessOrEqual(b, a, site)
     default: {
-      const event = events[node.operator]!
+      const event = arithmeticEvents[node.operator]!
       return (a, b) => arithmetic(event, a, b, operation)
     }
   }

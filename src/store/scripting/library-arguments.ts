@@ -44,10 +44,6 @@ export function checkNumber(args: Arguments, at: number): number {
   return toNumber(value) ?? typeMismatch(args, at, 'number')
 }
 
-export function optionalNumber(args: Arguments, at: number, fallback: number): number {
-  return args[at] === undefined ? fallback : checkNumber(args, at)
-}
-
 /** A number cut to a 64-bit integer; the fraction is dropped. */
 export function checkInteger(args: Arguments, at: number): number {
   return integer(checkNumber(args, at))

@@ -118,6 +118,15 @@ export function rawSet(table: LuaTable, key: Value, value: Value, operation: Ope
 
 export type ArithmeticEvent = '__add' | '__sub' | '__mul' | '__div' | '__mod' | '__pow' | '__unm'
 
+export const arithmeticEvents: Readonly<Record<string, ArithmeticEvent>> = {
+  '+': '__add',
+  '-': '__sub',
+  '*': '__mul',
+  '/': '__div',
+  '%': '__mod',
+  '^': '__pow',
+}
+
 /** A number, or a string that spells one. */
 export function toNumber(value: Value): number | undefined {
   if (typeof value === 'number') return value
