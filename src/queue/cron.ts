@@ -9,7 +9,7 @@ export class CronExpression {
   readonly #everyHour: boolean
 
   /** @throws SyntaxError with the reason, made for `invalid cron: <reason>` */
-  constructor(readonly text: string) {
+  constructor(text: string) {
     const match = /^(?:CRON_TZ|TZ)=(\S*)\s+(.*)$/.exec(text.trim())
     const fields = match ? match[2]!.trim() : text.trim()
     checkFields(fields)

@@ -450,11 +450,6 @@ export class Queue {
       window: this.#window,
     })
   }
-
-  /** Stops the schedules. */
-  stop(): void {
-    this.schedules.stop()
-  }
 }
 
 /** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */

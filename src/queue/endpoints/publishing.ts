@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { defaultRegion } from '../../http/address.js'
 import { bearerToken, queryToken } from '../../http/auth.js'
 import { json } from '../../http/respond.js'
 import type { Answer, ServiceCall } from '../../http/service.js'
@@ -54,7 +55,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
     },
     body: call.body,
     callerIp: callerIp(call, queue),
-    region: call.region ?? 'eu-central-1',
+    region: call.region ?? defaultRegion,
     cause: call.cause,
     queue: into,
   }
@@ -133,7 +134,7 @@ function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceC
     headers: { contentType, incoming: headers, ownAuthorization: true },
     body: itemBody(item.body),
     callerIp: callerIp(call, api.queue),
-    region: call.region ?? 'eu-central-1',
+    region: call.region ?? defaultRegion,
     cause: call.cause,
     queue: item.queue ? item.queue : undefined,
   }

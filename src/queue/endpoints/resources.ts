@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { empty, json } from '../../http/respond.js'
 import type { Answer, ServiceCall } from '../../http/service.js'
 import type { Queue } from '../queue.js'
+import type { Schedule } from '../schedules.js'
 import { queueShape, scheduleShape, urlGroupShape } from '../shapes.js'
 import { createSchedule, headerObject, readHeaderObject } from './publishing.js'
 import { done, found, name, parsed, type QueueApi, type Row, row } from './reading.js'
@@ -82,7 +83,7 @@ function upsertQueue(call: ServiceCall, queue: Queue): Answer {
   return empty()
 }
 
-function schedule(queue: Queue, call: ServiceCall): ReturnType<Queue['schedules']['list']>[number] {
+function schedule(queue: Queue, call: ServiceCall): Schedule {
   return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
 }
 
