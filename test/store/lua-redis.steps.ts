@@ -84,6 +84,9 @@ export const steps: readonly Section[] = [
     return redis.call('client', 'id')
     return redis.call('acl', 'whoami')
     return redis.call('monitor')
+    return redis.call('config', 'set', 'maxmemory', '0')
+    return redis.call('wait', 0, 0)
+    return redis.pcall('wait', 0, 0)
     return redis.call('publish', 'channel', 'message')
     return redis.call('select', 0)
     return redis.call('dbsize') >= 0

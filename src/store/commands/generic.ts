@@ -187,7 +187,7 @@ export const genericCommands: readonly Command[] = [
   ...sortCommands,
 
   command('WAIT', {
-    flags: ['slow', 'connection'],
+    flags: ['slow', 'connection', 'noscript'],
     since: '3.0.0',
     deviations: 'Answers 0 replicas at once.',
     args: { replicas: named('numreplicas', int), timeout: named('timeout', bytes) },
@@ -198,7 +198,7 @@ export const genericCommands: readonly Command[] = [
   }),
 
   command('WAITAOF', {
-    flags: ['slow', 'connection'],
+    flags: ['slow', 'connection', 'noscript'],
     since: '7.2.0',
     deviations: 'Answers 1 local and 0 replicas at once.',
     args: { local: named('numlocal', int), replicas: named('numreplicas', int), timeout: named('timeout', bytes) },

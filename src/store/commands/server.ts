@@ -77,7 +77,7 @@ export const serverCommands: readonly Command[] = [
   }),
 
   command('CONFIG GET', {
-    flags: ['slow', 'admin', 'dangerous'],
+    flags: ['slow', 'admin', 'dangerous', 'noscript'],
     since: '2.0.0',
     deviations: 'The only setting is notify-keyspace-events.',
     args: { patterns: oneOrMore(named('parameter', bytes)) },
@@ -88,7 +88,7 @@ export const serverCommands: readonly Command[] = [
   }),
 
   command('CONFIG SET', {
-    flags: ['slow', 'admin', 'dangerous'],
+    flags: ['slow', 'admin', 'dangerous', 'noscript'],
     since: '2.0.0',
     deviations: 'The only setting is notify-keyspace-events. Pairs before a wrong one stay set.',
     args: { name: named('parameter', bytes), value: bytes, more: named('[parameter value …]', zeroOrMore(bytes)) },

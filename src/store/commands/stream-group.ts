@@ -452,7 +452,7 @@ function claim(args: ClaimArguments, { db, now }: CommandContext): Reply {
   }
   // A time that cannot be is not worth an error: clients reckon it from clocks of their own.
   const given = options.deliveredAt
-  const deliveredAt = given === undefined || given === -1 || given < 0 || given > now ? now : given
+  const deliveredAt = given === undefined || given < 0 || given > now ? now : given
   const replies: Reply[] = []
   for (const id of ids) {
     const fields = stream.entries.get(id)

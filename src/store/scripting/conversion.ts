@@ -6,7 +6,7 @@ import { LuaTable } from './value.js'
 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]
 
-/** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `redis-call`. */
+/** A reply as a script sees it. With RESP3 nil is nil; its other types are told by `typedReply`. */
 export function luaOfReply(reply: Reply, isResp3: boolean): Value {
   if (typeof reply === 'string' || typeof reply === 'number') return reply
   if (reply === null || reply instanceof NilArray) return isResp3 ? undefined : false

@@ -125,31 +125,13 @@ function find(store: Store, argv: readonly Bytes[]): Command | string {
 
 /** The service has no blocking commands; a real server has, but not for scripts. */
 function isBlocking(name: string): boolean {
-  return /^(?:BLPOP|BRPOP|BRPOPLPUSH|BLMOVE|BLMPOP|BZPOPMIN|BZPOPMAX|BZMPOP|WAIT)$/.test(name)
-}
-
-/** Groups that scripts may not use, and what they may of them all the same. */
-const closedGroups = new Set(['scripting', 'functions', 'acl'])
-
-const closed = new Map<Command, boolean>()
-
-function isClosed(command: Command): boolean {
-  let known = closed.get(command)
-  if (known === undefined) {
-    known = isKeptFromScripts(command)
-    closed.set(command, known)
-  }
-  return known
-}
-
-function isKeptFromScripts(command: Command): boolean {
-  return command.flags.includes('noscript') || closedGroups.has(command.group) || /^(?:ACL|CONFIG) /.test(command.name)
+  return /^(?:BLPOP|BRPOP|BRPOPLPUSH|BLMOVE|BLMPOP|BZPOPMIN|BZPOPMAX|BZMPOP)$/.test(name)
 }
 
 /** Why a command may not run in this script. */
 function refuse({ run }: ScriptHost, command: Command, argv: readonly Bytes[]): string | undefined {
   if (argv.length < command.minWords || argv.length > command.maxWords) return inScript.wrongArity
-  if (isClosed(command)) return inScript.notAllowed
+  if (command.flags.includes('noscript')) return inScript.notAllowed
   if (run.isReadOnly && command.writes) return inScript.readOnly
   return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)
 }

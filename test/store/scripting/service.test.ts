@@ -204,6 +204,14 @@ describe('the read-only token', () => {
   })
 })
 
+// Newer than the server of the transcripts, which has WAIT only.
+it('WAITAOF is no command for scripts, as WAIT is none', () => {
+  const { failure } = createScriptStore()
+  expect(failure('EVAL', "return redis.call('WAITAOF', 0, 0, 0)", 0)).toContain(
+    'This Redis command is not allowed from script',
+  )
+})
+
 describe('what is not there', () => {
   it.each([
     ['FUNCTION', 'HELP'],
