@@ -181,10 +181,17 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function inVendorWords(header: readonly [string, string], vocabulary: Vocabulary): readonly [string, string] {
-  return header[0].startsWith('service-')
-    ? [vocabulary.headerPrefix.toLowerCase() + header[0].slice(8), header[1]]
-    : header
+function inVendorWords(
+  header: readonly [name: string, value: string],
+  vocabulary: Vocabulary,
+): readonly [string, string] {
+  const [name, value] = header
+  if (name === 'access-control-expose-headers') return [name, vendorName(value, vocabulary)]
+  return name.startsWith('service-') ? [vendorName(name, vocabulary), value] : header
+}
+
+function vendorName(name: string, vocabulary: Vocabulary): string {
+  return name.replace(/^service-/, vocabulary.headerPrefix.toLowerCase())
 }
 
 function logged(answer: Answer, at: number): RequestAnswer {
