@@ -104,7 +104,12 @@ export class Courier implements Carrier {
   /** Lets as many waiting messages of a queue begin as there are slots. */
   advanceLane(lane: Lane): void {
     const now = this.#options.clock.now()
-    for (const message of lane.unpark()) this.#plan(message, now)
+    for (const message of lane.unpark()) {
+      const delay = now - message.due
+      const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
+      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} went on` }
+      this.#plan(message, now)
+    }
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
       if (now > message.notBefore) {
         const delay = now - message.notBefore

@@ -138,10 +138,16 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
   })
 
   test.each([
-    ['a delayed head', { 'Service-Delay': '10s' }, [], [60]],
-    ['a retry', { 'Service-Retry-Delay': '10000' }, [0], [0, 60]],
-    ['a head in the wait list of a key', { 'Service-Flow-Control-Key': 'k' }, [], [60]],
-  ])('paused: %s that comes due waits for the end of the pause', async (_case, headers, before, after) => {
+    ['a delayed head', { 'Service-Delay': '10s' }, [], [60], '50 s until queue q went on'],
+    [
+      'a retry',
+      { 'Service-Retry-Delay': '10000' },
+      [0],
+      [0, 60],
+      'delay 10 s from the retry delay 10000 after 500, then 50 s until queue q went on',
+    ],
+    ['a head in a wait list', { 'Service-Flow-Control-Key': 'k' }, [], [60], '55 s until queue q went on'],
+  ])('paused: %s that comes due waits for the end of the pause', async (_case, headers, before, after, waited) => {
     const at = world()
     at.destinations.script(shop, _case === 'a retry' ? [status(500)] : [])
     await at.send('POST', '/v2/flowControl/k/pause')
@@ -156,6 +162,7 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
     await at.send('POST', '/v2/queues/q/resume')
     await at.clock.drain()
     expect(starts()).toEqual(after)
+    expect(at.traffic.of('attempt').at(-1)!.waited).toBe(waited)
     expect((await at.send('GET', '/v2/flowControl/k')).json.parallelismCount).toBe(0)
   })
 
