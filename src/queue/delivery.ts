@@ -242,7 +242,7 @@ export class Courier implements Carrier {
   /** @internal The destination answered, or time ran out. */
   settle(attempt: Attempt, given: WireReply): void {
     if (this.#stopped) return
-    const { clock, traffic, limits } = this.#options
+    const { clock, traffic, limits, policy } = this.#options
     const { message } = attempt
     const now = clock.now()
     const reply = truncated(given, limits.maxMessageSize)
@@ -256,6 +256,7 @@ export class Courier implements Carrier {
     this.#report(message, attempt, reply)
     this.flow.release(message)
     if (message.ended) this.#conclude(message)
+    else if (message.cancelRequested && policy.cancelledAt === 'now') this.#cancelled(message)
     else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
   }
 

@@ -171,6 +171,26 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect(at.clock.pending()).toEqual([])
   })
 
+  test('at once means for a running attempt: as soon as it has failed', async () => {
+    const at = world({ policy: { cancelledAt: 'now' } })
+    at.destinations.answer(shop, async (_delivery, task) => {
+      await task.sleep('10s')
+      return 500
+    })
+    const id = await publish(at)
+    await at.clock.advance('4s')
+    await at.send('DELETE', `/v2/messages/${id}`)
+    await at.clock.advance('6s')
+    expect((await states(at, id)).map(([state, second]) => `${state} ${second}`)).toEqual([
+      'CREATED 0',
+      'ACTIVE 0',
+      'CANCEL_REQUESTED 4',
+      'ERROR 10',
+      'CANCELLED 10',
+    ])
+    expect(at.clock.pending()).toEqual([])
+  })
+
   test('many: by ids, which ignore the filters; unknown and cancelled ones do not count', async () => {
     const at = world()
     const ids = [
