@@ -109,7 +109,6 @@ const fixed = {
   timeoutNotInteger: 'ERR timeout is not an integer or out of range',
   timeoutNegative: 'ERR timeout is negative',
   unbalancedStreams: "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
-  unbalancedGroupStreams: "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   groupInXread: 'ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.',
   noackInXread: 'ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.',
   groupMissing: 'ERR Missing GROUP option for XREADGROUP',

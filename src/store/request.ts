@@ -22,7 +22,7 @@ export function argvOfPath(path: string, query: string, body: Bytes): Argv {
 }
 
 /** Raw pairs in the order in which they stand; a name without a value has an empty one. */
-export function* queryPairs(query: string): Generator<[name: Bytes, value: Bytes]> {
+function* queryPairs(query: string): Generator<[name: Bytes, value: Bytes]> {
   if (query === '') return
   for (const part of query.split('&')) {
     if (part === '') continue

@@ -47,8 +47,12 @@ export function signedCount(word: Bytes): number {
   return toInt(word)
 }
 
+function positive(word: Bytes): number {
+  return intFrom(1, word, 'numkeysPositive')
+}
+
 /** `numkeys key [key …]`. What is wrong with the number is said in the words of the command. */
-export function numberedKeys(readCount: (word: Bytes) => number, tooMany: ErrorName): Arg<Bytes[]> {
+export function numberedKeys(tooMany: ErrorName, readCount: (word: Bytes) => number = positive): Arg<Bytes[]> {
   return {
     usage: 'numkeys key [key …]',
     min: 2,

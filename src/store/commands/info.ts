@@ -5,7 +5,7 @@ import type { Store } from '../store.js'
 // What INFO tells. Everything in it follows from the virtual clock, the store and its meter, so equal runs tell the same.
 
 /** The version whose commands the service says it has. [store.md 7.2] */
-export const redisVersion = '8.2.0'
+const redisVersion = '8.2.0'
 
 type Lines = readonly (readonly [name: string, value: string | number])[]
 

@@ -135,7 +135,7 @@ export const listCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '7.0.0',
     args: {
-      keys: numberedKeys((word) => intFrom(1, word, 'numkeysPositive'), 'syntax'),
+      keys: numberedKeys('syntax'),
       where: words('LEFT | RIGHT [COUNT count]', 1),
     },
     run({ keys, where }, { db }) {

@@ -193,7 +193,7 @@ function cardinality(name: string, combine: Combine, since: string): Command {
     flags: ['read', 'slow'],
     since,
     args: {
-      keys: numberedKeys((word) => intFrom(1, word, 'numkeysPositive'), 'tooManyKeys'),
+      keys: numberedKeys('tooManyKeys'),
       options: words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]'),
     },
     run({ keys, options }, { db }) {

@@ -26,11 +26,11 @@ interface Source {
 
 /** `numkeys key [key …]` with the errors of this family. */
 export function inputKeys(command: string): Arg<Bytes[]> {
-  return numberedKeys((word) => {
+  return numberedKeys('syntax', (word) => {
     const count = toInt(word)
     if (count < 1) throw inputKeyNeeded(command)
     return count
-  }, 'syntax')
+  })
 }
 
 /** Which words a command of the family takes after its keys. */

@@ -140,7 +140,7 @@ export const sortedSetCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '7.0.0',
     args: {
-      keys: numberedKeys((word) => intFrom(1, word, 'numkeysPositive'), 'syntax'),
+      keys: numberedKeys('syntax'),
       where: words('MIN | MAX [COUNT count]', 1),
     },
     run({ keys, where }, { db }) {

@@ -191,8 +191,9 @@ export const addition: Arg<Addition> = {
     let words: TrimWords | undefined
     let create = true
     while (mayBeOption(from.peek())) {
+      words ??= noTrim()
       if (from.takes('NOMKSTREAM')) create = false
-      else if (!takesTrimOption(from, (words ??= noTrim()))) break
+      else if (!takesTrimOption(from, words)) break
     }
     const id = readNewId(from.next())
     const trim = words && checkedTrim(words)
@@ -241,7 +242,7 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<Reading> {
         if (option === 'BLOCK' && from.left > 0) checkTimeout(from.next())
         else if (option === 'COUNT' && from.left > 0) count = toCount(from.next())
         else if (option === 'STREAMS' && from.left > 0) {
-          const streams = readStreams(from, inGroup)
+          const streams = readStreams(from)
           if (inGroup && group === undefined) throw replyError('groupMissing')
           const [name, consumer] = group ?? ['' as Bytes, '' as Bytes]
           return { count, group: name, consumer, acknowledge, streams }
@@ -270,8 +271,8 @@ function toCount(word: Bytes): number {
   return count > 0 ? count : Number.POSITIVE_INFINITY
 }
 
-function readStreams(from: ArgReader, inGroup: boolean): [Bytes, Bytes][] {
-  if (from.left % 2 === 1) throw replyError(inGroup ? 'unbalancedGroupStreams' : 'unbalancedStreams')
+function readStreams(from: ArgReader): [Bytes, Bytes][] {
+  if (from.left % 2 === 1) throw replyError('unbalancedStreams')
   const keys = Array.from({ length: from.left / 2 }, () => from.next())
   from.keys?.push(...keys)
   return keys.map((key) => [key, from.next()])
