@@ -1,31 +1,25 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { sha256Bytes } from '../kernel/digest.js'
-import type { Message } from './message.js'
 import type { PublishSettings } from './publish.js'
 
-interface Remembered {
-  readonly message: Message
-  readonly until: number
-}
-
-/** Which messages count as published already. [queue.md 2.4] */
-export class Deduplication {
+/** Which messages count as published already, and which schedules as created. [queue.md 2.4] */
+export class Deduplication<T> {
   readonly #window: number
   /** In the order of their ends, because all windows are equally long. */
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new Map<string, { readonly first: T; readonly until: number }>()
 
   constructor(window: number) {
     this.#window = window
   }
 
-  find(key: string, now: number): Message | undefined {
+  find(key: string, now: number): T | undefined {
     this.#forget(now)
-    return this.#remembered.get(key)?.message
+    return this.#remembered.get(key)?.first
   }
 
-  remember(key: string, message: Message, now: number): void {
+  remember(key: string, first: T, now: number): void {
     this.#remembered.delete(key)
-    this.#remembered.set(key, { message, until: now + this.#window })
+    this.#remembered.set(key, { first, until: now + this.#window })
   }
 
   #forget(now: number): void {

@@ -67,6 +67,7 @@ export interface PublishResult {
   readonly deduplicated: boolean
 }
 
+const mostDiagnostics = 1000
 /** Different settings that are kept for sharing. */
 const sharedAtMost = 256
 
@@ -108,8 +109,8 @@ interface Holdings {
   readonly lanes: Lanes
   readonly schedules: Schedules
   readonly courier: Courier
-  readonly deduplication: Deduplication
-  readonly scheduleDuplicates: Map<string, { readonly schedule: Schedule; readonly until: number }>
+  readonly published: Deduplication<Message>
+  readonly scheduled: Deduplication<Schedule>
 }
 
 /** The message queue: publishing, delivery, and everything that can be asked about it. Spoken to without HTTP. */
@@ -119,8 +120,7 @@ export class Queue {
   readonly words: Words
   readonly destinations: Destinations
   readonly keys: SigningKeys
-  /** Oddities that were accepted, as sentences: a percent-encoded destination, for example. */
-  readonly diagnostics: string[] = []
+  readonly #diagnostics = new Set<string>()
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
@@ -149,7 +149,7 @@ export class Queue {
   reset(): void {
     this.courier.stop()
     this.schedules.stop()
-    this.diagnostics.length = 0
+    this.#diagnostics.clear()
     this.#holdings = this.#fresh()
   }
 
@@ -179,8 +179,8 @@ export class Queue {
       lanes,
       schedules,
       courier,
-      deduplication: new Deduplication(policy.deduplicationWindow),
-      scheduleDuplicates: new Map(),
+      published: new Deduplication(policy.deduplicationWindow),
+      scheduled: new Deduplication(policy.deduplicationWindow),
     }
   }
 
@@ -205,12 +205,22 @@ export class Queue {
     return this.#traffic
   }
 
+  /** Oddities that were accepted, as sentences: a percent-encoded destination, for example. */
+  get diagnostics(): readonly string[] {
+    return [...this.#diagnostics]
+  }
+
   get log(): MessageLog {
     return this.courier.log
   }
 
   get flow(): FlowControl {
     return this.courier.flow
+  }
+
+  /** Writes an oddity down, each once. */
+  notice(oddity: string): void {
+    if (this.#diagnostics.size < mostDiagnostics) this.#diagnostics.add(oddity)
   }
 
   now(): number {
@@ -303,13 +313,13 @@ export class Queue {
     const now = this.#clock.now()
     const draft = { kind: 'message' as const, url, body, settings, origin }
     const key = deduplicationKey(settings, url, body, origin.urlGroup)
-    const before = key === undefined ? undefined : this.#holdings.deduplication.find(key, now)
+    const before = key === undefined ? undefined : this.#holdings.published.find(key, now)
     if (before !== undefined) {
       this.#traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
       return { message: before, deduplicated: true }
     }
     const message = this.courier.accept(draft)
-    if (key !== undefined) this.#holdings.deduplication.remember(key, message, now)
+    if (key !== undefined) this.#holdings.published.remember(key, message, now)
     return { message, deduplicated: false }
   }
 
@@ -326,14 +336,12 @@ export class Queue {
     if (settings.queue !== undefined) this.lanes.open(settings.queue)
     const now = this.#clock.now()
     const key = deduplicationKey(settings, destination, body, 'schedule')
-    const known = key === undefined ? undefined : this.#holdings.scheduleDuplicates.get(key)
-    if (known !== undefined && known.until > now && this.schedules.get(known.schedule.id) !== undefined) {
-      return { schedule: known.schedule, deduplicated: true }
-    }
+    const known = key === undefined ? undefined : this.#holdings.scheduled.find(key, now)
+    if (known !== undefined && this.schedules.get(known.id) !== undefined)
+      return { schedule: known, deduplicated: true }
     const { cron } = settings
     const schedule = this.schedules.create({ cron, destination, body, settings, raw, headers, callerIp, region })
-    if (key !== undefined)
-      this.#holdings.scheduleDuplicates.set(key, { schedule, until: now + this.policy.deduplicationWindow })
+    if (key !== undefined) this.#holdings.scheduled.remember(key, schedule, now)
     return { schedule, deduplicated: false }
   }
 

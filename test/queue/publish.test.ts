@@ -40,6 +40,12 @@ describe('destinations [queue.md 1.3]', () => {
     ])
   })
 
+  test('what is noted is noted once, however often it comes', async () => {
+    const { send, queue } = world()
+    for (let n = 0; n < 3; n++) await send('POST', `/v2/publish/${encodeURIComponent(shop)}`)
+    expect(queue.diagnostics).toHaveLength(1)
+  })
+
   test.each(['shop.test/orders', 'ftp://shop.test/x', 'localhost:3000/x'])(
     '%s has an invalid scheme',
     async (destination) => {

@@ -375,6 +375,10 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect([second.status, second.json]).toEqual([202, { scheduleId: first.json.scheduleId, deduplicated: true }])
     await at.clock.advance('3m')
     expect(seen.count).toBe(3)
+    await at.clock.advance('7m')
+    expect((await create(at, '* * * * *', headers)).json.deduplicated).toBeUndefined()
+    await at.send('DELETE', `/v2/schedules/${first.json.scheduleId}`)
+    expect((await at.send('GET', '/v2/schedules')).json).toHaveLength(1)
   })
 
   test('redaction applies to get and list', async () => {

@@ -41,7 +41,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
   const { queue, vocabulary } = api
   const { own, rest } = splitQuery(call.query, vocabulary)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.refuseEncodedDestination) {
-    queue.diagnostics.push(
+    queue.notice(
       `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.refuseEncodedDestination.`,
     )
   }
