@@ -158,6 +158,8 @@ describe('rules', () => {
       'ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096',
     ],
     [['ACL', 'GENPASS', 'x'], 'ERR value is not an int or out of range'],
+    [['ACL', 'GENPASS', '8', '8'], "ERR unknown subcommand or wrong number of arguments for 'GENPASS'. Try ACL HELP."],
+    [['ACL', 'LOG', 'RESET', 'x'], "ERR unknown subcommand or wrong number of arguments for 'LOG'. Try ACL HELP."],
     [['ACL', 'LOG', 'x'], 'ERR value is not an int or out of range'],
     [['ACL', 'WHOAMI', 'x'], "ERR wrong number of arguments for 'acl|whoami' command"],
     [['ACL', 'SETUSER'], "ERR wrong number of arguments for 'acl|setuser' command"],

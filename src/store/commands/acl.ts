@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Description } from '../access.js'
-import { type Arg, bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../arguments.js'
+import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../arguments.js'
 import { categories, categoriesOf, connectionBound, isCategory } from '../categories.js'
 import { type Command, type CommandFlag, command } from '../command.js'
 import { replyError, subcommandSyntax, unknownCategory, wrongPassword } from '../errors.js'
@@ -81,9 +81,10 @@ export const aclCommands: readonly Command[] = [
     flags: ['slow', 'noscript'],
     since: '6.0.0',
     deviations: 'Rounds up to whole bytes. The result is no password for ACL SETUSER.',
-    args: { bits: optional(named('bits', bytes)) },
+    args: { bits: named('[bits]', zeroOrMore(bytes)) },
     run({ bits }, { store }) {
-      const count = bits === undefined ? 256 : toInt(bits)
+      if (bits.length > 1) throw subcommandSyntax('ACL', 'GENPASS')
+      const count = bits[0] === undefined ? 256 : toInt(bits[0])
       if (count < 1 || count > 4096) throw replyError('genpassBits')
       return latin1(store.access.randomHex(2 * Math.ceil(count / 8)))
     },
@@ -93,8 +94,13 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     deviations: 'Always empty.',
-    args: { count: optional(namedLogCount()) },
-    run: ({ count }) => (count === 'reset' ? ok : []),
+    args: { what: named('[count | RESET]', zeroOrMore(bytes)) },
+    run({ what: [word, ...more] }) {
+      if (more.length > 0) throw subcommandSyntax('ACL', 'LOG')
+      if (word?.toUpperCase() === 'RESET') return ok
+      if (word !== undefined) toInt(word)
+      return []
+    },
   }),
 
   command('ACL LOAD', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: {}, run: () => ok }),
@@ -118,15 +124,6 @@ export const aclCommands: readonly Command[] = [
     run: ({ username, password }, { store }) => latin1(store.access.generateToken(username, password)),
   }),
 ]
-
-function namedLogCount(): Arg<number | 'reset'> {
-  return {
-    usage: 'count | RESET',
-    min: 1,
-    max: 1,
-    read: (from) => (from.takes('RESET') ? 'reset' : toInt(from.next())),
-  }
-}
 
 /** Commands of a category, lower case, subcommands behind a bar. */
 function membersOf(category: Bytes, { commands }: CommandTable): Reply {

@@ -38,9 +38,10 @@ export const streamGroupCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '5.0.0',
     args: { key, group, id: named('<id | $>', bytes), options: groupOptions('CREATE') },
-    run({ key, group, id, options: { mkstream, entriesRead } }, { db }) {
+    run({ key, group, id, options: { mkstream, entriesRead, tooMany } }, { db }) {
       const existing = db.container(key, Stream)
       if (existing === undefined && !mkstream) throw replyError('xgroupNeedsKey')
+      if (tooMany) throw subcommandSyntax('XGROUP', 'CREATE')
       const after = id === '$' ? (existing?.topId ?? firstId) : toId(id)
       const stream = existing ?? db.container(key, Stream, 'create')
       if (stream.groups.has(group)) throw replyError('groupExists')
@@ -54,8 +55,9 @@ export const streamGroupCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '5.0.0',
     args: { key, group, id: named('<id | $>', bytes), options: groupOptions('SETID') },
-    run({ key, group, id, options: { entriesRead } }, { db }) {
+    run({ key, group, id, options: { entriesRead, tooMany } }, { db }) {
       const { stream, found } = existingGroup(db, key, group)
+      if (tooMany) throw subcommandSyntax('XGROUP', 'SETID')
       found.lastDelivered = id === '$' ? stream.topId : toAnyId(id)
       found.entriesRead = entriesRead
       db.notify('t', 'xgroup-setid', key)
@@ -201,12 +203,21 @@ function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
   return consumer
 }
 
-function groupOptions(subcommand: 'CREATE' | 'SETID'): Arg<{ mkstream: boolean; entriesRead: number | undefined }> {
+interface GroupOptions {
+  readonly mkstream: boolean
+  readonly entriesRead: number | undefined
+  /** Options may be repeated, but only as far as all of them once would reach. That is told after the key was looked at. */
+  readonly tooMany: boolean
+}
+
+function groupOptions(subcommand: 'CREATE' | 'SETID'): Arg<GroupOptions> {
+  const most = subcommand === 'CREATE' ? 3 : 2
   return {
     usage: subcommand === 'CREATE' ? '[MKSTREAM] [ENTRIESREAD entries-read]' : '[ENTRIESREAD entries-read]',
     min: 0,
     max: Number.POSITIVE_INFINITY,
     read(from) {
+      const tooMany = from.left > most
       let mkstream = false
       let entriesRead: number | undefined
       while (from.left > 0) {
@@ -217,7 +228,7 @@ function groupOptions(subcommand: 'CREATE' | 'SETID'): Arg<{ mkstream: boolean; 
           if (entriesRead === -1) entriesRead = undefined
         } else throw subcommandSyntax('XGROUP', subcommand)
       }
-      return { mkstream, entriesRead }
+      return { mkstream, entriesRead, tooMany }
     },
   }
 }
