@@ -256,7 +256,6 @@ export class Sandbox {
 
   #build(): World {
     const { options, vocabulary, policy } = this
-    const tokens = this.#initialTokens
     const clock = new VirtualClock({
       startAt: instant(options.startAt ?? defaultStart),
       mode: options.clock ?? 'manual',
@@ -264,16 +263,46 @@ export class Sandbox {
     })
     const random = createRandom(options.seed ?? 1)
     const traffic = new Traffic(() => clock.now(), policy.trafficLimit)
-    const access = new Access({ standard: tokens.store, readOnly: tokens.readonly }, random.fork('acl'))
+    const journal = this.#buildStore(clock, random, traffic)
+    const destinations = this.#buildDestinations()
+    const queue = this.#buildQueue(clock, random, traffic, destinations)
+    const stats = new Statistics({
+      traffic,
+      now: () => clock.now(),
+      deadLetters: () => queue.courier.deadLetters.size,
+      price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
+    })
+    const tokens = this.#initialTokens
+    const services = [
+      storeService(journal, clock),
+      queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
+      statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
+    ] as Service[]
+    const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
+    const view = new TrafficView(traffic, {
+      seed: options.seed ?? 1,
+      now: () => clock.now(),
+      headerPrefix: vocabulary.headerPrefix,
+      addresses: { ...this.addresses },
+    })
+    return { clock, random, traffic: view, store: new DirectStore(journal), destinations, queue, stats, exchange }
+  }
+
+  #buildStore(clock: VirtualClock, random: Random, traffic: Traffic): Journal {
+    const { store: standard, readonly: readOnly } = this.#initialTokens
     const engine = new Store({
       now: () => clock.now(),
       clock,
       random: random.fork('store'),
-      access,
-      policy,
-      docs: vocabulary.docs,
+      access: new Access({ standard, readOnly }, random.fork('acl')),
+      policy: this.policy,
+      docs: this.vocabulary.docs,
     })
-    const journal = new Journal(engine, traffic)
+    return new Journal(engine, traffic)
+  }
+
+  #buildDestinations(): Destinations {
+    const { options, vocabulary, policy, addresses } = this
     const destinations = new Destinations({
       fetch: options.fetch,
       deliver: options.deliver,
@@ -282,7 +311,16 @@ export class Sandbox {
       followRedirects: policy.followRedirects,
       nonRetryableHeader: ownHeader('NonRetryable-Error', vocabulary),
     })
-    const queue = new Queue({
+    // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
+    for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
+      destinations.on(`${address}/*`, (request) => this.fetch(request))
+    }
+    return destinations
+  }
+
+  #buildQueue(clock: VirtualClock, random: Random, traffic: Traffic, destinations: Destinations): Queue {
+    const { options, vocabulary, policy } = this
+    return new Queue({
       clock,
       random: random.fork('queue'),
       traffic,
@@ -296,33 +334,6 @@ export class Sandbox {
       keys: { current: options.signingKey ?? defaultKeys.current, next: options.nextSigningKey ?? defaultKeys.next },
       signing: options.signing,
     })
-    const stats = new Statistics({
-      traffic,
-      now: () => clock.now(),
-      deadLetters: () => queue.courier.deadLetters.size,
-      price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
-    })
-    const services = [
-      storeService(journal, clock),
-      queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
-      statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
-    ] as Service[]
-    const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
-    // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
-    for (const address of new Set([
-      this.addresses.store,
-      this.addresses.queue,
-      ...Object.values(this.addresses.regions),
-    ])) {
-      destinations.on(`${address}/*`, (request) => this.fetch(request))
-    }
-    const view = new TrafficView(traffic, {
-      seed: options.seed ?? 1,
-      now: () => clock.now(),
-      headerPrefix: vocabulary.headerPrefix,
-      addresses: { ...this.addresses },
-    })
-    return { clock, random, traffic: view, store: new DirectStore(journal), destinations, queue, stats, exchange }
   }
 }
 
