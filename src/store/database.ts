@@ -180,9 +180,24 @@ export class Database {
   #pushDeadline(at: number, key: Bytes, entry: KeyEntry): void {
     this.#deadlines.push({ at, sequence: this.#sequence++, key, entry })
     // A deadline that is set anew leaves its old place in the heap behind.
-    if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) {
-      this.#deadlines.keep((deadline) => this.#holds(deadline))
-    }
+    if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) this.#dropIdleDeadlines()
+  }
+
+  /**
+   * Of those that were set to the same time again and again one stays: virtual time may stand still, so that all of
+   * them hold.
+   */
+  #dropIdleDeadlines(): void {
+    const ofKeys = new Set<KeyEntry>()
+    const ofParts = new Set<KeyEntry>()
+    this.#deadlines.keep((deadline) => {
+      if (!this.#holds(deadline)) return false
+      const { at, entry } = deadline
+      const kept = entry.expiresAt === at ? ofKeys : ofParts
+      if (kept.has(entry)) return false
+      kept.add(entry)
+      return true
+    })
   }
 
   /** When the next key, or part of one, expires; never later than it really does. */

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { createEngine } from '../support/engine.js'
+
+// Virtual time may stand still for as long as a test likes, so the same deadline may be set very often.
+
+it('set to the same time again and again, deadlines end each key once and in time', () => {
+  const events: string[] = []
+  const engine = createEngine((event, key) => events.push(`${event} ${key}`))
+  const rows = [
+    ['PEXPIRE', 'a', '1000'],
+    ['PEXPIRE', 'hash', '3000'],
+    ['HPEXPIRE', 'hash', '2000', 'FIELDS', '1', 'f'],
+    ['SET', 'b', 'v', 'PX', '1500'],
+  ]
+  engine.execute(['SET', 'a', 'v'])
+  engine.execute(['HSET', 'hash', 'f', 'v', 'g', 'v'])
+  for (let count = 0; count < 500; count++) for (const row of rows) engine.execute(row)
+  events.length = 0
+  const left = [999, 1, 500, 500, 1000].map((step) => {
+    engine.advance(step)
+    return engine.execute(['DBSIZE'])
+  })
+  expect(left).toEqual([':3\r\n', ':2\r\n', ':1\r\n', ':1\r\n', ':0\r\n'])
+  expect(events).toEqual(['expired a', 'expired b', 'hexpired hash', 'expired hash'])
+})
+
+it('the same deadline of one key costs the same however often it was set', () => {
+  const engine = createEngine()
+  engine.execute(['SET', 'key', 'v'])
+  // With every earlier deadline looked at each time, this would not end while anybody waits.
+  for (let count = 0; count < 300_000; count++) engine.execute(['PEXPIRE', 'key', '1000'])
+  expect(engine.execute(['PTTL', 'key'])).toBe(':1000\r\n')
+})
