@@ -1,94 +1,122 @@
 // What a command costs inside the store, over the same in its peers: ioredis-mock and a real server.
 import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
-import type { Figure, Variant } from '../harness.ts'
+import type { Figure } from '../harness.ts'
 import { startRedis } from '../redis-server.ts'
-import { type Argv, executing, filled, keysOf, words } from '../store.ts'
+import { type Argv, each, keysOf, loneStore, words } from '../store.ts'
 
 /** Few and small: ioredis-mock copies values, so that its cost grows with them. */
 const keys = keysOf(1000)
 
-const commands: Readonly<Record<string, (key: string) => Argv>> = {
-  GET: (key) => words('GET', key),
-  SET: (key) => words('SET', key, 'value'),
-  INCR: (key) => words('INCR', key),
-  HSET: (key) => words('HSET', key, 'field', 'value'),
-  LPUSH: (key) => words('LPUSH', key, 'value'),
+const commands: readonly ((key: string) => Argv)[] = [
+  (key) => words('GET', key),
+  (key) => words('SET', key, 'value'),
+  (key) => words('INCR', key),
+  (key) => words('HSET', key, 'field', 'value'),
+  (key) => words('LPUSH', key, 'value'),
+]
+
+type Call = readonly [name: string, ...words: string[]]
+
+interface Peer {
+  readonly name: string
+  /** The calls of a batch are on their way together: what suits the peers best. */
+  send(batch: readonly Call[]): Promise<unknown>
+  /** Microseconds that it has computed outside this process so far. */
+  computed(): Promise<number>
+  close(): void
 }
 
-/** A hundred calls are on their way together: what suits the peers best. */
-function batches(name: string, rows: readonly Argv[], send: (batch: readonly Argv[]) => Promise<unknown>): Variant {
-  let at = 0
-  return {
-    name,
-    async run(times) {
-      for (let left = times; left > 0; left -= 100) {
-        await send(rows.slice(at, at + Math.min(left, 100)))
-        at = (at + 100) % rows.length
-      }
-    },
-  }
+let spent = 0
+
+/** What this process computes, and what the peer computes in its own. */
+async function counted(work: () => void | Promise<void>, computed: Peer['computed']): Promise<void> {
+  const outside = await computed()
+  const start = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(start)
+  spent = user + system + (await computed()) - outside
 }
 
-function figure(name: string, peer: Variant, rows: readonly Argv[], goal: number): Figure {
+function figure(peer: Peer, name: string, rows: readonly Argv[], goal: number): Figure {
   const command = rows[0]![0]!
+  const calls = rows.map(([name, ...rest]): Call => [name!.toLowerCase(), ...rest])
+  const full = calls.map(([, key]): Call => ['set', key!, '1'])
+  const store = loneStore()
+  const ours = each(command, rows, (row) => store.execute(row))
+  const setUp: readonly Argv[] = command === ('GET' as unknown) ? keys.map((key) => words('SET', key, 'value')) : rows
   return {
     name: `${command} over ${name}`,
-    baseline: peer,
-    variants: [executing(command, filled(rows), rows)],
+    baseline: {
+      name: peer.name,
+      // Each round begins with what one round over the keys leaves behind, or lists would grow through all of them.
+      async run(times) {
+        await peer.send([['flushall']])
+        await peer.send(command === ('GET' as unknown) ? full : calls)
+        await counted(async () => {
+          for (let left = times, at = 0; left > 0; left -= 100, at = (at + 100) % calls.length) {
+            await peer.send(calls.slice(at, at + Math.min(left, 100)))
+          }
+        }, peer.computed)
+      },
+    },
+    variants: [
+      {
+        name: command,
+        run(times) {
+          store.execute(words('FLUSHALL'))
+          for (const row of setUp) store.execute(row)
+          return counted(() => ours.run(times), nothing)
+        },
+      },
+    ],
+    reading: () => spent,
     atMost: { [command]: 1 / goal },
     rounds: 9,
+    dispose: () => peer.close(),
   }
 }
 
-/** Lists grow with every push; they begin anew with every round. */
-const emptied = (variant: Variant, empty: () => Promise<unknown>): Variant => ({
-  name: variant.name,
-  async run(times) {
-    await empty()
-    await variant.run(times)
-  },
-})
+const nothing = async (): Promise<number> => 0
 
-const overMock = Object.values(commands).map((row) => async (): Promise<Figure> => {
-  const rows = keys.map(row)
-  const mock = new (RedisMock as unknown as typeof Redis)({ keyPrefix: `${rows[0]![0]}:` })
-  if (rows[0]![0] === ('GET' as unknown)) for (const key of keys) await mock.set(key, 'value')
-  const calls = new Map(rows.map((row) => [row, [row[0]!.toLowerCase(), row.slice(1)] as const]))
-  const call = mock as unknown as Record<string, (...words: readonly string[]) => Promise<unknown>>
-  const peer = batches('ioredis-mock', rows, (batch) =>
-    Promise.all(
-      batch.map((row) => {
-        const [name, rest] = calls.get(row)!
-        return call[name]!(...rest)
-      }),
-    ),
-  )
-  const isPush = rows[0]![0] === ('LPUSH' as unknown)
+function ioredisMock(keyPrefix: string): Peer {
+  const mock = new (RedisMock as unknown as typeof Redis)({ keyPrefix })
+  const methods = mock as unknown as Record<string, (...words: readonly string[]) => Promise<unknown>>
   return {
-    ...figure('ioredis-mock, a hundred calls at a time', isPush ? emptied(peer, () => mock.flushall()) : peer, rows, 8),
-    dispose: () => mock.disconnect(),
+    name: 'ioredis-mock',
+    send: (batch) => Promise.all(batch.map(([name, ...rest]) => methods[name]!(...rest))),
+    computed: nothing,
+    close: () => mock.disconnect(),
   }
-})
+}
 
-/** Only what the client computes is counted: the server's own time would come on top. */
-const overRedis = Object.values(commands).map((row) => async (): Promise<Figure | undefined> => {
+async function redisServer(): Promise<Peer | undefined> {
   const server = await startRedis()
   if (server === undefined) return undefined
-  const rows = keys.map(row)
   const redis = new Redis(server.port)
-  if (rows[0]![0] === ('GET' as unknown)) for (const key of keys) await redis.set(key, 'value')
-  const calls = new Map(rows.map((row) => [row, [row[0]!.toLowerCase(), ...row.slice(1)]]))
-  const peer = batches('ioredis, redis-server', rows, (batch) =>
-    redis.pipeline(batch.map((row) => calls.get(row)!)).exec(),
-  )
   return {
-    ...figure('redis-server, pipelines of a hundred', peer, rows, 15),
-    dispose() {
+    name: 'redis-server',
+    send: (batch) => redis.pipeline(batch as unknown as string[][]).exec(),
+    async computed() {
+      const info = await redis.info('cpu')
+      const seconds = (mode: string): number => Number(new RegExp(`used_cpu_${mode}:([\\d.]+)`).exec(info)![1])
+      return (seconds('sys') + seconds('user')) * 1e6
+    },
+    close() {
       redis.disconnect()
       server.stop()
     },
   }
+}
+
+const overMock = commands.map((row) => (): Figure => {
+  const rows = keys.map(row)
+  return figure(ioredisMock(`${rows[0]![0]}:`), 'ioredis-mock, a hundred calls at a time', rows, 8)
+})
+
+const overRedis = commands.map((row) => async (): Promise<Figure | undefined> => {
+  const peer = await redisServer()
+  return peer && figure(peer, 'redis-server through ioredis, pipelines of a hundred, both processes', keys.map(row), 15)
 })
 
 export const figures = [...overMock, ...overRedis]
