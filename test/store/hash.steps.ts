@@ -262,6 +262,13 @@ export const steps: readonly Section[] = [
     ~scanpairs HSCAN h 0 MATCH a* COUNT 100
     ~scanpairs hscan h 0 count 100 match ?b
     ~scanpairs HSCAN h 0 MATCH nope COUNT 100
+    # kept in one piece: whole whatever COUNT says, in order of insertion
+    HSET piece c 3 a 1 b 2 ab 4
+    HSCAN piece 0
+    HSCAN piece 0 COUNT 1
+    HSCAN piece 0 COUNT 2 MATCH a*
+    HDEL piece a
+    HSCAN piece 0 COUNT 1
     HSCAN missing 0
     HSCAN missing 0 FOO
     HSCAN missing x

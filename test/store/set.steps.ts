@@ -337,6 +337,11 @@ export const steps: readonly Section[] = [
     ~scan SSCAN s 0 COUNT 100 MATCH ?b
     ~scan sscan s 0 match nope count 100
     ~scan SSCAN s 0 MATCH * MATCH a COUNT 100
+    # integers are kept in one piece: whole whatever COUNT says, ascending
+    SADD integers 30 -1 2 10 9223372036854775807 -9223372036854775808
+    SSCAN integers 0
+    SSCAN integers 0 COUNT 1
+    SSCAN integers 0 COUNT 1 MATCH *0
     SSCAN missing 0
     SSCAN missing 0 FOO
     SSCAN missing 5 COUNT 0

@@ -805,6 +805,11 @@ export const steps: readonly Section[] = [
     'ZSCAN',
     `
     ZADD z 1 a 2.5 b 3 aa inf c
+    # kept in one piece: whole whatever COUNT says, by score
+    ZADD piece 3 c 1 a 2 b 1 ab
+    ZSCAN piece 0
+    ZSCAN piece 0 COUNT 1
+    ZSCAN piece 0 COUNT 1 MATCH a*
     ~scanpairs ZSCAN z 0
     ~scanpairs ZSCAN z 0 COUNT 100
     ~scanpairs ZSCAN z 0 MATCH a* COUNT 100

@@ -114,6 +114,11 @@ export function toScanOptions(words: readonly Bytes[], takesNoValues = false): S
 
 const everything = (_name: Bytes): boolean => true
 
+/** A collection that is kept in one piece comes as one page. */
+export function wholePage(keys: Iterable<Bytes>): ScanPage {
+  return { keys: [...keys], cursor: 0 }
+}
+
 /** One page as a reply; `show` appends what stands for a name. Cursors are strings. [store.md 7.2] */
 export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Bytes, into: Bytes[]) => void): Reply {
   const items: Bytes[] = []

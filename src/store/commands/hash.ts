@@ -4,6 +4,7 @@ import { type Command, type CommandContext, command } from '../command.js'
 import { replyError } from '../errors.js'
 import { ok, type Reply } from '../reply.js'
 import { formatDecimal, parseDouble, parseInt64 } from '../text.js'
+import { isCompactHash } from '../values/compact.js'
 import { HashValue } from '../values/hash.js'
 import {
   cursorArg,
@@ -12,6 +13,7 @@ import {
   randomOptions,
   scanReply,
   toScanOptions,
+  wholePage,
   words,
 } from './collection-arguments.js'
 import { hashExpiryCommands } from './hash-expiry.js'
@@ -168,10 +170,12 @@ export const hashCommands: readonly Command[] = [
     deviations: 'NOVALUES came with redis 7.4',
     args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count] [NOVALUES]') },
     run({ key, cursor, options: given }, { db }) {
-      const fields = db.container(key, HashValue)?.fields
-      if (fields === undefined) return emptyScan
+      const hash = db.container(key, HashValue)
+      if (hash === undefined) return emptyScan
       const options = toScanOptions(given, true)
-      return scanReply(fields.scan(cursor, options.count), options, (field, into) => {
+      const { fields } = hash
+      const page = cursor === 0 && isCompactHash(hash) ? wholePage(fields.keys()) : fields.scan(cursor, options.count)
+      return scanReply(page, options, (field, into) => {
         into.push(field)
         if (!options.noValues) into.push(fields.get(field)!)
       })

@@ -5,6 +5,7 @@ import type { Value } from '../database.js'
 import { replyError } from '../errors.js'
 import { measure } from '../measure.js'
 import { parseInt64 } from '../text.js'
+import { isCompactHash, isCompactSortedSet, isIntegerSet } from '../values/compact.js'
 import { HashValue } from '../values/hash.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
@@ -14,41 +15,15 @@ import { helpCommand } from './help.js'
 // ---- encodings, with the default limits of redis-server 7.0 -----------------------------------------------------
 
 const longestEmbedded = 44
-const listpackValue = 64
-const hashListpackEntries = 512
-const setIntsetEntries = 512
-const zsetListpackEntries = 128
-
 function encodingOf(value: Value): string {
   if (typeof value === 'string') {
     if (parseInt64(value) !== undefined) return 'int'
     return value.length <= longestEmbedded ? 'embstr' : 'raw'
   }
-  if (value instanceof HashValue) return isSmallHash(value) ? 'listpack' : 'hashtable'
+  if (value instanceof HashValue) return isCompactHash(value) ? 'listpack' : 'hashtable'
   if (value instanceof SetValue) return isIntegerSet(value) ? 'intset' : 'hashtable'
-  if (value instanceof SortedSet) return isSmallSortedSet(value) ? 'listpack' : 'skiplist'
+  if (value instanceof SortedSet) return isCompactSortedSet(value) ? 'listpack' : 'skiplist'
   return value.type === 'list' ? 'quicklist' : value.type === 'string' ? 'raw' : value.type
-}
-
-function isSmallHash({ fields }: HashValue): boolean {
-  if (fields.size > hashListpackEntries) return false
-  for (const [field, text] of fields) if (field.length > listpackValue || text.length > listpackValue) return false
-  return true
-}
-
-function isIntegerSet({ members }: SetValue): boolean {
-  if (members.size > setIntsetEntries) return false
-  for (const member of members.keys()) if (parseInt64(member) === undefined) return false
-  return true
-}
-
-function isSmallSortedSet(set: SortedSet): boolean {
-  if (set.size > zsetListpackEntries) return false
-  let small = true
-  set.walk(0, set.size, false, (member) => {
-    small &&= member.length <= listpackValue
-  })
-  return small
 }
 
 // ---- memory -----------------------------------------------------------------------------------------------------

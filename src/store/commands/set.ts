@@ -4,6 +4,7 @@ import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
 import type { Reply } from '../reply.js'
+import { integersInOrder, isIntegerSet } from '../values/compact.js'
 import type { OrderedTable } from '../values/ordered-table.js'
 import { SetValue } from '../values/set.js'
 import {
@@ -15,6 +16,7 @@ import {
   scanReply,
   signedCount,
   toScanOptions,
+  wholePage,
   words,
 } from './collection-arguments.js'
 
@@ -141,10 +143,12 @@ export const setCommands: readonly Command[] = [
     since: '2.8.0',
     args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count]') },
     run({ key, cursor, options: given }, { db }) {
-      const members = db.container(key, SetValue)?.members
-      if (members === undefined) return emptyScan
+      const set = db.container(key, SetValue)
+      if (set === undefined) return emptyScan
       const options = toScanOptions(given)
-      return scanReply(members.scan(cursor, options.count), options, (member, into) => into.push(member))
+      const isWhole = cursor === 0 && isIntegerSet(set)
+      const page = isWhole ? wholePage(integersInOrder(set)) : set.members.scan(cursor, options.count)
+      return scanReply(page, options, (member, into) => into.push(member))
     },
   }),
 

@@ -5,6 +5,7 @@ import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
 import { nilArray, type Reply } from '../reply.js'
 import { formatScore } from '../text.js'
+import { isCompactSortedSet } from '../values/compact.js'
 import { SortedSet } from '../values/sorted-set.js'
 import {
   cursorArg,
@@ -15,6 +16,7 @@ import {
   randomOptions,
   scanReply,
   toScanOptions,
+  wholePage,
   words,
 } from './collection-arguments.js'
 import { popCount } from './list.js'
@@ -171,7 +173,9 @@ export const sortedSetCommands: readonly Command[] = [
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
       const options = toScanOptions(given)
-      return scanReply(set.scan(cursor, options.count), options, (member, into) => {
+      const isWhole = cursor === 0 && isCompactSortedSet(set)
+      const page = isWhole ? wholePage(set.members()) : set.scan(cursor, options.count)
+      return scanReply(page, options, (member, into) => {
         into.push(member, formatScore(set.score(member)!))
       })
     },

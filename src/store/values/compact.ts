@@ -1,0 +1,36 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { parseInt64 } from '../text.js'
+import type { HashValue } from './hash.js'
+import type { SetValue } from './set.js'
+import type { SortedSet } from './sorted-set.js'
+
+// Small collections that redis-server keeps in one piece, with its default limits. A client sees it in two places:
+// OBJECT ENCODING, and a scan, which gets such a collection whole, whatever COUNT says. [redis 7.0]
+
+const longestEntry = 64
+const mostFields = 512
+const mostIntegers = 512
+const mostScored = 128
+
+export function isCompactHash({ fields }: HashValue): boolean {
+  if (fields.size > mostFields) return false
+  for (const [field, text] of fields) if (field.length > longestEntry || text.length > longestEntry) return false
+  return true
+}
+
+export function isIntegerSet({ members }: SetValue): boolean {
+  if (members.size > mostIntegers) return false
+  for (const member of members.keys()) if (parseInt64(member) === undefined) return false
+  return true
+}
+
+/** The members of a set of integers as it is kept: ascending. */
+export function integersInOrder({ members }: SetValue): Bytes[] {
+  return [...members.keys()].sort((one, other) => (parseInt64(one)! < parseInt64(other)! ? -1 : 1))
+}
+
+export function isCompactSortedSet(set: SortedSet): boolean {
+  if (set.size > mostScored) return false
+  for (const member of set.members()) if (member.length > longestEntry) return false
+  return true
+}
