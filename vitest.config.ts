@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['test/package/**', 'test/twin/**', 'test/playwright/**', 'test/jest/**'],
+          exclude: ['test/package/**', 'test/twin/**', 'test/jest/**'],
         },
       },
       {

@@ -37,7 +37,6 @@ const steps: Step[] = [
   {
     name: 'jest',
     what: 'Jest on the CommonJS build',
-    missing: () => needs('test/jest/jest.config.cjs'),
     run: async (report) => {
       const args = ['--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report]
       await command([bin('jest'), ...args])
@@ -45,23 +44,11 @@ const steps: Step[] = [
     },
   },
   {
-    name: 'playwright',
-    what: 'Playwright',
-    missing: () => needs('test/playwright/playwright.config.ts') ?? missingChromium(),
-    run: async (report) => {
-      const status = await command([bin('playwright'), 'test', '--config', 'test/playwright/playwright.config.ts'], {
-        PLAYWRIGHT_JSON_OUTPUT_NAME: report,
-      })
-      return countPlaywright(report, status)
-    },
-  },
-  {
     ...vitest('twin', 'comparison with a real redis-server', 'twin'),
     missing: () =>
-      needs('test/twin') ??
-      (findRedisServer()
+      findRedisServer()
         ? undefined
-        : 'there is no redis-server on this machine (`npm run test:twin` obtains one from Debian)'),
+        : 'there is no redis-server on this machine (`npm run test:twin` obtains one from Debian)',
   },
 ]
 
@@ -139,23 +126,6 @@ function countJest(report: string): Outcome {
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   )
   return { passed: result.numPassedTests, failed: result.numFailedTests + brokenFiles.length }
-}
-
-function countPlaywright(report: string, status: number): Outcome {
-  if (!existsSync(report)) return { passed: 0, failed: 1 }
-  const { stats } = JSON.parse(readFileSync(report, 'utf8')) as { stats: { expected: number; unexpected: number } }
-  return { passed: stats.expected, failed: stats.unexpected || (status === 0 ? 0 : 1) }
-}
-
-function needs(path: string): string | undefined {
-  return existsSync(join(root, path)) ? undefined : `${path} does not exist yet`
-}
-
-function missingChromium(): string | undefined {
-  const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-  return places.some((place) => existsSync(place))
-    ? undefined
-    : 'there is no Chromium on this machine (on Debian: apt-get install chromium)'
 }
 
 function command(argv: string[], more: Record<string, string> = {}): Promise<number> {
