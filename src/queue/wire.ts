@@ -1,4 +1,4 @@
-import { type Bytes, fromArray, toArray, utf8 } from '../kernel/bytes.js'
+import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../kernel/bytes.js'
 import type { Attempt } from './attempt.js'
 import { type HeaderList, headerOf, noHeaders, type WireReply } from './headers.js'
 import { type HeaderRecord, networkErrors } from './script.js'
@@ -8,7 +8,10 @@ import { type HeaderRecord, networkErrors } from './script.js'
 export function requestOf(delivery: Attempt, given: string, method: string): Request {
   const { body } = delivery
   const { url, headers } = addressed(given, delivery.headers)
-  return new Request(url, body === '' ? { method, headers } : { method, headers, body: toArray(body) })
+  if (body === '') return new Request(url, { method, headers })
+  // A text of ASCII is its own bytes, and cheaper; but a Request would give it a content type of its own if it had none.
+  const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
+  return new Request(url, { method, headers, body: isText ? body : toArray(body) })
 }
 
 /** User and password of a url travel as a header; `Request` and `fetch` refuse them in the url. */
