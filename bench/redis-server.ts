@@ -1,17 +1,16 @@
 // A redis-server to compare with, where there is one.
 import { spawn } from 'node:child_process'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 
 export interface RedisServer {
   readonly port: number
   stop(): void
 }
 
-let port = 16_390
-
 /** Starts one that keeps nothing on disk; `undefined` when the machine has none. */
 export async function startRedis(): Promise<RedisServer | undefined> {
-  port++
+  // A port of its own: figures flush what they talk to.
+  const port = await freePort()
   const child = spawn('redis-server', ['--port', String(port), '--save', '', '--bind', '127.0.0.1'], {
     stdio: 'ignore',
   })
@@ -20,14 +19,27 @@ export async function startRedis(): Promise<RedisServer | undefined> {
     child.once('spawn', () => resolve(false))
   })
   if (missing) return undefined
-  while (!(await answers())) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (!(await answers(port))) {
+    if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   return {
     port,
     stop: () => child.kill(),
   }
 }
 
-function answers(): Promise<boolean> {
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => socket.end() && resolve(true)).once('error', () => resolve(false))
