@@ -160,38 +160,22 @@ export class Attempt implements AttemptEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & AttemptEntry {
-    const {
-      seq,
-      at,
-      cause,
-      type,
-      messageId,
-      kind,
-      url,
-      method,
-      retried,
-      maxRetries,
-      why,
-      waited,
-      headers,
-      body,
-      outcome,
-    } = this
+    const { waited, outcome } = this
     return {
-      seq,
-      at,
-      cause,
-      type,
-      messageId,
-      kind,
-      url,
-      method,
-      retried,
-      maxRetries,
-      why,
+      seq: this.seq,
+      at: this.at,
+      cause: this.cause,
+      type: this.type,
+      messageId: this.messageId,
+      kind: this.kind,
+      url: this.url,
+      method: this.method,
+      retried: this.retried,
+      maxRetries: this.maxRetries,
+      why: this.why,
       ...(waited !== undefined && { waited }),
-      headers,
-      body,
+      headers: this.headers,
+      body: this.body,
       ...(outcome && { outcome }),
     }
   }

@@ -87,10 +87,6 @@ export class MessageLog {
     return this.#records.select(wanted)
   }
 
-  get size(): number {
-    return this.#records.size
-  }
-
   /** Entries about one message, oldest first, without asking an index. */
   about(message: Message): readonly LogEntry[] {
     const entries: LogEntry[] = []
