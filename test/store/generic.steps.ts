@@ -100,7 +100,7 @@ export const steps: readonly Section[] = [
     PTTL missing
     EXPIRETIME missing
     PEXPIRETIME missing
-    PEXPIRE k 100500
+    PEXPIRE k 100400
     TTL k
     PEXPIRE k 100700
     TTL k
