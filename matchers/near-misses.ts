@@ -1,8 +1,8 @@
 import { instant } from '../src/kernel/clock.js'
 import { type Duration, milliseconds } from '../src/kernel/duration.js'
+import { nearestName } from '../src/kernel/nearest-name.js'
 import { timeSeenFrom } from '../src/report/instants.js'
 import type { Difference } from './compare.js'
-import { nearestName } from './compare.js'
 import type { Field } from './fields.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
