@@ -60,6 +60,12 @@ const stepFields: { readonly [T in EntryType]: (entry: EntryOf<T>) => Readonly<R
     messageId: plain(entry.messageId),
   }),
   workflow: (entry) => ({ runId: plain(entry.runId), state: plain(entry.state), to: address(entry.url) }),
+  setting: (entry) => ({
+    of: plain(entry.of),
+    name: plain(entry.name),
+    change: plain(entry.change),
+    value: plain(entry.value),
+  }),
   fault: (entry) => ({ point: plain(entry.point), fault: plain(entry.fault), target: address(entry.target) }),
 }
 
@@ -72,6 +78,7 @@ const stepFieldNames: Readonly<Record<EntryType, readonly string[]>> = {
   message: ['state', 'messageId', 'reason'],
   'dead-letter': ['to', 'status', 'error', 'kind', 'dlqId', 'messageId'],
   workflow: ['runId', 'state', 'to'],
+  setting: ['of', 'name', 'change', 'value'],
   fault: ['point', 'fault', 'target'],
 }
 

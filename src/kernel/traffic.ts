@@ -73,6 +73,11 @@ export interface PublishedEntry {
   readonly labels?: readonly string[]
   readonly callback?: string
   readonly failureCallback?: string
+  /** The expression that the message brought for its waits, as it was written. */
+  readonly retryDelay?: string
+  /** What it is recognised by when it is published again. */
+  readonly deduplicationId?: string
+  readonly contentBasedDeduplication?: true
   /** For callbacks: the message whose delivery is reported. */
   readonly sourceMessageId?: string
 }
@@ -140,6 +145,18 @@ export interface WorkflowEntry {
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 }
 
+/** What stays in force until it is changed again: `of` names the kind, `name` which one. */
+export interface SettingEntry {
+  readonly type: 'setting'
+  /** `service`: the whole queue was reset. */
+  readonly of: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service'
+  readonly name: string
+  /** A word for what happened: `created`, `paused`, `limited`, `rotated` … */
+  readonly change: string
+  /** What is in force from now on, as far as it is no secret. Periods in seconds. */
+  readonly value?: Readonly<Record<string, string | number | boolean>>
+}
+
 /** A fault rule struck. */
 export interface FaultEntry {
   readonly type: 'fault'
@@ -157,6 +174,7 @@ export type EntryBody =
   | MessageEntry
   | DeadLetterEntry
   | WorkflowEntry
+  | SettingEntry
   | FaultEntry
 export type EntryType = EntryBody['type']
 export type EntryOf<T extends EntryType> = EntryStamp & Extract<EntryBody, { type: T }>

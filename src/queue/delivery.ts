@@ -12,6 +12,7 @@ import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
 import { MessageLog, messageFields } from './log.js'
 import { type Carrier, type Draft, Message } from './message.js'
+import { notingIn } from './noted.js'
 import { Published } from './published.js'
 import type { Lane } from './queues.js'
 import { Records } from './records.js'
@@ -60,8 +61,11 @@ export class Courier implements Carrier {
     this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)
     this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message))
     this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention)
-    this.flow = new FlowControl(clock, policy.enforceQuotas ? limits.globalParallelism : undefined, (message) =>
-      this.#admit(message),
+    this.flow = new FlowControl(
+      clock,
+      policy.enforceQuotas ? limits.globalParallelism : undefined,
+      (message) => this.#admit(message),
+      notingIn(options.traffic),
     )
   }
 

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../kernel/clock.js'
 import { Line } from './line.js'
 import type { Message, WaitTicket } from './message.js'
+import type { NoteSetting } from './noted.js'
 import type { FlowControlLimits } from './publish.js'
 
 /** The limits and counters of one flow-control key. [queue.md 6.2] */
@@ -92,16 +93,18 @@ export class FlowControl {
   readonly #clock: Clock
   readonly #globalMax: number | undefined
   readonly #start: (message: Message) => void
+  readonly #note: NoteSetting
   readonly #globalLine = new Line<WaitTicket>()
 
   /**
    * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
    * @param start begins the attempt of a message that was admitted from a wait list
    */
-  constructor(clock: Clock, globalMax: number | undefined, start: (message: Message) => void) {
+  constructor(clock: Clock, globalMax: number | undefined, start: (message: Message) => void, note: NoteSetting) {
     this.#clock = clock
     this.#globalMax = globalMax
     this.#start = start
+    this.#note = note
   }
 
   /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
@@ -122,12 +125,20 @@ export class FlowControl {
   }
 
   #configure(key: FlowKey, limits: FlowControlLimits): void {
+    const { parallelismMax, rateMax, ratePeriod } = key
     if (!key.pinnedParallelism) key.parallelismMax = limits.parallelism
     if (!key.pinnedRate) {
       key.rateMax = limits.rate
       key.ratePeriod = limits.period
     }
+    const changed = parallelismMax !== key.parallelismMax || rateMax !== key.rateMax || ratePeriod !== key.ratePeriod
+    if (changed) this.#noteLimits(key, 'limited')
     this.admitWaiting(key)
+  }
+
+  #noteLimits(key: FlowKey, change: string): void {
+    const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
+    this.#note('flow-control', key.key, change, { parallelism, rate, period: rate === undefined ? undefined : period })
   }
 
   /** Whether a due message may start now; if not, it stands in the wait list and is started later. */
@@ -237,12 +248,14 @@ export class FlowControl {
   pause(name: string): void {
     const key = this.keyOf(name)
     key.paused = true
+    this.#note('flow-control', name, 'paused')
     this.#watchPeriod(key, this.#clock.now())
   }
 
   resume(name: string): void {
     const key = this.keyOf(name)
     key.paused = false
+    this.#note('flow-control', name, 'resumed')
     this.admitWaiting(key)
   }
 
@@ -261,6 +274,7 @@ export class FlowControl {
       if (limits.period !== undefined) key.ratePeriod = limits.period
       key.pinnedRate = true
     }
+    this.#noteLimits(key, 'pinned')
     this.#restartPeriod(key)
   }
 
@@ -269,9 +283,11 @@ export class FlowControl {
     const key = this.keyOf(name)
     if (which.parallelism) key.pinnedParallelism = false
     if (which.rate) key.pinnedRate = false
+    this.#note('flow-control', name, 'unpinned', which)
   }
 
   resetRate(name: string): void {
+    this.#note('flow-control', name, 'rate-reset')
     this.#restartPeriod(this.keyOf(name))
   }
 
@@ -279,6 +295,7 @@ export class FlowControl {
   reset(name: string): void {
     const key = this.keyOf(name)
     key.running.clear()
+    this.#note('flow-control', name, 'reset')
     this.#restartPeriod(key)
   }
 

@@ -67,6 +67,9 @@ export class Published implements PublishedEntry, EntryStamp {
       labels: settings.labels,
       callback: settings.callback?.url,
       failureCallback: settings.failureCallback?.url,
+      retryDelay: settings.retryDelay?.text,
+      deduplicationId: settings.deduplicationId,
+      contentBasedDeduplication: settings.contentBasedDeduplication || undefined,
       sourceMessageId: source?.id,
     }
     return {
@@ -97,6 +100,9 @@ type Optional =
   | 'labels'
   | 'callback'
   | 'failureCallback'
+  | 'retryDelay'
+  | 'deduplicationId'
+  | 'contentBasedDeduplication'
   | 'sourceMessageId'
 
 /** The optional fields read through as well; declared apart, because an accessor may be undefined and a field not. */
@@ -109,6 +115,9 @@ const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => Publishe
   labels: (draft) => draft.settings.labels,
   callback: (draft) => draft.settings.callback?.url,
   failureCallback: (draft) => draft.settings.failureCallback?.url,
+  retryDelay: (draft) => draft.settings.retryDelay?.text,
+  deduplicationId: (draft) => draft.settings.deduplicationId,
+  contentBasedDeduplication: (draft) => draft.settings.contentBasedDeduplication || undefined,
   sourceMessageId: (draft) => draft.source?.id,
 }
 for (const [name, read] of Object.entries(optionalReaders)) {

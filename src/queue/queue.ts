@@ -16,6 +16,7 @@ import { headerOf } from './headers.js'
 import { singleId } from './ids.js'
 import type { MessageLog } from './log.js'
 import type { Message, Origin } from './message.js'
+import { type NoteSetting, notingIn } from './noted.js'
 import { planOf } from './plan.js'
 import { type PublishHeaders, type PublishSettings, type RawSettings, readSettings } from './publish.js'
 import { publishOptions, type ReadContext } from './publish-options.js'
@@ -127,6 +128,7 @@ export class Queue {
   readonly #window: SignatureWindow
   readonly #region: string
   readonly #context: ReadContext
+  readonly #note: NoteSetting
   #holdings: Holdings
 
   constructor(options: QueueOptions) {
@@ -140,7 +142,8 @@ export class Queue {
     this.limits = planOf(policy)
     this.words = words
     this.destinations = destinations
-    this.keys = new SigningKeys(random, options.keys)
+    this.#note = notingIn(traffic)
+    this.keys = new SigningKeys(random, options.keys, () => this.#note('signing-keys', 'current', 'rotated'))
     this.#context = { words, policy, limits: this.limits }
     this.#holdings = this.#fresh()
   }
@@ -149,6 +152,7 @@ export class Queue {
   reset(): void {
     this.courier.stop()
     this.schedules.stop()
+    this.#note('service', 'queue', 'reset')
     this.#diagnostics.clear()
     this.#holdings = this.#fresh()
   }
@@ -171,9 +175,8 @@ export class Queue {
       nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
       laneOf: (name) => lanes.open(name),
     })
-    const schedules = new Schedules(clock, random, policy, limits, (schedule, meanwhile) =>
-      this.#trigger(schedule, meanwhile),
-    )
+    const trigger = (schedule: Schedule, meanwhile: boolean) => this.#trigger(schedule, meanwhile)
+    const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note)
     return {
       urlGroups: new UrlGroups(now, policy, limits),
       lanes,
@@ -361,6 +364,7 @@ export class Queue {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       schedule.error = error.message
+      this.#note('schedule', schedule.id, 'refused', { reason: error.message })
       return []
     }
   }
@@ -406,6 +410,7 @@ export class Queue {
 
   deleteQueue(name: string): void {
     const lane = this.lanes.delete(name)
+    if (lane !== undefined) this.#note('queue', name, 'deleted')
     for (const message of lane?.all() ?? []) this.courier.cancel(message)
   }
 
@@ -413,17 +418,21 @@ export class Queue {
     const lane = this.lanes.open(name)
     lane.paused = true
     lane.updatedAt = this.#clock.now()
+    this.#note('queue', name, 'paused')
   }
 
   resumeQueue(name: string): void {
     const lane = this.lanes.open(name)
     lane.paused = false
     lane.updatedAt = this.#clock.now()
+    this.#note('queue', name, 'resumed')
     this.courier.advanceLane(lane)
   }
 
   upsertQueue(name: string, parallelism: number, paused: boolean | undefined): void {
-    this.courier.advanceLane(this.lanes.upsert(name, parallelism, paused))
+    const lane = this.lanes.upsert(name, parallelism, paused)
+    this.#note('queue', name, 'set', { parallelism, paused: lane.paused })
+    this.courier.advanceLane(lane)
   }
 
   /** Why a message is where it is, in sentences. */

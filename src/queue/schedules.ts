@@ -6,6 +6,7 @@ import { CronExpression } from './cron.js'
 import { refusals } from './errors.js'
 import { IdSource } from './ids.js'
 import type { Message } from './message.js'
+import type { NoteSetting } from './noted.js'
 import type { PublishHeaders, PublishSettings, RawSettings } from './publish.js'
 
 export interface ScheduleDraft {
@@ -53,6 +54,7 @@ export class Schedules {
   readonly #limits: QueueLimits
   readonly #ids: IdSource
   readonly #publish: (schedule: Schedule, meanwhile: boolean) => readonly Message[]
+  readonly #note: NoteSetting
 
   /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
   constructor(
@@ -61,12 +63,14 @@ export class Schedules {
     policy: Policy,
     limits: QueueLimits,
     publish: (schedule: Schedule, meanwhile: boolean) => readonly Message[],
+    note: NoteSetting,
   ) {
     this.#clock = clock
     this.#policy = policy
     this.#limits = limits
     this.#ids = new IdSource(random.fork('schedule'), 'scd_', 28)
     this.#publish = publish
+    this.#note = note
   }
 
   get(id: string): Schedule | undefined {
@@ -96,13 +100,25 @@ export class Schedules {
       schedule.paused = replacedScheduleStaysPaused && before.paused
     }
     this.#schedules.set(id, schedule)
+    const { cron, destination: to } = draft
+    this.#note('schedule', id, before === undefined ? 'created' : 'replaced', { cron, to, paused: schedule.paused })
     this.#plan(schedule, now)
     return schedule
   }
 
   delete(id: string): void {
-    this.#schedules.get(id)?.timer?.cancel()
+    const schedule = this.#schedules.get(id)
+    if (schedule === undefined) return
+    schedule.timer?.cancel()
     this.#schedules.delete(id)
+    this.#note('schedule', id, 'deleted')
+  }
+
+  /** While it is paused its slots pass without a message. */
+  setPaused(schedule: Schedule, paused: boolean): void {
+    if (schedule.paused === paused) return
+    schedule.paused = paused
+    this.#note('schedule', schedule.id, paused ? 'paused' : 'resumed')
   }
 
   /** Triggers a schedule now, whether or not it is paused; its slots stay as they are. */
@@ -113,6 +129,7 @@ export class Schedules {
         `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
       )
     }
+    this.#note('schedule', id, 'fired-by-hand')
     return this.#trigger(schedule, false)
   }
 

@@ -41,7 +41,11 @@ export class SigningKeys implements SigningKeyPair {
   #former: string[] = []
   readonly #ids: IdSource
 
-  constructor(random: Random, given: Partial<SigningKeyPair> = {}) {
+  constructor(
+    random: Random,
+    given: Partial<SigningKeyPair> = {},
+    private readonly rotated: () => void = () => {},
+  ) {
     this.#ids = new IdSource(random.fork('signing-key'), 'sig_', 28)
     this.#current = given.current ?? this.#ids.next()
     this.#next = given.next ?? this.#ids.next()
@@ -65,6 +69,7 @@ export class SigningKeys implements SigningKeyPair {
     this.#former.unshift(this.#current)
     this.#current = this.#next
     this.#next = this.#ids.next()
+    this.rotated()
     return this.pair()
   }
 

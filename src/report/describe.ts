@@ -52,6 +52,8 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
         head: `workflow run ${plainText(entry.runId)} of ${urlText(entry.url)}: ${plainText(entry.state)}`,
         details: [],
       }
+    case 'setting':
+      return { head: setting(entry), details: [] }
     case 'fault':
       return {
         head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlText(entry.target)}` : ''}`,
@@ -88,6 +90,15 @@ export function answerText(status: number, error: string | undefined): string {
 /** `12s until 09:00:12.000`. */
 export function waitText(from: number, until: number): string {
   return `${formatDuration(until - from)} until ${timeSeenFrom(until, from)}`
+}
+
+/** `schedule nightly created: cron "0 3 * * *", to https://…`. */
+function setting(entry: EntryOf<'setting'>): string {
+  const value = Object.entries(entry.value ?? {}).map(
+    ([name, what]) => `${plainText(name)} ${quoted(String(what), urlLength)}`,
+  )
+  const what = `${entry.of.replace('-', ' ')} ${quoted(entry.name, wordLength)} ${plainText(entry.change.replaceAll('-', ' '))}`
+  return value.length === 0 ? what : `${what}: ${value.join(', ')}`
 }
 
 function request(entry: EntryOf<'request'>, wording: Wording): Description {

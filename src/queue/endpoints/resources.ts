@@ -31,11 +31,11 @@ export const resourceEndpoints: readonly Row[] = [
     done(queue.schedules.delete(call.params.id!)),
   ),
   row(['PATCH', 'POST'], '/v2/schedules/:id/pause', 'Pause a schedule.', (call, { queue }) => {
-    schedule(queue, call).paused = true
+    queue.schedules.setPaused(schedule(queue, call), true)
     return empty()
   }),
   row(['PATCH', 'POST'], '/v2/schedules/:id/resume', 'Resume a schedule.', (call, { queue }) => {
-    schedule(queue, call).paused = false
+    queue.schedules.setPaused(schedule(queue, call), false)
     return empty()
   }),
 
