@@ -1,7 +1,7 @@
 import { text } from '../src/kernel/bytes.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/instants.js'
-import { address, body, type Field, headers, plain } from './fields.js'
+import { address, body, type Field, headers, moment, plain } from './fields.js'
 import { isPlainObject, literal } from './literal.js'
 import {
   type Candidate,
@@ -67,6 +67,14 @@ const stepFields: { readonly [T in EntryType]: (entry: EntryOf<T>) => Readonly<R
     value: plain(entry.value),
   }),
   fault: (entry) => ({ point: plain(entry.point), fault: plain(entry.fault), target: address(entry.target) }),
+  'flow-control': (entry) => ({
+    decision: plain(entry.decision),
+    flowControlKey: plain(entry.flowControlKey),
+    reason: plain(entry.reason),
+    messageId: plain(entry.messageId),
+  }),
+  clock: (entry) => ({ call: plain(entry.call), to: moment(entry.to), moves: plain(entry.moves) }),
+  dropped: (entry) => ({ count: plain(entry.count) }),
 }
 
 const stepFieldNames: Readonly<Record<EntryType, readonly string[]>> = {
@@ -80,6 +88,9 @@ const stepFieldNames: Readonly<Record<EntryType, readonly string[]>> = {
   workflow: ['runId', 'state', 'to'],
   setting: ['of', 'name', 'change', 'value'],
   fault: ['point', 'fault', 'target'],
+  'flow-control': ['decision', 'flowControlKey', 'reason', 'messageId'],
+  clock: ['call', 'to', 'moves'],
+  dropped: ['count'],
 }
 
 /** Entries that fit the steps in this order, with anything between them. */

@@ -23,8 +23,10 @@ export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
  * `createSandbox({ policy: { … } })` overrides any of them.
  */
 export interface Policy {
-  /** Entries that the traffic log keeps, `undefined` for all; a server keeps 200,000 unless told otherwise. */
+  /** Entries that the traffic log keeps, `undefined` for all, 0 for no capturing at all; of more the older half goes. */
   trafficLimit: number | undefined
+  /** Bytes of bodies that the traffic log keeps, `undefined` for all; of more the older half of the entries goes. */
+  trafficBytes: number | undefined
   /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
   maxRequestSize: number
   /** Commands per virtual day, `undefined` for no limit. [store.md 10] */
@@ -107,7 +109,8 @@ export interface Policy {
 }
 
 export const defaultPolicy: Policy = {
-  trafficLimit: undefined,
+  trafficLimit: 200_000,
+  trafficBytes: 268_435_456,
   maxRequestSize: 10_485_760,
   dailyRequestLimit: undefined,
   monthlyRequestLimit: undefined,

@@ -262,7 +262,8 @@ export class Sandbox {
       ...(options.warn && { warn: options.warn }),
     })
     const random = createRandom(options.seed ?? 1)
-    const traffic = new Traffic(() => clock.now(), policy.trafficLimit)
+    const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
+    clock.onDrive((call) => traffic.moves(call))
     const journal = this.#buildStore(clock, random, traffic)
     const destinations = this.#buildDestinations()
     const queue = this.#buildQueue(clock, random, traffic, destinations)

@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
 import type { Bytes } from '../kernel/bytes.js'
 import type { VirtualClock } from '../kernel/clock.js'
-import type { RequestAnswer, ServiceName, Traffic } from '../kernel/traffic.js'
+import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location } from './address.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from './service.js'
 import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
@@ -37,27 +37,31 @@ export function createGateway(options: GatewayOptions): Exchange {
   }
 
   function answer(call: Call, body: Bytes, location: Location): Answer | Promise<Answer> {
-    const entry = options.traffic.append({
-      type: 'request',
-      service: location.service,
-      method: call.method,
-      url: withoutToken(call.url, options.vocabulary),
-      headers: call.headers.map(withoutCredentials),
-      body,
-    })
+    const entry = options.traffic.keeps ? logRequest(call, body, location.service) : undefined
     const finish = (given: Answer): Answer => {
       const sent: Answer = {
         ...given,
         headers: given.headers.map((header) => inVendorWords(header, options.vocabulary)),
       }
-      options.traffic.complete(entry, { answer: logged(sent, options.clock.now()) })
+      if (entry !== undefined) options.traffic.complete(entry, { answer: logged(sent, options.clock.now()) })
       options.clock.letOutsideContinue()
       return call.method === 'HEAD' ? { ...sent, body: null } : sent
     }
     const served = routes
       .get(location.service)!
-      .serve(new RoutedCall(call, body, location, options.vocabulary, entry.seq))
+      .serve(new RoutedCall(call, body, location, options.vocabulary, entry?.seq ?? 0))
     return served instanceof Promise ? served.then(finish) : finish(served)
+  }
+
+  function logRequest(call: Call, body: Bytes, service: ServiceName): EntryStamp & RequestEntry {
+    return options.traffic.append({
+      type: 'request',
+      service,
+      method: call.method,
+      url: withoutToken(call.url, options.vocabulary),
+      headers: call.headers.map(withoutCredentials),
+      body,
+    })
   }
 }
 

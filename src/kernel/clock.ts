@@ -62,6 +62,10 @@ export interface Follower {
 export type ClockMode = (typeof clockModes)[number]
 export const clockModes = ['manual', 'auto', 'real'] as const
 
+/** Hears of the calls that move time; what it returns is called when the move has ended. */
+export type DriveListener = (call: DriveCall) => () => void
+export type DriveCall = 'advance' | 'advanceTo' | 'drain'
+
 export interface ClockOptions {
   readonly startAt: number
   readonly mode?: ClockMode
@@ -118,6 +122,7 @@ export class VirtualClock implements Clock {
   #hostTimer: ReturnType<typeof setTimeout> | undefined
   #pumping = false
   #stopped = false
+  #drivers = new Set<DriveListener>()
   #listeners = new Set<(from: number, to: number) => void>()
   #failures: unknown[] = []
 
@@ -136,6 +141,12 @@ export class VirtualClock implements Clock {
 
   now(): number {
     return this.mode === 'real' ? Math.max(this.#now, this.#now + hostNow() - this.#hostStart) : this.#now
+  }
+
+  /** Calls back when `advance`, `advanceTo` or `drain` begins; what the listener returns is called when it ends. */
+  onDrive(listener: DriveListener): () => void {
+    this.#drivers.add(listener)
+    return () => this.#drivers.delete(listener)
   }
 
   /** Calls back on every move of virtual time. */
@@ -307,7 +318,7 @@ export class VirtualClock implements Clock {
     hostClearTimeout(alarm)
   }
 
-  async #drive(name: string, move: () => Promise<void>): Promise<void> {
+  async #drive(name: DriveCall, move: () => Promise<void>): Promise<void> {
     if (this.#stopped)
       throw new Error(
         `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
@@ -326,12 +337,14 @@ export class VirtualClock implements Clock {
     return this.#driveNow(name, move)
   }
 
-  async #driveNow(name: string, move: () => Promise<void>): Promise<void> {
+  async #driveNow(name: DriveCall, move: () => Promise<void>): Promise<void> {
     this.#driving = name
+    const ends = [...this.#drivers].map((listener) => listener(name))
     try {
       await move()
     } finally {
       this.#driving = undefined
+      for (const end of ends) end()
       this.#wake()
     }
   }

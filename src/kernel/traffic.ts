@@ -80,6 +80,23 @@ export interface PublishedEntry {
   readonly contentBasedDeduplication?: true
   /** For callbacks: the message whose delivery is reported. */
   readonly sourceMessageId?: string
+  /** What its publisher asked to hide, with `Redact-Fields`; every rendering does. */
+  readonly redact?: HiddenFields
+}
+
+/** Parts of a message that no rendering shows. */
+export interface HiddenFields {
+  readonly body: boolean
+  readonly allHeaders: boolean
+  /** Lower-case names. */
+  readonly headers: ReadonlySet<string>
+}
+
+/** Keys that were added, removed and changed, as `store.diff()` tells them. */
+export interface StoreChange {
+  readonly added: readonly object[]
+  readonly removed: readonly object[]
+  readonly changed: readonly { readonly before: object; readonly after: object }[]
 }
 
 /** One delivery attempt. `outcome` is there once it ended. */
@@ -99,6 +116,10 @@ export interface AttemptEntry {
   readonly workflowRunId?: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: Bytes
+  /** What its publisher asked to hide. */
+  readonly redact?: HiddenFields | undefined
+  /** What the delivery changed in the data store; only while `traffic.watchStore()` looks. */
+  store?: StoreChange
   outcome?: AttemptOutcome | undefined
   /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
   endedAfter?: number
@@ -165,6 +186,39 @@ export interface FaultEntry {
   readonly target: string
 }
 
+/** Flow control held a message back, or let it go after that. Who may start at once leaves no entry. */
+export interface FlowControlEntry {
+  readonly type: 'flow-control'
+  readonly decision: 'held' | 'admitted'
+  readonly messageId: string
+  /** Absent when the limit of all calls in flight decided. */
+  readonly flowControlKey?: string
+  /** `held`: the limit that decided, `parallelism 2 of 2`. `admitted`: how long it was held, `held for 3s`. */
+  readonly reason: string
+}
+
+/** The test moved time. Moves that follow each other with nothing between them are one entry. */
+export interface ClockEntry {
+  readonly type: 'clock'
+  readonly call: 'advance' | 'advanceTo' | 'drain'
+  /** Where time stood when the move ended; absent while it goes on. */
+  to?: number
+  /** Moves in this entry. */
+  moves: number
+  /** `seq` of the last entry that was there when the move ended. */
+  endedAfter?: number
+}
+
+/** Stands first when the log is full, for everything that it has forgotten. */
+export interface DroppedEntry {
+  readonly type: 'dropped'
+  /** Entries that were forgotten so far. */
+  readonly count: number
+  /** The limit that was met: entries, or bytes of their bodies. */
+  readonly limit: number
+  readonly unit: 'entries' | 'bytes'
+}
+
 export type EntryBody =
   | RequestEntry
   | CommandEntry
@@ -176,9 +230,41 @@ export type EntryBody =
   | WorkflowEntry
   | SettingEntry
   | FaultEntry
+  | FlowControlEntry
+  | ClockEntry
+  | DroppedEntry
 export type EntryType = EntryBody['type']
 export type EntryOf<T extends EntryType> = EntryStamp & Extract<EntryBody, { type: T }>
 export type Entry = EntryStamp & EntryBody
+
+/** Every type of entry; the compiler keeps the list complete. */
+export const entryTypes: Readonly<Record<EntryType, true>> = {
+  request: true,
+  command: true,
+  keyspace: true,
+  published: true,
+  attempt: true,
+  message: true,
+  'dead-letter': true,
+  workflow: true,
+  setting: true,
+  fault: true,
+  'flow-control': true,
+  clock: true,
+  dropped: true,
+}
+
+export function isEntryType(word: string): word is EntryType {
+  return Object.hasOwn(entryTypes, word)
+}
+
+/** How much a traffic log keeps. */
+export interface TrafficLimits {
+  /** Entries; of more the older half goes. 0: nothing is captured, and only the queue's events are announced. Default: all. */
+  readonly entries?: number | undefined
+  /** Bytes of bodies and answers together; beyond it the older half goes. Default: all. */
+  readonly bytes?: number | undefined
+}
 
 /** Entries by type and by message. */
 interface TrafficIndex {
@@ -191,17 +277,35 @@ interface TrafficIndex {
  * index is made by the first question, so that who only counts or listens does not pay for it.
  */
 export class Traffic {
+  /** False when nothing is kept, so that nobody needs to describe what would be thrown away. */
+  readonly keeps: boolean
   readonly #now: () => number
   readonly #limit: number
+  readonly #byteLimit: number
   #entries: Entry[] = []
+  #bytes = 0
+  #dropped = 0
   #index: TrafficIndex | undefined
   #subscribers = new Set<(entry: Entry) => void>()
   #sequence = 0
 
-  /** @param limit entries that are kept; beyond it the older half goes. Default: all. */
-  constructor(now: () => number, limit: number = Number.POSITIVE_INFINITY) {
+  /** @param limits what is kept, or how many entries. Default: all. */
+  constructor(now: () => number, limits: TrafficLimits | number = {}) {
+    const { entries, bytes } = typeof limits === 'number' ? { entries: limits } : (limits as TrafficLimits)
     this.#now = now
-    this.#limit = limit
+    this.#limit = checkedLimit(entries)
+    this.#byteLimit = checkedLimit(bytes)
+    this.keeps = this.#limit > 0
+  }
+
+  /** A log of entries that were recorded before; nothing is added to it. */
+  static recorded(entries: readonly Entry[]): Traffic {
+    const traffic = new Traffic(() => entries.at(-1)?.at ?? 0)
+    traffic.#entries = [...entries]
+    traffic.#sequence = entries.at(-1)?.seq ?? 0
+    const first = entries[0]
+    if (first?.type === 'dropped') traffic.#dropped = first.count
+    return traffic
   }
 
   append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
@@ -223,14 +327,42 @@ export class Traffic {
   }
 
   #file(entry: Entry): void {
-    this.#entries.push(entry)
-    if (this.#entries.length > this.#limit) this.#forgetOlderHalf()
-    else if (this.#index !== undefined) index(this.#index, entry)
+    if (this.keeps) {
+      this.#entries.push(entry)
+      const { type } = entry
+      if (type === 'request' || type === 'published') this.#bytes += entry.body.length
+      if (this.#isFull) this.#forgetOlderHalf()
+      else if (this.#index !== undefined) index(this.#index, entry)
+    }
     if (this.#subscribers.size > 0) this.#tell(entry)
   }
 
+  get #isFull(): boolean {
+    return this.#entries.length > this.#limit || (this.#bytes > this.#byteLimit && this.#entries.length > 2)
+  }
+
+  /** Makes room; an entry that tells how much is gone takes the place of the last one that went. */
   #forgetOlderHalf(): void {
-    this.#entries = this.#entries.slice(-Math.ceil(this.#limit / 2))
+    const byEntries = this.#entries.length > this.#limit
+    do {
+      const keep = Math.max(1, Math.floor(this.#entries.length / 2) - 1)
+      const kept = this.#entries.slice(-keep)
+      const gone = this.#entries[this.#entries.length - keep - 1]!
+      const count = this.#dropped + this.#entries.length - keep - (this.#dropped > 0 ? 1 : 0)
+      this.#bytes = 0
+      for (const entry of kept) this.#bytes += weightOf(entry)
+      const limit = byEntries ? this.#limit : this.#byteLimit
+      const mark: Entry = {
+        seq: gone.seq,
+        at: gone.at,
+        type: 'dropped',
+        count,
+        limit,
+        unit: byEntries ? 'entries' : 'bytes',
+      }
+      this.#entries = this.#limit > 1 ? [mark, ...kept] : kept
+      this.#dropped = count
+    } while (this.#isFull)
     this.#index = undefined
   }
 
@@ -242,15 +374,35 @@ export class Traffic {
     return this.#index
   }
 
-  /** Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced. */
-  complete<E extends RequestEntry | AttemptEntry>(
+  /**
+   * Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced.
+   * @param bytes of the answer, when `end` does not hold it
+   */
+  complete<E extends RequestEntry | AttemptEntry | ClockEntry>(
     entry: E,
     end?: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
+    bytes = 0,
   ): void {
     if (end !== undefined) Object.assign(entry, end)
     // A late answer completes an attempt a second time: it ended when it was given up.
     entry.endedAfter ??= this.#sequence
+    this.#bytes += bytes
+    if (entry.type === 'request') this.#bytes += entry.answer?.body?.length ?? 0
+    if (this.#isFull) this.#forgetOlderHalf()
     if (this.#subscribers.size > 0) this.#tell(entry as unknown as Entry)
+  }
+
+  /** The test moves time. @returns what to call when the move has ended */
+  moves(call: ClockEntry['call']): () => void {
+    const last = this.#entries.at(-1)
+    const goesOn = last?.type === 'clock' && last.call === call && last.to === this.#now()
+    const entry: ClockEntry & EntryStamp = goesOn ? last : this.append({ type: 'clock', call, moves: 0 })
+    entry.moves++
+    return () => {
+      entry.to = this.#now()
+      delete entry.endedAfter
+      this.complete(entry)
+    }
   }
 
   get entries(): readonly Entry[] {
@@ -259,6 +411,16 @@ export class Traffic {
 
   get size(): number {
     return this.#entries.length
+  }
+
+  /** Entries that were forgotten because the log was full. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** `seq` of the newest entry, 0 before the first; forgotten ones count. */
+  get latest(): number {
+    return this.#sequence
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
@@ -271,9 +433,29 @@ export class Traffic {
   }
 
   find(seq: number): Entry | undefined {
-    // Entries are consecutive, so the first one tells where each other stands.
-    const first = this.#entries[0]
-    return first === undefined ? undefined : this.#entries[seq - first.seq]
+    const entry = this.#entries[this.#placeAfter(seq - 1)]
+    return entry?.seq === seq ? entry : undefined
+  }
+
+  /** The entries with a higher `seq`. */
+  after(seq: number): readonly Entry[] {
+    return seq <= 0 ? this.#entries : this.#entries.slice(this.#placeAfter(seq))
+  }
+
+  /** Where the first entry with a higher `seq` stands. Entries are consecutive, but for recorded ones. */
+  #placeAfter(seq: number): number {
+    const entries = this.#entries
+    const first = entries[0]
+    if (first === undefined || seq < first.seq) return 0
+    const guess = seq - first.seq
+    if (entries[guess]?.seq === seq) return guess + 1
+    let [low, high] = [0, entries.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (entries[middle]!.seq > seq) high = middle
+      else low = middle + 1
+    }
+    return low
   }
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
@@ -285,12 +467,27 @@ export class Traffic {
   /** Forgets all entries; numbering goes on. */
   clear(): void {
     this.#entries = []
+    this.#bytes = 0
+    this.#dropped = 0
     this.#index = undefined
   }
 
   #tell(entry: Entry): void {
     for (const subscriber of this.#subscribers) subscriber(entry)
   }
+}
+
+function checkedLimit(limit: number | undefined): number {
+  if (limit === undefined) return Number.POSITIVE_INFINITY
+  if (limit >= 0) return limit
+  throw new RangeError(`A traffic log keeps 0 or more, or undefined for all; got ${limit}.`)
+}
+
+/** Bytes of bodies. An attempt's own body is that of its message. */
+function weightOf(entry: Entry): number {
+  if (entry.type === 'request') return entry.body.length + (entry.answer?.body?.length ?? 0)
+  if (entry.type === 'published') return entry.body.length
+  return entry.type === 'attempt' ? (entry.outcome?.body.length ?? 0) : 0
 }
 
 function index({ byType, byMessage }: TrafficIndex, entry: Entry): void {

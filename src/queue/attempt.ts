@@ -1,7 +1,15 @@
 import { type Bytes, text, toArray } from '../kernel/bytes.js'
-import type { AttemptEntry, AttemptOutcome, EntryStamp, MessageKind } from '../kernel/traffic.js'
+import type {
+  AttemptEntry,
+  AttemptOutcome,
+  EntryStamp,
+  HiddenFields,
+  MessageKind,
+  StoreChange,
+} from '../kernel/traffic.js'
 import { type HeaderList, headerOf, statusText, type WireReply } from './headers.js'
 import type { Message } from './message.js'
+import { hiddenFields } from './published.js'
 import type { RetryWait } from './retry.js'
 
 /** Builds what is costly about a delivery, when somebody looks. */
@@ -26,6 +34,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   at = 0
   cause = 0
   endedAfter?: number
+  declare store?: StoreChange
   readonly message: Message
   readonly retried: number
   /** The signing key in force when the attempt began. */
@@ -139,6 +148,10 @@ export class Attempt implements AttemptEntry, EntryStamp {
 
   get bytes(): Uint8Array<ArrayBuffer> {
     return toArray(this.body)
+  }
+
+  get redact(): HiddenFields | undefined {
+    return hiddenFields(this.message)
   }
 
   header(name: string): string | undefined {

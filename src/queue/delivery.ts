@@ -66,6 +66,10 @@ export class Courier implements Carrier {
       policy.enforceQuotas ? limits.globalParallelism : undefined,
       (message) => this.#admit(message),
       notingIn(options.traffic),
+      ({ id: messageId, trail }, decision, reason, flowControlKey) => {
+        const which = flowControlKey === undefined ? {} : { flowControlKey }
+        options.traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
+      },
     )
   }
 
@@ -256,7 +260,7 @@ export class Courier implements Carrier {
       this.log.write(message, 'DELIVERED', now)
       attempt.end(now, reply, 'DELIVERED', undefined)
     } else this.#failed(message, attempt, reply, now)
-    traffic.complete(attempt)
+    traffic.complete(attempt, undefined, reply.body.length)
     this.#report(message, attempt, reply)
     this.flow.release(message)
     if (message.ended) this.#conclude(message)

@@ -1,4 +1,6 @@
 import type { Clock, Timer } from '../kernel/clock.js'
+import { formatDuration } from '../kernel/duration.js'
+import type { FlowControlEntry } from '../kernel/traffic.js'
 import { Line } from './line.js'
 import type { Message, WaitTicket } from './message.js'
 import type { NoteSetting } from './noted.js'
@@ -55,6 +57,16 @@ export class FlowKey {
     )
   }
 
+  /** Why nobody may start now, as a sentence part. */
+  blockedBy(now: number): string {
+    if (this.paused) return 'paused'
+    if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
+      return `parallelism ${this.parallelismCount} of ${this.parallelismMax}`
+    if (this.rateMax !== undefined && this.rateCount >= this.rateMax)
+      return `rate ${this.rateCount} of ${this.rateMax}, for ${formatDuration(Math.max(0, this.periodEnd() - now))} more`
+    return `${this.waitListSize} before it in the wait list`
+  }
+
   wait(ticket: WaitTicket): void {
     this.#line.push(ticket)
     this.#size++
@@ -85,6 +97,14 @@ export class FlowKey {
   }
 }
 
+/** Hears which messages were held back and let go. */
+export type NoteDecision = (
+  message: Message,
+  decision: FlowControlEntry['decision'],
+  reason: string,
+  key?: string,
+) => void
+
 /** Who may call now: parallelism and rate by key, and all calls in flight together. */
 export class FlowControl {
   readonly keys: Map<string, FlowKey> = new Map()
@@ -94,17 +114,25 @@ export class FlowControl {
   readonly #globalMax: number | undefined
   readonly #start: (message: Message) => void
   readonly #note: NoteSetting
+  readonly #decide: NoteDecision
   readonly #globalLine = new Line<WaitTicket>()
 
   /**
    * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
    * @param start begins the attempt of a message that was admitted from a wait list
    */
-  constructor(clock: Clock, globalMax: number | undefined, start: (message: Message) => void, note: NoteSetting) {
+  constructor(
+    clock: Clock,
+    globalMax: number | undefined,
+    start: (message: Message) => void,
+    note: NoteSetting,
+    decide: NoteDecision,
+  ) {
     this.#clock = clock
     this.#globalMax = globalMax
     this.#start = start
     this.#note = note
+    this.#decide = decide
   }
 
   /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
@@ -148,6 +176,7 @@ export class FlowControl {
     if (flow !== undefined) {
       const key = this.keyOf(flow.key)
       if (key.waitListSize > 0 || !key.hasRoom(now)) {
+        this.#decide(message, 'held', key.blockedBy(now), key.key)
         message.ticket = { message, since: now, live: true, awaited: !message.meanwhile }
         key.wait(message.ticket)
         this.admitWaiting(key)
@@ -160,6 +189,7 @@ export class FlowControl {
 
   #askGlobal(message: Message, now: number): boolean {
     if (this.#globalMax !== undefined && this.inFlight >= this.#globalMax) {
+      this.#decide(message, 'held', `${this.inFlight} of ${this.#globalMax} calls in flight`)
       message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: !message.meanwhile }
       this.#globalLine.push(message.ticket)
       return false
@@ -201,7 +231,9 @@ export class FlowControl {
       const message = key.next()
       if (message === undefined) break
       this.#take(key, message, now)
-      if (this.#askGlobal(message, now)) this.#start(message)
+      if (!this.#askGlobal(message, now)) continue
+      this.#admitted(message, now, key.key)
+      this.#start(message)
     }
     this.#watchPeriod(key, now)
   }
@@ -241,8 +273,14 @@ export class FlowControl {
       if (!ticket.live) continue
       ticket.live = false
       this.inFlight++
+      this.#admitted(ticket.message, this.#clock.now())
       this.#start(ticket.message)
     }
+  }
+
+  #admitted(message: Message, now: number, key?: string): void {
+    const since = message.ticket?.since ?? now
+    this.#decide(message, 'admitted', `held for ${formatDuration(now - since)}`, key)
   }
 
   pause(name: string): void {

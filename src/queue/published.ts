@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { EntryStamp, MessageKind, PublishedEntry } from '../kernel/traffic.js'
+import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../kernel/traffic.js'
 import type { HeaderList } from './headers.js'
 import type { Draft, Message } from './message.js'
 
@@ -104,6 +104,7 @@ type Optional =
   | 'deduplicationId'
   | 'contentBasedDeduplication'
   | 'sourceMessageId'
+  | 'redact'
 
 /** The optional fields read through as well; declared apart, because an accessor may be undefined and a field not. */
 const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => PublishedEntry[Name] } = {
@@ -119,6 +120,7 @@ const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => Publishe
   deduplicationId: (draft) => draft.settings.deduplicationId,
   contentBasedDeduplication: (draft) => draft.settings.contentBasedDeduplication || undefined,
   sourceMessageId: (draft) => draft.source?.id,
+  redact: hiddenFields,
 }
 for (const [name, read] of Object.entries(optionalReaders)) {
   Object.defineProperty(Published.prototype, name, {
@@ -126,4 +128,9 @@ for (const [name, read] of Object.entries(optionalReaders)) {
       return read(this.draft)
     },
   })
+}
+
+/** What the publisher asked to hide. A callback tells about its source, so what is hidden there is hidden here. */
+export function hiddenFields({ settings, source }: Pick<Draft, 'settings' | 'source'>): HiddenFields | undefined {
+  return settings.redact ?? (source?.settings.redact && { body: true, allHeaders: false, headers: new Set() })
 }

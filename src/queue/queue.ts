@@ -175,7 +175,7 @@ export class Queue {
       nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
       laneOf: (name) => lanes.open(name),
     })
-    const trigger = (schedule: Schedule, meanwhile: boolean) => this.#trigger(schedule, meanwhile)
+    const trigger = (schedule: Schedule, meanwhile: boolean, cause: number) => this.#trigger(schedule, meanwhile, cause)
     const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note)
     return {
       urlGroups: new UrlGroups(now, policy, limits),
@@ -343,13 +343,14 @@ export class Queue {
     if (known !== undefined && this.schedules.get(known.id) !== undefined)
       return { schedule: known, deduplicated: true }
     const { cron } = settings
-    const schedule = this.schedules.create({ cron, destination, body, settings, raw, headers, callerIp, region })
+    const { cause } = call
+    const schedule = this.schedules.create({ cron, destination, body, settings, raw, headers, callerIp, region, cause })
     if (key !== undefined) this.#holdings.scheduled.remember(key, schedule, now)
     return { schedule, deduplicated: false }
   }
 
   /** The messages of one trigger; none where a publish would be refused. */
-  #trigger(schedule: Schedule, meanwhile: boolean): readonly Message[] {
+  #trigger(schedule: Schedule, meanwhile: boolean, cause: number): readonly Message[] {
     const { destination, body, callerIp, region } = schedule.draft
     schedule.error = undefined
     try {
@@ -358,13 +359,13 @@ export class Queue {
       const settings = this.#scheduledSettings(schedule, group)
       const endpoints: readonly GroupEndpoint[] = group?.endpoints ?? [{ url: destination }]
       return endpoints.map(({ url, name }) => {
-        const origin = { callerIp, region, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
+        const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
         return this.courier.accept({ kind: 'message', url, body, settings, origin, meanwhile })
       })
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       schedule.error = error.message
-      this.#note('schedule', schedule.id, 'refused', { reason: error.message })
+      this.#note('schedule', schedule.id, 'refused', { reason: error.message }, cause)
       return []
     }
   }

@@ -19,6 +19,8 @@ export interface ScheduleDraft {
   readonly headers: PublishHeaders | undefined
   readonly callerIp: string
   readonly region: string
+  /** `seq` of the request that asked for it. */
+  readonly cause?: number | undefined
 }
 
 /** A message that a cron expression publishes again and again. [queue.md 7] */
@@ -31,6 +33,8 @@ export class Schedule {
   lastMessages: readonly Message[] = []
   /** Why the last trigger published nothing. */
   error: string | undefined
+  /** `seq` of the entry that created it: what its triggers follow from. */
+  trail: number | undefined
   readonly cron: CronExpression
 
   constructor(
@@ -53,7 +57,7 @@ export class Schedules {
   readonly #policy: Policy
   readonly #limits: QueueLimits
   readonly #ids: IdSource
-  readonly #publish: (schedule: Schedule, meanwhile: boolean) => readonly Message[]
+  readonly #publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[]
   readonly #note: NoteSetting
 
   /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
@@ -62,7 +66,7 @@ export class Schedules {
     random: Random,
     policy: Policy,
     limits: QueueLimits,
-    publish: (schedule: Schedule, meanwhile: boolean) => readonly Message[],
+    publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[],
     note: NoteSetting,
   ) {
     this.#clock = clock
@@ -101,7 +105,8 @@ export class Schedules {
     }
     this.#schedules.set(id, schedule)
     const { cron, destination: to } = draft
-    this.#note('schedule', id, before === undefined ? 'created' : 'replaced', { cron, to, paused: schedule.paused })
+    const change = before === undefined ? 'created' : 'replaced'
+    schedule.trail = this.#note('schedule', id, change, { cron, to, paused: schedule.paused }, draft.cause)
     this.#plan(schedule, now)
     return schedule
   }
@@ -129,8 +134,7 @@ export class Schedules {
         `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
       )
     }
-    this.#note('schedule', id, 'fired-by-hand')
-    return this.#trigger(schedule, false)
+    return this.#trigger(schedule, false, 'fired-by-hand')
   }
 
   stop(): void {
@@ -164,9 +168,10 @@ export class Schedules {
           )
   }
 
-  #trigger(schedule: Schedule, meanwhile: boolean): readonly Message[] {
+  #trigger(schedule: Schedule, meanwhile: boolean, change = 'fired'): readonly Message[] {
     schedule.lastTime = this.#clock.now()
-    schedule.lastMessages = this.#publish(schedule, meanwhile)
+    const cause = this.#note('schedule', schedule.id, change, undefined, schedule.trail)
+    schedule.lastMessages = this.#publish(schedule, meanwhile, cause)
     return schedule.lastMessages
   }
 }

@@ -54,6 +54,12 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
       }
     case 'setting':
       return { head: setting(entry), details: [] }
+    case 'flow-control':
+      return { head: flowDecision(entry, wording), details: [] }
+    case 'clock':
+      return { head: timeMove(entry), details: [] }
+    case 'dropped':
+      return { head: droppedText(entry), details: [] }
     case 'fault':
       return {
         head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlText(entry.target)}` : ''}`,
@@ -62,6 +68,31 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
     default:
       return { head: anyFields(entry), details: [] }
   }
+}
+
+function flowDecision(entry: EntryOf<'flow-control'>, wording: Wording): string {
+  const who =
+    entry.flowControlKey === undefined
+      ? 'the limit of all calls'
+      : `flow-control key ${quoted(entry.flowControlKey, wordLength)}`
+  const what = entry.decision === 'held' ? 'holds' : 'admits'
+  return `${who} ${what} ${wording.name(entry.messageId)}: ${excerpt(entry.reason, 200)}`
+}
+
+function timeMove(entry: EntryOf<'clock'>): string {
+  const call = `clock.${plainText(entry.call)}${entry.moves > 1 ? ` (${entry.moves} times)` : ''}`
+  if (entry.to === undefined) return `${call} (under way)`
+  const by = entry.to - entry.at
+  return by === 0
+    ? `${call}: time stands still`
+    : `${call}: ${formatDuration(by)} to ${timeSeenFrom(entry.to, entry.at)}`
+}
+
+/** How much is missing, and why. */
+export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
+  const kept =
+    unit === 'bytes' ? `${limit} bytes of bodies (policy.trafficBytes)` : `${limit} entries (policy.trafficLimit)`
+  return `${count === 1 ? '1 earlier entry was' : `${count} earlier entries were`} dropped: the log keeps ${kept}`
 }
 
 export function urlText(url: string): string {

@@ -16,12 +16,14 @@ export class Journal {
     store.listen({
       keyspace: (eventClass, event, key) => {
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
-        if (eventClass !== 'n' && eventClass !== 'm') traffic.adopt(new Change(event, key, this.#cause))
+        if (traffic.keeps && eventClass !== 'n' && eventClass !== 'm')
+          traffic.adopt(new Change(event, key, this.#cause))
       },
     })
   }
 
   execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number): Reply {
+    if (!this.traffic.keeps) return this.store.execute(argv, user)
     this.#cause = cause
     try {
       const reply = this.store.execute(argv, user)

@@ -96,18 +96,138 @@ describe('subscribers', () => {
   })
 })
 
-test('a limited log forgets the older half; numbers, types and messages stay right', () => {
+describe('a limited log', () => {
+  test('forgets the older half and says so in its place; numbers, types and messages stay right', () => {
+    const limited = new Traffic(() => now, 10)
+    const log = Array.from({ length: 23 }, (_, count) => {
+      now = 1_000 * (count + 1)
+      const entry = limited.append(attempt(`m${count + 1}`))
+      limited.of('attempt')
+      expect(limited.size).toBeLessThanOrEqual(10)
+      return entry
+    })
+    const [mark, ...kept] = limited.entries
+    expect(kept).toEqual(log.slice(-kept.length))
+    const gone = log.length - kept.length
+    expect(mark).toEqual({ type: 'dropped', count: gone, limit: 10, unit: 'entries', seq: gone, at: gone * 1_000 })
+    expect(limited.dropped).toBe(gone)
+    expect(limited.of('attempt')).toEqual(kept)
+    expect(limited.of('dropped')).toEqual([mark])
+    expect(limited.about('m1')).toEqual([])
+    expect(limited.about('m23')).toHaveLength(1)
+    expect(limited.find(23)).toBe(log[22])
+    expect(limited.find(gone)).toBe(mark)
+    expect(limited.find(1)).toBeUndefined()
+  })
+
+  test('counts from anew after clear', () => {
+    const limited = new Traffic(() => now, 4)
+    for (let count = 0; count < 9; count++) limited.append(request())
+    expect(limited.dropped).toBeGreaterThan(0)
+    limited.clear()
+    expect([limited.dropped, limited.size, limited.latest]).toEqual([0, 0, 9])
+  })
+
+  test('is limited by the bytes of bodies too: of requests, their answers, messages and what destinations answered', () => {
+    const kib = latin1('x'.repeat(1024))
+    const write: Record<string, (log: Traffic) => void> = {
+      request: (log) => void log.append({ ...request(), body: kib }),
+      answer: (log) => log.complete(log.append(request()), { answer: { at: 0, status: 200, headers: [], body: kib } }),
+      outcome: (log) => {
+        const entry = log.append(attempt('m1'))
+        log.complete(entry, { outcome: { at: 0, status: 200, headers: [], body: kib, state: 'DELIVERED' } }, 1024)
+      },
+    }
+    for (const add of Object.values(write)) {
+      const limited = new Traffic(() => now, { bytes: 10 * 1024 })
+      for (let count = 1; count <= 10; count++) add(limited)
+      expect([limited.dropped, limited.size]).toEqual([0, 10])
+      add(limited)
+      expect(limited.size).toBeLessThan(10)
+      expect(limited.entries[0]).toMatchObject({ type: 'dropped', unit: 'bytes', limit: 10 * 1024 })
+      for (let count = 0; count < 100; count++) {
+        add(limited)
+        expect(limited.size).toBeLessThanOrEqual(11)
+      }
+      // The mark takes the place of one entry.
+      expect(limited.dropped + limited.size - 1).toBe(111)
+    }
+  })
+
+  test('keeps an entry that is larger than the limit until the next one comes', () => {
+    const limited = new Traffic(() => now, { bytes: 10 })
+    limited.append({ ...request(), body: latin1('x'.repeat(100)) })
+    expect(limited.size).toBeGreaterThan(0)
+    limited.append(attempt('m1'))
+    limited.append(attempt('m2'))
+    expect(limited.entries.at(-1)).toMatchObject({ messageId: 'm2' })
+  })
+
+  test('of 0 keeps nothing, and still announces what it is told', () => {
+    const none = new Traffic(() => now, 0)
+    const heard: string[] = []
+    none.subscribe((entry) => heard.push(entry.type))
+    none.append(attempt('m1'))
+    expect([none.keeps, none.size, heard]).toEqual([false, 0, ['attempt']])
+  })
+
+  test('below 0 is a misuse', () => {
+    expect(() => new Traffic(() => now, -1)).toThrow('keeps 0 or more')
+    expect(() => new Traffic(() => now, { bytes: Number.NaN })).toThrow(RangeError)
+  })
+})
+
+test('after() gives the entries since a number, whatever was forgotten', () => {
   const limited = new Traffic(() => now, 10)
-  for (let count = 1; count <= 23; count++) {
-    limited.append(attempt(`m${count}`))
-    limited.of('attempt')
-    expect(limited.size).toBeLessThanOrEqual(10)
-  }
-  const kept = limited.entries.map((entry) => entry.seq)
-  expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => 23 - kept.length + 1 + index))
-  expect(limited.of('attempt').map((entry) => entry.seq)).toEqual(kept)
-  expect(limited.about('m1')).toEqual([])
-  expect(limited.about('m23')).toHaveLength(1)
-  expect(limited.find(23)).toBe(limited.entries.at(-1))
-  expect(limited.find(1)).toBeUndefined()
+  for (let count = 1; count <= 23; count++) limited.append(attempt(`m${count}`))
+  expect(limited.after(21).map((entry) => entry.seq)).toEqual([22, 23])
+  expect(limited.after(23)).toEqual([])
+  expect(limited.after(99)).toEqual([])
+  expect(limited.after(2)).toEqual(limited.entries)
+})
+
+test('a recorded log may have gaps', () => {
+  const all = [request(), attempt('m1'), attempt('m2'), request(), deadLetter('m1')].map((body) => traffic.append(body))
+  const some = all.filter((entry) => entry.type !== 'request')
+  const recorded = Traffic.recorded(some)
+  expect(all.map(({ seq }) => recorded.find(seq))).toEqual([undefined, all[1], all[2], undefined, all[4]])
+  expect([0, 1, 2, 3, 4, 5, 6].map((seq) => recorded.after(seq).length)).toEqual([3, 3, 2, 1, 1, 0, 0])
+  expect(recorded.about('m1')).toEqual([all[1], all[4]])
+})
+
+describe('moves of time', () => {
+  test('are one entry each, which tells where time went', () => {
+    const end = traffic.moves('advance')
+    now = 2_000
+    traffic.append(attempt('m1'))
+    now = 6_000
+    end()
+    expect(traffic.entries[0]).toEqual({
+      type: 'clock',
+      call: 'advance',
+      seq: 1,
+      at: 1_000,
+      to: 6_000,
+      moves: 1,
+      endedAfter: 2,
+    })
+    expect(traffic.size).toBe(2)
+  })
+
+  test('with nothing between them share an entry', () => {
+    for (let count = 0; count < 1_000; count++) {
+      const end = traffic.moves('advance')
+      now += 1
+      end()
+    }
+    expect(traffic.entries).toEqual([expect.objectContaining({ type: 'clock', at: 1_000, to: 2_000, moves: 1_000 })])
+    traffic.append(request())
+    traffic.moves('advance')()
+    traffic.moves('drain')()
+    expect(traffic.of('clock').map(({ call, moves }) => [call, moves])).toEqual([
+      ['advance', 1_000],
+      ['advance', 1],
+      ['drain', 1],
+    ])
+  })
 })
