@@ -36,6 +36,15 @@ export {
 } from './queue/script.js'
 export type { SignatureFlaw, SignatureOverrides } from './queue/signature-lab.js'
 export { signatureFlaws } from './queue/signature-lab.js'
+export type {
+  DumpedDeadLetter,
+  DumpedFlowKey,
+  DumpedGroup,
+  DumpedMessage,
+  DumpedQueue,
+  DumpedSchedule,
+  QueueDump,
+} from './queue/snapshot.js'
 export type { TimelineOptions } from './report/timeline.js'
 export type { DiagramOptions } from './report/traffic-view.js'
 export { TrafficView } from './report/traffic-view.js'

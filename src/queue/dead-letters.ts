@@ -41,12 +41,14 @@ export class DeadLetters {
     return this.#byId.size
   }
 
-  add(message: Message, reply: WireReply): DeadLetter {
+  /** @param known id and time of one that is loaded, in the order of the times */
+  add(message: Message, reply: WireReply, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()
-    const now = this.#now()
+    const now = known?.time ?? this.#now()
     this.#atLatest = now === this.#latest ? this.#atLatest + 1 : 0
+    if (known !== undefined) this.#atLatest = Math.max(this.#atLatest, Number(known.id.split('-')[1]))
     this.#latest = now
-    const letter = new DeadLetter(`${now}-${this.#atLatest}`, ++this.#sequence, now, message, reply)
+    const letter = new DeadLetter(known?.id ?? `${now}-${this.#atLatest}`, ++this.#sequence, now, message, reply)
     this.#byId.set(letter.id, letter)
     this.#records.add(letter)
     return letter

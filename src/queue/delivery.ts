@@ -11,12 +11,12 @@ import { FlowControl } from './flow-control.js'
 import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
 import { MessageLog, messageFields } from './log.js'
-import { type Carrier, type Draft, Message } from './message.js'
+import { type Carrier, type Draft, Message, type MessageState } from './message.js'
 import { notingIn } from './noted.js'
 import { Published } from './published.js'
 import type { Lane } from './queues.js'
 import { Records } from './records.js'
-import { retryWait } from './retry.js'
+import { type RetryWait, retryWait } from './retry.js'
 import type { SigningKeys } from './signing.js'
 
 export interface CourierOptions {
@@ -31,6 +31,17 @@ export interface CourierOptions {
   /** Name of the header that forbids retries, lower case. */
   readonly nonRetryableHeader: string
   readonly laneOf: (name: string) => Lane
+}
+
+/** Where a message stood when it was dumped. */
+export interface RestoredMessage {
+  readonly id: string
+  readonly state: MessageState
+  readonly createdAt: number
+  readonly notBefore: number
+  readonly due: number
+  readonly retried: number
+  readonly wait?: RetryWait | undefined
 }
 
 const notWaitedFor = { background: 'meanwhile' } as const
@@ -54,6 +65,7 @@ export class Courier implements Carrier {
   readonly #labels = new Map<string, string>()
   #sequence = 0
   #stopped = false
+  #loaded = false
 
   constructor(options: CourierOptions) {
     const { clock, policy, limits } = options
@@ -79,7 +91,7 @@ export class Courier implements Carrier {
     const now = clock.now()
     const { settings, source } = draft
     const notBefore = Math.max(now, settings.notBefore ?? now + settings.delay)
-    const message = new Message(this.#ids.next(), ++this.#sequence, now, notBefore, draft, this)
+    const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, this)
     const entry = new Published(message, false)
     traffic.adopt(entry, draft.origin.cause ?? 0)
     message.trail = entry.seq
@@ -100,6 +112,59 @@ export class Courier implements Carrier {
       this.advanceLane(lane)
     }
     return message
+  }
+
+  /** One that no loaded message has. */
+  #nextId(): string {
+    let id = this.#ids.next()
+    while (this.#loaded && this.byId.has(id)) id = this.#ids.next()
+    return id
+  }
+
+  /**
+   * Puts back a message of a dump, oldest first and callbacks behind what they report on. The log begins with what is
+   * known of it now; the traffic log keeps silent, because nothing happened.
+   */
+  restore(draft: Draft, past: RestoredMessage): Message {
+    const { settings, source } = draft
+    const now = this.#options.clock.now()
+    const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this)
+    const wasRunning = past.state === 'ACTIVE' || past.state === 'ERROR'
+    message.retried = past.retried
+    message.due = wasRunning ? now : past.due
+    message.wait = past.wait
+    message.cancelRequested = past.state === 'CANCEL_REQUESTED'
+    this.log.write(message, wasRunning ? (past.retried === 0 ? 'CREATED' : 'RETRY') : past.state, now)
+    this.byId.set(message.id, message)
+    this.#loaded = true
+    if (message.ended) return message
+    if (source !== undefined) source.openCallbacks++
+    if (!message.cancelRequested) this.live.add(message)
+    const lane = settings.queue === undefined ? undefined : this.#options.laneOf(settings.queue)
+    if (lane === undefined || message.cancelRequested) this.#plan(message, message.due)
+    else if (past.retried === 0) lane.enter(message)
+    else {
+      message.lane = lane
+      lane.holding.add(message)
+      this.#plan(message, message.due)
+    }
+    return message
+  }
+
+  /** All messages of a dump are back: the queues go on. */
+  restored(): void {
+    const lanes = new Set<Lane>()
+    for (const message of this.byId.values()) {
+      const lane = message.settings.queue === undefined ? undefined : this.#options.laneOf(message.settings.queue)
+      if (lane === undefined) continue
+      lanes.add(lane)
+      // It has ended, but its callbacks have not: it keeps its slot.
+      if (message.ended && message.openCallbacks > 0) {
+        message.lane = lane
+        lane.holding.add(message)
+      }
+    }
+    for (const lane of lanes) this.advanceLane(lane)
   }
 
   /** Forgets everything: nothing is delivered any more, attempts that run end without consequence. */

@@ -3,7 +3,7 @@ import { checkName, checkUrl } from './destination-url.js'
 import { refusals } from './errors.js'
 import { canonicalName } from './headers.js'
 import type { FlowControlLimits, PublishSettings } from './publish.js'
-import { parseRedaction } from './redaction.js'
+import { parseRedaction, writeRedaction } from './redaction.js'
 import { parseRetryExpression, retryFunctions } from './retry-expression.js'
 import { parseServiceDuration } from './service-duration.js'
 import type { Words } from './words.js'
@@ -39,6 +39,8 @@ export interface PublishOption {
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
+  /** The text that reads as these settings, `undefined` where they say nothing. */
+  write(settings: PublishSettings): string | undefined
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -57,6 +59,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'method', `${JSON.stringify(text)} is not one of ${methods.join(', ')}`)
       into.method = method
     },
+    write: ({ method }) => method,
   },
   {
     name: 'timeout',
@@ -71,6 +74,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'timeout', `${JSON.stringify(text)} is not a duration`)
       into.timeout = timeout
     },
+    write: ({ timeout }) => (timeout === undefined ? undefined : String(timeout / 1000)),
   },
   {
     name: 'retries',
@@ -89,6 +93,7 @@ export const publishOptions: readonly PublishOption[] = [
       }
       into.retries = retries
     },
+    write: ({ retries }) => String(retries),
   },
   {
     name: 'retry-delay',
@@ -104,6 +109,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'retry-delay', (error as Error).message)
       }
     },
+    write: ({ retryDelay }) => retryDelay?.text,
   },
   {
     name: 'delay',
@@ -123,6 +129,7 @@ export const publishOptions: readonly PublishOption[] = [
       }
       into.delay = delay
     },
+    write: ({ delay }) => `${delay / 1000}s`,
   },
   {
     name: 'not-before',
@@ -136,6 +143,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'not-before', `${JSON.stringify(text)} is not a Unix time in seconds`)
       into.notBefore = Math.round(Number(text) * 1000)
     },
+    write: ({ notBefore }) => (notBefore === undefined ? undefined : String(notBefore / 1000)),
   },
   {
     name: 'deduplication-id',
@@ -148,6 +156,7 @@ export const publishOptions: readonly PublishOption[] = [
       if (text.includes(':')) throw refusals.deduplicationColon()
       if (text !== '') into.deduplicationId = text
     },
+    write: ({ deduplicationId }) => deduplicationId,
   },
   {
     name: 'content-based-deduplication',
@@ -158,6 +167,7 @@ export const publishOptions: readonly PublishOption[] = [
     read(text, into, gathering) {
       into.contentBasedDeduplication = readBoolean(text, gathering, 'content-based-deduplication')
     },
+    write: ({ contentBasedDeduplication }) => String(contentBasedDeduplication),
   },
   {
     name: 'header-forward',
@@ -168,6 +178,7 @@ export const publishOptions: readonly PublishOption[] = [
     read(text, _into, gathering) {
       gathering.headerForward = readBoolean(text, gathering, 'header-forward')
     },
+    write: () => undefined,
   },
   {
     name: 'callback',
@@ -179,6 +190,7 @@ export const publishOptions: readonly PublishOption[] = [
       checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}callback`, gathering.context.policy)
       gathering.callbackUrl = text
     },
+    write: ({ callback }) => callback?.url,
   },
   {
     name: 'failure-callback',
@@ -190,6 +202,7 @@ export const publishOptions: readonly PublishOption[] = [
       checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`, gathering.context.policy)
       gathering.failureCallbackUrl = text
     },
+    write: ({ failureCallback }) => failureCallback?.url,
   },
   {
     name: 'flow-control-key',
@@ -202,6 +215,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'flow-control-key', `${JSON.stringify(text)} is not a key`)
       gathering.flowControlKey = text
     },
+    write: ({ flowControl }) => flowControl?.key,
   },
   {
     name: 'flow-control-value',
@@ -213,6 +227,7 @@ export const publishOptions: readonly PublishOption[] = [
     read(text, _into, gathering) {
       gathering.flowControlLimits = readFlowControl(text, gathering)
     },
+    write: ({ flowControl }) => flowControl?.limits && writeFlowControl(flowControl.limits),
   },
   {
     name: 'label',
@@ -224,6 +239,7 @@ export const publishOptions: readonly PublishOption[] = [
       const labels = commaList(text)
       into.labels = labels.length === 0 ? undefined : labels
     },
+    write: ({ labels }) => labels?.join(','),
   },
   {
     name: 'redact-fields',
@@ -237,6 +253,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'redact-fields', `${JSON.stringify(text)} names no known field`)
       into.redact = redact
     },
+    write: ({ redact }) => redact && writeRedaction(redact),
   },
   {
     name: 'cron',
@@ -248,6 +265,7 @@ export const publishOptions: readonly PublishOption[] = [
     read(text, into) {
       into.cron = text.trim()
     },
+    write: ({ cron }) => cron,
   },
   {
     name: 'schedule-id',
@@ -260,6 +278,7 @@ export const publishOptions: readonly PublishOption[] = [
       checkName(text, headerName(gathering, 'schedule-id'))
       into.scheduleId = text
     },
+    write: ({ scheduleId }) => scheduleId,
   },
   {
     name: 'queue-name',
@@ -272,6 +291,7 @@ export const publishOptions: readonly PublishOption[] = [
       checkName(text, headerName(gathering, 'queue-name'))
       into.queue = text
     },
+    write: ({ queue }) => queue,
   },
 ]
 
@@ -311,6 +331,11 @@ function readFlowControl(text: string, gathering: Gathering): FlowControlLimits 
   const [parallelism, rate] = [positive('parallelism'), positive('rate')]
   if (parallelism === undefined && rate === undefined) throw fail('give parallelism, rate or both')
   return { parallelism, rate, period: readPeriod(found.get('period'), gathering.context.policy, fail) }
+}
+
+function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): string {
+  const parts = Object.entries({ parallelism, rate, period: period === 1 ? undefined : period })
+  return parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(', ')
 }
 
 /** Seconds of a rate period: a number of seconds or a duration. */

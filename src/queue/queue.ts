@@ -25,6 +25,7 @@ import { Lanes } from './queues.js'
 import { type Schedule, Schedules } from './schedules.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing.js'
+import { dumpOf, loadInto, type QueueDump } from './snapshot.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './url-groups.js'
 import type { Words } from './words.js'
 
@@ -150,8 +151,7 @@ export class Queue {
 
   /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
   reset(): void {
-    this.courier.stop()
-    this.schedules.stop()
+    stop(this.#holdings)
     this.#note('service', 'queue', 'reset')
     this.#diagnostics.clear()
     this.#holdings = this.#fresh()
@@ -185,6 +185,29 @@ export class Queue {
       published: new Deduplication(policy.deduplicationWindow),
       scheduled: new Deduplication(policy.deduplicationWindow),
     }
+  }
+
+  /** Everything as plain JSON, but for the log and the memory of duplicates. */
+  dump(): QueueDump {
+    return dumpOf(this)
+  }
+
+  /**
+   * Replaces everything by what `dump()` gave once, here or in another sandbox. A delivery that was under way then is
+   * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+   */
+  load(dump: QueueDump): void {
+    const before = this.#holdings
+    this.#holdings = this.#fresh()
+    this.#note('service', 'queue', 'reset')
+    try {
+      loadInto(this, dump)
+    } catch (error) {
+      stop(this.#holdings)
+      this.#holdings = before
+      throw error
+    }
+    stop(before)
   }
 
   get urlGroups(): UrlGroups {
@@ -277,6 +300,11 @@ export class Queue {
     const { maxMessageSize } = this.limits
     if (!this.policy.enforceQuotas || body.length <= maxMessageSize) return
     throw refusals.quota('maxMessageSize', maxMessageSize, this.policy.quotaStatus)
+  }
+
+  /** Options as a publish reads them. @throws Refusal */
+  settings(raw: RawSettings, headers: PublishHeaders = {}): PublishSettings {
+    return readSettings(raw, this.#context, headers)
   }
 
   /** Reads the settings of a publish; those that say the same share one object. */
@@ -468,6 +496,11 @@ export class Queue {
       window: this.#window,
     })
   }
+}
+
+function stop({ courier, schedules }: Holdings): void {
+  courier.stop()
+  schedules.stop()
 }
 
 /** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */

@@ -17,7 +17,7 @@ export class Lane {
 
   constructor(
     readonly name: string,
-    readonly createdAt: number,
+    public createdAt: number,
   ) {
     this.updatedAt = createdAt
   }

@@ -26,6 +26,11 @@ export function parseRedaction(text: string): Redaction | undefined {
   return body || allHeaders || headers.size > 0 ? { body, allHeaders, headers } : undefined
 }
 
+export function writeRedaction({ body, allHeaders, headers }: Redaction): string {
+  const named = [...headers].map((name) => `header[${name}]`)
+  return [...(body ? ['body'] : []), ...(allHeaders ? ['header'] : []), ...named].join(', ')
+}
+
 export function redactedBody(body: Bytes, redaction: Redaction | undefined): string | undefined {
   return redaction?.body === true ? mark(body) : undefined
 }

@@ -39,7 +39,7 @@ export class Schedule {
 
   constructor(
     readonly id: string,
-    readonly createdAt: number,
+    public createdAt: number,
     readonly draft: ScheduleDraft,
   ) {
     try {
@@ -87,7 +87,7 @@ export class Schedules {
 
   /** Creates a schedule, or replaces all of the one with the same id. */
   create(draft: ScheduleDraft): Schedule {
-    const id = draft.settings.scheduleId ?? this.#ids.next()
+    const id = draft.settings.scheduleId ?? this.#nextId()
     const before = this.#schedules.get(id)
     const { enforceQuotas, quotaStatus, replacedScheduleKeepsCreatedAt, replacedScheduleStaysPaused } = this.#policy
     if (before === undefined && enforceQuotas && this.#schedules.size >= this.#limits.schedules) {
@@ -109,6 +109,13 @@ export class Schedules {
     schedule.trail = this.#note('schedule', id, change, { cron, to, paused: schedule.paused }, draft.cause)
     this.#plan(schedule, now)
     return schedule
+  }
+
+  /** One that no loaded schedule has. */
+  #nextId(): string {
+    let id = this.#ids.next()
+    while (this.#schedules.has(id)) id = this.#ids.next()
+    return id
   }
 
   delete(id: string): void {

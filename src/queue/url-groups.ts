@@ -21,7 +21,7 @@ export class UrlGroup {
 
   constructor(
     readonly name: string,
-    readonly createdAt: number,
+    public createdAt: number,
   ) {
     this.updatedAt = createdAt
   }

@@ -1,5 +1,5 @@
 import { utf8 } from '../kernel/bytes.js'
-import { bytesOf, type PortableString, portableString } from './portable.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { Consumer, ConsumerGroup } from './values/consumer-group.js'
 import { Stream } from './values/stream.js'
 import { formatId, parseId, type StreamId } from './values/stream-id.js'

@@ -1,4 +1,5 @@
-import { type Bytes, fromBase64, isUtf8, text, toBase64, utf8 } from '../kernel/bytes.js'
+import { text, utf8 } from '../kernel/bytes.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { Value } from './database.js'
 import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 import { formatScore, parseDouble } from './text.js'
@@ -13,9 +14,6 @@ import { Stream } from './values/stream.js'
 
 // Values as JSON: what dumps are made of. Whatever is in a key, the form reads well in a file under version control.
 
-/** The text itself when the bytes are valid UTF-8, else their base64. */
-export type PortableString = string | { readonly base64: string }
-
 export type PortableValue =
   | { readonly type: 'string'; readonly value: PortableString }
   | { readonly type: 'list'; readonly elements: readonly PortableString[] }
@@ -29,17 +27,6 @@ export type PortableValue =
 
 /** The third item is the field's deadline, milliseconds since the Unix epoch. */
 export type PortableField = readonly [field: PortableString, value: PortableString, expiresAt?: number]
-
-export function portableString(bytes: Bytes): PortableString {
-  return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
-}
-
-export function bytesOf(portable: PortableString): Bytes {
-  if (typeof portable === 'string') return utf8(portable)
-  const bytes = typeof portable?.base64 === 'string' ? fromBase64(portable.base64) : undefined
-  if (bytes === undefined) throw new TypeError(`${JSON.stringify(portable)} is neither a text nor { base64: '…' }.`)
-  return bytes
-}
 
 export function portableValue(value: Value): PortableValue {
   if (typeof value === 'string') return { type: 'string', value: portableString(value) }

@@ -1,12 +1,6 @@
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { Database, Value } from './database.js'
-import {
-  bytesOf,
-  type PortableString,
-  type PortableValue,
-  portableString,
-  portableValue,
-  storedValue,
-} from './portable.js'
+import { type PortableValue, portableValue, storedValue } from './portable.js'
 
 /** One key with its value; `expiresAt` in milliseconds since the Unix epoch. */
 export type DumpedKey = { readonly key: PortableString; readonly expiresAt?: number } & PortableValue

@@ -1,8 +1,8 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
+import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { type Arg, bytes, named, toInt64, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import { replyError, subcommandSyntax } from '../errors.js'
-import { bytesOf, type PortableString, portableString } from '../portable.js'
 import { ok, type Reply, ReplyError, Status } from '../reply.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
 import {

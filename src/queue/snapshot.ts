@@ -1,0 +1,441 @@
+import * as v from 'valibot'
+import { iso } from '../kernel/clock.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
+import type { MessageKind } from '../kernel/traffic.js'
+import type { DeadLetter } from './dead-letters.js'
+import { Refusal } from './errors.js'
+import type { FlowKey } from './flow-control.js'
+import { canonicalName } from './headers.js'
+import type { Message, MessageState } from './message.js'
+import {
+  type PortableHeaders,
+  type PortableSettings,
+  portableHeaders,
+  portableSettings,
+  readable,
+} from './portable-settings.js'
+import type { Queue } from './queue.js'
+import type { Lane } from './queues.js'
+import type { Schedule, ScheduleDraft } from './schedules.js'
+import type { UrlGroup } from './url-groups.js'
+
+// The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: the log, the memory of
+// duplicates, and which calls are under way.
+
+export interface DumpedEndpoint {
+  readonly url: string
+  readonly name?: string | undefined
+}
+
+export interface DumpedGroup {
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly endpoints: readonly DumpedEndpoint[]
+  /** Default settings: header names without prefix, lower case. */
+  readonly defaults?: Readonly<Record<string, string>> | undefined
+  readonly contentType?: string | undefined
+}
+
+export interface DumpedQueue {
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly parallelism: number
+  readonly paused: boolean
+}
+
+export interface DumpedFlowKey {
+  readonly key: string
+  readonly parallelism?: number | undefined
+  readonly rate?: number | undefined
+  /** Seconds. */
+  readonly period: number
+  readonly pinnedParallelism: boolean
+  readonly pinnedRate: boolean
+  readonly paused: boolean
+  readonly rateCount: number
+  readonly ratePeriodStart?: number | undefined
+}
+
+interface Sent {
+  readonly body: PortableString
+  readonly headers: PortableHeaders
+  readonly settings: PortableSettings
+  readonly callerIp: string
+  readonly region: string
+}
+
+export interface DumpedSchedule extends Sent {
+  readonly id: string
+  readonly cron: string
+  /** A url, or the name of a url group. */
+  readonly destination: string
+  readonly createdAt: number
+  readonly paused: boolean
+  readonly lastTime?: number | undefined
+  /** Ids of the messages of the last trigger. */
+  readonly lastMessages: readonly string[]
+}
+
+export interface DumpedMessage extends Sent {
+  readonly id: string
+  readonly kind: MessageKind
+  readonly url: string
+  readonly state: MessageState
+  readonly createdAt: number
+  readonly notBefore: number
+  /** When the next attempt is due, or the last one was. */
+  readonly due: number
+  /** Retries made so far. */
+  readonly retried: number
+  /** Why the next attempt has to wait, and for how many milliseconds. */
+  readonly wait?: { readonly delay: number; readonly reason: string } | undefined
+  readonly urlGroup?: string | undefined
+  readonly endpointName?: string | undefined
+  readonly scheduleId?: string | undefined
+  /** For callbacks: id of the message whose delivery is reported. */
+  readonly source?: string | undefined
+}
+
+export interface DumpedDeadLetter {
+  /** `<milliseconds>-<n>` */
+  readonly id: string
+  readonly time: number
+  /** Id of the message. */
+  readonly message: string
+  /** The last answer; 0 without one. */
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: PortableString
+  /** Why there was no answer. */
+  readonly error?: string | undefined
+}
+
+/** Everything in the queue as JSON. Survives `JSON.stringify` and back, whatever the bytes. */
+export interface QueueDump {
+  readonly format: 'stuntdouble/queue'
+  readonly version: 1
+  readonly urlGroups: readonly DumpedGroup[]
+  readonly queues: readonly DumpedQueue[]
+  readonly flowControlKeys: readonly DumpedFlowKey[]
+  readonly schedules: readonly DumpedSchedule[]
+  readonly messages: readonly DumpedMessage[]
+  readonly deadLetters: readonly DumpedDeadLetter[]
+}
+
+export function dumpOf(queue: Queue): QueueDump {
+  const { courier, flow } = queue
+  const letters = courier.deadLetters.select({}).items
+  const messages = new Set(courier.byId.values())
+  // A dead letter may outlive what the log knows of its message.
+  for (const { message } of letters) messages.add(message)
+  return {
+    format: 'stuntdouble/queue',
+    version: 1,
+    urlGroups: queue.urlGroups.list().map(dumpedGroup),
+    queues: queue.lanes.list().map(dumpedQueue),
+    flowControlKeys: [...flow.keys.values()].map((key) => dumpedKey(key, queue.now())),
+    schedules: queue.schedules.list().map(dumpedSchedule),
+    messages: [...messages].sort((a, b) => a.seq - b.seq).map(dumpedMessage),
+    deadLetters: letters.map(dumpedLetter),
+  }
+}
+
+function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentType }: UrlGroup): DumpedGroup {
+  return {
+    name,
+    createdAt,
+    updatedAt,
+    endpoints: endpoints.map((endpoint) => present({ url: endpoint.url, name: endpoint.name })),
+    ...present({ defaults: defaults && Object.fromEntries(defaults), contentType }),
+  }
+}
+
+function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: Lane): DumpedQueue {
+  return { name, createdAt, updatedAt, parallelism, paused }
+}
+
+function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
+  key.refresh(now)
+  return present({
+    key: key.key,
+    parallelism: key.parallelismMax,
+    rate: key.rateMax,
+    period: key.ratePeriod,
+    pinnedParallelism: key.pinnedParallelism,
+    pinnedRate: key.pinnedRate,
+    paused: key.paused,
+    rateCount: key.rateCount,
+    ratePeriodStart: key.ratePeriodStart,
+  })
+}
+
+function dumpedSchedule({ id, createdAt, paused, lastTime, lastMessages, draft }: Schedule): DumpedSchedule {
+  const { cron, destination, body, settings, callerIp, region } = draft
+  return present({
+    id,
+    cron,
+    destination,
+    body: portableString(body),
+    headers: portableHeaders(settings.headers),
+    settings: givenSettings(draft),
+    callerIp,
+    region,
+    createdAt,
+    paused,
+    lastTime,
+    lastMessages: lastMessages.map((message) => message.id),
+  })
+}
+
+/** What was said, and not what was read: the defaults of a url group come underneath at each trigger. */
+function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
+  const given = [...raw].filter(([name]) => !/^(?:cron|schedule-id|header-forward|forward-.*)$/.test(name))
+  return Object.fromEntries(settings.queue === undefined ? given : [...given, ['queue-name', settings.queue]])
+}
+
+function dumpedMessage(message: Message): DumpedMessage {
+  const { id, kind, url, settings, origin, time, notBefore, due, retried, wait, source } = message
+  return present({
+    id,
+    kind,
+    url,
+    state: message.cancelRequested && !message.ended ? 'CANCEL_REQUESTED' : message.state,
+    body: portableString(message.body),
+    headers: portableHeaders(settings.headers),
+    settings: portableSettings(settings),
+    callerIp: origin.callerIp,
+    region: origin.region,
+    createdAt: time,
+    notBefore,
+    due,
+    retried,
+    wait: wait && { delay: wait.delay, reason: wait.reason },
+    urlGroup: origin.urlGroup,
+    endpointName: origin.endpointName,
+    scheduleId: origin.scheduleId,
+    source: source?.id,
+  })
+}
+
+function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {
+  const { status, headers, body, error } = reply
+  return present({
+    id,
+    time,
+    message: message.id,
+    status,
+    headers: headers.map(([name, value]) => [name, value] as const),
+    body: portableString(body),
+    error,
+  })
+}
+
+/** Without the fields that are undefined, as JSON has it. */
+function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}
+
+const time = v.pipe(v.number(), v.integer())
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const texts = v.record(v.string(), v.string())
+const portable = v.union([v.string(), v.object({ base64: v.string() })])
+const sent = {
+  body: portable,
+  headers: v.record(v.string(), portable),
+  settings: texts,
+  callerIp: v.string(),
+  region: v.string(),
+}
+const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
+
+const dumpSchema = v.object({
+  format: v.literal('stuntdouble/queue'),
+  version: v.literal(1),
+  urlGroups: v.array(
+    v.object({
+      name: v.string(),
+      createdAt: time,
+      updatedAt: time,
+      endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })),
+      defaults: v.optional(texts),
+      contentType: v.optional(v.string()),
+    }),
+  ),
+  queues: v.array(
+    v.object({
+      name: v.string(),
+      createdAt: time,
+      updatedAt: time,
+      parallelism: v.pipe(count, v.minValue(1)),
+      paused: v.boolean(),
+    }),
+  ),
+  flowControlKeys: v.array(
+    v.object({
+      key: v.string(),
+      parallelism: v.optional(count),
+      rate: v.optional(count),
+      period: v.pipe(count, v.minValue(1)),
+      pinnedParallelism: v.boolean(),
+      pinnedRate: v.boolean(),
+      paused: v.boolean(),
+      rateCount: count,
+      ratePeriodStart: v.optional(time),
+    }),
+  ),
+  schedules: v.array(
+    v.object({
+      ...sent,
+      id: v.string(),
+      cron: v.string(),
+      destination: v.string(),
+      createdAt: time,
+      paused: v.boolean(),
+      lastTime: v.optional(time),
+      lastMessages: v.array(v.string()),
+    }),
+  ),
+  messages: v.array(
+    v.object({
+      ...sent,
+      id: v.string(),
+      kind: v.picklist(['message', 'callback', 'failure-callback']),
+      url: v.string(),
+      state: v.picklist(states),
+      createdAt: time,
+      notBefore: time,
+      due: time,
+      retried: count,
+      wait: v.optional(v.object({ delay: count, reason: v.string() })),
+      urlGroup: v.optional(v.string()),
+      endpointName: v.optional(v.string()),
+      scheduleId: v.optional(v.string()),
+      source: v.optional(v.string()),
+    }),
+  ),
+  deadLetters: v.array(
+    v.object({
+      id: v.pipe(v.string(), v.regex(/^\d+-\d+$/)),
+      time,
+      message: v.string(),
+      status: count,
+      headers: v.array(v.tuple([v.string(), v.string()])),
+      body: portable,
+      error: v.optional(v.string()),
+    }),
+  ),
+})
+
+/** Fills an empty queue. Throws TypeError for what is no dump, or does not fit together. */
+export function loadInto(queue: Queue, given: QueueDump): void {
+  const parsed = v.safeParse(dumpSchema, given)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    const place = v.getDotPath(issue)
+    throw new TypeError(
+      `This is not a dump of a queue: load() takes what dump() gave. ${place === null ? '' : `${place}: `}${issue.message}`,
+    )
+  }
+  const dump = parsed.output
+  for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
+  for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
+  for (const key of dump.flowControlKeys) loadKey(queue, key)
+  loadMessages(queue, dump.messages)
+  for (const schedule of dump.schedules) within(`schedule ${schedule.id}`, () => loadSchedule(queue, schedule))
+  for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
+}
+
+/** What the queue would refuse is no dump: the sentence names the part. */
+function within(part: string, load: () => void): void {
+  try {
+    load()
+  } catch (error) {
+    if (error instanceof Refusal) throw new TypeError(`The ${part} of the dump cannot be loaded: ${error.message}.`)
+    throw error
+  }
+}
+
+function loadGroup(queue: Queue, dumped: DumpedGroup): void {
+  const { name, createdAt, updatedAt, endpoints, defaults, contentType } = dumped
+  const group = queue.urlGroups.upsert(name, endpoints)
+  if (defaults !== undefined || contentType !== undefined) {
+    const map = new Map(Object.entries(defaults ?? {}))
+    const shown = [...map].map(([option, value]) => [queue.words.header(canonicalName(option)), value])
+    if (contentType !== undefined) shown.push(['Content-Type', contentType])
+    queue.urlGroups.setDefaults(name, map, contentType, Object.fromEntries(shown))
+  }
+  Object.assign(group, { createdAt, updatedAt })
+}
+
+function loadQueue(queue: Queue, { name, parallelism, paused, createdAt, updatedAt }: DumpedQueue): void {
+  queue.upsertQueue(name, parallelism, paused)
+  Object.assign(queue.lanes.open(name), { createdAt, updatedAt })
+}
+
+function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
+  const { parallelism, rate, period, pinnedParallelism, pinnedRate, paused, rateCount, ratePeriodStart } = dumped
+  Object.assign(queue.flow.keyOf(dumped.key), {
+    parallelismMax: parallelism,
+    rateMax: rate,
+    ratePeriod: period,
+    pinnedParallelism,
+    pinnedRate,
+    paused,
+    rateCount,
+    ratePeriodStart,
+  })
+}
+
+function loadMessages(queue: Queue, messages: readonly DumpedMessage[]): void {
+  const { courier } = queue
+  for (const dumped of messages.toSorted((a, b) => a.createdAt - b.createdAt)) {
+    const { id, url, source: sourceId } = dumped
+    checkPast(queue, `message ${id}`, 'was created', dumped.createdAt)
+    if (courier.byId.has(id)) throw new TypeError(`The dump has two messages ${id}.`)
+    const source = sourceId === undefined ? undefined : courier.byId.get(sourceId)
+    if (sourceId !== undefined && source === undefined)
+      throw new TypeError(`The message ${id} of the dump reports on ${sourceId}, which is not in the dump.`)
+    within(`message ${id}`, () => {
+      const { raw, given } = readable(dumped.settings, dumped.headers)
+      const settings = queue.settings(raw, given)
+      const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
+      const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
+      courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped)
+    })
+  }
+  courier.restored()
+}
+
+function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
+  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime } = dumped
+  checkPast(queue, `schedule ${id}`, 'was created', createdAt)
+  const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
+  const settings = queue.settings(raw, given)
+  const body = bytesOf(dumped.body)
+  const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
+  const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
+  const schedule = queue.schedules.create(draft)
+  queue.schedules.setPaused(schedule, paused)
+  Object.assign(schedule, { createdAt, lastTime, lastMessages })
+}
+
+function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
+  const { id, time: at, status, headers, error } = dumped
+  checkPast(queue, `dead letter ${id}`, 'was filed', at)
+  const message = queue.courier.byId.get(dumped.message)
+  if (message?.state !== 'FAILED') {
+    const why = message === undefined ? 'which is not in the dump' : `whose state is ${message.state} and not FAILED`
+    throw new TypeError(`The dead letter ${id} of the dump belongs to message ${dumped.message}, ${why}.`)
+  }
+  const reply = { status, headers, body: bytesOf(dumped.body), ...(error !== undefined && { error }) }
+  queue.courier.deadLetters.add(message, reply, { id, time: at })
+}
+
+function checkPast(queue: Queue, thing: string, happened: string, at: number): void {
+  if (at <= queue.now()) return
+  throw new TypeError(
+    `The ${thing} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,
+  )
+}

@@ -1,0 +1,236 @@
+import { lostAck, type QueueDump, status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { publishOptions } from '../../src/queue/publish-options.js'
+import { shop, type World, world } from './world.js'
+
+/** A queue with something of everything, and a message in every state that lasts. */
+async function busy(): Promise<World> {
+  const w = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
+  const { queue, destinations, clock, send } = w
+  queue.urlGroup('fans', [{ url: 'https://a.test/x', name: 'first' }, 'https://b.test/x'])
+  const defaults = { 'Service-Retries': '7', 'Service-Forward-Team': 'blue', 'Content-Type': 'text/plain' }
+  expect((await send('PATCH', '/v2/topics/fans', { body: { headers: defaults } })).status).toBe(200)
+  queue.upsertQueue('line', 2, true)
+  queue.flow.pin('slow', { parallelism: 1, rate: 3, period: 60 })
+  queue.flow.pause('held')
+  await send('POST', '/v2/schedules/https://shop.test/nightly', {
+    headers: { 'Service-Cron': 'CRON_TZ=Europe/Berlin 0 3 * * *', 'Service-Retries': '2', 'Service-Forward-A': 'b' },
+    body: 'nightly',
+  })
+  await send('POST', '/v2/schedules/fans', { headers: { 'Service-Cron': '* * * * *', 'Service-Schedule-Id': 'each' } })
+  await send('POST', '/v2/schedules/each/pause')
+  await send('POST', '/v2/schedules/fans', { headers: { 'Service-Cron': '0 12 * * *', 'Service-Timeout': '9s' } })
+  destinations.answer('https://shop.test/fine', 200).answer('https://shop.test/failed', 204)
+  destinations.script(shop, [status(503, { headers: { 'set-cookie': ['a=1', 'b=2'] }, body: 'down' })])
+  destinations.script('https://shop.test/ok', [lostAck()])
+  queue.publish({ to: shop, retries: 0, body: { id: 1 }, failureCallback: 'https://shop.test/failed' })
+  queue.publish({ to: 'https://shop.test/ok', retries: 4, retryDelay: '1000 * (1 + retried)', body: 'tea' })
+  await clock.advance('100ms')
+  queue.publish({ to: 'https://shop.test/fine' })
+  queue.publish({ to: 'https://shop.test/line', queue: 'line' })
+  queue.publish({ to: 'https://shop.test/held', flowControlKey: 'held', flowControlValue: 'rate=2, period=30' })
+  queue.publish({ to: 'fans', delay: '1h', body: new Uint8Array([0xff, 0]) })
+  const cancelled = queue.publish({ to: 'https://shop.test/never', delay: '2h' }) as { id: string }
+  await clock.advance('100ms')
+  await send('DELETE', `/v2/messages/${cancelled.id}`)
+  return w
+}
+
+const copied = (dump: QueueDump): QueueDump => JSON.parse(JSON.stringify(dump)) as QueueDump
+
+describe('a queue as JSON', () => {
+  test('dump, load and dump again are the same, through JSON', async () => {
+    const { queue } = await busy()
+    const dump = copied(queue.dump())
+    expect(new Set(dump.messages.map(({ state }) => state))).toEqual(
+      new Set(['FAILED', 'RETRY', 'DELIVERED', 'CREATED', 'CANCEL_REQUESTED']),
+    )
+    expect(dump.messages.map(({ kind }) => kind)).toContain('failure-callback')
+    for (const list of [dump.urlGroups, dump.queues, dump.flowControlKeys, dump.schedules, dump.deadLetters])
+      expect(list).not.toEqual([])
+    const other = world({ startAt: '2030-01-01T09:00:00.200Z', seed: 3 })
+    other.queue.load(dump)
+    expect(copied(other.queue.dump())).toEqual(dump)
+  })
+
+  test('every option survives, those of callbacks too', () => {
+    const values: Record<string, string> = {
+      method: 'PUT',
+      timeout: '7.5',
+      retries: '5',
+      'retry-delay': 'pow(2, retried) * 1000',
+      delay: '90s',
+      'not-before': '1893456000.5',
+      'deduplication-id': 'a',
+      'content-based-deduplication': 'true',
+      callback: 'https://shop.test/done',
+      'failure-callback': 'https://shop.test/failed',
+      'flow-control-key': 'k',
+      'flow-control-value': 'parallelism=2, rate=10, period=60',
+      label: 'a,b',
+      'redact-fields': 'body, header[authorization]',
+      cron: '0 3 * * *',
+      'schedule-id': 's',
+      'queue-name': 'line',
+      'callback-retries': '1',
+      'callback-forward-team': 'blue',
+      'callback-callback': 'https://shop.test/again',
+      'callback-callback-method': 'PATCH',
+      'failure-callback-retry-delay': '1000',
+      'workflow-runid': 'wfr_1',
+    }
+    const unset = publishOptions.filter(({ name }) => name !== 'header-forward' && !(name in values))
+    expect(unset).toEqual([])
+    const { queue } = world()
+    queue.publish({ to: 'https://shop.test/x' })
+    const dump = copied(queue.dump())
+    const dumped = { ...dump.messages[0]!, settings: values, headers: { 'Content-Type': 'text/plain', Team: 'é' } }
+    queue.load({ ...dump, messages: [dumped] })
+    const [again] = copied(queue.dump()).messages
+    expect(again).toEqual(dumped)
+  })
+
+  test('a loaded queue goes on where the other would have gone on', async () => {
+    const first = await busy()
+    const second = world({ startAt: '2030-01-01T09:00:00.200Z', seed: 3 })
+    second.queue.load(copied(first.queue.dump()))
+    const stories = []
+    for (const { queue, clock, traffic, destinations, sandbox } of [first, second]) {
+      destinations.answer('https://*', 200)
+      // Who waits for flow control waits again.
+      await clock.advance(0)
+      const from = traffic.size
+      queue.resumeQueue('line')
+      queue.flow.resume('held')
+      queue.flow.resume('slow')
+      await clock.advanceTo('2030-01-02T04:00:00Z')
+      const attempts = sandbox.traffic.of('attempt').filter((attempt) => attempt.seq > from)
+      stories.push(attempts.map(({ at, url, retried, body }) => ({ at, url, retried, body })))
+    }
+    expect(stories[0]!.length).toBe(8)
+    expect(stories[1]).toEqual(stories[0])
+    expect(second.sandbox.traffic.timeline()).toContain('https://shop.test/nightly')
+    expect(second.queue.dump().messages.filter(({ state }) => !/DELIVERED|FAILED|CANCELLED/.test(state))).toEqual([])
+  })
+
+  test('a delivery under way is due again at once, as after a restart', async () => {
+    const first = world()
+    first.destinations.on(shop, async (_, task) => {
+      await task.sleep('10s')
+      return new Response()
+    })
+    first.queue.publish({ to: shop })
+    await first.clock.advance('1s')
+    const dump = first.queue.dump()
+    expect(dump.messages[0]!.state).toBe('ACTIVE')
+    const second = world({ startAt: '2030-01-01T00:00:01Z' })
+    second.destinations.answer(shop, 200)
+    second.queue.load(dump)
+    await second.clock.advance(0)
+    expect(second.queue.dump().messages[0]).toMatchObject({ state: 'DELIVERED', retried: 0 })
+  })
+
+  test('a FIFO queue keeps its order, and the slot of a message whose callback is under way', async () => {
+    const first = world()
+    first.destinations.answer(shop, 200).answer('https://shop.test/done', 500)
+    first.queue.publish({ to: shop, queue: 'line', body: 'a', callback: 'https://shop.test/done', callbackRetries: 1 })
+    for (const body of ['b', 'c']) first.queue.publish({ to: shop, queue: 'line', body })
+    await first.clock.advance('1s')
+    const second = world({ startAt: '2030-01-01T00:00:01Z' })
+    const seen: string[] = []
+    second.destinations.answer('https://*', ({ body }) => {
+      seen.push(body.length === 1 ? body : 'callback')
+      return 200
+    })
+    second.queue.load(copied(first.queue.dump()))
+    await second.clock.drain()
+    expect(seen).toEqual(['callback', 'b', 'c'])
+  })
+
+  test('new ids are others than the loaded ones', async () => {
+    const first = await busy()
+    const second = world({ startAt: '2030-01-01T09:00:00.200Z', seed: 3 })
+    second.queue.load(first.queue.dump())
+    const before = new Set(second.queue.dump().messages.map(({ id }) => id))
+    for (let count = 0; count < 20; count++) second.queue.publish({ to: shop, delay: '1h' })
+    expect(second.queue.dump().messages).toHaveLength(before.size + 20)
+    const schedules = second.queue.schedules.list().length
+    const made = await second.send('POST', `/v2/schedules/${shop}`, { headers: { 'Service-Cron': '0 0 * * *' } })
+    expect(made.status).toBe(200)
+    expect(second.queue.schedules.list()).toHaveLength(schedules + 1)
+    second.destinations.answer('https://shop.test/poor', 500)
+    second.queue.publish({ to: 'https://shop.test/poor', retries: 0 })
+    await second.clock.advance(0)
+    expect(new Set(second.queue.deadLetters.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('a loaded dead letter can be published again', async () => {
+    const first = await busy()
+    const second = world({ startAt: '2030-01-01T09:00:00.200Z' })
+    second.queue.load(first.queue.dump())
+    const id = second.queue.deadLetters[0]!.id
+    const shown = await second.send('GET', `/v2/dlq/${id}`)
+    expect(shown.json).toMatchObject({ responseStatus: 503, responseBody: 'down', body: '{"id":1}', url: shop })
+    expect(shown.json.responseHeader['Set-Cookie']).toEqual(['a=1', 'b=2'])
+    expect((await second.send('POST', `/v2/dlq/retry/${id}`)).status).toBe(201)
+    expect(second.queue.deadLetters).toEqual([])
+  })
+})
+
+describe('what is no dump is told, and changes nothing', () => {
+  const start = '2030-01-01T09:00:00.200Z'
+  const changes: [string, (dump: QueueDump) => unknown, string][] = [
+    ['nothing', () => undefined, 'This is not a dump of a queue: load() takes what dump() gave.'],
+    ['a store', (dump) => ({ ...dump, format: 'stuntdouble/store' }), 'format: '],
+    [
+      'a bad field',
+      (dump) => ({ ...dump, messages: [{ ...dump.messages[0], retried: -1 }] }),
+      'messages.0.retried: Invalid value',
+    ],
+    [
+      'a bad option',
+      (dump) => ({ ...dump, messages: [{ ...dump.messages[0], settings: { retries: 'many' } }] }),
+      'of the dump cannot be loaded: invalid Service-Retries: "many" is not a non-negative integer.',
+    ],
+    [
+      'a message twice',
+      (dump) => ({ ...dump, messages: [dump.messages[0], dump.messages[0]] }),
+      'The dump has two messages msg_',
+    ],
+    [
+      'a dead letter without its message',
+      (dump) => ({ ...dump, messages: [] }),
+      'The dead letter 1893488400000-0 of the dump belongs to message',
+    ],
+    [
+      'a dead letter of a message that lives',
+      (dump) => ({ ...dump, messages: dump.messages.map((message) => ({ ...message, state: 'CREATED' })) }),
+      'whose state is CREATED and not FAILED.',
+    ],
+    [
+      'a callback of nothing',
+      (dump) => ({ ...dump, messages: [{ ...dump.messages[0], source: 'msg_x' }] }),
+      'reports on msg_x, which is not in the dump.',
+    ],
+    [
+      'a bad cron',
+      (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], cron: '* *' }] }),
+      'of the dump cannot be loaded: invalid cron: expected exactly 5 fields, found 2.',
+    ],
+    [
+      'a future',
+      (dump) => ({ ...dump, messages: [{ ...dump.messages[0], createdAt: Date.parse(start) + 1 }] }),
+      'was created at 2030-01-01T09:00:00.201Z, and the clock stands at 2030-01-01T09:00:00.200Z: load it into a sandbox whose startAt is not before that.',
+    ],
+  ]
+  test.each(changes)('%s', async (_, change, sentence) => {
+    const dump = copied((await busy()).queue.dump())
+    const { queue } = world({ startAt: start })
+    queue.publish({ to: shop, delay: '1h' })
+    const before = queue.dump()
+    expect(() => queue.load(change(dump) as QueueDump)).toThrow(sentence)
+    expect(() => queue.load(change(dump) as QueueDump)).toThrow(TypeError)
+    expect(queue.dump()).toEqual(before)
+    expect(queue.messages).toHaveLength(1)
+  })
+})
