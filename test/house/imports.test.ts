@@ -69,6 +69,7 @@ const everything = [
   'queue',
   'stats',
   'endpoints',
+  'fault values',
   'faults',
   'report',
   'invariants',
@@ -80,21 +81,39 @@ const everything = [
 const parts: readonly Part[] = [
   { name: 'kernel', files: /^src\/kernel\//, may: [], packages: ['@noble/hashes'] },
   { name: 'policy', files: /^src\/policy\.ts$/, may: [], packages: [] },
-  { name: 'http', files: /^src\/http\//, may: ['kernel', 'policy'], packages: ['rou3'] },
+  {
+    name: 'http',
+    files: /^src\/http\//,
+    may: ['kernel', 'policy', 'types of fault values'],
+    packages: ['rou3'],
+  },
+  // What goes wrong, as plain data: rules, the scripts of destinations and the services share these values.
+  { name: 'fault values', files: /^src\/faults\/(?:fault|constructors)\.ts$/, may: ['kernel'], packages: [] },
   // The only files that know a domain and the protocol; `answers` is what the store's endpoints share.
   {
     name: 'endpoints',
     files: /^src\/(?:store\/answers|(?:store|queue|stats)\/(?:[\w-]+-)?endpoints(?:\/[\w-]+)?)\.ts$/,
-    may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats'],
+    may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats', 'types of fault values'],
     packages: ['valibot'],
   },
-  { name: 'store', files: /^src\/store\//, may: ['kernel', 'policy'], packages: ['valibot'] },
-  { name: 'queue', files: /^src\/queue\//, may: ['kernel', 'policy'], packages: ['croner', 'valibot'] },
+  {
+    name: 'store',
+    files: /^src\/store\//,
+    may: ['kernel', 'policy', 'types of fault values'],
+    packages: ['valibot'],
+  },
+  {
+    name: 'queue',
+    files: /^src\/queue\//,
+    may: ['kernel', 'policy', 'fault values'],
+    packages: ['croner', 'valibot'],
+  },
   { name: 'stats', files: /^src\/stats\//, may: ['kernel', 'policy'], packages: ['valibot'] },
   {
     name: 'faults',
     files: /^src\/faults\//,
-    may: ['kernel', 'policy', 'types of http', 'types of sandbox'],
+    // Rules speak of keys, cron expressions and destinations as the store and the queue do.
+    may: ['kernel', 'policy', 'fault values', 'store', 'queue', 'types of http', 'types of sandbox'],
     packages: ['valibot'],
   },
   { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },

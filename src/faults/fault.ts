@@ -1,0 +1,202 @@
+import type { Duration } from '../kernel/duration.js'
+
+// Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
+
+/** Where a fault can strike. */
+export const faultPoints = [
+  'store.request',
+  'store.command',
+  'queue.request',
+  'queue.delivery',
+  'queue.callback',
+  'stats.request',
+  'stream.open',
+  'stream.event',
+  'schedule.fire',
+] as const
+export type FaultPoint = (typeof faultPoints)[number]
+
+/** Header names to values, as a test writes them. */
+export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
+
+/** `retryAfter` of a 429: seconds, an HTTP date, or no such header. */
+export interface RetryAfter {
+  readonly form: 'seconds' | 'date' | 'none'
+  readonly waitMs: number
+}
+
+/** An answer of this status, in the words of whoever is struck where no body is given. */
+export interface StatusFault {
+  readonly kind: 'status'
+  readonly status: number
+  readonly headers?: HeaderRecord
+  readonly body?: string
+}
+
+export type LatencyFault =
+  | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
+  | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
+
+export interface RateLimitedFault {
+  readonly kind: 'rate-limited'
+  readonly limit: 'chat' | 'daily' | 'burst'
+  readonly retryAfter?: RetryAfter
+}
+
+/** What one delivery, or the answer to it, can meet on its way: the steps of a destination's script. */
+export type DeliveryFault =
+  | StatusFault
+  | LatencyFault
+  | RateLimitedFault
+  | { readonly kind: 'non-retryable'; readonly body?: string }
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unresolved' }
+  | { readonly kind: 'certificate' }
+  | { readonly kind: 'hang'; readonly forMs?: number }
+  | { readonly kind: 'half-open'; readonly forMs?: number }
+  | { readonly kind: 'truncate'; readonly afterBytes: number }
+  | { readonly kind: 'corrupt-json' }
+  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
+  | { readonly kind: 'content-type'; readonly type: string }
+  | { readonly kind: 'lost-ack' }
+  | { readonly kind: 'late-answer'; readonly byMs?: number }
+  | DuplicateFault
+  | { readonly kind: 'delay'; readonly waitMs: number; readonly then?: DeliveryFault }
+  | { readonly kind: 'signature'; readonly flaw: string }
+  | { readonly kind: 'clock-skew'; readonly byMs: number }
+
+export interface DuplicateFault {
+  readonly kind: 'duplicate'
+  /** How many more times it happens. Default 1. */
+  readonly copies?: number
+  /** How long after the answer to the one before. Default 0. */
+  readonly afterMs?: number
+  /** All at the same instant, before the first has been answered. */
+  readonly concurrent?: boolean
+}
+
+export type Fault =
+  | DeliveryFault
+  | { readonly kind: 'reply'; readonly error: string }
+  | { readonly kind: 'reorder'; readonly withinMs: number }
+  | { readonly kind: 'drop' }
+  | { readonly kind: 'revoked-token' }
+  | { readonly kind: 'quota' }
+  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
+  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
+  | { readonly kind: 'stale-read'; readonly versions: number }
+  | { readonly kind: 'restart'; readonly downMs?: number }
+  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
+
+export type FaultKind = Fault['kind']
+export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
+
+/** What must be so for a rule to strike; everything that is given. */
+export interface FaultMatch {
+  readonly api?: 'store' | 'queue' | 'stats'
+  /** Path of the API below the service's address, `*` for any characters: `/v2/publish/*`. */
+  readonly endpoint?: string
+  readonly method?: string
+  /** Url of the request or of the destination, `*` for any characters; without `?` any query. */
+  readonly url?: string
+  /** Name of a command of the store, any case. */
+  readonly command?: string
+  /** A key of the command, as a pattern of the store: `*`, `?`, `[a-z]`. */
+  readonly key?: string
+  readonly urlGroup?: string
+  readonly endpointName?: string
+  readonly queue?: string
+  readonly label?: string
+  /** Headers of the request or the message, names in any case, `*` for any characters. */
+  readonly header?: Readonly<Record<string, string>>
+  /** Number of the delivery attempt, 1 for the first, or a range of them with both ends. */
+  readonly attempt?: number | { readonly from?: number; readonly to?: number }
+  readonly messageId?: string
+  readonly tenant?: string
+  readonly flowControlKey?: string
+  readonly scheduleId?: string
+  readonly region?: string
+}
+
+export interface FaultRule {
+  readonly on: FaultPoint | readonly FaultPoint[]
+  /** For messages, and for `faults.remove(name)`. */
+  readonly name?: string
+  readonly match?: FaultMatch
+  /** Strikes from here on: ISO text, or how long after the rule was added. */
+  readonly from?: Duration | string
+  /** Strikes until here, not including it. */
+  readonly until?: Duration | string
+  /** Strikes in the minutes that the pattern names, in UTC or the zone of `CRON_TZ=`. */
+  readonly cron?: string
+  /** Lets so many matches pass first. */
+  readonly skip?: number
+  /** Strikes so often, then never again. */
+  readonly times?: number
+  /** Of what is not skipped, strikes the first and then every so-manieth. */
+  readonly every?: number
+  /** Strikes in `times` of `outOf` cases, decided by the seed. */
+  readonly chance?: readonly [times: number, outOf: number]
+  /** Before the work (it is not done) or after it (it is done, the answer suffers). Default: as the fault has it. */
+  readonly phase?: 'before' | 'after'
+  readonly fault: Fault
+}
+
+// ---- how services ask -------------------------------------------------------------------------------------------
+
+/** What a service says about the moment at which a fault may strike; whatever costs is read only when a rule asks. */
+export interface FaultFacts {
+  readonly api?: 'store' | 'queue' | 'stats' | undefined
+  readonly endpoint?: string | undefined
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  /** Second url of a publish: where the message shall go. */
+  readonly destination?: string | undefined
+  /** Names of the commands, upper case. */
+  readonly commands?: readonly string[] | undefined
+  readonly keys?: readonly string[] | undefined
+  readonly urlGroup?: string | undefined
+  readonly endpointName?: string | undefined
+  readonly queue?: string | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly attempt?: number | undefined
+  readonly messageId?: string | undefined
+  readonly flowControlKey?: string | undefined
+  readonly scheduleId?: string | undefined
+  readonly region?: string | undefined
+  header?(name: string): string | undefined
+}
+
+/** A rule that strikes now. */
+export interface Strike<F extends Fault = Fault> {
+  readonly fault: F
+  readonly phase: 'before' | 'after'
+  /** Chance of this rule, for faults that draw. */
+  draw(below: number): number
+  /** Milliseconds until the rule's window closes, `undefined` when it has no end. */
+  readonly remainingMs: number | undefined
+  /**
+   * Writes it into the traffic log, once.
+   * @param cause `seq` of the entry that it hits
+   * @param effect what comes of it, as a sentence part
+   */
+  log(cause: number | undefined, target: string, effect: string): StrikeRecord
+}
+
+/** The entry of a strike, for effects that are known later. */
+export interface StrikeRecord {
+  readonly seq: number
+  tell(effect: string): void
+}
+
+/** Rules as the services see them. */
+export interface FaultSource {
+  /** Points at which there are rules; asked before anything is put together for `ask`. */
+  readonly armed: { readonly [P in FaultPoint]?: unknown }
+  /** The rules that strike, in the order in which they were added; those that answer end the list. */
+  ask(point: FaultPoint, facts: FaultFacts): readonly Strike[] | undefined
+  /** Until when a service is down after a restart; 0 when it is up. */
+  downUntil(service: 'store' | 'queue' | 'stats'): number
+}

@@ -1,0 +1,335 @@
+import * as v from 'valibot'
+import { instant } from '../kernel/clock.js'
+import { parseDuration } from '../kernel/duration.js'
+import { nearestName } from '../kernel/nearest-name.js'
+import { CronExpression } from '../queue/cron.js'
+import { DestinationPattern } from '../queue/destination-pattern.js'
+import { catalog, faultKinds } from './catalog.js'
+import { type Fault, type FaultPoint, type FaultRule, faultPoints } from './fault.js'
+
+// What a rule may look like: for tests, files and the control API alike. Each refusal is a sentence with its place.
+
+const faultVariants = faultKinds.map((kind) =>
+  v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }),
+) as unknown as [v.StrictObjectSchema<{ kind: v.LiteralSchema<string, undefined> }, undefined>]
+
+/** One fault of the catalog. */
+export const faultSchema: v.GenericSchema<Fault> = v.pipe(
+  v.variant('kind', faultVariants),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const problem = oddFault(dataset.value as unknown as Fault)
+    if (problem !== undefined) addIssue({ message: problem })
+  }),
+) as unknown as v.GenericSchema<Fault>
+
+function oddFault(fault: Fault): string | undefined {
+  if (fault.kind !== 'latency') return undefined
+  const { waitMs, jitterMs, minMs, maxMs } = fault as Partial<Record<'waitMs' | 'jitterMs' | 'minMs' | 'maxMs', number>>
+  const range = minMs !== undefined || maxMs !== undefined
+  if (range && (waitMs !== undefined || jitterMs !== undefined))
+    return 'takes waitMs (and jitterMs), or minMs and maxMs, not both'
+  if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
+  if (!range) return undefined
+  if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
+  return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: change them over` : undefined
+}
+
+const count = (least: number, sentence: string): v.GenericSchema<number> =>
+  v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
+const text = v.pipe(v.string('is a text'), v.minLength(1, 'is a text, not an empty one'))
+const never = 'would never strike: give a whole number, 1 or more, or leave it out'
+
+/** A time of a window: a span since the rule was added, or an instant. */
+const windowTime = v.pipe(
+  v.union(
+    [v.number(), v.string()],
+    "is a span such as '30s' or milliseconds, or a time such as '2030-01-01T09:00:00Z'",
+  ),
+  v.check(
+    (time) =>
+      typeof time === 'number'
+        ? Number.isFinite(time) && time >= 0
+        : parseDuration(time) !== undefined || Number.isFinite(absoluteTime(time)),
+    "is a span such as '30s' or milliseconds, or a time such as '2030-01-01T09:00:00Z'",
+  ),
+)
+
+function absoluteTime(time: string): number {
+  try {
+    return /^\d{4}-/.test(time) ? instant(time) : Number.NaN
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Milliseconds of one end of a window for a rule that was added at `added`. */
+export function windowEnd(time: number | string, added: number): number {
+  if (typeof time === 'number') return added + time
+  const span = parseDuration(time)
+  return span === undefined ? absoluteTime(time) : added + span
+}
+
+const urlPattern = v.pipe(
+  text,
+  v.check((url) => {
+    try {
+      new DestinationPattern(url)
+      return true
+    } catch {
+      return false
+    }
+  }, "is an absolute url such as 'https://shop.test/*', `*` standing for any characters"),
+)
+
+const attemptNumber = count(1, 'is a number of an attempt, 1 for the first')
+export const matchSchema: v.GenericSchema = v.strictObject({
+  api: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
+  endpoint: v.optional(v.pipe(text, v.regex(/^[/*]/, "is the path of an endpoint and begins with '/'"))),
+  method: v.optional(text),
+  url: v.optional(urlPattern),
+  command: v.optional(text),
+  key: v.optional(text),
+  urlGroup: v.optional(text),
+  endpointName: v.optional(text),
+  queue: v.optional(text),
+  label: v.optional(text),
+  header: v.optional(v.record(v.string(), v.string('is a text'))),
+  attempt: v.optional(
+    v.union(
+      [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
+      'is a number of an attempt, 1 for the first, or { from, to }',
+    ),
+  ),
+  messageId: v.optional(text),
+  tenant: v.optional(text),
+  flowControlKey: v.optional(text),
+  scheduleId: v.optional(text),
+  region: v.optional(text),
+})
+
+const point = v.picklist(faultPoints, 'is no point')
+
+const cron = v.pipe(
+  text,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    try {
+      new CronExpression(dataset.value)
+    } catch (error) {
+      addIssue({ message: `is no cron pattern of five fields: ${(error as Error).message}` })
+    }
+  }),
+)
+
+const ruleEntries = {
+  on: v.union(
+    [point, v.pipe(v.array(point), v.minLength(1, 'is a point or a list of points'))],
+    'is a point or a list of points',
+  ),
+  name: v.optional(text),
+  match: v.optional(matchSchema),
+  from: v.optional(windowTime),
+  until: v.optional(windowTime),
+  cron: v.optional(cron),
+  skip: v.optional(count(0, 'is a whole number, 0 or more')),
+  times: v.optional(count(1, never)),
+  every: v.optional(count(1, 'is a whole number: 1 for each match, 2 for every second')),
+  chance: v.optional(
+    v.tuple([count(0, 'is a whole number'), count(1, 'is a whole number, 1 or more')], 'is a pair: [times, outOf]'),
+  ),
+  phase: v.optional(v.picklist(['before', 'after'], "is 'before' or 'after' (the work)")),
+  fault: faultSchema,
+}
+
+/** One fault rule. */
+export const faultRuleSchema: v.GenericSchema<FaultRule> = v.pipe(
+  v.strictObject(ruleEntries),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const rule = dataset.value as unknown as FaultRule
+    for (const [field, message] of impossible(rule)) {
+      addIssue({
+        message,
+        input: dataset.value[field],
+        path: [{ type: 'object', origin: 'value', input: dataset.value, key: field, value: dataset.value[field] }],
+      })
+    }
+  }),
+) as unknown as v.GenericSchema<FaultRule>
+
+/** What each field for itself allows and all together cannot be. */
+function* impossible(
+  rule: FaultRule,
+): Generator<[field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {
+  const { from, until, chance, phase, fault } = rule
+  if (until !== undefined && sameKind(from ?? 0, until) && windowEnd(until, 0) <= windowEnd(from ?? 0, 0)) {
+    yield [
+      'until',
+      `ends the window at ${JSON.stringify(until)}, before or as it begins at ${JSON.stringify(from ?? 0)}`,
+    ]
+  }
+  if (chance !== undefined && chance[0] === 0)
+    yield ['chance', never.replace('a whole number, 1 or more', '[1, 10] for one in ten')]
+  if (chance !== undefined && chance[0] > chance[1])
+    yield ['chance', `strikes ${chance[0]} of ${chance[1]}: the first cannot be more`]
+  const definition = catalog[fault.kind]
+  const wrong = [rule.on].flat().find((on) => !definition.points.includes(on as FaultPoint))
+  if (wrong !== undefined) yield ['fault', elsewhere(fault, wrong as FaultPoint)]
+  if (phase !== undefined && !definition.phases.includes(phase)) {
+    yield ['phase', `is always '${definition.phases[0]}' for ${fault.kind}: leave it out`]
+  }
+  if (fault.kind === 'delay' && 'then' in fault)
+    yield ['fault', 'of kind delay takes `then` in a script only: add a second rule']
+  if (
+    fault.kind === 'outage' &&
+    until === undefined &&
+    [rule.on].flat().some((on) => on === 'queue.delivery' || on === 'queue.callback')
+  ) {
+    yield ['until', 'is needed: deliveries wait for the end of an outage']
+  }
+  const attempt = rule.match?.attempt
+  if (typeof attempt === 'object' && (attempt.from ?? 1) > (attempt.to ?? Number.POSITIVE_INFINITY)) {
+    yield ['match', `names attempts from ${attempt.from} to ${attempt.to}: there are none`]
+  }
+}
+
+function sameKind(a: number | string, b: number | string): boolean {
+  const relative = (time: number | string): boolean => typeof time === 'number' || parseDuration(time) !== undefined
+  return relative(a) === relative(b)
+}
+
+function elsewhere(fault: Fault, on: FaultPoint): string {
+  const { points } = catalog[fault.kind]
+  const hint =
+    on === 'store.command' && fault.kind === 'status' ? " For the error of a command write errorReply('…')." : ''
+  return `${fault.kind} cannot strike at ${on}. It strikes at ${points.join(', ')}; at ${on} there are ${kindsAt(on).join(', ')}.${hint}`
+}
+
+export function kindsAt(on: FaultPoint): readonly string[] {
+  return faultKinds.filter((kind) => catalog[kind].points.includes(on))
+}
+
+// ---- sentences --------------------------------------------------------------------------------------------------
+
+/** What is wrong with a value that should be a rule or a fault, and where in it. */
+export interface FaultProblem {
+  readonly path: readonly (string | number)[]
+  readonly sentence: string
+}
+
+/** Every problem of a rule, in the order of its fields; an empty list for a good one. */
+export function ruleProblems(value: unknown): readonly FaultProblem[] {
+  return problems(faultRuleSchema, value, 'A fault rule')
+}
+
+/** Every problem of a fault. */
+export function faultProblems(value: unknown): readonly FaultProblem[] {
+  return problems(faultSchema, value, 'A fault')
+}
+
+function problems(schema: v.GenericSchema, value: unknown, what: string): readonly FaultProblem[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [
+      {
+        path: [],
+        sentence: `${what} is an object such as ${what === 'A fault' ? example.fault : example.rule}, got ${shown(value)}.`,
+      },
+    ]
+  }
+  const result = v.safeParse(schema, value)
+  if (result.success) return []
+  return result.issues.map((issue) => problem(issue))
+}
+
+const example = {
+  fault: "{ kind: 'status', status: 503 }",
+  rule: "{ on: 'queue.delivery', times: 2, fault: { kind: 'reset' } }",
+}
+
+/** An issue of the schema as a sentence; for scenario files, too, whose rules lie deeper. */
+export function problem(issue: v.BaseIssue<unknown>): FaultProblem {
+  // A list of points is one way of a union: the issue that helps lies inside.
+  const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
+  if (inner !== undefined)
+    return problem({ ...inner, path: [...(issue.path ?? []), ...(inner.path ?? [])] } as v.BaseIssue<unknown>)
+  const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
+  const place = placeOf(path)
+  const own = path.at(-1)
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const owner = issue.path?.at(-1)?.input
+    return { path, sentence: unknownField(String(own), placeOf(path.slice(0, -1)), owner) }
+  }
+  if (issue.input === undefined && issue.kind === 'schema') {
+    return { path, sentence: `${place} is missing${wordsFor(own) === undefined ? '' : `: ${list(wordsFor(own)!)}`}.` }
+  }
+  const words = wordsFor(own) ?? (path.at(-2) === 'on' ? faultPoints : undefined)
+  if (
+    words !== undefined &&
+    !words.includes(issue.input as never) &&
+    (own !== 'on' || typeof issue.input === 'string')
+  ) {
+    const near = typeof issue.input === 'string' ? nearestName(issue.input, words) : undefined
+    const what = own === 'kind' ? 'fault' : 'point'
+    return {
+      path,
+      sentence: `${place}: there is no ${what} ${shown(issue.input)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} There are ${list(words)}.`,
+    }
+  }
+  const given =
+    issue.kind === 'schema' ||
+    issue.type.endsWith('value') ||
+    issue.type === 'integer' ||
+    issue.type === 'regex' ||
+    issue.type === 'check'
+      ? `, got ${shown(issue.input)}`
+      : ''
+  const tail = given !== '' && issue.message.startsWith('would') ? '' : given
+  return {
+    path,
+    sentence:
+      `${place}${issue.message.startsWith('would') ? `: ${shown(issue.input)}` : ''} ${issue.message}${tail}.`.replace(
+        /\.\.$/,
+        '.',
+      ),
+  }
+}
+
+function wordsFor(field: string | number | undefined): readonly string[] | undefined {
+  return field === 'kind' ? faultKinds : field === 'on' ? faultPoints : undefined
+}
+
+function unknownField(name: string, place: string, owner: unknown): string {
+  const kind = (owner as { kind?: unknown } | undefined)?.kind
+  const known =
+    typeof kind === 'string' && Object.hasOwn(catalog, kind)
+      ? Object.keys(catalog[kind as Fault['kind']].fields)
+      : typeof owner === 'object' && owner !== null && ('on' in owner || 'fault' in owner)
+        ? Object.keys(ruleEntries)
+        : matchFields
+  const near = nearestName(name, known)
+  const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${list(known)}.`
+  return `${place}: there is no ${JSON.stringify(name)} here.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ${takes}`
+}
+
+const matchFields: readonly string[] = Object.keys((matchSchema as unknown as { entries: object }).entries)
+
+/** `fault.waitMs`, `on[1]`; `it` for the whole. */
+function placeOf(path: readonly (string | number)[]): string {
+  if (path.length === 0) return 'it'
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('')
+}
+
+function list(words: readonly string[]): string {
+  return words.join(', ')
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === 'string'
+      ? JSON.stringify(value)
+      : typeof value === 'object' && value !== null
+        ? JSON.stringify(value)
+        : String(value)
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { catalog, faultKinds } from '../../src/faults/catalog.js'
+import * as constructors from '../../src/faults/constructors.js'
+import type { FaultKind } from '../../src/faults/fault.js'
+import { faultProblems, ruleProblems } from '../../src/faults/rule-schema.js'
+
+const sentences = (rule: unknown): string[] => ruleProblems(rule).map(({ sentence }) => sentence)
+const reset = { kind: 'reset' }
+
+describe('good rules', () => {
+  test.each(faultKinds)('the example of %s is one', (kind) => {
+    const { example: fault, points } = catalog[kind]
+    expect(faultProblems(fault)).toEqual([])
+    for (const on of points) expect(sentences({ on, fault, until: '1h' })).toEqual([])
+  })
+
+  test.each<[string, object]>([
+    ['several points', { on: ['queue.delivery', 'queue.callback'], fault: reset }],
+    ['a window of spans', { on: 'store.request', from: '10s', until: 30_000, fault: reset }],
+    ['a window of instants', { on: 'store.request', from: '2030-01-01T09:00:00Z', until: '2030-01-02', fault: reset }],
+    ['a cron pattern with a zone', { on: 'store.request', cron: 'CRON_TZ=Europe/Berlin 0 3 * * 1-5', fault: reset }],
+    ['all counters', { on: 'store.request', skip: 0, times: 1, every: 2, chance: [1, 10], fault: reset }],
+    ['a range of attempts', { on: 'queue.delivery', match: { attempt: { from: 2 } }, fault: reset }],
+  ])('%s', (_, rule) => {
+    expect(sentences(rule)).toEqual([])
+  })
+})
+
+describe('refused, with the place and the nearest word', () => {
+  test.each<[string, unknown, string]>([
+    ['no object', 'reset', 'A fault rule is an object such as { on:'],
+    [
+      'unknown fault',
+      { on: 'store.request', fault: { kind: 'latancy' } },
+      'fault.kind: there is no fault "latancy". Did you mean "latency"?',
+    ],
+    ['no kind', { on: 'store.request', fault: {} }, 'fault.kind is missing: latency, status,'],
+    ['no fault', { on: 'store.request' }, 'fault is missing'],
+    ['no point', { fault: reset }, 'on is missing: store.request,'],
+    [
+      'unknown point',
+      { on: 'store.requests', fault: reset },
+      'on: there is no point "store.requests". Did you mean "store.request"?',
+    ],
+    [
+      'unknown point in a list',
+      { on: ['store.request', 'queue.deliver'], fault: reset },
+      'on[1]: there is no point "queue.deliver". Did you mean "queue.delivery"?',
+    ],
+    [
+      'unknown field of a rule',
+      { on: 'store.request', tims: 2, fault: reset },
+      'it: there is no "tims" here. Did you mean "times"?',
+    ],
+    [
+      'unknown field of a match',
+      { on: 'store.command', match: { keys: 'a' }, fault: { kind: 'reply', error: 'x' } },
+      'match: there is no "keys" here. Did you mean "key"?',
+    ],
+    [
+      'unknown field of a fault',
+      { on: 'store.request', fault: { kind: 'latency', waitMS: 3 } },
+      'fault: there is no "waitMS" here. Did you mean "waitMs"?',
+    ],
+    ['times: 0', { on: 'store.request', times: 0, fault: reset }, 'times: 0 would never strike'],
+    ['chance 0', { on: 'store.request', chance: [0, 10], fault: reset }, 'chance: [0,10] would never strike'],
+    ['chance over 1', { on: 'store.request', chance: [3, 2], fault: reset }, 'chance strikes 3 of 2'],
+    [
+      'a window that ends before it begins',
+      { on: 'store.request', from: '30s', until: '10s', fault: reset },
+      'until ends the window at "10s", before or as it begins at "30s"',
+    ],
+    [
+      'a window that ends as it begins',
+      { on: 'store.request', until: 0, fault: reset },
+      'until ends the window at 0, before or as it begins at 0',
+    ],
+    [
+      'a window of instants that is over',
+      { on: 'store.request', from: '2030-01-02', until: '2030-01-01', fault: reset },
+      'until ends the window',
+    ],
+    ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from is a span such as '30s'`],
+    ['no cron', { on: 'store.request', cron: '61 * * * *', fault: reset }, 'cron is no cron pattern of five fields:'],
+    [
+      'another point',
+      { on: 'store.command', fault: { kind: 'status', status: 500 } },
+      `fault status cannot strike at store.command.`,
+    ],
+    [
+      'a phase that is none',
+      { on: 'store.request', phase: 'before', fault: { kind: 'truncate', afterBytes: 3 } },
+      `phase is always 'after' for truncate`,
+    ],
+    [
+      'a status that is none',
+      { on: 'store.request', fault: { kind: 'status', status: 99 } },
+      'fault.status is an HTTP status from 200 to 599, got 99.',
+    ],
+    [
+      'a header with a line end',
+      { on: 'store.request', fault: { kind: 'status', status: 200, headers: { a: 'b\r\nc: d' } } },
+      'fault.headers.a',
+    ],
+    [
+      'latency of nothing',
+      { on: 'store.request', fault: { kind: 'latency' } },
+      'fault needs waitMs, or minMs and maxMs',
+    ],
+    [
+      'latency from more to less',
+      { on: 'store.request', fault: { kind: 'latency', minMs: 3, maxMs: 2 } },
+      'fault goes from minMs 3 down to maxMs 2',
+    ],
+    [
+      'attempts from more to less',
+      { on: 'queue.delivery', match: { attempt: { from: 3, to: 2 } }, fault: reset },
+      'match names attempts from 3 to 2',
+    ],
+    [
+      'attempt 0',
+      { on: 'queue.delivery', match: { attempt: 0 }, fault: reset },
+      'match.attempt is a number of an attempt',
+    ],
+    [
+      'a url that is none',
+      { on: 'queue.delivery', match: { url: 'shop.test' }, fault: reset },
+      `match.url is an absolute url`,
+    ],
+    [
+      'a flaw that is none',
+      { on: 'queue.delivery', fault: { kind: 'signature', flaw: 'expird' } },
+      'fault.flaw is one of',
+    ],
+    ['an outage of deliveries without an end', { on: 'queue.delivery', fault: { kind: 'outage' } }, 'until is needed'],
+  ])('%s', (_, rule, expected) => {
+    const found = sentences(rule)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain(expected)
+  })
+})
+
+test('there is a constructor for every kind', () => {
+  for (const kind of Object.keys(constructors.faultWriters) as FaultKind[]) {
+    expect(constructors).toHaveProperty(constructors.faultWriters[kind], expect.any(Function))
+  }
+  expect(Object.keys(constructors.faultWriters).sort()).toEqual([...faultKinds].sort())
+})
+
+test.each([
+  [constructors.status(503), { kind: 'status', status: 503 }],
+  [
+    constructors.status(200, { body: { a: 1 } }),
+    { kind: 'status', status: 200, headers: { 'content-type': 'application/json' }, body: '{"a":1}' },
+  ],
+  [constructors.latency('1m30s', '10s'), { kind: 'latency', waitMs: 90_000, jitterMs: 10_000 }],
+  [constructors.latency({ min: 5, max: '1s' }), { kind: 'latency', minMs: 5, maxMs: 1000 }],
+  [
+    constructors.rateLimited('daily', '1h', 'date'),
+    { kind: 'rate-limited', limit: 'daily', retryAfter: { form: 'date', waitMs: 3_600_000 } },
+  ],
+  [constructors.clockSkew('-10m'), { kind: 'clock-skew', byMs: -600_000 }],
+  [constructors.clockSkew(5), { kind: 'clock-skew', byMs: 5 }],
+  [constructors.duplicate({ copies: 2, after: '1s' }), { kind: 'duplicate', copies: 2, afterMs: 1000 }],
+  [
+    constructors.delay('1s', constructors.reset()),
+    JSON.parse('{"kind":"delay","waitMs":1000,"then":{"kind":"reset"}}'),
+  ],
+])('constructors make plain data: %j', (made, expected) => {
+  expect(made).toEqual(expected)
+  expect(JSON.parse(JSON.stringify(made))).toEqual(made)
+  if (made.kind !== 'delay') expect(faultProblems(made)).toEqual([])
+})
