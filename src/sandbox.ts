@@ -235,9 +235,13 @@ export class Sandbox {
     this.#world = this.#build()
   }
 
-  /** Calls back when the sandbox is disposed, last registered first. */
-  onDispose(end: () => void): void {
+  /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
+  onDispose(end: () => void): () => void {
     this.#disposals.push(end)
+    return () => {
+      const at = this.#disposals.lastIndexOf(end)
+      if (at >= 0) this.#disposals.splice(at, 1)
+    }
   }
 
   dispose(): void {
