@@ -4,7 +4,7 @@ import { type ClockMode, instant } from '../kernel/clock.js'
 import { defaultStart } from '../sandbox.js'
 import type { ServerOptions } from './server.js'
 
-export const defaultHost = '127.0.0.1'
+export const defaultHost = 'localhost'
 export const defaultPort = 4010
 
 /** A mistake in the command line: one sentence on the console and exit code 2. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { ConnectionBroken } from '../http/respond.js'
 import type { Answer, Call, Exchange } from '../http/service.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
+import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
 export type ReportBug = (error: unknown, call: Call) => void
@@ -10,18 +11,25 @@ export type ReportBug = (error: unknown, call: Call) => void
  * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
  * @param origin of the server, as the exchange knows it; the `Host` header plays no part
  */
-export function listener(origin: () => string, exchange: Exchange, reportBug: ReportBug): RequestListener {
+export function listener(
+  origin: () => string,
+  exchange: Exchange,
+  reportBug: ReportBug,
+  limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
+): RequestListener {
+  const streams: OpenStreams = { count: 0, limit: limits.streams }
   return (request, response) => {
-    const call = new NodeCall(request, response, origin())
+    const call = new NodeCall(request, response, origin(), limits.body)
     try {
       const answer = exchange(call)
-      if (answer instanceof Promise) answer.then((given) => send(given, call, response)).catch(failed)
-      else send(answer, call, response)
+      if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
+      else send(answer, call, response, streams)
     } catch (error) {
       failed(error)
     }
     function failed(error: unknown): void {
       if (error instanceof ConnectionBroken) request.socket.resetAndDestroy()
+      else if (error instanceof BodyTooLarge) refuseBody(response, error)
       else if (!response.destroyed && !response.writableEnded) {
         reportBug(error, call)
         if (response.headersSent) response.destroy()
@@ -40,8 +48,10 @@ class NodeCall implements Call {
   #response: ServerResponse
   #abort: AbortController | undefined
   #headers: Call['headers'] | undefined
+  readonly #bodyLimit: number
 
-  constructor(request: IncomingMessage, response: ServerResponse, origin: string) {
+  constructor(request: IncomingMessage, response: ServerResponse, origin: string, bodyLimit: number) {
+    this.#bodyLimit = bodyLimit
     this.#request = request
     this.#response = response
     this.url = origin + targetOf(request)
@@ -59,7 +69,7 @@ class NodeCall implements Call {
   body(): Bytes | Promise<Bytes> {
     const { headers } = this.#request
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return latin1('')
-    return read(this.#request)
+    return read(this.#request, this.#bodyLimit)
   }
 
   /** Made when somebody asks: an AbortController costs more than a small answer. */
@@ -91,12 +101,20 @@ function pairs(raw: readonly string[]): [string, string][] {
   return headers
 }
 
-function read(request: IncomingMessage): Promise<Bytes> {
+function read(request: IncomingMessage, limit: number): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     let body = ''
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
+      reject(new BodyTooLarge(limit))
+      return
+    }
     request.setEncoding('latin1')
     request.on('data', (chunk: string) => {
       body += chunk
+      if (body.length <= limit) return
+      body = ''
+      request.removeAllListeners('data')
+      reject(new BodyTooLarge(limit))
     })
     request.on('end', () => resolve(latin1(body)))
     request.on('error', reject)
@@ -107,10 +125,11 @@ function read(request: IncomingMessage): Promise<Bytes> {
   })
 }
 
-function send(answer: Answer, call: Call, response: ServerResponse): void {
+function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams): void {
   const { status, headers, body } = answer
   if (typeof body !== 'string' && body !== null) {
-    void sendStream(answer, body, response)
+    if (streams.count < streams.limit) void sendStream(answer, body, response, streams)
+    else refuseStream(body, response, streams.limit)
     return
   }
   const list: string[] = []
@@ -124,8 +143,17 @@ function send(answer: Answer, call: Call, response: ServerResponse): void {
 }
 
 /** Sends the head at once and each chunk as it comes; a client that goes away cancels the stream. */
-async function sendStream(answer: Answer, body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+async function sendStream(
+  answer: Answer,
+  body: ReadableStream<Uint8Array>,
+  response: ServerResponse,
+  streams: OpenStreams,
+): Promise<void> {
   const reader = body.getReader()
+  streams.count++
+  response.once('close', () => {
+    streams.count--
+  })
   response.once('close', () => void reader.cancel().catch(() => undefined))
   response.writeHead(answer.status, answer.headers.flat())
   response.flushHeaders()
@@ -140,6 +168,26 @@ async function sendStream(answer: Answer, body: ReadableStream<Uint8Array>, resp
     // The stream broke off: the client shall see that it is not complete.
     response.destroy()
   }
+}
+
+interface OpenStreams {
+  count: number
+  readonly limit: number
+}
+
+function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse, limit: number): void {
+  void body.cancel().catch(() => undefined)
+  sendPlain(
+    response,
+    503,
+    `${limit} event streams are open already. Close one, or start the server with a larger limit.`,
+  )
+}
+
+/** The rest of the body is not read, so the connection cannot be used again. */
+function refuseBody(response: ServerResponse, error: BodyTooLarge): void {
+  response.setHeader('connection', 'close')
+  sendPlain(response, 413, error.message)
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -1,76 +1,97 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
+import { isLoopbackHost, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
+import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
+import { type LoggedRequest, logRequest } from './request-log.js'
 import { Tenants } from './tenants.js'
 
+export type { ServerLimits } from './limits.js'
+export type { LoggedRequest } from './request-log.js'
+
 export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 'store' | 'queue' | 'mgmt' | 'regions'> {
-  /** Address to listen on. Default `127.0.0.1`, so that nobody else can reach it. */
+  /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
   readonly host?: string
   /** Default 4010; 0 takes a free one. */
   readonly port?: number
   /** Receives what went wrong inside, `console.error` by default. */
   readonly report?: (text: string) => void
+  /** What the control API asks for as a bearer token. Default: nothing on this machine, else a random one. */
+  readonly controlToken?: string
+  readonly limits?: Partial<ServerLimits>
+  /** Receives every request that is over, with tokens taken out. */
+  readonly log?: (request: LoggedRequest) => void
+  /** Starts although `NODE_ENV` is `production`. */
+  readonly iKnow?: boolean
 }
 
-/** A server may run for days; half of this is enough for any story it has to tell. */
-const defaultTrafficLimit = 200_000
+/** How long requests that run may go on after `close()`, in host milliseconds. */
+const grace = 2_000
 
 /** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
 export interface RunningServer extends AsyncDisposable {
   readonly origin: string
   readonly host: string
   readonly port: number
+  /** The bearer token of the control API, where it asks for one. */
+  readonly controlToken: string | undefined
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
   /** The tenants that were used so far. */
   readonly tenants: readonly string[]
-  /** Ends every connection, event streams included, and disposes every sandbox. */
+  /** Lets running requests end for at most two seconds, ends event streams, and disposes every sandbox. */
   close(): Promise<void>
 }
 
 /**
  * Starts a server and resolves when it listens.
+ * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
  * @example
  * await using server = await startServer({ port: 0, vocabulary: 'upstash' })
  * const { env, clock } = server.tenant('main')
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { host = defaultHost, port = defaultPort, report = (text) => console.error(text), ...world } = options
-  // A server delivers for real, as far as `deliver` allows.
-  const policy = { trafficLimit: defaultTrafficLimit, ...world.policy }
-  const tenants = new Tenants({ fetch: globalThis.fetch, ...world, policy })
+  const { host = defaultHost, port = defaultPort, report, log, iKnow, controlToken, limits, ...world } = options
+  refuseProduction(iKnow)
+  const most = { ...defaultLimits, ...limits }
+  const token = controlToken ?? (isLoopbackHost(host) ? undefined : randomBytes(24).toString('base64url'))
+  // A server delivers for real, as far as `deliver` allows, and may run for days.
+  const policy = { trafficLimit: most.entries, ...world.policy }
+  const tenants = new Tenants({ fetch: globalThis.fetch, ...world, policy }, most.tenants, token)
+  const tell = report ?? ((text: string) => console.error(text))
   const serve = listener(
     () => tenants.origin,
     (call) => tenants.exchange(call),
     (error, call) =>
-      report(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
+      tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
+    most,
   )
-  // Commands may come as paths, and some are long.
-  const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     const refused = open ? undefined : refusal(request, host, path.startsWith('/_'))
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
-  })
-  await listen(server, host, port)
-  const address = server.address() as AddressInfo
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  tenants.origin = `http://${name}:${address.port}`
-  const close = async (): Promise<void> => {
-    tenants.dispose()
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeAllConnections()
-    await closed
+  }
+  const { servers, port: taken } = await listenOn(host, port, timeouts, answer)
+  const everywhere = host === '0.0.0.0' || host === '::' || host === 'localhost'
+  const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  tenants.origin = `http://${name}:${taken}`
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closing ??= ended(servers, tenants)
+    return closing
   }
   return {
     origin: tenants.origin,
     host,
-    port: address.port,
+    port: taken,
+    controlToken: token,
     tenant: (tenant) => tenants.get(tenant),
     get tenants() {
       return tenants.names
@@ -80,12 +101,24 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   }
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+/** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
+const timeouts = { maxHeaderSize: 1_048_576, headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 }
+
+function refuseProduction(iKnow = false): void {
+  if (iKnow || process.env.NODE_ENV !== 'production') return
+  throw new Error(
+    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --i-know (in a program: iKnow: true).',
+  )
+}
+
+/** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
+async function ended(servers: readonly Server[], tenants: Tenants): Promise<void> {
+  tenants.dispose()
+  const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+  for (const server of servers) server.closeIdleConnections()
+  const patience = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections()
+  }, grace)
+  await Promise.all(closed)
+  clearTimeout(patience)
 }

@@ -8,10 +8,18 @@ import { control } from './control.js'
 export class Tenants {
   origin = ''
   readonly #options: SandboxOptions
+  readonly #most: number
+  readonly #controlToken: string | undefined
   #sandboxes = new Map<string, Sandbox>()
 
-  constructor(options: SandboxOptions) {
+  /**
+   * @param most tenants that may exist at once
+   * @param controlToken what the control API asks for
+   */
+  constructor(options: SandboxOptions, most: number, controlToken: string | undefined) {
     this.#options = options
+    this.#most = most
+    this.#controlToken = controlToken
   }
 
   get names(): readonly string[] {
@@ -26,21 +34,50 @@ export class Tenants {
         `${JSON.stringify(name)} cannot be the name of a tenant: use letters, digits, '-', '_' and '.', not beginning with '_' or '.'.`,
       )
     }
+    if (this.#sandboxes.size >= this.#most) {
+      throw new RangeError(
+        `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
+      )
+    }
     const sandbox = createSandbox({ ...this.#options, base: `${this.origin}/${name}` })
     this.#sandboxes.set(name, sandbox)
     return sandbox
   }
 
+  /** A stray request is told why there is no more room, as an answer. */
+  #made(name: string): Sandbox | RangeError {
+    try {
+      return this.get(name)
+    } catch (error) {
+      if (error instanceof RangeError) return error
+      throw error
+    }
+  }
+
+  drop(name: string): boolean {
+    this.#sandboxes.get(name)?.dispose()
+    return this.#sandboxes.delete(name)
+  }
+
   exchange(call: Call): Answer | Promise<Answer> {
     const path = call.url.slice(this.origin.length)
-    if (/^\/_control(?:[/?#]|$)/.test(path)) return control(call, path, this)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? control(call, path, this) : noToken()
+    if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', tenants: this.#sandboxes.size })
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) return this.get('main').exchange(moved(call, `${this.origin}/main/queue${path}`))
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
-    const sandbox = this.#sandboxes.get(name) ?? (this.#wouldOwn(name, call.url) ? this.get(name) : undefined)
+    const sandbox = this.#sandboxes.get(name) ?? (this.#wouldOwn(name, call.url) ? this.#made(name) : undefined)
+    if (sandbox instanceof RangeError) return json({ error: sandbox.message }, 503)
     if (sandbox?.owns(call.url)) return sandbox.exchange(call)
     const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
     return json({ error }, 404)
+  }
+
+  #mayControl({ headers }: Call): boolean {
+    if (this.#controlToken === undefined) return true
+    return headers.some(
+      ([name, value]) => name.toLowerCase() === 'authorization' && value === `Bearer ${this.#controlToken}`,
+    )
   }
 
   /** Whether a tenant of this name would answer: a stray request shall not make one. */
@@ -56,6 +93,11 @@ export class Tenants {
 
 /** Not the services of a tenant that is called `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./
+
+function noToken(): Answer {
+  const error = 'The control API asks for its token, which the server printed: Authorization: Bearer TOKEN.'
+  return json({ error }, 401, [['www-authenticate', 'Bearer']])
+}
 
 function moved(call: Call, url: string): Call {
   return {

@@ -41,6 +41,12 @@ test('so does the entry for msw', async () => {
   expect(code).not.toMatch(/\brequire\s*\(\s*["'`]/)
 })
 
+test('so does the client of a server', async () => {
+  const { code, inputs } = await bundle('src/server/client.ts')
+  expect(code).not.toMatch(/["'`]node:/)
+  expect(Object.keys(inputs).filter((path) => /^src\/(?:queue|http|sandbox)/.test(path))).toEqual([])
+})
+
 test('the entry for msw does not carry the core along', async () => {
   const { inputs } = await bundle('src/adapters/msw.ts', ['msw'])
   expect(Object.keys(inputs)).toEqual(['src/adapters/msw.ts'])

@@ -157,7 +157,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     expect(await run('serve', '--port', String(port))).toEqual({
       code: 2,
       out: '',
-      err: `stuntdouble: Port ${port} of 127.0.0.1 is taken: give another one with --port, or --port 0 for a free one.\n`,
+      err: `stuntdouble: Port ${port} of localhost is taken: give another one with --port, or --port 0 for a free one.\n`,
     })
     await new Promise((resolve) => other.close(resolve))
   })

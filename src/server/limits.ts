@@ -1,0 +1,20 @@
+/** What the server takes before it refuses, so that one client cannot take it away from the others. */
+export interface ServerLimits {
+  /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
+  readonly body: number
+  /** Event streams that are open at once. Default 1,000. */
+  readonly streams: number
+  /** Tenants that exist at once. Default 1,000. */
+  readonly tenants: number
+  /** Entries of the traffic log of each tenant; beyond it the older half goes. Default 200,000. */
+  readonly entries: number
+}
+
+export const defaultLimits: ServerLimits = { body: 134_217_728, streams: 1_000, tenants: 1_000, entries: 200_000 }
+
+/** The client sent more than the server takes. */
+export class BodyTooLarge extends Error {
+  constructor(limit: number) {
+    super(`A request body has at most ${limit} bytes here. Send less, or start the server with a larger limit.`)
+  }
+}

@@ -1,0 +1,38 @@
+import type * as v from 'valibot'
+import type { Call } from '../http/service.js'
+import type { Sandbox } from '../sandbox.js'
+
+/** What an order knows of the request that gave it. */
+export interface Asked {
+  readonly query: URLSearchParams
+  /** Decoded parameters of the path. */
+  readonly params: Readonly<Record<string, string>>
+  readonly call: Call
+}
+
+/** One thing that a tenant can be told or asked: one row of the control API. */
+export interface Order {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/_control/{tenant}`; `:name` is a parameter. */
+  readonly path: string
+  readonly summary: string
+  /** What the body must be; none is taken where there is no schema. */
+  readonly body?: v.GenericSchema | undefined
+  /** A body that would be taken, for the documentation and for the sentence that refuses another. */
+  readonly example?: unknown
+  /** Query parameters and what each says. */
+  readonly query?: Readonly<Record<string, string>>
+  /** What a good answer is, where it is not JSON. */
+  readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
+  run(sandbox: Sandbox, body: unknown, asked: Asked): unknown
+}
+
+interface OrderOf<S extends v.GenericSchema> extends Omit<Order, 'body' | 'run'> {
+  readonly body: S
+  run(sandbox: Sandbox, body: v.InferOutput<S>, asked: Asked): unknown
+}
+
+/** A row whose `run` gets the type that its schema says. */
+export function order<S extends v.GenericSchema>(row: OrderOf<S>): Order {
+  return row as unknown as Order
+}

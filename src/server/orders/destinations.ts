@@ -1,0 +1,109 @@
+import * as v from 'valibot'
+import { HttpError } from '../../http/respond.js'
+import type { Attempt } from '../../queue/attempt.js'
+import type { PlainAnswer } from '../../queue/destinations.js'
+import type { Recorder } from '../../queue/recorder.js'
+import type { Step } from '../../queue/script.js'
+import type { Sandbox } from '../../sandbox.js'
+import { type Order, order } from '../order.js'
+import { wireBytes } from '../wire-value.js'
+
+/** A recorder that was asked for over the wire stays with its world: a reset makes a new one. */
+const recorders = new WeakMap<object, Map<string, Recorder>>()
+
+const step = v.looseObject({ kind: v.string() })
+const answer = v.union([
+  v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
+  step,
+  v.strictObject({
+    status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599))),
+    headers: v.optional(v.record(v.string(), v.union([v.string(), v.array(v.string())]))),
+    body: v.optional(v.unknown()),
+  }),
+])
+
+export const destinationOrders: readonly Order[] = [
+  order({
+    method: 'POST',
+    path: '/destinations/script',
+    summary: 'The next deliveries to a url meet these steps, one each.',
+    body: v.strictObject({ to: v.string(), steps: v.array(step) }),
+    example: { to: 'https://shop.test/orders', steps: [{ kind: 'reset' }, { kind: 'lost-ack' }] },
+    run: ({ destinations }, { to, steps }) => {
+      destinations.script(to, steps as unknown as Step[])
+      return {}
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/destinations/answer',
+    summary: 'What a url answers: a status, or status, headers and body.',
+    body: v.strictObject({ to: v.string(), answer }),
+    example: { to: 'https://shop.test/orders', answer: 503 },
+    run: ({ destinations }, { to, answer }) => {
+      destinations.answer(to, answer as PlainAnswer)
+      return {}
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/destinations/record',
+    summary:
+      'Writes down what arrives at a url from now on; it answers 200 unless something else is registered or given.',
+    body: v.strictObject({ to: v.string(), answer: v.optional(answer) }),
+    example: { to: 'https://shop.test/failed' },
+    run: (sandbox, { to, answer }) => {
+      const known = recordersOf(sandbox)
+      if (!known.has(to)) known.set(to, sandbox.destinations.record(to))
+      if (answer !== undefined) sandbox.destinations.answer(to, answer as PlainAnswer)
+      return {}
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/destinations/recorded',
+    summary: 'What a recorder has written down.',
+    query: { to: 'the url as it was given to record' },
+    run: (sandbox, _, { query }) => {
+      const to = query.get('to') ?? ''
+      const recorder = recordersOf(sandbox).get(to)
+      if (recorder === undefined) {
+        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /destinations/record first.`)
+      }
+      return recorder.requests.map(recordedView)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/destinations',
+    summary: 'Forgets one registration, or all of them.',
+    query: { to: 'the url or pattern to forget' },
+    run: (sandbox, _, { query }) => {
+      const to = query.get('to') ?? undefined
+      sandbox.destinations.off(to)
+      if (to === undefined) recordersOf(sandbox).clear()
+      else recordersOf(sandbox).delete(to)
+      return {}
+    },
+  },
+  {
+    method: 'GET',
+    path: '/destinations',
+    summary: 'Urls that nobody answered for, as sentences, and steps of scripts that no delivery met.',
+    run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unplayed }),
+  },
+]
+
+function recordersOf({ destinations }: Sandbox): Map<string, Recorder> {
+  let known = recorders.get(destinations)
+  if (known === undefined) {
+    known = new Map()
+    recorders.set(destinations, known)
+  }
+  return known
+}
+
+function recordedView(attempt: Attempt): unknown {
+  const { messageId, kind, url, method, at, retried, headers, body } = attempt
+  return { messageId, kind, url, method, at, retried, headers, body: wireBytes(body) }
+}

@@ -1,0 +1,189 @@
+import * as v from 'valibot'
+import { HttpError } from '../../http/respond.js'
+import { Refusal } from '../../queue/errors.js'
+import type { Message } from '../../queue/message.js'
+import type { DirectPublish, Queue } from '../../queue/queue.js'
+import { signatureFlaws } from '../../queue/signature-lab.js'
+import { type Order, order } from '../order.js'
+import { deadLetterView, messageView, scheduleView, urlGroupView } from '../views.js'
+import { wordOfWire } from '../wire-value.js'
+import { base64, nothing, time } from './schemas.js'
+
+const publish = v.looseObject({
+  to: v.string(),
+  body: v.optional(v.unknown()),
+  bytes: v.optional(base64),
+  headers: v.optional(v.record(v.string(), v.string())),
+  queue: v.optional(v.string()),
+})
+const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.optional(v.string()) })])
+
+export const queueOrders: readonly Order[] = [
+  order({
+    method: 'POST',
+    path: '/queue/publish',
+    summary: 'Publishes a message, with the options of `queue.publish()`; a body of bytes stands in `bytes`.',
+    body: publish,
+    example: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 2 },
+    run: ({ queue }, { bytes, ...direct }) =>
+      refusing(() => {
+        const body = bytes === undefined ? direct.body : wordOfWire(bytes)
+        const published = queue.publish({ ...direct, body } as DirectPublish)
+        return Array.isArray(published) ? published.map(messageView) : messageView(published as Message)
+      }),
+  }),
+  {
+    method: 'GET',
+    path: '/queue/messages',
+    summary: 'Every message that has not ended.',
+    run: ({ queue }) => queue.messages.map(messageView),
+  },
+  {
+    method: 'GET',
+    path: '/queue/messages/:id',
+    summary: 'One message, as long as the log knows it.',
+    run: ({ queue }, _, { params }) => messageView(known(queue, params)),
+  },
+  {
+    method: 'GET',
+    path: '/queue/messages/:id/explain',
+    summary: 'Why a message is where it is, in sentences.',
+    run: ({ queue }, _, { params }) => ({ explanation: queue.explain(params.id ?? '') }),
+  },
+  order({
+    method: 'POST',
+    path: '/queue/messages/:id/cancel',
+    summary: 'Cancels a message; `cancelled` is false when it had ended before.',
+    body: nothing,
+    run: ({ queue }, _, { params }) => ({ cancelled: queue.courier.cancel(known(queue, params)) }),
+  }),
+  order({
+    method: 'POST',
+    path: '/queue/messages/:id/release',
+    summary: 'Delivers a waiting message now.',
+    body: nothing,
+    run: ({ queue }, _, { params }) => {
+      const message = known(queue, params)
+      queue.courier.release(message)
+      return messageView(message)
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/queue/dead-letters',
+    summary: 'The dead letters, oldest first.',
+    run: ({ queue }) => queue.deadLetters.map(deadLetterView),
+  },
+  order({
+    method: 'POST',
+    path: '/queue/dead-letters/:id/retry',
+    summary: 'Publishes a dead letter again; it leaves the dead-letter queue.',
+    body: nothing,
+    run: ({ queue }, _, { params }) => {
+      const letter = queue.courier.deadLetters.get(params.id ?? '')
+      if (letter === undefined) throw new HttpError(404, `There is no dead letter ${JSON.stringify(params.id)}.`)
+      return messageView(queue.retryDeadLetter(letter, new Map()).message)
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/queue/url-groups',
+    summary: 'The url groups.',
+    run: ({ queue }) => queue.urlGroups.list().map(urlGroupView),
+  },
+  order({
+    method: 'POST',
+    path: '/queue/url-groups/:name',
+    summary: 'Adds endpoints to a url group, creating it.',
+    body: v.strictObject({ endpoints: v.array(endpoint) }),
+    example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
+    run: ({ queue }, { endpoints }, { params }) =>
+      refusing(() => urlGroupView(queue.urlGroup(params.name ?? '', endpoints))),
+  }),
+  order({
+    method: 'POST',
+    path: '/queue/queues/:name',
+    summary: 'Creates or changes a FIFO queue.',
+    body: v.strictObject({
+      parallelism: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
+      paused: v.optional(v.boolean()),
+    }),
+    example: { parallelism: 2, paused: false },
+    run: ({ queue }, { parallelism, paused }, { params }) =>
+      refusing(() => {
+        queue.upsertQueue(params.name ?? '', parallelism, paused)
+        return {}
+      }),
+  }),
+  ...(['pause', 'resume'] as const).map((verb) =>
+    order({
+      method: 'POST',
+      path: `/queue/queues/:name/${verb}`,
+      summary: `${verb === 'pause' ? 'Pauses' : 'Resumes'} a FIFO queue.`,
+      body: nothing,
+      run: ({ queue }, _, { params }) =>
+        refusing(() => {
+          queue[`${verb}Queue`](params.name ?? '')
+          return {}
+        }),
+    }),
+  ),
+  {
+    method: 'GET',
+    path: '/queue/schedules',
+    summary: 'The schedules.',
+    run: ({ queue }) => queue.schedules.list().map(scheduleView),
+  },
+  order({
+    method: 'POST',
+    path: '/queue/schedules/:id/fire',
+    summary: 'Triggers a schedule now; its slots stay as they are.',
+    body: nothing,
+    run: ({ queue }, _, { params }) => queue.schedules.fire(params.id ?? '').map(messageView),
+  }),
+  order({
+    method: 'POST',
+    path: '/queue/schedules/:id/upcoming',
+    summary: 'The next slots of a schedule within a span, in milliseconds; nothing fires.',
+    body: v.strictObject({ from: time, to: time }),
+    example: { from: '2030-03-30T00:00:00Z', to: '2030-04-01T00:00:00Z' },
+    run: ({ queue }, { from, to }, { params }) =>
+      queue.schedules.upcoming(params.id ?? '', new Date(from).getTime(), new Date(to).getTime()),
+  }),
+  order({
+    method: 'POST',
+    path: '/queue/keys/rotate',
+    summary: 'The next signing key becomes the current one, a fresh one the next.',
+    body: nothing,
+    run: ({ queue }) => queue.keys.rotate(),
+  }),
+  order({
+    method: 'POST',
+    path: '/queue/sign',
+    summary: 'The signature that a delivery of this request would carry now, or one with exactly one thing wrong.',
+    body: v.strictObject({
+      url: v.string(),
+      body: v.optional(v.string()),
+      wrong: v.optional(v.picklist(Object.keys(signatureFlaws) as (keyof typeof signatureFlaws)[])),
+    }),
+    example: { url: 'https://shop.test/orders', body: '{"id":42}', wrong: 'expired' },
+    run: ({ queue }, { url, body, wrong }) => ({
+      signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { wrong }),
+    }),
+  }),
+]
+
+function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Message {
+  const message = queue.courier.byId.get(id)
+  if (message !== undefined) return message
+  throw new HttpError(404, `There is no message ${JSON.stringify(id)}. Ask GET /queue/messages for those that wait.`)
+}
+
+/** What the queue refuses keeps the status that its own API would give. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof Refusal ? new HttpError(error.status, error.message) : error
+  }
+}

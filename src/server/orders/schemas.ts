@@ -1,0 +1,27 @@
+import * as v from 'valibot'
+import { parseDuration } from '../../kernel/duration.js'
+
+type Duration = v.GenericSchema<number | string>
+
+/** Milliseconds, or a text like `5m`. */
+export const duration: Duration = v.union([
+  v.pipe(v.number(), v.minValue(0)),
+  v.pipe(
+    v.string(),
+    v.check((by) => parseDuration(by) !== undefined, 'is not a duration'),
+  ),
+])
+
+/** Milliseconds since the Unix epoch, or an ISO text. */
+export const time: v.GenericSchema<number | string> = v.union([
+  v.number(),
+  v.pipe(
+    v.string(),
+    v.check((at) => !Number.isNaN(new Date(at).getTime()), 'is not a time'),
+  ),
+])
+
+/** Bytes that are no text. */
+export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
+
+export const nothing: v.GenericSchema<object> = v.strictObject({})

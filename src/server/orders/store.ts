@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import type { StoreDump } from '../../store/snapshot.js'
+import { type Order, order } from '../order.js'
+import { wireReply, wordOfWire } from '../wire-value.js'
+import { base64, nothing } from './schemas.js'
+
+const word = v.union([v.string(), v.number(), base64])
+const dump = v.custom<StoreDump>(
+  (given) => typeof given === 'object' && given !== null,
+  'is not what GET /store/dump gave',
+)
+
+export const storeOrders: readonly Order[] = [
+  order({
+    method: 'POST',
+    path: '/store/run',
+    summary: 'Runs one command as the owner: no token, no limits, nothing billed. Bytes are `{"base64":…}`.',
+    body: v.strictObject({ command: v.pipe(v.array(word), v.minLength(1)) }),
+    example: { command: ['SET', 'greeting', 'hello', 'EX', 60] },
+    run: ({ store }, { command }) => ({ reply: wireReply(store.run(...command.map(wordOfWire))) }),
+  }),
+  order({
+    method: 'POST',
+    path: '/store/get',
+    summary: 'The value of a string key as text, `null` when there is none. Leaves no trace in the traffic.',
+    body: v.strictObject({ key: v.union([v.string(), base64]) }),
+    example: { key: 'greeting' },
+    run: ({ store }, { key }) => ({ value: store.get(wordOfWire(key) as string | Uint8Array) }),
+  }),
+  {
+    method: 'GET',
+    path: '/store/dump',
+    summary: 'Everything that is stored.',
+    run: ({ store }) => store.dump(),
+  },
+  order({
+    method: 'PUT',
+    path: '/store/dump',
+    summary: 'Replaces everything that is stored by what GET gave once.',
+    body: dump,
+    run: ({ store }, given) => {
+      store.load(given)
+      return {}
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/store/diff',
+    summary: 'What has changed since a dump.',
+    body: v.strictObject({ before: dump }),
+    run: ({ store }, { before }) => store.diff(before),
+  }),
+  {
+    method: 'GET',
+    path: '/store/spend',
+    summary: 'What the service would have billed.',
+    run: ({ store }) => store.spend(),
+  },
+  order({
+    method: 'POST',
+    path: '/store/reset-password',
+    summary: 'Revokes both tokens and answers with new ones.',
+    body: nothing,
+    run: ({ store }) => store.resetPassword(),
+  }),
+]

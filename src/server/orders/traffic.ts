@@ -1,0 +1,143 @@
+import { eventStream } from '../../http/event-stream.js'
+import { HttpError } from '../../http/respond.js'
+import type { Answer } from '../../http/service.js'
+import { utf8 } from '../../kernel/bytes.js'
+import type { Duration } from '../../kernel/duration.js'
+import { milliseconds, parseDuration } from '../../kernel/duration.js'
+import { type Entry, entryTypes } from '../../kernel/traffic.js'
+import type { Sandbox } from '../../sandbox.js'
+import { type Asked, type Order, order } from '../order.js'
+import { plainEntry } from '../plain-entry.js'
+import { nothing } from './schemas.js'
+
+const which = {
+  type: 'types with commas between them: `attempt,request`',
+  after: 'the `seq` of the last entry that is known',
+  message: 'the id of a message',
+}
+
+export const trafficOrders: readonly Order[] = [
+  {
+    method: 'GET',
+    path: '/traffic',
+    summary: 'Entries of the traffic log; with `wait` answers as soon as there is one.',
+    query: { ...which, wait: 'how long to wait for an entry, in host time: `10s`, at most a minute' },
+    run: (sandbox, _, asked) => longPoll(sandbox, asked),
+  },
+  {
+    method: 'GET',
+    path: '/traffic/stream',
+    summary: 'Entries as server-sent events, as they come; an entry comes again when it is answered or has ended.',
+    query: which,
+    answers: 'text/event-stream',
+    run: (sandbox, _, asked) => streamed(sandbox, asked),
+  },
+  {
+    method: 'GET',
+    path: '/traffic/timeline',
+    summary: 'The story as text.',
+    query: { limit: 'how many entries to show, the latest' },
+    answers: 'text/plain',
+    run: ({ traffic }, _, { query }) => {
+      const limit = wholeNumber(query, 'limit')
+      return plainText(traffic.timeline(limit === undefined ? {} : { limit }))
+    },
+  },
+  {
+    method: 'GET',
+    path: '/traffic/diagram',
+    summary: 'The story as a sequence diagram.',
+    query: { format: '`text` or `mermaid`' },
+    answers: 'text/plain',
+    run: ({ traffic }, _, { query }) => {
+      const format = query.get('format') ?? 'text'
+      if (format !== 'text' && format !== 'mermaid') throw new HttpError(400, 'format is text or mermaid.')
+      return plainText(traffic.diagram({ format }))
+    },
+  },
+  order({
+    method: 'DELETE',
+    path: '/traffic',
+    summary: 'Forgets all entries; numbering goes on.',
+    body: nothing,
+    run: ({ store }) => {
+      store.traffic.clear()
+      return {}
+    },
+  }),
+]
+
+const longestWait = 60_000
+
+/** A filter out of the query parameters that every reading order has. */
+function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
+  const types = query.getAll('type').flatMap((list) => list.split(','))
+  const unknown = types.find((type) => !Object.hasOwn(entryTypes, type))
+  if (unknown !== undefined) {
+    const names = Object.keys(entryTypes).join(', ')
+    throw new HttpError(400, `There are no entries of type ${JSON.stringify(unknown)}. Use ${names}.`)
+  }
+  const after = wholeNumber(query, 'after') ?? 0
+  const message = query.get('message')
+  return (entry) =>
+    entry.seq > after &&
+    (types.length === 0 || types.includes(entry.type)) &&
+    (message === null || ('messageId' in entry && entry.messageId === message))
+}
+
+function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name)
+  if (given === null) return undefined
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new HttpError(400, `${name} is a whole number${name === 'after' ? ', the `seq` of an entry' : ''}.`)
+}
+
+/** A message's own entries are indexed: those of a long log need not be looked through. */
+function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
+  const message = query.get('message')
+  return message === null ? traffic.entries : traffic.about(message)
+}
+
+function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
+  const wanted = wantedBy(query)
+  const find = (): unknown[] => source(sandbox, query).filter(wanted).map(plainEntry)
+  const given = query.get('wait')
+  if (given === null) return find()
+  if (parseDuration(given) === undefined) throw new HttpError(400, 'wait is a duration such as 10s.')
+  const found = find()
+  if (found.length > 0) return found
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stop()
+      resolve(find())
+    }
+    const timer = setTimeout(end, Math.min(milliseconds(given as Duration), longestWait))
+    // What one call leads to belongs together: a turn of the event loop lets it all arrive.
+    const stop = sandbox.traffic.subscribe((entry) => {
+      if (wanted(entry)) setImmediate(end)
+    })
+    call.signal?.addEventListener('abort', end)
+  })
+}
+
+function streamed(sandbox: Sandbox, { query, call }: Asked): Answer {
+  const wanted = wantedBy(query)
+  let end = (): void => {}
+  const stream = eventStream({ signal: call.signal, onEnd: () => end() })
+  const send = (entry: Entry): void => {
+    if (wanted(entry)) stream.send(utf8(JSON.stringify(plainEntry(entry))))
+  }
+  for (const entry of source(sandbox, query)) send(entry)
+  const unsubscribe = sandbox.traffic.subscribe(send)
+  const forget = sandbox.onDispose(() => stream.close())
+  end = () => {
+    unsubscribe()
+    forget()
+  }
+  return { status: 200, headers: [['content-type', 'text/event-stream']], body: stream.body }
+}
+
+function plainText(text: string): Answer {
+  return { status: 200, headers: [['content-type', 'text/plain; charset=utf-8']], body: utf8(text) }
+}

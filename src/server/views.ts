@@ -1,0 +1,65 @@
+import type { DeadLetter } from '../queue/dead-letters.js'
+import type { Message } from '../queue/message.js'
+import type { Schedule } from '../queue/schedules.js'
+import type { UrlGroup } from '../queue/url-groups.js'
+import { type WireBytes, wireBytes } from './wire-value.js'
+
+/** What a remote sandbox tells of a message. Times are virtual milliseconds since the Unix epoch. */
+export type MessageView = Pick<
+  Message,
+  | 'id'
+  | 'kind'
+  | 'url'
+  | 'method'
+  | 'body'
+  | 'state'
+  | 'time'
+  | 'notBefore'
+  | 'due'
+  | 'retried'
+  | 'maxRetries'
+  | 'ended'
+>
+
+export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'time'> {
+  readonly message: MessageView
+  readonly reply: Pick<DeadLetter['reply'], 'status' | 'error' | 'body'>
+}
+
+export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
+
+export type UrlGroupView = Pick<UrlGroup, 'name' | 'createdAt' | 'updatedAt' | 'endpoints'>
+
+/** A view on its way: bytes as text or base64. */
+export type Wire<T> = { [K in keyof T]: K extends 'body' ? WireBytes : T[K] extends object ? Wire<T[K]> : T[K] }
+
+export function messageView(message: MessageView): Wire<MessageView> {
+  const { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended } = message
+  return {
+    id,
+    kind,
+    url,
+    method,
+    body: wireBytes(body),
+    state,
+    time,
+    notBefore,
+    due,
+    retried,
+    maxRetries,
+    ended,
+  } as Wire<MessageView>
+}
+
+export function deadLetterView({ id, time, message, reply }: DeadLetter): unknown {
+  const { status, error, body } = reply
+  return { id, time, message: messageView(message), reply: { status, error, body: wireBytes(body) } }
+}
+
+export function scheduleView({ id, createdAt, paused, lastTime, nextTime, error }: Schedule): ScheduleView {
+  return { id, createdAt, paused, lastTime, nextTime, error }
+}
+
+export function urlGroupView({ name, createdAt, updatedAt, endpoints }: UrlGroup): UrlGroupView {
+  return { name, createdAt, updatedAt, endpoints }
+}

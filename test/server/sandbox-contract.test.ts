@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lostAck, reset, status } from '../../src/queue/script.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js'
+import { connect, type RemoteSandbox } from '../../src/server/client.js'
+import { type RunningServer, startServer } from '../../src/server/server.js'
+
+// One suite for the sandbox in the process and for the one behind a server: whoever awaits every answer cannot tell.
+const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
+const shop = 'https://shop.test/orders'
+const noon = Date.parse('2030-01-01T12:00:00Z')
+
+let server: RunningServer | undefined
+
+const kinds: [string, () => Promise<Sandbox | RemoteSandbox>][] = [
+  ['in process', async () => createSandbox(world)],
+  [
+    'behind a server',
+    async () => {
+      server = await startServer({ port: 0, clock: 'manual', ...world })
+      return connect(server.origin, { tenant: 'w1' })
+    },
+  ],
+]
+
+describe.each(kinds)('a sandbox %s', (kind, open) => {
+  let sandbox: Sandbox | RemoteSandbox
+
+  beforeEach(async () => {
+    sandbox = await open()
+  })
+  afterEach(async () => {
+    await sandbox[Symbol.asyncDispose]()
+    await server?.close()
+    server = undefined
+  })
+
+  const asClient = async (...command: string[]): Promise<unknown> => {
+    const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+    const answer = await send(sandbox.addresses.store, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+      body: JSON.stringify(command),
+    })
+    return answer.json()
+  }
+
+  describe('the clock', () => {
+    test('begins at its start and moves when told', async () => {
+      expect(await sandbox.clock.now()).toBe(Date.parse('2030-01-01T09:00:00Z'))
+      await sandbox.clock.advance('3h')
+      expect(await sandbox.clock.now()).toBe(noon)
+      await sandbox.clock.advanceTo('2030-01-02T00:00:00Z')
+      expect(await sandbox.clock.now()).toBe(Date.parse('2030-01-02T00:00:00Z'))
+      await sandbox.clock.settled()
+    })
+
+    test('refuses to go back, and what is no duration', async () => {
+      await expect((async () => sandbox.clock.advanceTo('2029-01-01T00:00:00Z'))()).rejects.toThrow('cannot go back')
+      await expect((async () => sandbox.clock.advance('soon' as '1s'))()).rejects.toThrow('is not a duration')
+    })
+
+    test('lists what waits', async () => {
+      await sandbox.queue.publish({ to: shop, delay: '1h' })
+      expect(await sandbox.clock.pending()).toMatchObject([
+        { at: Date.parse('2030-01-01T10:00:00Z'), label: `delivery to ${shop}` },
+      ])
+    })
+  })
+
+  describe('the store', () => {
+    test('runs commands and gives their replies', async () => {
+      const { store } = sandbox
+      expect(await store.run('SET', 'k', 'grüße', 'EX', 60)).toBe('OK')
+      expect(await store.run('GET', 'k')).toBe('grüße')
+      expect(await store.run('TTL', 'k')).toBe(60)
+      expect(await store.run('GET', 'nobody')).toBeNull()
+      expect(await store.run('HSET', 'h', 'a', 1, 'b', 2n)).toBe(2)
+      expect(await store.run('HGETALL', 'h')).toEqual(['a', '1', 'b', '2'])
+      expect(await store.run('INCRBY', 'big', '9007199254740993')).toBe(9007199254740993n)
+    })
+
+    test('throws what the store refuses, by its name', async () => {
+      const refused = (async () => sandbox.store.run('INCR'))()
+      await expect(refused).rejects.toMatchObject({
+        name: 'ReplyError',
+        message: "ERR wrong number of arguments for 'incr' command",
+      })
+    })
+
+    test('takes bytes', async () => {
+      await sandbox.store.run('SET', new Uint8Array([0xff, 0]), new Uint8Array([0, 0xc3]))
+      expect(await sandbox.store.run('STRLEN', new Uint8Array([0xff, 0]))).toBe(2)
+    })
+
+    test('reads a key without a trace, expires it on the clock', async () => {
+      await sandbox.store.run('SET', 'k', 'v', 'PX', 1500)
+      expect(await sandbox.store.get('k')).toBe('v')
+      await sandbox.clock.advance(1499)
+      expect(await sandbox.store.get('k')).toBe('v')
+      await sandbox.clock.advance(1)
+      expect(await sandbox.store.get('k')).toBeNull()
+    })
+
+    test('dumps, loads and compares', async () => {
+      const { store } = sandbox
+      await store.run('SET', 'kept', '1')
+      const before = await store.dump()
+      await store.run('SET', 'more', '2')
+      expect((await store.diff(before)).added).toMatchObject([{ key: 'more', type: 'string' }])
+      await store.load(before)
+      expect(await store.run('KEYS', '*')).toEqual(['kept'])
+    })
+
+    test('bills what came over HTTP, not what a test did', async () => {
+      await sandbox.store.run('SET', 'k', 'v')
+      expect(await asClient('GET', 'k')).toEqual({ result: 'v' })
+      expect(await sandbox.store.spend()).toMatchObject({ commands: 1, reads: 1, writes: 0 })
+    })
+
+    test('revokes its tokens', async () => {
+      const before = sandbox.tokens.store
+      const { standard } = await sandbox.store.resetPassword()
+      expect(sandbox.tokens.store).toBe(standard)
+      expect(standard).not.toBe(before)
+      expect(await asClient('PING')).toEqual({ result: 'PONG' })
+      expect(Object.values(sandbox.env)).toContain(standard)
+    })
+  })
+
+  describe('the queue', () => {
+    test('publishes, delivers, retries and gives up', async () => {
+      const { queue, clock, destinations } = sandbox
+      await destinations.script(shop, [status(500), reset()])
+      const { id } = (await queue.publish({ to: shop, body: { n: 42 }, retries: 1 })) as { id: string }
+      expect(await queue.messages).toMatchObject([{ id, url: shop, body: '{"n":42}', state: 'CREATED', maxRetries: 1 }])
+      await clock.drain()
+      expect(await queue.messages).toHaveLength(0)
+      const [letter, ...others] = await queue.deadLetters
+      expect(others).toEqual([])
+      expect(letter).toMatchObject({ message: { id, state: 'FAILED', retried: 1 }, reply: { status: 0 } })
+      expect(await queue.explain(id)).toMatch(/fail/i)
+    })
+
+    test('takes bytes, and gives them back as they were', async () => {
+      await sandbox.destinations.record(shop)
+      await sandbox.queue.publish({ to: shop, body: new Uint8Array([0xff, 0, 0x80]), delay: '1m' })
+      expect((await sandbox.queue.messages)[0]!.body).toBe('\xff\0\x80')
+    })
+
+    test('refuses what its API would refuse', async () => {
+      const refused = (async () => sandbox.queue.publish({ to: 'not a url!' }))()
+      await expect(refused).rejects.toThrow('invalid destination')
+      const misspelt = (async () => sandbox.queue.publish({ to: shop, retrys: 3 } as never))()
+      await expect(misspelt).rejects.toThrow('no option "retrys"')
+    })
+
+    test('fans out to a group, and through a queue in order', async () => {
+      const { queue, clock, destinations } = sandbox
+      const recorder = await destinations.record('https://*.test/*')
+      await queue.urlGroup('all', ['https://a.test/1', { url: 'https://b.test/2', name: 'b' }])
+      expect(await queue.publish({ to: 'all', body: 'x' })).toMatchObject([
+        { url: 'https://a.test/1' },
+        { url: 'https://b.test/2' },
+      ])
+      await queue.upsertQueue('line', 1)
+      await queue.pauseQueue('line')
+      await queue.publish({ to: shop, body: 'first', queue: 'line' })
+      await queue.publish({ to: shop, body: 'second', queue: 'line' })
+      await clock.advance('1m')
+      expect(await recorder.count).toBe(2)
+      await queue.resumeQueue('line')
+      await clock.drain()
+      expect((await recorder.requests).map(({ url, body }) => [url, body])).toEqual([
+        ['https://a.test/1', 'x'],
+        ['https://b.test/2', 'x'],
+        [shop, 'first'],
+        [shop, 'second'],
+      ])
+      expect((await recorder.last()).body).toBe('second')
+    })
+
+    test('rotates its keys and signs, rightly or wrongly', async () => {
+      const next = Object.entries(sandbox.env).find(([name]) => name.includes('NEXT_SIGNING_KEY'))?.[1]
+      expect((await sandbox.queue.keys.rotate()).current).toBe(next)
+      const claims = (signature: string) => JSON.parse(atob(signature.split('.')[1]!)) as { sub: string; exp: number }
+      expect(claims(await sandbox.queue.sign({ url: shop, body: 'x' })).sub).toBe(shop)
+      const expired = claims(await sandbox.queue.sign({ url: shop, body: 'x' }, { wrong: 'expired' }))
+      expect(expired.exp).toBeLessThan(Date.parse('2030-01-01T09:00:00Z') / 1000)
+    })
+
+    test('schedules', async () => {
+      const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+      await sandbox.destinations.answer(shop, 200)
+      const answer = await send(`${sandbox.addresses.queue}/v2/schedules/${shop}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'service-cron': '0 12 * * *' },
+        body: 'nightly',
+      })
+      const { scheduleId } = (await answer.json()) as { scheduleId: string }
+      expect(await sandbox.queue.schedules.list()).toMatchObject([{ id: scheduleId, paused: false, nextTime: noon }])
+      const day = 86_400_000
+      expect(await sandbox.queue.schedules.upcoming(scheduleId, noon, noon + day)).toEqual([noon, noon + day])
+      expect(await sandbox.queue.schedules.fire(scheduleId)).toMatchObject([{ url: shop, body: 'nightly' }])
+    })
+  })
+
+  describe('destinations', () => {
+    test('tell what nobody answered, and what was not met', async () => {
+      const { destinations, queue, clock } = sandbox
+      await destinations.script('https://never.test/', [lostAck()])
+      expect(await destinations.unplayed).toEqual([{ pattern: 'https://never.test/', steps: [lostAck()] }])
+      await destinations.off('https://never.test/')
+      expect(await destinations.unplayed).toEqual([])
+      expect(await destinations.unhandled).toEqual([])
+      await queue.publish({ to: 'https://nobody.test/', retries: 0 })
+      await clock.drain()
+      expect((await destinations.unhandled).join()).toContain('https://nobody.test/')
+    })
+
+    test('answer with status, headers and body', async () => {
+      const { destinations, queue, clock } = sandbox
+      await destinations.answer(shop, { status: 418, headers: { 'x-own': '1' }, body: { tea: true } })
+      await queue.publish({ to: shop, retries: 0 })
+      await clock.drain()
+      expect(await queue.deadLetters).toMatchObject([{ reply: { status: 418, body: '{"tea":true}' } }])
+    })
+
+    test('a recorder that nothing reached says so', async () => {
+      const recorder = await sandbox.destinations.record(shop)
+      await expect((async () => recorder.last())()).rejects.toThrow(`Nothing has arrived at ${shop} yet`)
+    })
+  })
+
+  test('knows its own addresses', () => {
+    expect(sandbox.owns(`${sandbox.addresses.store}/get/k`)).toBe(true)
+    expect(sandbox.owns('https://shop.test/')).toBe(false)
+    expect(Object.values(sandbox.env)).toEqual(expect.arrayContaining([sandbox.addresses.store, sandbox.tokens.queue]))
+  })
+
+  test('begins anew', async () => {
+    await sandbox.store.run('SET', 'k', 'v')
+    await sandbox.clock.advance('1h')
+    await sandbox.reset()
+    expect(await sandbox.clock.now()).toBe(Date.parse('2030-01-01T09:00:00Z'))
+    expect(await sandbox.store.get('k')).toBeNull()
+  })
+
+  if (kind === 'behind a server') {
+    test('functions cannot travel, which is told', () => {
+      expect(() => (sandbox as RemoteSandbox).destinations.on(shop, () => new Response())).toThrow(
+        'A remote sandbox cannot call the function',
+      )
+    })
+  }
+})
+
+test('where nobody listens, the sentence says what to start', async () => {
+  await expect(connect('http://127.0.0.1:9')).rejects.toThrow('Start one with "npx stuntdouble serve"')
+  await expect(connect('localhost')).rejects.toThrow('needs the address of a server')
+})

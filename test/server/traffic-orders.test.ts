@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type RunningServer, startServer } from '../../src/server/server.js'
+import { EventReader } from '../support/event-reader.js'
+
+let server: RunningServer
+let base: string
+
+beforeEach(async () => {
+  server = await startServer({ port: 0, clock: 'manual' })
+  base = `${server.origin}/_control/main`
+})
+afterEach(() => server.close())
+
+interface Told {
+  seq: number
+  type: string
+  argv?: string[]
+  outcome?: { status: number }
+}
+
+const asked = async (path: string): Promise<Told[]> => (await fetch(base + path)).json() as Promise<Told[]>
+
+test('a long poll answers at once with what is there', async () => {
+  server.tenant('main').store.run('SET', 'k', 'v')
+  expect(await asked('/traffic?type=command&wait=60s')).toMatchObject([{ argv: ['SET', 'k', 'v'] }])
+})
+
+test('a long poll waits for what is not there yet', async () => {
+  const { store, traffic } = server.tenant('main')
+  store.run('SET', 'k', 'v')
+  const { seq } = traffic.entries.at(-1)!
+  const answer = asked(`/traffic?type=command&after=${seq}&wait=60s`)
+  // A request that is on its way must not overtake it: the server knows of the poll once it has answered another one.
+  await asked('/traffic')
+  store.run('GET', 'k')
+  expect(await answer).toMatchObject([{ argv: ['GET', 'k'] }])
+})
+
+test('a long poll gives up with nothing', async () => {
+  expect(await asked('/traffic?wait=10ms')).toEqual([])
+})
+
+test.each([
+  ['wait=soon', 'wait is a duration'],
+  ['after=-1', 'after is a whole number'],
+  ['type=attempts', 'There are no entries of type "attempts"'],
+])('a mistake is told: %s', async (query, sentence) => {
+  const answer = await fetch(`${base}/traffic?${query}`)
+  expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
+    400,
+    expect.stringContaining(sentence),
+  ])
+})
+
+test('a stream tells entries as they come, and once more when they have ended', async () => {
+  const { destinations, queue, clock } = server.tenant('main')
+  destinations.answer('https://shop.test/orders', 200)
+  queue.publish({ to: 'https://shop.test/orders', body: 'one' })
+  const answer = await fetch(`${base}/traffic/stream?type=published,attempt`)
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  const reader = new EventReader(answer)
+  const next = async (): Promise<Told> => JSON.parse((await reader.next())!.slice('data: '.length)) as Told
+  expect(await next()).toMatchObject({ type: 'published', body: 'one' })
+  const drained = clock.drain()
+  const begun = await next()
+  expect(begun).toMatchObject({ type: 'attempt' })
+  expect(await next()).toMatchObject({ seq: begun.seq, outcome: { status: 200 } })
+  await drained
+  await reader.cancel()
+})
+
+test('a stream ends with its tenant', async () => {
+  const reader = new EventReader(await fetch(`${base}/traffic/stream`))
+  expect(await (await fetch(base, { method: 'DELETE' })).json()).toEqual({ dropped: true })
+  expect(await reader.rest()).toEqual([])
+  expect(server.tenants).toEqual([])
+})
+
+test('the story is there as text', async () => {
+  server.tenant('main').store.run('SET', 'k', 'v')
+  const timeline = await fetch(`${base}/traffic/timeline`)
+  expect(timeline.headers.get('content-type')).toContain('text/plain')
+  expect(await timeline.text()).toContain('SET k v')
+  expect(await (await fetch(`${base}/traffic/diagram?format=mermaid`)).text()).toMatch(/^sequenceDiagram/)
+  expect((await fetch(`${base}/traffic/diagram?format=png`)).status).toBe(400)
+})
+
+test('entries can be forgotten', async () => {
+  server.tenant('main').store.run('SET', 'k', 'v')
+  await fetch(`${base}/traffic`, { method: 'DELETE' })
+  expect(await asked('/traffic?type=command')).toEqual([])
+})
