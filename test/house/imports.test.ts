@@ -130,7 +130,7 @@ const parts: readonly Part[] = [
     name: 'server',
     files: /^src\/server\//,
     may: [...everything, 'adapters'],
-    packages: ['citty', 'valibot', 'node:'],
+    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'node:'],
   },
   {
     name: 'matchers',
