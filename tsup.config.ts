@@ -7,6 +7,7 @@ const entries: Record<string, string> = {
   fetch: 'src/adapters/fetch.ts',
   msw: 'src/adapters/msw.ts',
   server: 'src/server/server.ts',
+  client: 'src/server/client.ts',
   matchers: 'matchers/index.ts',
   jest: 'fixtures/jest.ts',
   'jest/extend': 'matchers/jest.ts',

@@ -8,6 +8,7 @@ export const alias = [
   { find: /^stuntdouble\/fetch$/, replacement: source('src/adapters/fetch.ts') },
   { find: /^stuntdouble\/msw$/, replacement: source('src/adapters/msw.ts') },
   { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
+  { find: /^stuntdouble\/client$/, replacement: source('src/server/client.ts') },
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
   { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
