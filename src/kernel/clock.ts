@@ -46,8 +46,12 @@ export interface Timer {
 /** A piece of work that the clock waits for. */
 export interface Task {
   readonly label: string
-  /** Waits in virtual time. While every part of a task sleeps, the clock may move. */
-  sleep(wait: Duration): Promise<void>
+  /** Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move. */
+  sleep(wait: Duration, signal?: AbortSignal): Promise<void>
+  /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
+  whenAsleep?(run: () => void): void
+  /** More work for the same caller, which goes on after this task has ended: the body of an answer that trickles. */
+  beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }
 
 /** A foreign clock that ours drives, for example a runner's fake timers. */
@@ -110,6 +114,8 @@ export class VirtualClock implements Clock {
   #cancelled = 0
   #foreground = 0
   #running = new Set<RunningTask>()
+  /** What the last timer started or woke: the code that runs is its, until the clock has waited for it. */
+  #latest: RunningTask | undefined
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
   #outsideMayContinue = false
@@ -172,15 +178,41 @@ export class VirtualClock implements Clock {
     return timer
   }
 
-  async track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
-    const task = new RunningTask(label, this, false)
+  track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    return this.trackFor(this.#caller(), label, work)
+  }
+
+  /** @internal The same for a caller that is known. */
+  async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    const task = new RunningTask(label, this, caller?.meanwhile ?? false, caller)
     this.#running.add(task)
     try {
       return await work(task)
     } finally {
-      task.ended = true
+      task.end()
       this.#stopRunning(task)
     }
+  }
+
+  /**
+   * The task whose code calls us, as far as can be known: what the last timer started or woke, until it was waited
+   * for; later the only one that is awake. Timers run one after the other, so there is hardly ever a second one.
+   */
+  #caller(): RunningTask | undefined {
+    if (this.#latest !== undefined && !this.#latest.ended) return this.#latest
+    let only: RunningTask | undefined
+    for (const task of this.#running) {
+      if (!task.awake || task.isTracked) continue
+      if (only !== undefined) return undefined
+      only = task
+    }
+    return only
+  }
+
+  /** @internal A sleeper of this task woke. */
+  woke(task: RunningTask): void {
+    this.#latest = task.root
+    this.letOutsideContinue()
   }
 
   /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
@@ -248,7 +280,9 @@ export class VirtualClock implements Clock {
   async settled(): Promise<void> {
     for (;;) {
       if (this.#busy()) await this.#untilIdle()
-      else if (this.#outsideMayContinue) {
+      this.#latest = undefined
+      if (this.#busy()) continue
+      if (this.#outsideMayContinue) {
         this.#outsideMayContinue = false
         await hostTurn()
       } else return
@@ -393,17 +427,18 @@ export class VirtualClock implements Clock {
   }
 
   #start(timer: ScheduledTimer): void {
-    const task = new RunningTask(timer.label, this, timer.meanwhile && timer.background)
+    const task = new RunningTask(timer.label, this, timer.meanwhile && timer.background, undefined)
+    this.#latest = task
     try {
       const { run } = timer
       const outcome = typeof run === 'function' ? run(task) : run.fire(task)
-      if (outcome === undefined) task.ended = true
+      if (outcome === undefined) task.end()
       else {
         this.#running.add(task)
         void this.#finish(task, outcome)
       }
     } catch (error) {
-      task.ended = true
+      task.end()
       this.#failed(task, error)
     }
   }
@@ -414,7 +449,7 @@ export class VirtualClock implements Clock {
     } catch (error) {
       this.#failed(task, error)
     } finally {
-      task.ended = true
+      task.end()
       this.#stopRunning(task)
     }
   }
@@ -518,13 +553,17 @@ export class VirtualClock implements Clock {
 
 class RunningTask implements Task {
   ended = false
+  /** Sleeps of its own, and callees that sleep. */
   #sleeping = 0
+  #whenAsleep: (() => void) | undefined
 
   constructor(
     readonly label: string,
     readonly clock: VirtualClock,
     /** Started by a schedule while time was draining: its sleeps do not keep time moving either. */
     readonly meanwhile: boolean,
+    /** Whoever waits for this one. While a part of it sleeps, the caller does. */
+    private caller: RunningTask | undefined,
   ) {}
 
   /** A task of which any part sleeps does not hold time up, or two parallel sleeps would wait for each other. */
@@ -532,7 +571,24 @@ class RunningTask implements Task {
     return this.#sleeping === 0
   }
 
-  sleep(wait: Duration): Promise<void> {
+  get isTracked(): boolean {
+    return this.label.startsWith('request ')
+  }
+
+  get root(): RunningTask {
+    return this.caller?.root ?? this
+  }
+
+  whenAsleep(run: () => void): void {
+    this.#whenAsleep = run
+    if (!this.awake) run()
+  }
+
+  beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    return this.clock.trackFor(this.caller, label, work)
+  }
+
+  sleep(wait: Duration, signal?: AbortSignal): Promise<void> {
     const at = this.clock.now() + milliseconds(wait)
     if (this.ended) {
       return Promise.reject(
@@ -541,16 +597,42 @@ class RunningTask implements Task {
         ),
       )
     }
+    if (signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#sleeping++
       const wake = (): void => {
-        this.#sleeping--
-        this.clock.letOutsideContinue()
+        signal?.removeEventListener('abort', abort)
+        this.#rest(-1)
+        this.clock.woke(this)
         resolve()
       }
-      this.clock.schedule(at, `sleep in ${this.label}`, wake, this.meanwhile ? { background: 'meanwhile' } : undefined)
+      const timer = this.clock.schedule(
+        at,
+        `sleep in ${this.label}`,
+        wake,
+        this.meanwhile ? { background: 'meanwhile' } : undefined,
+      )
+      const abort = (): void => {
+        timer.cancel()
+        wake()
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      this.#rest(1)
       this.clock.fellAsleep(this)
     })
+  }
+
+  end(): void {
+    this.ended = true
+    if (!this.awake && this.caller !== undefined) this.caller.#rest(-1)
+    this.caller = undefined
+  }
+
+  #rest(change: 1 | -1): void {
+    const was = this.awake
+    this.#sleeping += change
+    if (was === this.awake) return
+    if (this.caller !== undefined) this.caller.#rest(change)
+    if (was) this.#whenAsleep?.()
   }
 }
 
