@@ -2,25 +2,23 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
-import { serveArguments, serverOptions, UsageError } from './config.js'
-import { type RunningServer, startServer } from './server.js'
+import { type Given, type Program, UsageError } from './program.js'
 
 const about = {
   name: 'stuntdouble',
   description: 'A stunt double for a data store, a message queue and a statistics API.',
 }
 
-interface Program {
+interface Row {
   readonly description: string
-  readonly args: ArgsDef
-  run(given: Readonly<Record<string, unknown>>): Promise<void>
+  /** Loaded when it is called, so that one command does not wait for what another needs. */
+  load(): Promise<{ readonly program: Program }>
 }
 
-const programs: Readonly<Record<string, Program>> = {
+const programs: Readonly<Record<string, Row>> = {
   serve: {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
-    args: serveArguments,
-    run: async (given) => endWithSignal(await serve(given)),
+    load: () => import('./programs/serve.js'),
   },
 }
 
@@ -30,14 +28,14 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   try {
     if (name === '--help' || name === '-h' || name === 'help') return await print(usage())
     if (name === '--version' || name === '-v') return await print(version())
-    const program = Object.hasOwn(programs, name) ? programs[name] : undefined
-    if (program === undefined) {
+    const row = Object.hasOwn(programs, name) ? programs[name] : undefined
+    if (row === undefined) {
       const what = name.startsWith('-') ? 'option' : 'command'
       throw new UsageError(`There is no ${what} ${name}. Commands: ${Object.keys(programs).join(', ')}.`)
     }
-    if (rest.includes('--help') || rest.includes('-h')) return await print(usage(name))
-    await program.run(parsed(name, program, rest))
-    return undefined
+    const { program } = await row.load()
+    if (rest.includes('--help') || rest.includes('-h')) return await print(usageOf(name, row, program))
+    return await program.run(parsed(name, program, rest))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     console.error(`stuntdouble: ${error.message}`)
@@ -45,76 +43,45 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   }
 }
 
-function parsed(name: string, { args }: Program, rest: string[]): Readonly<Record<string, unknown>> {
+function parsed(name: string, { args, operands }: Program, rest: string[]): Given {
   const known = Object.keys(args)
   for (const word of rest) {
     if (word.startsWith('--') && word !== '--') {
       const option = word.slice(2).split('=', 1)[0]!
       if (!known.includes(option)) {
-        throw new UsageError(
-          `There is no option --${option}. ${name} takes ${known.map((one) => `--${one}`).join(', ')}.`,
-        )
+        const takes = known.map((one) => `--${one}`).join(', ')
+        throw new UsageError(`There is no option --${option}. ${name} takes ${takes || 'no options'}.`)
       }
     } else if (/^-[a-z]/i.test(word))
       throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
   }
   const given = parseArgs(rest, args)
-  if (given._.length > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
+  const words = given._.length
+  if (operands === undefined) {
+    if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
+  } else if (words < operands.least || words > operands.most) {
+    throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.`)
+  }
   return given
 }
 
-async function serve(given: Readonly<Record<string, unknown>>): Promise<RunningServer> {
-  const options = serverOptions(given)
-  const server = await startServer(options).catch((error: NodeJS.ErrnoException) => {
-    throw listenFailure(error, options.host ?? '', options.port ?? 0)
-  })
-  const { addresses, env } = server.tenant('main')
-  const lines = [
-    `store  ${addresses.store}`,
-    `queue  ${addresses.queue}`,
-    `mgmt   ${addresses.mgmt}`,
-    '',
-    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    '',
-    'ready',
-  ]
-  console.log(lines.join('\n'))
-  return server
-}
-
-function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const sentences: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: give another one with --port, or --port 0 for a free one.`,
-    EACCES: `Port ${port} of ${host} may not be opened by this user: give one above 1023 with --port.`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.`,
-    ENOTFOUND: `${host} is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.`,
-    EAI_AGAIN: `${host} is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.`,
-  }
-  const sentence = sentences[error.code ?? '']
-  return sentence === undefined ? error : new UsageError(sentence)
-}
-
-/** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */
-function endWithSignal(server: RunningServer): void {
-  let ending = false
-  const end = (): void => {
-    if (ending) return
-    ending = true
-    void server.close().then(() => process.exit(0))
-  }
-  process.on('SIGINT', end)
-  process.on('SIGTERM', end)
-}
-
-async function usage(name?: string): Promise<string> {
-  const commands = Object.entries(programs).map(([key, { description, args }]) => [
-    key,
-    defineCommand({ meta: { name: key, description }, args }),
+function usage(): Promise<string> {
+  const commands = Object.entries(programs).map(([name, { description }]) => [
+    name,
+    defineCommand({ meta: { name, description } }),
   ])
-  const root = defineCommand({ meta: about, subCommands: Object.fromEntries(commands) })
-  if (name === undefined) return renderUsage(root)
-  const { description, args } = programs[name]!
-  return renderUsage(defineCommand({ meta: { name, description }, args }), root)
+  return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
+}
+
+const exitCodes = 'EXIT CODES\n\n  0  all is well\n  1  not as expected\n  2  bad use, or a file that cannot be read\n'
+
+async function usageOf(name: string, { description }: Row, { args, operands, examples }: Program): Promise<string> {
+  const words: ArgsDef = operands === undefined ? {} : { [operands.hint]: { type: 'positional', description: ' ' } }
+  const text = await renderUsage(
+    defineCommand({ meta: { name, description }, args: { ...words, ...args } }),
+    defineCommand({ meta: about }),
+  )
+  return `${text}\n\nEXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\n${exitCodes}`
 }
 
 /** Asked of the package by its own name, because this file moves when it is built. */

@@ -2,13 +2,11 @@ import type { StringArgDef } from 'citty'
 import type { VocabularyName } from '../http/vocabulary.js'
 import { type ClockMode, instant } from '../kernel/clock.js'
 import { defaultStart } from '../sandbox.js'
+import { UsageError } from './program.js'
 import type { ServerOptions } from './server.js'
 
 export const defaultHost = 'localhost'
 export const defaultPort = 4010
-
-/** A mistake in the command line: one sentence on the console and exit code 2. */
-export class UsageError extends Error {}
 
 type Name =
   | 'host'
