@@ -3,15 +3,19 @@ import { createGateway } from './http/gateway.js'
 import type { Answer, Call, Exchange, Service } from './http/service.js'
 import { ownHeader, type Vocabulary, type VocabularyName, vocabularyOf } from './http/vocabulary.js'
 import { fetchThrough } from './http/web.js'
+import { BrokenPromise, type Check, type CheckOptions, checkWorld } from './invariants/check.js'
 import { type ClockMode, type Instant, instant, VirtualClock } from './kernel/clock.js'
 import { createRandom, type Random } from './kernel/random.js'
-import { Traffic } from './kernel/traffic.js'
+import { type Entry, Traffic } from './kernel/traffic.js'
 import { type Policy, policyWith } from './policy.js'
 import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
+import { CronExpression } from './queue/cron.js'
 import { Destinations, type Reach } from './queue/destinations.js'
 import { queueService } from './queue/endpoints.js'
 import { Queue } from './queue/queue.js'
+import { parseRetryExpression } from './queue/retry-expression.js'
 import type { SignatureWindow } from './queue/signing.js'
+import { timeline } from './report/timeline.js'
 import { TrafficView } from './report/traffic-view.js'
 import { statsService } from './stats/endpoints.js'
 import { payAsYouGo, unmetered } from './stats/reports.js'
@@ -228,6 +232,49 @@ export class Sandbox {
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
     fetchThrough((call) => this.exchange(call), input, init)
 
+  /**
+   * Holds the engine to its promises: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`
+   * with the promise, the entries and the story.
+   * @example sandbox.check({ except: 'signatures-verify' })
+   */
+  check(options: CheckOptions = {}): Check {
+    const check = this.examine(options)
+    if (check.breaches.length === 0) return check
+    const replay = `Replay: seed ${this.traffic.context.seed}`
+    throw new BrokenPromise(check.breaches, (entries) => this.#tell(entries), replay)
+  }
+
+  /** As `check()`, but returns the breaches instead of throwing them. */
+  examine(options: CheckOptions = {}): Check {
+    const { queue, clock, policy, vocabulary } = this
+    const { limits, keys } = queue
+    return checkWorld(
+      {
+        entries: this.traffic.entries,
+        now: clock.now(),
+        isRealTime: clock.mode === 'real',
+        policy,
+        limits,
+        pending: queue.whereabouts(),
+        signingKeys: [...keys.former].reverse().concat(keys.current),
+        signatureHeader: ownHeader('Signature', vocabulary),
+        retryDelay: (expression, retried) => parseRetryExpression(expression).evaluate(retried),
+        slots: slotsBetween,
+      },
+      options,
+    )
+  }
+
+  /** The entries and what else is known of the same messages. */
+  #tell(entries: readonly Entry[]): string {
+    const told = new Set(entries)
+    for (const entry of entries) {
+      if ('messageId' in entry) for (const other of this.traffic.about(entry.messageId)) told.add(other)
+    }
+    const story = [...told].sort((one, other) => one.seq - other.seq)
+    return timeline(story, { limit: entriesTold, around: entries[0]?.seq ?? 0 })
+  }
+
   /** A world as new: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
   reset(): void {
     this.#world.store.engine.pubsub.close()
@@ -343,3 +390,11 @@ export class Sandbox {
 }
 
 const [defaultKeys] = publicCredentials
+/** Entries of the story of a broken promise. */
+const entriesTold = 24
+
+function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {
+  const cron = new CronExpression(expression)
+  for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
+}
+

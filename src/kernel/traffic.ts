@@ -169,8 +169,8 @@ export interface WorkflowEntry {
 /** What stays in force until it is changed again: `of` names the kind, `name` which one. */
 export interface SettingEntry {
   readonly type: 'setting'
-  /** `service`: the whole queue was reset. */
-  readonly of: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service'
+  /** `service`: the whole message queue was reset or loaded; `store`: the data store was loaded. */
+  readonly of: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
   readonly name: string
   /** A word for what happened: `created`, `paused`, `limited`, `rotated` … */
   readonly change: string

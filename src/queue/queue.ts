@@ -386,6 +386,7 @@ export class Queue {
       if (group === undefined && !isUrl(destination)) throw refusals.notFound('topic', destination)
       const settings = this.#scheduledSettings(schedule, group)
       const endpoints: readonly GroupEndpoint[] = group?.endpoints ?? [{ url: destination }]
+      if (endpoints.length === 0) this.#note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
       return endpoints.map(({ url, name }) => {
         const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
         return this.courier.accept({ kind: 'message', url, body, settings, origin, meanwhile })
@@ -472,6 +473,18 @@ export class Queue {
   /** Every message that has not ended. */
   get messages(): readonly Message[] {
     return this.courier.live.select({}).items
+  }
+
+  /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */
+  whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
+    const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
+    for (const message of this.courier.byId.values()) {
+      if (message.ended) continue
+      const { running, timer, ticket, lane } = message
+      const isInLine = ticket?.live === true || (lane !== undefined && (!lane.holding.has(message) || lane.paused))
+      places.set(message.id, running ? 'running' : timer ? 'planned' : isInLine ? 'held' : 'adrift')
+    }
+    return places
   }
 
   /** The dead letters, oldest first. */

@@ -59,6 +59,7 @@ export class DirectStore {
   /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
   load(dump: StoreDump): void {
     loadInto(this.engine.db, dump)
+    this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
   }
 
   /**

@@ -1,0 +1,49 @@
+import type { EntryOf } from '../kernel/traffic.js'
+import type { Story } from './history.js'
+import type { Findings, Invariant } from './invariant.js'
+
+/** Status by which a destination says that retries are useless. [queue.md 5.3] */
+const hopeless = 489
+
+export const attemptsWithinRetries: Invariant = {
+  name: 'attempts-within-retries',
+  promise: 'A message is attempted at most 1 + its retries times, each retry is numbered, and none is given up early.',
+  suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
+  examine(history, findings) {
+    for (const story of history.stories.values()) {
+      if (!history.struck(story.id, this.suspendedBy)) count(story, findings)
+    }
+  },
+}
+
+function count({ id, published, attempts }: Story, findings: Findings): void {
+  const allowed = published.maxRetries + 1
+  const excess = attempts[allowed]
+  if (excess !== undefined) {
+    findings.broken(
+      `${id} may be attempted ${times(allowed)} and was attempted ${times(attempts.length)}`,
+      published,
+      excess,
+    )
+  }
+  const wrong = attempts.find((attempt, index) => attempt.retried !== index)
+  if (wrong !== undefined) {
+    findings.broken(
+      `attempt ${attempts.indexOf(wrong) + 1} of ${id} says that ${times(wrong.retried)} was retried`,
+      published,
+      wrong,
+    )
+  }
+  const last = attempts.at(-1)
+  if (last !== undefined && gaveUpEarly(last)) {
+    findings.broken(`${id} was given up after ${times(attempts.length)} of ${allowed}`, published, last)
+  }
+}
+
+function gaveUpEarly({ outcome, retried, maxRetries }: EntryOf<'attempt'>): boolean {
+  return outcome?.state === 'FAILED' && retried < maxRetries && outcome.status !== hopeless
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}

@@ -1,0 +1,156 @@
+import { instant, iso } from '../kernel/clock.js'
+import { formatDuration } from '../kernel/duration.js'
+import type { AttemptOutcome, EntryOf } from '../kernel/traffic.js'
+import type { Policy } from '../policy.js'
+import type { History, Story } from './history.js'
+import type { Findings, Invariant, World } from './invariant.js'
+
+export const backoffWithinBounds: Invariant = {
+  name: 'backoff-within-bounds',
+  promise:
+    'A retry waits as long as Retry-After asks, else as the message says, else as the back-off of the policy; nothing is delivered before its time.',
+  suspendedBy: {
+    duplicate: 'for the message it struck',
+    restart: 'for messages whose attempt it cut off',
+    delay: 'for the message it struck',
+    reorder: 'for the message it struck',
+    'clock-skew': 'for the message it struck',
+  },
+  examine(history, findings) {
+    for (const story of history.stories.values()) {
+      if (!history.struck(story.id, this.suspendedBy)) examineStory(story, history, findings)
+    }
+  },
+}
+
+function examineStory(story: Story, { world }: History, findings: Findings): void {
+  const { published, attempts } = story
+  attempts.forEach((attempt, index) => {
+    const before = attempts[index - 1]
+    const due = before === undefined ? published.notBefore : before.outcome?.next?.at
+    if (due !== undefined) checkTime(story, before ?? published, attempt, due, world, findings)
+    const { outcome } = attempt
+    if (outcome?.next !== undefined) checkDelay(story, attempt, outcome, world, findings)
+  })
+}
+
+type Before = EntryOf<'published'> | EntryOf<'attempt'>
+
+/** On time: not earlier unless it was released by hand, and later only where something held it. */
+function checkTime(
+  { id, published, changes }: Story,
+  before: Before,
+  attempt: EntryOf<'attempt'>,
+  due: number,
+  world: World,
+  findings: Findings,
+): void {
+  const between = changes.filter(({ seq }) => seq > before.seq && seq < attempt.seq)
+  const was = (state: 'RELEASED' | 'WAITING'): boolean => between.some((change) => change.state === state)
+  if (attempt.at < due && !was('RELEASED')) {
+    findings.broken(
+      `${id} was due at ${iso(due)} and attempted ${formatDuration(due - attempt.at)} early`,
+      before,
+      attempt,
+    )
+  }
+  const isHeld = world.isRealTime || was('WAITING') || (before === published && published.queue !== undefined)
+  if (attempt.at > due && !isHeld) {
+    findings.broken(
+      `${id} was due at ${iso(due)} and attempted ${formatDuration(attempt.at - due)} late`,
+      before,
+      attempt,
+    )
+  }
+}
+
+function checkDelay(
+  { id, published }: Story,
+  attempt: EntryOf<'attempt'>,
+  outcome: AttemptOutcome,
+  world: World,
+  findings: Findings,
+): void {
+  const { delay, at } = outcome.next!
+  const expected = expectedDelay(published.retryDelay, attempt.retried, outcome, world)
+  if (delay === expected.delay && at === outcome.at + delay) return
+  findings.broken(
+    `the wait of ${id} after attempt ${attempt.retried + 1} is ${formatDuration(at - outcome.at)}; ${expected.rule} gives ${formatDuration(expected.delay)}`,
+    published,
+    attempt,
+  )
+}
+
+interface Expected {
+  readonly delay: number
+  readonly rule: string
+}
+
+function expectedDelay(
+  expression: string | undefined,
+  retried: number,
+  { headers, at }: AttemptOutcome,
+  { policy, retryDelay }: World,
+): Expected {
+  const asked = askedDelay(headers, at)
+  if (asked !== undefined && (expression === undefined || policy.retryHeadersOverrideExpression)) {
+    return asked.delay <= policy.maxRetryDelay ? asked : backoff(retried, policy)
+  }
+  const value = expression === undefined ? Number.NaN : retryDelay(expression, retried)
+  if (!Number.isFinite(value)) return backoff(retried, policy)
+  return {
+    delay: Math.round(Math.min(Math.max(value, 0), policy.maxRetryDelay)),
+    rule: `the retry delay ${expression}`,
+  }
+}
+
+/** e^(f·n) seconds for the retry number n, no more than the longest wait. [queue.md 5.2] */
+function backoff(retried: number, { backoffFactor, maxRetryDelay, roundBackoff }: Policy): Expected {
+  const seconds = Math.min(Math.E ** (backoffFactor * (retried + 1)), maxRetryDelay / 1000)
+  // A power and its exponential function differ in the last place; whole seconds hide it except next to one.
+  const near = Math.abs(seconds - Math.round(seconds)) < 1e-6 ? Math.round(seconds) : seconds
+  return { delay: roundBackoff ? Math.floor(near) * 1000 : Math.round(near * 1000), rule: 'the default back-off' }
+}
+
+const askingHeaders = [
+  'retry-after',
+  'x-ratelimit-reset',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-reset-tokens',
+] as const
+
+function askedDelay(headers: AttemptOutcome['headers'], now: number): Expected | undefined {
+  for (const name of askingHeaders) {
+    const value = headers.find(([given]) => given.toLowerCase() === name)?.[1]
+    const delay = value === undefined ? undefined : waitOf(value.trim(), now)
+    if (delay !== undefined) return { delay, rule: `${name}: ${value}` }
+  }
+  return undefined
+}
+
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 3.6e6,
+}
+
+/** `12`, `6m5s` or a date of HTTP, in milliseconds from now. */
+function waitOf(value: string, now: number): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
+  const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g)]
+  if (parts.length > 0 && parts.map(([part]) => part).join('') === value) {
+    return Math.round(parts.reduce((sum, [, count, unit]) => sum + Number(count) * units[unit!]!, 0))
+  }
+  const date = /^[A-Z][a-z]{2}, (\d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2}) (GMT|UTC|[+-]\d{4})$/.exec(value)
+  if (date === null) return undefined
+  try {
+    return Math.max(0, instant(value) - now)
+  } catch {
+    return undefined
+  }
+}

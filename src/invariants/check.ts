@@ -1,0 +1,96 @@
+import { nearestName } from '../kernel/nearest-name.js'
+import type { Entry } from '../kernel/traffic.js'
+import { History } from './history.js'
+import type { Breach, Findings, Invariant, World } from './invariant.js'
+import { invariants } from './table.js'
+
+/** Which promises a check is about; all of them by default. */
+export interface CheckOptions {
+  /** Names of the only ones. */
+  readonly only?: string | readonly string[]
+  /** Names of those that are left out. */
+  readonly except?: string | readonly string[]
+}
+
+/** What a check found. */
+export interface Check {
+  /** Names of the promises that were examined. */
+  readonly checked: readonly string[]
+  readonly breaches: readonly Breach[]
+  /** What the entries that are left cannot tell, because the log has forgotten others. */
+  readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
+}
+
+/** Breaches that are listed for one promise; one cause often breaks it many times. */
+const listedAtMost = 10
+
+/** Holds a world to its promises. @throws TypeError for a name that no promise has */
+export function checkWorld(world: World, options: CheckOptions = {}): Check {
+  const chosen = chosenOf(options)
+  const history = new History(world)
+  const breaches: Breach[] = []
+  const unknown: { invariant: string; reason: string }[] = []
+  for (const invariant of chosen) {
+    const findings = new InvariantFindings(invariant)
+    invariant.examine(history, findings)
+    breaches.push(...findings.breaches)
+    for (const reason of findings.reasons) unknown.push({ invariant: invariant.name, reason })
+  }
+  return { checked: chosen.map(({ name }) => name), breaches, unknown }
+}
+
+class InvariantFindings implements Findings {
+  readonly breaches: Breach[] = []
+  readonly reasons = new Set<string>()
+
+  constructor(readonly invariant: Invariant) {}
+
+  broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void {
+    if (this.breaches.length >= listedAtMost) return
+    const { name, promise } = this.invariant
+    const told = [...new Set(entries.filter((entry) => entry !== undefined))].sort((one, other) => one.seq - other.seq)
+    this.breaches.push({ invariant: name, promise, sentence, entries: told })
+  }
+
+  unknown(reason: string): void {
+    this.reasons.add(reason)
+  }
+}
+
+function chosenOf({ only, except }: CheckOptions): readonly Invariant[] {
+  const wanted = only === undefined ? undefined : namesOf(only)
+  const left = namesOf(except ?? [])
+  return invariants.filter(({ name }) => (wanted === undefined || wanted.includes(name)) && !left.includes(name))
+}
+
+function namesOf(given: string | readonly string[]): readonly string[] {
+  const names = typeof given === 'string' ? [given] : given
+  const known = invariants.map(({ name }) => name)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  const near = nearestName(unknown, known)
+  throw new TypeError(
+    `There is no invariant ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${JSON.stringify(near)}?`} The invariants are ${known.join(', ')}.`,
+  )
+}
+
+/** The engine, or a fault nobody declared, broke a promise. */
+export class BrokenPromise extends Error {
+  override readonly name = 'BrokenPromise'
+  readonly breaches: readonly Breach[]
+
+  /** @param tell entries as a text */
+  constructor(breaches: readonly Breach[], tell: (entries: readonly Entry[]) => string, replay: string) {
+    super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
+    this.breaches = breaches
+    // The place that counts is in the story, not here.
+    this.stack = `${this.name}: ${this.message}`
+  }
+}
+
+function textOf(
+  { invariant, promise, sentence, entries }: Breach,
+  tell: (entries: readonly Entry[]) => string,
+): string {
+  return `Broken promise ${invariant}: ${promise}\nBut ${sentence}.${entries.length === 0 ? '' : `\n${tell(entries)}`}`
+}

@@ -1,0 +1,66 @@
+/** The course of a limit: which values were in force, from where on in the story. */
+export class Course {
+  readonly #changes: { readonly from: number; readonly value: number }[]
+  /** Changes that no later one reaches, their values falling. */
+  readonly #peaks: { readonly from: number; readonly value: number }[]
+
+  constructor(value: number) {
+    this.#changes = [{ from: Number.NEGATIVE_INFINITY, value }]
+    this.#peaks = [...this.#changes]
+  }
+
+  set(from: number, value: number): void {
+    const change = { from, value }
+    this.#changes.push(change)
+    while (this.#peaks.length > 0 && this.#peaks.at(-1)!.value <= value) this.#peaks.pop()
+    this.#peaks.push(change)
+  }
+
+  get value(): number {
+    return this.#changes.at(-1)!.value
+  }
+
+  /** The highest value in force from a place of the story until now. */
+  highestSince(place: number): number {
+    const inForce = this.#changes[lastBefore(this.#changes, place)]!
+    let low = 0
+    let high = this.#peaks.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#peaks[middle]!.from < inForce.from) low = middle + 1
+      else high = middle
+    }
+    return this.#peaks[low]!.value
+  }
+}
+
+function lastBefore(changes: readonly { readonly from: number }[], place: number): number {
+  let low = 0
+  let high = changes.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (changes[middle]!.from <= place) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** How many of the first so many are left, as they leave one by one: a Fenwick tree. */
+export class Remaining {
+  readonly #gone: Uint32Array
+
+  constructor(readonly size: number) {
+    this.#gone = new Uint32Array(size + 1)
+  }
+
+  leave(index: number): void {
+    for (let at = index + 1; at <= this.size; at += at & -at) this.#gone[at]!++
+  }
+
+  /** Those that are left of the first `count`. */
+  before(count: number): number {
+    let gone = 0
+    for (let at = count; at > 0; at -= at & -at) gone += this.#gone[at]!
+    return count - gone
+  }
+}

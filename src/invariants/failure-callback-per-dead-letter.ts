@@ -1,0 +1,35 @@
+import { type Story, wasCancelled } from './history.js'
+import type { Findings, Invariant } from './invariant.js'
+
+export const failureCallbackPerDeadLetter: Invariant = {
+  name: 'failure-callback-per-dead-letter',
+  promise: 'A message that fails for good is one dead letter, and sends one failure callback where one is wanted.',
+  suspendedBy: { drop: 'for the attempt or the callback it struck', duplicate: 'for the message it struck' },
+  examine(history, findings) {
+    for (const story of history.stories.values()) {
+      const isConcerned = story.deadLetters.length > 0 || story.callbacks.some(isFailureCallback)
+      if (isConcerned && !history.struck(story.id, this.suspendedBy)) count(story, findings)
+    }
+  },
+}
+
+const isFailureCallback = ({ kind }: { kind: string }): boolean => kind === 'failure-callback'
+
+function count(story: Story, findings: Findings): void {
+  const { id, published, attempts, deadLetters, callbacks } = story
+  const sent = callbacks.filter(isFailureCallback)
+  const [letter, second] = deadLetters
+  if (second !== undefined) findings.broken(`${id} is in the dead-letter queue twice`, published, letter, second)
+  const failed = attempts.find((attempt) => attempt.seq === letter?.cause)
+  if (letter !== undefined && failed?.outcome?.state !== 'FAILED') {
+    findings.broken(`${id} is a dead letter, but no attempt of it failed for good`, published, attempts.at(-1), letter)
+  }
+  const isWanted = letter !== undefined && published.failureCallback !== undefined && !wasCancelled(story, letter.seq)
+  if (sent.length === (isWanted ? 1 : 0)) return
+  findings.broken(
+    `${id} sent ${sent.length} failure callbacks instead of ${isWanted ? 'one' : 'none'}`,
+    published,
+    letter,
+    ...sent,
+  )
+}

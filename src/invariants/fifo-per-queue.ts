@@ -1,0 +1,100 @@
+import { Course, Remaining } from './course.js'
+import { endOfStory, type History, type Story, wasCancelled } from './history.js'
+import type { Findings, Invariant } from './invariant.js'
+
+export const fifoPerQueue: Invariant = {
+  name: 'fifo-per-queue',
+  promise:
+    'A queue starts its messages in the order of their publishing and holds no more at once than its parallelism, until they and their callbacks have ended.',
+  suspendedBy: { reorder: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
+  examine(history, findings) {
+    const lines = linesOf(history)
+    if (lines.length === 0) return
+    const ends = endsWithCallbacks(history)
+    for (const line of lines) walk(line, ends, (story) => history.struck(story.id, this.suspendedBy), findings)
+  },
+}
+
+/** One queue between two deletions. */
+interface Line {
+  readonly name: string
+  readonly stories: Story[]
+  readonly parallelism: Course
+}
+
+function linesOf({ world, stories, isWhole }: History): readonly Line[] {
+  const lines: Line[] = []
+  const open = new Map<string, Line>()
+  const lineOf = (name: string): Line => {
+    let line = open.get(name)
+    if (line === undefined) {
+      // Of a log that has forgotten its beginning the first limit is not known.
+      line = { name, stories: [], parallelism: new Course(isWhole ? 1 : Number.POSITIVE_INFINITY) }
+      open.set(name, line)
+      lines.push(line)
+    }
+    return line
+  }
+  for (const entry of world.entries) {
+    if (entry.type === 'published' && entry.queue !== undefined && !entry.deduplicated) {
+      lineOf(entry.queue).stories.push(stories.get(entry.messageId)!)
+    } else if (entry.type === 'setting') {
+      if (entry.of === 'service') open.clear()
+      else if (entry.of === 'queue' && entry.change === 'deleted') open.delete(entry.name)
+      else if (entry.of === 'queue' && entry.change === 'set') {
+        lineOf(entry.name).parallelism.set(entry.seq, Number(entry.value?.parallelism))
+      }
+    }
+  }
+  return lines.filter((line) => line.stories.length > 0)
+}
+
+/** Where each message and all its callbacks had ended. */
+function endsWithCallbacks({ stories }: History): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>()
+  // Callbacks are published later than what they report.
+  for (const story of [...stories.values()].reverse()) {
+    let end = leaveOf(story)
+    for (const { messageId } of story.callbacks) end = Math.max(end, ends.get(messageId) ?? end)
+    ends.set(story.id, end)
+  }
+  return ends
+}
+
+/** A message that is cancelled before its turn stands in nobody's way from then on. */
+function leaveOf(story: Story): number {
+  const never = story.attempts.length === 0
+  const cancelled = never && story.changes.find((change) => change.state === 'CANCEL_REQUESTED')
+  return cancelled ? cancelled.seq : endOfStory(story)
+}
+
+function walk(
+  { name, stories, parallelism }: Line,
+  ends: ReadonlyMap<string, number>,
+  isExcused: (story: Story) => boolean,
+  findings: Findings,
+): void {
+  const leaving = stories
+    .map((story, index) => ({ index, at: ends.get(story.id)! }))
+    .sort((one, other) => one.at - other.at)
+  const starting = stories
+    .map((story, index) => ({ story, index, at: story.attempts[0]?.seq ?? Number.POSITIVE_INFINITY }))
+    .filter(({ at }) => at !== Number.POSITIVE_INFINITY)
+    .sort((one, other) => one.at - other.at)
+  const remaining = new Remaining(stories.length)
+  let left = 0
+  for (const { story, index, at } of starting) {
+    while (left < leaving.length && leaving[left]!.at <= at) remaining.leave(leaving[left++]!.index)
+    const ahead = remaining.before(index)
+    const allowed = parallelism.highestSince(story.published.seq)
+    if (ahead < allowed || isExcused(story) || wasCancelled(story, at)) continue
+    const first = stories.find((other, place) => place < index && ends.get(other.id)! > at)
+    findings.broken(
+      `queue ${name} has ${allowed} ${allowed === 1 ? 'place' : 'places'}, and ${story.id} was started while ${ahead} before it had not ended`,
+      first?.published,
+      first?.attempts[0],
+      story.published,
+      story.attempts[0],
+    )
+  }
+}

@@ -1,0 +1,137 @@
+import type { Entry, EntryOf, EntryType } from '../kernel/traffic.js'
+import type { World } from './invariant.js'
+
+/** Everything that is known about one message. */
+export interface Story {
+  readonly id: string
+  readonly published: EntryOf<'published'>
+  readonly attempts: EntryOf<'attempt'>[]
+  /** Cancelled, released, held: in their order. */
+  readonly changes: EntryOf<'message'>[]
+  readonly deadLetters: EntryOf<'dead-letter'>[]
+  /** Messages that report its attempts. */
+  readonly callbacks: EntryOf<'published'>[]
+  /** The queue was reset or loaded while it was under way: nobody sees to it any more. */
+  isAbandoned: boolean
+}
+
+/**
+ * The entries with the indexes that the promises ask for, made once for all of them. Positions in the story are
+ * numbers that can be compared: an entry stands at its `seq`, an end half a step after the last entry before it.
+ */
+export class History {
+  /** Messages whose publishing is in the log, and so all that followed from it, in the order of publishing. */
+  readonly stories: Map<string, Story> = new Map()
+  readonly #faults = new Map<number, Set<string>>()
+  readonly #faultsOfMessage = new Map<string, Set<string>>()
+  readonly #byType = new Map<EntryType, Entry[]>()
+  /** Nothing has been forgotten. */
+  readonly isWhole: boolean
+  readonly #first: number
+
+  constructor(readonly world: World) {
+    const { entries } = world
+    this.#first = entries[0]?.seq ?? 1
+    this.isWhole = this.#first === 1
+    for (const entry of entries) this.#file(entry)
+    for (const fault of this.of('fault')) this.#fileFault(fault)
+  }
+
+  of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    return (this.#byType.get(type) ?? []) as unknown as readonly EntryOf<T>[]
+  }
+
+  find(seq: number | undefined): Entry | undefined {
+    return seq === undefined ? undefined : this.world.entries[seq - this.#first]
+  }
+
+  /** Where an entry stands among the entries that are left. */
+  indexOf(entry: Entry): number {
+    return entry.seq - this.#first
+  }
+
+  /** Whether a fault of one of these kinds struck an entry, or any entry about the message. */
+  struck(target: Entry | string, kinds: Readonly<Record<string, unknown>> = {}): boolean {
+    const faults = typeof target === 'string' ? this.#faultsOfMessage.get(target) : this.#faults.get(target.seq)
+    if (faults === undefined) return false
+    for (const fault of faults) if (Object.hasOwn(kinds, fault)) return true
+    return false
+  }
+
+  #file(entry: Entry): void {
+    const list = this.#byType.get(entry.type)
+    if (list === undefined) this.#byType.set(entry.type, [entry])
+    else list.push(entry)
+    switch (entry.type) {
+      case 'published':
+        this.#filePublished(entry)
+        return
+      case 'attempt':
+        this.stories.get(entry.messageId)?.attempts.push(entry)
+        return
+      case 'message':
+        this.stories.get(entry.messageId)?.changes.push(entry)
+        return
+      case 'dead-letter':
+        this.stories.get(entry.messageId)?.deadLetters.push(entry)
+        return
+      case 'setting':
+        if (entry.of === 'service') this.#abandon()
+    }
+  }
+
+  #filePublished(entry: EntryOf<'published'>): void {
+    if (entry.deduplicated) return
+    const { messageId: id, sourceMessageId } = entry
+    this.stories.set(id, {
+      id,
+      published: entry,
+      attempts: [],
+      changes: [],
+      deadLetters: [],
+      callbacks: [],
+      isAbandoned: false,
+    })
+    if (sourceMessageId !== undefined) this.stories.get(sourceMessageId)?.callbacks.push(entry)
+  }
+
+  #abandon(): void {
+    for (const story of this.stories.values()) story.isAbandoned = true
+  }
+
+  #fileFault(fault: EntryOf<'fault'>): void {
+    const hit = this.find(fault.cause)
+    const kind = fault.fault.split(' ', 1)[0]!
+    if (hit === undefined) return
+    addTo(this.#faults, hit.seq, kind)
+    if ('messageId' in hit) addTo(this.#faultsOfMessage, hit.messageId, kind)
+  }
+}
+
+function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
+  const set = sets.get(key)
+  if (set === undefined) sets.set(key, new Set([kind]))
+  else set.add(kind)
+}
+
+/** Where an attempt's end stands in the story; infinity while it is under way. */
+export function endOf(attempt: EntryOf<'attempt'>): number {
+  return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfter ?? attempt.seq) + 0.5
+}
+
+/** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */
+export function endOfStory({ attempts, changes }: Story): number {
+  const cancelled = changes.find((change) => change.state === 'CANCELLED')
+  if (cancelled !== undefined) return cancelled.seq
+  for (const attempt of attempts) if (isFinal(attempt)) return endOf(attempt)
+  return Number.POSITIVE_INFINITY
+}
+
+export function isFinal({ outcome }: EntryOf<'attempt'>): boolean {
+  return outcome?.state === 'DELIVERED' || outcome?.state === 'FAILED'
+}
+
+/** Whether the message had been cancelled when something happened. */
+export function wasCancelled({ changes }: Story, before: number): boolean {
+  return changes.some((change) => change.state === 'CANCEL_REQUESTED' && change.seq < before)
+}

@@ -1,0 +1,53 @@
+import type { Entry } from '../kernel/traffic.js'
+import type { Policy, QueueLimits } from '../policy.js'
+import type { History } from './history.js'
+
+/** Where a message that has not ended stands. `adrift`: nothing will ever move it on. */
+export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
+
+/** What the promises are checked against: the traffic, and what a sandbox knows beside it. */
+export interface World {
+  readonly entries: readonly Entry[]
+  /** Virtual time of the check, milliseconds. */
+  readonly now: number
+  /** Time runs with the host: timers may be late. */
+  readonly isRealTime: boolean
+  readonly policy: Policy
+  readonly limits: QueueLimits
+  /** Messages that have not ended. */
+  readonly pending: ReadonlyMap<string, Whereabouts>
+  /** Keys that signed deliveries, the oldest first and the one in force last. */
+  readonly signingKeys: readonly string[]
+  /** Name of the header with the signature. */
+  readonly signatureHeader: string
+  /** What an expression for the wait before a retry gives, milliseconds. */
+  readonly retryDelay: (expression: string, retried: number) => number
+  /** The times a cron expression names, after `from` and up to `to`. */
+  readonly slots: (cron: string, from: number, to: number) => Iterable<number>
+}
+
+/** One place where a promise was broken. */
+export interface Breach {
+  readonly invariant: string
+  /** The promise in words. */
+  readonly promise: string
+  /** What happened instead. */
+  readonly sentence: string
+  readonly entries: readonly Entry[]
+}
+
+/** Takes down what one promise's examination finds. */
+export interface Findings {
+  broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
+  /** Something that cannot be told from the entries that are left: no breach. Each reason counts once. */
+  unknown(reason: string): void
+}
+
+/** A promise of the engine that every run keeps, whatever its requests, clock moves and faults. */
+export interface Invariant {
+  readonly name: string
+  readonly promise: string
+  /** Kinds of faults that break it by design, and how far they suspend it. */
+  readonly suspendedBy?: Readonly<Record<string, string>>
+  examine(history: History, findings: Findings): void
+}

@@ -1,0 +1,35 @@
+import { type History, isFinal, type Story } from './history.js'
+import type { Findings, Invariant } from './invariant.js'
+
+export const noLostMessage: Invariant = {
+  name: 'no-lost-message',
+  promise: 'Every published message is delivered, dead, cancelled, or still on its way.',
+  suspendedBy: { drop: 'for the message it struck' },
+  examine(history, findings) {
+    if (!history.isWhole) findings.unknown('messages that were published before the first entry that is left')
+    for (const story of history.stories.values()) {
+      if (!story.isAbandoned && !history.struck(story.id, this.suspendedBy)) follow(story, history, findings)
+    }
+  },
+}
+
+function follow(story: Story, { world }: History, findings: Findings): void {
+  const { id, published, attempts, changes, deadLetters } = story
+  const last = attempts.findLast(isFinal)
+  if (last?.outcome?.state === 'DELIVERED') return
+  if (last?.outcome?.state === 'FAILED') {
+    if (deadLetters.length === 0)
+      findings.broken(`${id} failed for good, but is not in the dead-letter queue`, published, last)
+    return
+  }
+  if (changes.some((change) => change.state === 'CANCELLED')) return
+  const where = world.pending.get(id)
+  if (where === undefined) findings.broken(`${id} is gone without an end`, published, attempts.at(-1))
+  else if (where === 'adrift') {
+    findings.broken(
+      `${id} has not ended, and nothing will deliver it: no timer, no place in a line`,
+      published,
+      attempts.at(-1),
+    )
+  }
+}

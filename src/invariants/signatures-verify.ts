@@ -1,0 +1,73 @@
+import { type Bytes, fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
+import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
+import type { EntryOf } from '../kernel/traffic.js'
+import type { History } from './history.js'
+import type { Findings, Invariant } from './invariant.js'
+
+/** Checking a signature costs more than everything else about an attempt: of many, some are taken evenly. */
+const sample = 64
+
+export const signaturesVerify: Invariant = {
+  name: 'signatures-verify',
+  promise:
+    'Every delivery is signed for its url and body with the key in force when it began, and its signature is valid then.',
+  suspendedBy: {
+    signature: 'for the delivery it struck',
+    'clock-skew': 'for the delivery it struck',
+    truncate: 'for the delivery it struck',
+    'corrupt-json': 'for the delivery it struck',
+  },
+  examine(history, findings) {
+    const rotations = history.of('setting').filter(({ of }) => of === 'signing-keys')
+    const keys = history.world.signingKeys
+    for (const attempt of sampled(history.of('attempt'))) {
+      if (history.struck(attempt, this.suspendedBy)) continue
+      const later = rotations.filter(({ seq }) => seq > attempt.seq).length
+      const key = keys[keys.length - 1 - later]
+      if (key === undefined) findings.unknown('deliveries that were signed with a key from before a load')
+      else verify(attempt, key, history, findings)
+    }
+  },
+}
+
+function sampled(attempts: readonly EntryOf<'attempt'>[]): readonly EntryOf<'attempt'>[] {
+  if (attempts.length <= sample) return attempts
+  return Array.from(
+    { length: sample },
+    (_, index) => attempts[Math.floor((index * (attempts.length - 1)) / (sample - 1))]!,
+  )
+}
+
+function verify(attempt: EntryOf<'attempt'>, key: string, { world }: History, findings: Findings): void {
+  const name = world.signatureHeader.toLowerCase()
+  const token = attempt.headers.find(([header]) => header.toLowerCase() === name)?.[1]
+  const problem = token === undefined ? `there is no ${world.signatureHeader}` : flawOf(token, key, attempt)
+  if (problem === undefined) return
+  findings.broken(
+    `the signature of attempt ${attempt.retried + 1} of ${attempt.messageId} does not verify: ${problem}`,
+    attempt,
+  )
+}
+
+function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'>): string | undefined {
+  const [head, payload, signature, ...more] = token.split('.')
+  if (head === undefined || payload === undefined || signature === undefined || more.length > 0) return 'it is no token'
+  if (toBase64Url(hmacSha256(utf8(key), latin1(`${head}.${payload}`))) !== signature) {
+    return 'it was not made with the key in force'
+  }
+  const claims = claimsOf(payload)
+  if (claims.sub !== url) return `it is for ${JSON.stringify(claims.sub)}`
+  if (String(claims.body).replace(/=+$/, '') !== toBase64Url(sha256Bytes(body))) return 'it is for another body'
+  const seconds = at / 1000
+  if (!(Number(claims.nbf) <= seconds && seconds < Number(claims.exp))) return 'it is not valid at this time'
+  return undefined
+}
+
+function claimsOf(payload: string): Readonly<Record<string, unknown>> {
+  try {
+    const padded = payload.replaceAll('-', '+').replaceAll('_', '/')
+    return JSON.parse(fromBase64(padded as Bytes) as string) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
