@@ -109,6 +109,13 @@ const parts: readonly Part[] = [
     packages: ['croner', 'valibot'],
   },
   { name: 'stats', files: /^src\/stats\//, may: ['kernel', 'policy'], packages: ['valibot'] },
+  // Performs scenarios in a sandbox of its own and judges them as the matchers do; nobody below knows it.
+  {
+    name: 'player',
+    files: /^src\/faults\/scenario-(?:play|judge)\.ts$/,
+    may: [...everything, 'matchers'],
+    packages: [],
+  },
   {
     name: 'faults',
     files: /^src\/faults\//,
@@ -129,8 +136,8 @@ const parts: readonly Part[] = [
   {
     name: 'server',
     files: /^src\/server\//,
-    may: [...everything, 'adapters'],
-    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'node:'],
+    may: [...everything, 'adapters', 'player'],
+    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
   },
   {
     name: 'matchers',
@@ -150,7 +157,7 @@ const parts: readonly Part[] = [
   {
     name: 'fixtures',
     files: /^fixtures\//,
-    may: [...everything, 'adapters', 'matchers', 'types of server'],
+    may: [...everything, 'adapters', 'matchers', 'player', 'types of server'],
     packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', 'fast-check', '@msw/data'],
   },
 ]

@@ -1,0 +1,288 @@
+import * as v from 'valibot'
+import { count, duration, moment, name, text, words, yes } from './scenario-values.js'
+
+/** Fields of an entry or a message, all of which must fit; `*` in urls stands for any chars. */
+export type Pattern = Readonly<Record<string, unknown>>
+
+/** Entries that a sequence may name. */
+export type SequenceType =
+  | 'request'
+  | 'command'
+  | 'keyspace'
+  | 'published'
+  | 'attempt'
+  | 'message'
+  | 'dead-letter'
+  | 'workflow'
+  | 'fault'
+  | 'flow-control'
+
+export interface Counted {
+  /** Exactly how many; without it one or more. */
+  readonly times?: number
+  /** Only messages that were published under this name. */
+  readonly message?: string
+}
+
+export interface ExpectationValues {
+  readonly sequence: readonly (Pattern & { readonly type: SequenceType })[]
+  readonly published: Pattern & Counted
+  readonly delivered: Pattern & Counted
+  readonly deadLetter: Pattern & Counted
+  readonly calledBack: Pattern & Counted
+  readonly scheduled: Pattern & Counted
+  readonly requested: Pattern & Counted
+  readonly received: { readonly at: string; readonly times: number }
+  readonly executed: { readonly words: readonly (string | number)[]; readonly times?: number }
+  readonly key: {
+    readonly name: string
+    readonly absent?: true
+    readonly value?: unknown
+    readonly ttl?: string | number | null
+    readonly type?: string
+  }
+  readonly deadLetters: number
+  readonly pending: number
+  readonly idle: true
+  readonly time: string | number
+  readonly invariants: true | readonly string[]
+}
+
+export type ExpectationName = keyof ExpectationValues
+/** One thing that must hold: an object with the name of the expectation as its only field. */
+export type Expectation = {
+  readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
+}[ExpectationName]
+
+/** One row of the table of expectations; what judges it is in the player. */
+export interface ExpectationKind<T> {
+  readonly summary: string
+  readonly example: T
+  readonly schema: v.GenericSchema
+}
+
+type Entries = Readonly<Record<string, v.GenericSchema>>
+
+const any: v.GenericSchema = v.unknown()
+const anyHeaders: v.GenericSchema = v.record(v.string(), v.union([v.string(), v.number()]))
+const flag: v.GenericSchema = v.boolean()
+const kind: v.GenericSchema = v.picklist(['message', 'callback', 'failure-callback'])
+const state: v.GenericSchema = v.picklist([
+  'CREATED',
+  'ACTIVE',
+  'RETRY',
+  'DELIVERED',
+  'FAILED',
+  'CANCEL_REQUESTED',
+  'CANCELLED',
+  'WAITING',
+  'RELEASED',
+])
+
+const publishedPattern: Entries = {
+  to: text,
+  body: any,
+  headers: anyHeaders,
+  method: text,
+  retries: count,
+  delay: duration,
+  notBefore: moment,
+  deduplicated: flag,
+  urlGroup: text,
+  endpointName: text,
+  queue: text,
+  scheduleId: text,
+  flowControlKey: text,
+  label: text,
+  labels: v.array(text),
+  callback: text,
+  failureCallback: text,
+  kind,
+}
+
+const deliveredPattern: Entries = {
+  ...publishedPattern,
+  attempts: v.union([count, v.array(count), v.array(v.looseObject({}))]),
+  state,
+  status: count,
+  error: text,
+  retried: count,
+  response: any,
+  deliveredAt: moment,
+}
+
+const { state: _state, deliveredAt: _deliveredAt, ...deadLetterPattern } = deliveredPattern
+
+const requestPattern: Entries = {
+  service: v.picklist(['store', 'queue', 'stats']),
+  method: text,
+  url: text,
+  headers: anyHeaders,
+  body: any,
+  status: count,
+  response: any,
+}
+
+/** The fields that a step of a sequence may name, by type of entry. */
+export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
+  request: requestPattern,
+  command: { words, via: v.picklist(['request', 'pipeline', 'transaction', 'direct']), error: text },
+  keyspace: { key: text, event: text },
+  published: publishedPattern,
+  attempt: {
+    to: text,
+    method: text,
+    status: count,
+    state,
+    error: text,
+    retried: count,
+    kind,
+    headers: anyHeaders,
+    body: any,
+    response: any,
+  },
+  message: { state, reason: text },
+  'dead-letter': { to: text, status: count, error: text, kind },
+  workflow: { runId: text, state: text, to: text },
+  fault: { point: text, fault: text, target: text },
+  'flow-control': { decision: v.picklist(['held', 'admitted']), flowControlKey: text, reason: text },
+}
+
+const optional = (entries: Entries): Entries =>
+  Object.fromEntries(Object.entries(entries).map(([key, schema]) => [key, v.exactOptional(schema)]))
+
+const counted = (entries: Entries): v.GenericSchema =>
+  v.strictObject({
+    times: v.exactOptional(v.pipe(count, v.description('Exactly how many; without it one or more.'))),
+    message: v.exactOptional(v.pipe(name, v.description('Only messages that were published under this name.'))),
+    ...optional(entries),
+  })
+
+const sequenceStep = v.variant(
+  'type',
+  Object.entries(sequencePatterns).map(([type, entries]) =>
+    v.strictObject({
+      type: v.literal(type),
+      ...('to' in entries && {
+        message: v.exactOptional(v.pipe(name, v.description('A message that was published under this name.'))),
+      }),
+      ...optional(entries),
+    }),
+  ) as never,
+)
+
+const times = v.exactOptional(count)
+
+/** Everything that a scenario can expect. */
+export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKind<ExpectationValues[K]> } = {
+  sequence: {
+    summary: 'These entries follow each other in the traffic, with anything between them.',
+    example: [
+      { type: 'attempt', to: 'https://shop.test/orders', status: 503 },
+      { type: 'attempt', status: 200 },
+    ],
+    schema: v.pipe(v.array(sequenceStep), v.minLength(1, 'It is empty: give at least one entry')),
+  },
+  published: {
+    summary: 'Such a message was accepted.',
+    example: { to: 'https://shop.test/orders', times: 1 },
+    schema: counted(publishedPattern),
+  },
+  delivered: {
+    summary: 'Such a message came to its end: delivered unless `state` says otherwise.',
+    example: { to: 'https://shop.test/orders', attempts: [503, 200] },
+    schema: counted(deliveredPattern),
+  },
+  deadLetter: {
+    summary: 'Such a message went to the dead-letter queue.',
+    example: { to: 'https://shop.test/orders', status: 503 },
+    schema: counted(deadLetterPattern),
+  },
+  calledBack: {
+    summary: 'Such a callback or failure callback arrived.',
+    example: { to: 'https://shop.test/failed', kind: 'failure-callback', status: 503 },
+    schema: counted({
+      to: text,
+      kind,
+      state,
+      attempts: deliveredPattern.attempts!,
+      status: count,
+      retried: count,
+      maxRetries: count,
+      body: any,
+      sourceBody: any,
+      method: text,
+    }),
+  },
+  scheduled: {
+    summary: 'Such a schedule exists.',
+    example: { scheduleId: 'nightly', paused: false },
+    schema: counted({
+      to: text,
+      cron: text,
+      scheduleId: text,
+      paused: flag,
+      method: text,
+      headers: anyHeaders,
+      body: any,
+      retries: count,
+      delay: duration,
+      queue: text,
+      label: text,
+      next: moment,
+    }),
+  },
+  requested: {
+    summary: 'Such an HTTP request arrived at one of the services.',
+    example: { service: 'queue', status: 401 },
+    schema: counted(requestPattern),
+  },
+  received: {
+    summary: 'So many deliveries reached the destination, whatever became of their answers.',
+    example: { at: 'https://shop.test/orders', times: 2 },
+    schema: v.strictObject({ at: text, times: count }),
+  },
+  executed: {
+    summary: 'The store ran this command for an application, not for a step.',
+    example: { words: ['INCR', 'charges'], times: 1 },
+    schema: v.strictObject({ words, times }),
+  },
+  key: {
+    summary: 'The store holds this key, or does not.',
+    example: { name: 'stock', value: '2' },
+    schema: v.strictObject({
+      name,
+      absent: v.exactOptional(yes),
+      value: v.exactOptional(v.pipe(v.unknown(), v.description('A text; lists, sets and hashes as JSON.'))),
+      ttl: v.exactOptional(v.nullable(duration)),
+      type: v.exactOptional(text),
+    }),
+  },
+  deadLetters: { summary: 'So many dead letters are there.', example: 0, schema: count },
+  pending: { summary: 'So many messages have not ended.', example: 0, schema: count },
+  idle: { summary: 'Nothing is left to happen but schedules.', example: true, schema: yes },
+  time: { summary: 'It is this time.', example: '2030-01-01T00:02:40Z', schema: moment },
+  invariants: {
+    summary: 'What the queue promises holds: every invariant, or those of the names.',
+    example: ['no-lost-message'],
+    schema: v.union([yes, v.array(name)]),
+  },
+}
+
+export const expectationNames: readonly ExpectationName[] = Object.keys(expectationKinds) as ExpectationName[]
+
+const oneExpectation = v.union(
+  expectationNames.map((key) =>
+    v.pipe(v.strictObject({ [key]: expectationKinds[key].schema }), v.description(expectationKinds[key].summary)),
+  ),
+)
+export const expectations: v.GenericSchema = v.union([oneExpectation, v.array(oneExpectation)])
+export const expectationList: v.GenericSchema = v.array(oneExpectation)
+
+/** The expectation and what stands behind its name. */
+export function expectationOf(
+  expectation: Expectation,
+): readonly [ExpectationName, ExpectationValues[ExpectationName]] {
+  const [entry] = Object.entries(expectation)
+  return entry as [ExpectationName, ExpectationValues[ExpectationName]]
+}

@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+import type { Sandbox } from '../sandbox.js'
+import { catalog, faultKinds } from './catalog.js'
+import type { FaultKind, FaultRule } from './fault.js'
+import { faultProblems, faultRuleSchema, kindsAt, ruleProblems } from './rule-schema.js'
+import { type Expert, experts } from './scenario-problems.js'
+
+// Fault rules and scripts as parts of a scenario: the schemas of the catalog, and its sentences.
+
+const rule = faultRuleSchema as v.GenericSchema
+export const ruleList: v.GenericSchema = v.array(rule)
+export const rules: v.GenericSchema = v.union([rule, ruleList])
+
+/** What a delivery can meet by itself: without what needs a second delivery or a service. */
+const scripted: readonly FaultKind[] = faultKinds.filter(
+  (kind) => kindsAt('queue.delivery').includes(kind) && !['drop', 'reorder', 'restart', 'outage'].includes(kind),
+)
+
+const step: v.GenericSchema = v.variant(
+  'kind',
+  scripted.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields })) as never,
+)
+export const script: v.GenericSchema = v.array(step)
+
+experts.set(rule, ruleProblems as Expert)
+experts.set(step, ((value: unknown) => {
+  const kind = (value as { kind?: unknown } | null)?.kind
+  const known = typeof kind === 'string' && (faultKinds as readonly string[]).includes(kind)
+  if (!known || (scripted as readonly unknown[]).includes(kind)) return faultProblems(value)
+  return [{ path: ['kind'], sentence: `${kind} cannot stand in a script. These can: ${scripted.join(', ')}.` }]
+}) as Expert)
+
+/** The part of the sandbox that scenarios use. */
+interface Faults {
+  add(rules: FaultRule | readonly FaultRule[]): { remove(): void }
+  remove(name: string): void
+  unused(): readonly { readonly sentence: string }[]
+}
+
+export function faultsOf(sandbox: Sandbox): Faults {
+  return (sandbox as { faults?: Faults }).faults ?? { add: () => ({ remove() {} }), remove() {}, unused: () => [] }
+}

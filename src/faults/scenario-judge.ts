@@ -1,0 +1,127 @@
+import { type Judge, judges, type Verdict } from '../../matchers/index.js'
+import { instant, iso } from '../kernel/clock.js'
+import type { Duration } from '../kernel/duration.js'
+import type { Sandbox } from '../sandbox.js'
+import {
+  type Expectation,
+  type ExpectationName,
+  type ExpectationValues,
+  expectationOf,
+} from './scenario-expectations.js'
+
+/** What came of one expectation. */
+export interface Judgement {
+  readonly holds: boolean
+  /** What was expected, in a few words. */
+  readonly expected: string
+  /** Why it does not hold. */
+  readonly explanation?: string
+}
+
+/** What an expectation is judged by. */
+interface Court {
+  readonly sandbox: Sandbox
+  readonly messages: ReadonlyMap<string, readonly string[]>
+}
+
+type Judges = { readonly [K in ExpectationName]: (value: ExpectationValues[K], court: Court) => Judgement }
+
+/** Judges one expectation against everything that has happened so far. */
+export function judge(expectation: Expectation, court: Court): Judgement {
+  const [name, value] = expectationOf(expectation)
+  return (judgesByName[name] as (value: unknown, court: Court) => Judgement)(value, court)
+}
+
+const judgesByName: Judges = {
+  sequence: (steps, court) => {
+    const named = steps.map((step) => withIds(step, court))
+    return verdictOf(`sequence of ${steps.length}`, judges.toFollowSequence(court.sandbox, named as never), false)
+  },
+  published: patternJudge('published', judges.toHavePublished),
+  delivered: patternJudge('delivered', judges.toHaveDelivered),
+  deadLetter: patternJudge('dead letter', judges.toHaveDeadLetter),
+  calledBack: patternJudge('called back', judges.toHaveCalledBack),
+  scheduled: patternJudge('scheduled', judges.toHaveScheduled),
+  requested: patternJudge('requested', judges.toHaveReceivedRequest),
+  received: ({ at, times }, { sandbox }) => {
+    const wanted = patternOf(at)
+    const arrived = sandbox.traffic.of('attempt').filter(({ url }) => wanted.test(url)).length
+    return counted(`${times} deliveries at ${at}`, arrived, times)
+  },
+  executed: ({ words, times }, { sandbox }) => {
+    const given = times === undefined || times === 0 ? words : [...words, { times }]
+    const expected = `executed ${words.join(' ')}${times === undefined ? '' : `, ${times} times`}`
+    return verdictOf(expected, judges.toHaveExecuted(sandbox, ...(given as never[])), times === 0)
+  },
+  key: ({ name, absent, ttl, ...pattern }, { sandbox }) => {
+    const wanted = { ...pattern, ...(ttl !== undefined && { ttl: ttl as Duration | null }) }
+    const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
+    return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
+  },
+  deadLetters: (count, { sandbox }) => counted(`${count} dead letters`, sandbox.queue.deadLetters.length, count),
+  pending: (count, { sandbox }) => counted(`${count} messages pending`, sandbox.queue.messages.length, count),
+  idle: (_, { sandbox }) => {
+    const waiting = sandbox.clock.pending().filter(({ background }) => !background)
+    if (waiting.length === 0) return { holds: true, expected: 'idle' }
+    const lines = waiting.slice(0, 10).map(({ at, label }) => `${label} at ${iso(at)}`)
+    return { holds: false, expected: 'idle', explanation: `Something is left to happen: ${lines.join(', ')}.` }
+  },
+  time: (at, { sandbox }) => {
+    const [wanted, now] = [instant(at), sandbox.clock.now()]
+    const expected = `time ${iso(wanted)}`
+    return wanted === now ? { holds: true, expected } : { holds: false, expected, explanation: `It is ${iso(now)}.` }
+  },
+  invariants: (names, { sandbox }) => judgeInvariants(names, sandbox),
+}
+
+function patternJudge(expected: string, judgeOf: Judge) {
+  return (given: Readonly<Record<string, unknown>>, court: Court): Judgement => {
+    const { times, ...pattern } = given
+    const none = times === 0
+    const options = times === undefined || none ? {} : { times }
+    const title = `${expected}${fieldsText(given)}`
+    return verdictOf(title, judgeOf(court.sandbox, ...([withIds(pattern, court), options] as never[])), none)
+  }
+}
+
+function verdictOf(expected: string, verdict: Verdict, not: boolean): Judgement {
+  return verdict.pass !== not
+    ? { holds: true, expected }
+    : { holds: false, expected, explanation: verdict.explain(not) }
+}
+
+/** The messages of a name by their ids, which only exist while it is played. */
+function withIds(pattern: Readonly<Record<string, unknown>>, { messages }: Court): Record<string, unknown> {
+  const { message, ...rest } = pattern
+  if (typeof message !== 'string') return rest
+  const ids = messages.get(message) ?? []
+  const messageId = {
+    asymmetricMatch: (id: unknown) => ids.includes(id as string),
+    toString: () => `the message ${JSON.stringify(message)}`,
+  }
+  return { ...rest, messageId }
+}
+
+function counted(expected: string, found: number, wanted: number): Judgement {
+  return found === wanted ? { holds: true, expected } : { holds: false, expected, explanation: `There are ${found}.` }
+}
+
+function patternOf(url: string): RegExp {
+  return new RegExp(
+    `^${url
+      .split('*')
+      .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*')}$`,
+    's',
+  )
+}
+
+function fieldsText(pattern: Readonly<Record<string, unknown>>): string {
+  const fields = Object.entries(pattern).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+  const text = fields.join(', ')
+  return text === '' ? '' : ` ${text.length > 120 ? `${text.slice(0, 120)}…` : text}`
+}
+
+function judgeInvariants(_names: true | readonly string[], _sandbox: Sandbox): Judgement {
+  return { holds: false, expected: 'invariants', explanation: 'There are none yet.' }
+}

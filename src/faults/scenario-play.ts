@@ -1,0 +1,180 @@
+import { iso } from '../kernel/clock.js'
+import { plainText } from '../report/safe-text.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
+import type { Expectation } from './scenario-expectations.js'
+import { faultsOf } from './scenario-faults.js'
+import { type Judgement, judge } from './scenario-judge.js'
+import { placeText } from './scenario-problems.js'
+import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './scenario-steps.js'
+
+export interface PlayOptions {
+  /** Registers the code under test: handlers of destinations, connections. Called when the initial state is there. */
+  readonly prepare?: (sandbox: Sandbox) => void | Promise<void>
+  /** Instead of the scenario's own seed. */
+  readonly seed?: number | string
+  /** More options of the sandbox; what the scenario says goes before. */
+  readonly sandbox?: SandboxOptions
+  /** Urls that somebody else answers for: scripts and answers of the scenario for them are left out. */
+  readonly elsewhere?: (url: string) => boolean
+  /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
+  readonly strict?: boolean
+}
+
+/** One thing that was judged, and where in the scenario it stands. */
+export interface Finding extends Judgement {
+  /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
+  readonly place: string
+}
+
+/** A scenario that was played. */
+export interface Play {
+  readonly scenario: Scenario
+  readonly seed: number | string
+  /** Everything holds. */
+  readonly holds: boolean
+  readonly findings: readonly Finding[]
+  /** The world as it was in the end: its store, queue and traffic can be read. Its clock stands. */
+  readonly sandbox: Sandbox
+  /** Virtual time of the end, and how long it took. */
+  readonly endedAt: number
+  readonly virtualMs: number
+  timeline(): string
+  /** The findings as text: a line each, and the explanation of what does not hold. */
+  verdict(): string
+}
+
+/**
+ * Plays a scenario from its initial state to its expectations, in a sandbox of its own.
+ * @example
+ * const play = await playScenario(story, { prepare: ({ destinations }) => destinations.on(url, handler) })
+ * expect(play.holds, play.verdict()).toBe(true)
+ * @throws TypeError for what cannot be played at all
+ */
+export async function playScenario(given: Scenario, options: PlayOptions = {}): Promise<Play> {
+  const scenario = checkedScenario(given, `The scenario ${JSON.stringify(given?.name)}`)
+  const own = sandboxOptionsOf(scenario)
+  const sandbox = createSandbox({
+    ...options.sandbox,
+    ...own,
+    ...(options.seed !== undefined && { seed: options.seed }),
+  })
+  try {
+    return await new Player(scenario, sandbox, options).play()
+  } finally {
+    sandbox.dispose()
+  }
+}
+
+class Player implements Stage {
+  readonly messages = new Map<string, string[]>()
+  readonly #findings: Finding[] = []
+  #place = ''
+
+  constructor(
+    readonly scenario: Scenario,
+    readonly sandbox: Sandbox,
+    readonly options: PlayOptions,
+  ) {}
+
+  async play(): Promise<Play> {
+    const { scenario, sandbox, options } = this
+    const begunAt = sandbox.clock.now()
+    prepareGiven(scenario, sandbox)
+    prepareDestinations(scenario, sandbox, options.elsewhere ?? (() => false))
+    await options.prepare?.(sandbox)
+    if (scenario.faults !== undefined && scenario.faults.length > 0) faultsOf(sandbox).add(scenario.faults)
+    for (const [index, step] of (scenario.steps ?? []).entries()) {
+      if (!(await this.#perform(step, index))) break
+    }
+    for (const [index, expectation] of (scenario.expect ?? []).entries()) this.#judge(expectation, `expect[${index}]`)
+    if (options.strict !== false) this.#judgeLeftovers()
+    const findings = this.#findings
+    const endedAt = sandbox.clock.now()
+    return {
+      scenario,
+      seed: sandbox.traffic.context.seed ?? 1,
+      holds: findings.every(({ holds }) => holds),
+      findings,
+      sandbox,
+      endedAt,
+      virtualMs: endedAt - begunAt,
+      timeline: () => sandbox.traffic.timeline(),
+      verdict: () => verdictText(findings),
+    }
+  }
+
+  /** @returns whether the next step may follow */
+  async #perform(step: ScenarioStep, index: number): Promise<boolean> {
+    const [name, value] = stepOf(step)
+    this.#place = placeText(['steps', index, name])
+    try {
+      await (stepKinds[name] as StepKind<unknown>).run(value, this)
+      return true
+    } catch (error) {
+      this.#findings.push({
+        place: this.#place,
+        holds: false,
+        expected: `step ${index + 1}, ${name}, succeeds`,
+        explanation: (error as Error).message,
+      })
+      return false
+    }
+  }
+
+  expect(list: readonly Expectation[]): void {
+    const place = this.#place
+    for (const [index, expectation] of list.entries())
+      this.#judge(expectation, list.length > 1 ? `${place}[${index}]` : place)
+  }
+
+  differs(sentence: string): void {
+    this.#findings.push({ place: this.#place, holds: false, expected: 'the answer', explanation: sentence })
+  }
+
+  #judge(expectation: Expectation, place: string): void {
+    this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...judge(expectation, this) })
+  }
+
+  /** What a test would complain about too. */
+  #judgeLeftovers(): void {
+    const { destinations } = this.sandbox
+    for (const explanation of destinations.unhandled) {
+      this.#findings.push({ place: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
+    }
+    for (const { pattern, steps } of destinations.unplayed) {
+      const kinds = steps.map(({ kind }) => kind).join(', ')
+      const explanation = `The script for ${pattern} has steps that no delivery met: ${kinds}.`
+      this.#findings.push({
+        place: 'destinations',
+        holds: false,
+        expected: 'every script is played to its end',
+        explanation,
+      })
+    }
+    for (const { sentence } of faultsOf(this.sandbox).unused()) {
+      this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })
+    }
+  }
+}
+
+function verdictText(findings: readonly Finding[]): string {
+  const lines = findings.map(
+    ({ holds, place, expected }) => `${holds ? '✓' : '✗'} ${plainText(place)}: ${plainText(expected)}`,
+  )
+  const broken = findings.filter(({ holds }) => !holds)
+  for (const { place, explanation } of broken) lines.push('', `${plainText(place)} does not hold:`, explanation ?? '')
+  const count = findings.length - broken.length
+  lines.push(
+    '',
+    broken.length === 0
+      ? `Holds: ${count} of ${findings.length}.`
+      : `Does not hold: ${broken.length} of ${findings.length}.`,
+  )
+  return lines.join('\n')
+}
+
+/** The times of a play, as one reads them. */
+export function spanText({ sandbox, virtualMs }: Play): string {
+  return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
+}

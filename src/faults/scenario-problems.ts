@@ -1,0 +1,227 @@
+import type * as v from 'valibot'
+import { safeParse } from 'valibot'
+import { nearestName } from '../kernel/nearest-name.js'
+
+/** Where in a value: `['steps', 2, 'publish', 'to']`. */
+export type Place = readonly (string | number)[]
+
+/** What is wrong at one place, as a sentence without the place. */
+export interface Problem {
+  readonly place: Place
+  readonly sentence: string
+  /** The problem is the name of the field at this place, not its value. */
+  readonly ofName?: boolean
+  /** What the sentence calls the place, when it names the rest itself. */
+  readonly called?: Place
+}
+
+/** Words what is wrong with a value of one schema. */
+export type Expert = (value: unknown) => readonly { readonly path: Place; readonly sentence: string }[]
+
+/** Schemas that have sentences of their own. */
+export const experts: Map<v.GenericSchema, Expert> = new Map()
+
+type Schema = v.GenericSchema & {
+  readonly entries?: Readonly<Record<string, Schema>>
+  readonly item?: Schema
+  readonly items?: readonly Schema[]
+  readonly value?: Schema
+  readonly wrapped?: Schema
+  readonly options?: readonly unknown[]
+  readonly key?: unknown
+  readonly literal?: unknown
+}
+type Issue = v.BaseIssue<unknown>
+
+const mostProblems = 20
+
+/** Everything that a schema finds wrong with a value, with the nearest valid word for each slip; none when it fits. */
+export function problemsOf(schema: v.GenericSchema, value: unknown, place: Place = []): readonly Problem[] {
+  const result = safeParse(schema, value)
+  if (result.success) return []
+  const asked = new Set<string>()
+  const problems = result.issues.flatMap((issue) => {
+    const expert = expertFor(schema as Schema, issue, value)
+    if (expert === undefined) return problemsOfIssue(schema as Schema, issue, place)
+    const key = JSON.stringify(expert.path)
+    if (asked.has(key)) return []
+    asked.add(key)
+    const called = [...place, ...expert.path]
+    return expert.found.map(({ path, sentence }) => ({ place: [...called, ...path], sentence, called }))
+  })
+  return problems.slice(0, mostProblems)
+}
+
+/** What the expert says in whose part of the value the issue lies. */
+function expertFor(root: Schema, issue: Issue, value: unknown): { path: Place; found: ReturnType<Expert> } | undefined {
+  const path = pathOf(issue)
+  let at = value
+  for (let depth = 0; depth <= path.length; depth++) {
+    const schema = schemaAt(root, path.slice(0, depth))
+    const expert = schema && experts.get(schema)
+    if (expert !== undefined) {
+      const found = expert(at)
+      return found.length === 0 ? undefined : { path: path.slice(0, depth), found }
+    }
+    at = (at as Record<string | number, unknown> | undefined)?.[path[depth]!]
+  }
+  return undefined
+}
+
+function pathOf(issue: Issue): Place {
+  return (issue.path ?? []).map(({ key }) => key as string | number)
+}
+
+function problemsOfIssue(root: Schema, issue: Issue, above: Place): readonly Problem[] {
+  const path = pathOf(issue)
+  const place = [...above, ...path]
+  if (issue.type === 'union') return problemsOfUnion(schemaAt(root, path), issue, place)
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const known = Object.keys(entriesOf(schemaAt(root, path.slice(0, -1))))
+    return [{ place, sentence: unknownName(String(path.at(-1)), known), ofName: true }]
+  }
+  if (issue.type === 'strict_object' && path.length > 0 && issue.path!.at(-1)!.origin === 'key') {
+    return [{ place: place.slice(0, -1), sentence: `${JSON.stringify(path.at(-1))} is missing.` }]
+  }
+  const words = optionsOf(issue.expected)
+  if (words.length > 0 && (issue.type === 'picklist' || issue.type === 'variant' || issue.type === 'literal')) {
+    return [{ place, sentence: notOneOf(issue.input, words) }]
+  }
+  if (issue.kind === 'schema') return [{ place, sentence: wrongType(issue) }]
+  return [{ place, sentence: issue.message.endsWith('.') ? issue.message : `${issue.message}.` }]
+}
+
+/** The option that the value means is asked again, because a union only says that nothing fits. */
+function problemsOfUnion(union: Schema | undefined, issue: Issue, place: Place): readonly Problem[] {
+  const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
+  const { input } = issue
+  if (isObject(input)) {
+    const objects = options.filter((option) => option.entries !== undefined)
+    const names = Object.keys(input)
+    const meant = objects.find((option) => names.some((name) => Object.hasOwn(option.entries!, name)))
+    if (meant !== undefined) return problemsOf(meant, input, place)
+    const known = objects.flatMap((option) => Object.keys(option.entries!))
+    if (names.length > 0 && known.length > 0) {
+      return [{ place: [...place, names[0]!], sentence: unknownName(names[0]!, known), ofName: true }]
+    }
+  }
+  if (Array.isArray(input)) {
+    const list = options.find((option) => option.type === 'array')
+    if (list !== undefined) return problemsOf(list, input, place)
+  }
+  const sameType = options.find((option) => option.type === typeof input)
+  if (sameType !== undefined) {
+    const found = problemsOf(sameType, input, place)
+    if (found.length > 0) return found
+  }
+  const words = options.flatMap((option) => (option.type === 'picklist' ? (option.options as unknown[]) : []))
+  if (words.length > 0 && typeof input === 'string') return [{ place, sentence: notOneOf(input, words.map(String)) }]
+  if (options.every((option) => option.entries !== undefined)) {
+    const fields = options.map((option) => Object.keys(option.entries!)[0]!)
+    const near = typeof input === 'string' ? nearestName(input, fields) : undefined
+    const hint = near === undefined ? `one of ${fields.join(', ')}` : `${JSON.stringify(near)}`
+    return [{ place, sentence: `${shown(input)} is not an object: give one with the field ${hint}.` }]
+  }
+  return [{ place, sentence: `${shown(input)} does not fit: give ${[...new Set(options.map(nameOf))].join(' or ')}.` }]
+}
+
+function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema | undefined {
+  let at: Schema | undefined = inner(schema)
+  for (const key of path) {
+    if (at === undefined) return undefined
+    const next: Schema | undefined =
+      at.entries !== undefined && Object.hasOwn(at.entries, key)
+        ? at.entries[key]
+        : (at.item ?? (typeof key === 'number' ? at.items?.[key] : undefined) ?? at.value ?? throughOptions(at, key))
+    at = next && inner(next)
+  }
+  return at
+}
+
+function throughOptions(at: Schema, key: string | number): Schema | undefined {
+  const options = ((at.options ?? []) as readonly Schema[]).filter((option) => typeof option === 'object')
+  for (const option of options.map(inner)) {
+    if (option.entries !== undefined && Object.hasOwn(option.entries, key)) return option.entries[key]
+    if (option.item !== undefined && typeof key === 'number') return option.item
+  }
+  return undefined
+}
+
+/** Without the wrappers that make a field optional. */
+function inner(schema: Schema): Schema {
+  let at = schema
+  while (at.wrapped !== undefined) at = at.wrapped
+  return at
+}
+
+function entriesOf(schema: Schema | undefined): Readonly<Record<string, Schema>> {
+  if (schema?.entries !== undefined) return schema.entries
+  const options = ((schema?.options ?? []) as readonly Schema[]).filter((option) => typeof option === 'object')
+  return Object.assign({}, ...options.map((option) => inner(option).entries ?? {})) as Record<string, Schema>
+}
+
+/** The words that valibot expects, out of `("a" | "b")`. */
+function optionsOf(expected: string | null): readonly string[] {
+  return [...(expected ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!)
+}
+
+/** A sentence about a word that is not there, with the one that was probably meant. */
+export function unknownName(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known)
+  return `There is no ${JSON.stringify(name)} here. ${near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${JSON.stringify(near)}?`}`
+}
+
+function notOneOf(given: unknown, words: readonly string[]): string {
+  if (given === undefined) return `It is missing: give one of ${words.join(', ')}.`
+  const near = typeof given === 'string' ? nearestName(given, words) : undefined
+  return near === undefined
+    ? `${shown(given)} is not one of ${words.join(', ')}.`
+    : `${shown(given)} is not known. Did you mean ${JSON.stringify(near)}?`
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  number: 'a number',
+  string: 'a text',
+  record: 'an object',
+  object: 'an object',
+  strict_object: 'an object',
+  loose_object: 'an object',
+  null: 'nothing',
+}
+
+function nameOf(schema: Schema): string {
+  if (schema.type === 'literal') return JSON.stringify(schema.literal)
+  if (schema.type === 'picklist') return `one of ${(schema.options as unknown[]).join(', ')}`
+  return typeNames[schema.type] ?? schema.type
+}
+
+function wrongType(issue: Issue): string {
+  if (issue.input === undefined) return 'It is missing.'
+  return `${shown(issue.input)} is not ${typeNames[issue.type] ?? issue.expected}.`
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'A list'
+  if (isObject(value)) return 'An object'
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `steps[2].publish.to`. */
+export function placeText(place: Place): string {
+  return place
+    .map((key, index) =>
+      typeof key === 'number'
+        ? `[${key}]`
+        : /^[\w$-]+$/.test(key)
+          ? `${index > 0 ? '.' : ''}${key}`
+          : `[${JSON.stringify(key)}]`,
+    )
+    .join('')
+}

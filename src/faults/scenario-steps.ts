@@ -1,0 +1,509 @@
+import * as v from 'valibot'
+import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
+import type { Duration } from '../kernel/duration.js'
+import type { Sandbox } from '../sandbox.js'
+import type { FaultRule } from './fault.js'
+import { type Expectation, expectations } from './scenario-expectations.js'
+import { faultsOf, rules } from './scenario-faults.js'
+import {
+  count,
+  duration,
+  headers,
+  json,
+  type MessageContent,
+  type MessageOptions,
+  messageEntries,
+  moment,
+  name,
+  positive,
+  type ScenarioHeaders,
+  type ScenarioWord,
+  settingsOf,
+  text,
+  words,
+  yes,
+} from './scenario-values.js'
+
+export interface PublishStep extends MessageOptions, MessageContent {
+  /** A url, or the name of a url group. */
+  readonly to: string
+  /** The name by which later steps and expectations call it. */
+  readonly as?: string
+  /** The queue to go through. */
+  readonly queue?: string
+  /** How many; `{n}` in texts is the number of each. Default 1. */
+  readonly times?: number
+}
+
+export interface ScheduleStep extends MessageOptions, MessageContent {
+  readonly id: string
+  readonly cron: string
+  readonly to: string
+  readonly queue?: string
+  readonly paused?: boolean
+}
+
+export interface RequestStep {
+  readonly service: 'store' | 'queue' | 'stats'
+  /** Below the service's address. */
+  readonly path: string
+  readonly method?: string
+  readonly headers?: ScenarioHeaders
+  readonly body?: unknown
+  /** Who asks. Default `standard`. */
+  readonly token?: 'standard' | 'read-only' | 'none'
+  /** The status that must be answered; 0 when the connection must break. */
+  readonly status?: number
+  /** Fields that the JSON of the answer must have. */
+  readonly answer?: unknown
+}
+
+export interface FlowControlStep {
+  readonly key: string
+  readonly parallelism?: number
+  readonly rate?: number
+  readonly periodSeconds?: number
+}
+
+export interface StepValues {
+  readonly publish: PublishStep
+  readonly request: RequestStep
+  readonly command: readonly ScenarioWord[]
+  readonly advance: Duration
+  readonly advanceTo: string | number
+  readonly drain: true
+  readonly cancel: string
+  readonly retryNow: string
+  readonly retryDeadLetters: string
+  readonly deleteDeadLetters: string
+  readonly pauseQueue: string
+  readonly resumeQueue: string
+  readonly setQueue: { readonly name: string; readonly parallelism: number }
+  readonly schedule: ScheduleStep
+  readonly fireSchedule: string
+  readonly pauseSchedule: string
+  readonly resumeSchedule: string
+  readonly deleteSchedule: string
+  readonly pauseFlowControl: string
+  readonly resumeFlowControl: string
+  readonly pinFlowControl: FlowControlStep
+  readonly setUrlGroup: { readonly name: string; readonly endpoints: readonly GroupMember[] }
+  readonly deleteUrlGroup: string
+  readonly rotateKeys: true
+  readonly resetPassword: true
+  readonly addFaults: FaultRule | readonly FaultRule[]
+  readonly removeFaults: string
+  readonly expect: Expectation | readonly Expectation[]
+}
+
+export type StepName = keyof StepValues
+/** One thing that is done: an object with the name of the step as its only field. */
+export type ScenarioStep = { readonly [K in StepName]: { readonly [P in K]: StepValues[K] } }[StepName]
+
+export type GroupMember = string | { readonly url: string; readonly name?: string }
+
+/** Where steps are performed. */
+export interface Stage {
+  readonly sandbox: Sandbox
+  /** Ids of the messages that were published under a name. */
+  readonly messages: Map<string, string[]>
+  /** Judges expectations on the way. */
+  expect(list: readonly Expectation[]): void
+  /** Something that is not as the scenario wants it. */
+  differs(sentence: string): void
+}
+
+/** One row of the table of steps: the single source of the format, its JSON schema and its documentation. */
+export interface StepKind<T> {
+  readonly summary: string
+  /** What stands behind the step's name, for the documentation. */
+  readonly example: T
+  readonly schema: v.GenericSchema
+  run(value: T, stage: Stage): unknown
+}
+
+const member = v.union([
+  v.pipe(v.string(), v.regex(/^https?:\/\//, 'It is no url: begin with https:// or http://')),
+  v.strictObject({ url: text, name: v.exactOptional(text) }),
+])
+export const members: v.GenericSchema = v.pipe(v.array(member), v.minLength(1, 'A url group has at least one endpoint'))
+
+export const scheduleEntries: Readonly<Record<string, v.GenericSchema>> = {
+  id: name,
+  cron: text,
+  to: name,
+  queue: v.exactOptional(name),
+  paused: v.exactOptional(v.boolean()),
+  ...messageEntries,
+}
+
+const named = (about: string): v.GenericSchema =>
+  v.pipe(v.string(), v.minLength(1, 'It is empty: give a name'), v.description(about))
+
+/** Everything that a scenario can do. */
+export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = {
+  publish: {
+    summary: 'Publishes a message, or several.',
+    example: { to: 'https://shop.test/orders', as: 'order', body: { id: 42 }, retries: 3 },
+    schema: v.strictObject({
+      to: v.pipe(v.string(), v.minLength(1, 'It is empty'), v.description('A url, or the name of a url group.')),
+      as: v.exactOptional(named('The name by which later steps and expectations call it.')),
+      queue: v.exactOptional(named('The queue to go through.')),
+      times: v.exactOptional(
+        v.pipe(
+          positive,
+          v.maxValue(100_000, 'More than 100000 are too many'),
+          v.description('How many; {n} in texts is the number of each.'),
+        ),
+      ),
+      ...messageEntries,
+    }),
+    run: publish,
+  },
+  request: {
+    summary: 'Sends an HTTP request to one of the services, as an application would.',
+    example: { service: 'queue', path: '/v2/keys', status: 200 },
+    schema: v.strictObject({
+      service: v.picklist(['store', 'queue', 'stats']),
+      path: v.pipe(v.string(), v.regex(/^\//, 'It does not begin with /')),
+      method: v.exactOptional(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
+      headers: v.exactOptional(headers),
+      body: v.exactOptional(json),
+      token: v.exactOptional(v.picklist(['standard', 'read-only', 'none'])),
+      status: v.exactOptional(
+        v.pipe(count, v.description('The status that must be answered; 0 when the connection must break.')),
+      ),
+      answer: v.exactOptional(
+        v.pipe(v.unknown(), v.description('What the answer must be: a text, or fields of its JSON.')),
+      ),
+    }),
+    run: request,
+  },
+  command: {
+    summary: 'Runs a command of the data store, as the test itself.',
+    example: ['SET', 'stock', 3],
+    schema: words,
+    run: (argv, { sandbox }) => sandbox.store.run(...argv),
+  },
+  advance: {
+    summary: 'Moves time by a span and runs what falls due.',
+    example: '5m',
+    schema: duration,
+    run: (by, { sandbox }) => sandbox.clock.advance(by),
+  },
+  advanceTo: {
+    summary: 'Moves time to an instant and runs what falls due.',
+    example: '2030-01-02T03:00:00Z',
+    schema: moment,
+    run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
+  },
+  drain: {
+    summary: 'Runs until nothing is left but schedules.',
+    example: true,
+    schema: yes,
+    run: (_, { sandbox }) => sandbox.clock.drain(),
+  },
+  cancel: {
+    summary: 'Cancels the messages of a name.',
+    example: 'order',
+    schema: named('The name of a publish step.'),
+    run: (who, stage) => {
+      for (const message of messagesOf(who, stage)) stage.sandbox.queue.courier.cancel(message)
+    },
+  },
+  retryNow: {
+    summary: 'Delivers waiting messages now.',
+    example: 'order',
+    schema: named('The name of a publish step.'),
+    run: (who, stage) => {
+      for (const message of messagesOf(who, stage)) if (!message.running) stage.sandbox.queue.courier.release(message)
+    },
+  },
+  retryDeadLetters: {
+    summary: 'Publishes dead letters again: those of a name, or `all`.',
+    example: 'all',
+    schema: named('The name of a publish step, or all.'),
+    run: retryDeadLetters,
+  },
+  deleteDeadLetters: {
+    summary: 'Deletes dead letters: those of a name, or `all`.',
+    example: 'all',
+    schema: named('The name of a publish step, or all.'),
+    run: (who, stage) => {
+      for (const letter of lettersOf(who, stage)) stage.sandbox.queue.courier.deadLetters.delete(letter)
+    },
+  },
+  pauseQueue: {
+    summary: 'Pauses a queue.',
+    example: 'orders',
+    schema: named('The name of a queue.'),
+    run: (queue, { sandbox }) => sandbox.queue.pauseQueue(queue),
+  },
+  resumeQueue: {
+    summary: 'Resumes a queue.',
+    example: 'orders',
+    schema: named('The name of a queue.'),
+    run: (queue, { sandbox }) => sandbox.queue.resumeQueue(queue),
+  },
+  setQueue: {
+    summary: 'Creates a queue or changes its parallelism.',
+    example: { name: 'orders', parallelism: 2 },
+    schema: v.strictObject({ name, parallelism: positive }),
+    run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, queue.parallelism, undefined),
+  },
+  schedule: {
+    summary: 'Creates a schedule, or replaces the one of the same id.',
+    example: { id: 'nightly', cron: '0 3 * * *', to: 'https://shop.test/report' },
+    schema: v.strictObject(scheduleEntries),
+    run: (given, { sandbox }) => createSchedule(given, sandbox),
+  },
+  fireSchedule: {
+    summary: 'Triggers a schedule now.',
+    example: 'nightly',
+    schema: named('The id of a schedule.'),
+    run: (id, { sandbox }) => sandbox.queue.schedules.fire(id),
+  },
+  pauseSchedule: {
+    summary: 'Pauses a schedule.',
+    example: 'nightly',
+    schema: named('The id of a schedule.'),
+    run: (id, { sandbox }) => setPaused(id, true, sandbox),
+  },
+  resumeSchedule: {
+    summary: 'Resumes a schedule.',
+    example: 'nightly',
+    schema: named('The id of a schedule.'),
+    run: (id, { sandbox }) => setPaused(id, false, sandbox),
+  },
+  deleteSchedule: {
+    summary: 'Deletes a schedule; its messages stay.',
+    example: 'nightly',
+    schema: named('The id of a schedule.'),
+    run: (id, { sandbox }) => sandbox.queue.schedules.delete(id),
+  },
+  pauseFlowControl: {
+    summary: 'Pauses a flow-control key: its messages wait.',
+    example: 'payments',
+    schema: named('A flow-control key.'),
+    run: (key, { sandbox }) => sandbox.queue.flow.pause(key),
+  },
+  resumeFlowControl: {
+    summary: 'Resumes a flow-control key.',
+    example: 'payments',
+    schema: named('A flow-control key.'),
+    run: (key, { sandbox }) => sandbox.queue.flow.resume(key),
+  },
+  pinFlowControl: {
+    summary: 'Fixes the limits of a flow-control key against those that messages bring.',
+    example: { key: 'payments', parallelism: 2, rate: 10, periodSeconds: 60 },
+    schema: v.strictObject({
+      key: name,
+      parallelism: v.exactOptional(positive),
+      rate: v.exactOptional(positive),
+      periodSeconds: v.exactOptional(positive),
+    }),
+    run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
+      sandbox.queue.flow.pin(key, { ...limits, period: periodSeconds }),
+  },
+  setUrlGroup: {
+    summary: 'Creates a url group, or adds endpoints to it.',
+    example: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'b' }] },
+    schema: v.strictObject({ name, endpoints: members }),
+    run: (group, { sandbox }) => sandbox.queue.urlGroup(group.name, group.endpoints),
+  },
+  deleteUrlGroup: {
+    summary: 'Deletes a url group.',
+    example: 'fleet',
+    schema: named('The name of a url group.'),
+    run: (group, { sandbox }) => sandbox.queue.urlGroups.delete(group),
+  },
+  rotateKeys: {
+    summary: 'Rotates the signing keys: the next one becomes the current one.',
+    example: true,
+    schema: yes,
+    run: (_, { sandbox }) => sandbox.queue.keys.rotate(),
+  },
+  resetPassword: {
+    summary: 'Resets the password of the data store: its tokens are revoked.',
+    example: true,
+    schema: yes,
+    run: (_, { sandbox }) => sandbox.store.resetPassword(),
+  },
+  addFaults: {
+    summary: 'Adds fault rules; their windows begin now.',
+    example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
+    schema: rules,
+    run: (given, { sandbox }) => faultsOf(sandbox).add(given),
+  },
+  removeFaults: {
+    summary: 'Removes the fault rules of a name.',
+    example: 'outage',
+    schema: named('The name of a fault rule.'),
+    run: (rule, { sandbox }) => faultsOf(sandbox).remove(rule),
+  },
+  expect: {
+    summary: 'Judges expectations at this moment.',
+    example: { deadLetters: 1 },
+    schema: expectations,
+    run: (list, stage) => stage.expect((Array.isArray(list) ? list : [list]) as readonly Expectation[]),
+  },
+}
+
+export const stepNames: readonly StepName[] = Object.keys(stepKinds) as StepName[]
+
+/** The step and what stands behind its name. */
+export function stepOf(step: ScenarioStep): readonly [StepName, StepValues[StepName]] {
+  const [entry] = Object.entries(step)
+  return entry as [StepName, StepValues[StepName]]
+}
+
+function publish(given: PublishStep, stage: Stage): void {
+  const { times } = given
+  const ids: string[] = []
+  for (let n = 1; n <= (times ?? 1); n++)
+    ids.push(...publishOne(times === undefined ? given : numbered(given, n), stage.sandbox))
+  if (given.as !== undefined) stage.messages.set(given.as, [...(stage.messages.get(given.as) ?? []), ...ids])
+}
+
+function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
+  const { to, as: _as, times: _times, queue, body, bodyBase64, headers, ...options } = given
+  const call = messageCall(
+    to,
+    { body, ...(bodyBase64 !== undefined && { bodyBase64 }), ...(headers && { headers }) },
+    options,
+    sandbox,
+  )
+  const results = sandbox.queue.send(sandbox.queue.prepare({ ...call, queue }))
+  return results.map(({ message }) => message.id)
+}
+
+function numbered<T>(value: T, n: number): T {
+  if (typeof value === 'string') return value.replaceAll('{n}', String(n)) as T
+  if (Array.isArray(value)) return value.map((item) => numbered(item, n)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, numbered(item, n)])) as T
+}
+
+/** Creates the schedule of a step or of an initial state. */
+export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
+  const { id, cron, to, queue, paused, body, bodyBase64, headers, ...options } = given
+  const call = messageCall(
+    to,
+    { body, ...(bodyBase64 !== undefined && { bodyBase64 }), ...(headers && { headers }) },
+    options,
+    sandbox,
+  )
+  call.settings.set('cron', cron).set('schedule-id', id)
+  const { schedule } = sandbox.queue.schedule({ ...call, queue })
+  if (paused !== undefined) schedule.paused = paused
+}
+
+function messageCall(destination: string, content: MessageContent, options: MessageOptions, sandbox: Sandbox) {
+  const settings = settingsOf(options)
+  let contentType: string | undefined
+  for (const [header, value] of Object.entries(content.headers ?? {})) {
+    if (header.toLowerCase() === 'content-type') contentType = value
+    else settings.set(`forward-${header}`, value)
+  }
+  const { body, bodyBase64 } = content
+  if (body !== undefined && typeof body !== 'string') contentType ??= 'application/json'
+  return {
+    destination,
+    settings,
+    headers: { contentType },
+    body: bodyBase64 === undefined ? bytesOf(body) : (fromBase64(bodyBase64) ?? utf8('')),
+    callerIp: sandbox.policy.callerIp,
+    region: 'eu-central-1',
+  }
+}
+
+function bytesOf(body: unknown): Bytes {
+  return utf8(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+function messagesOf(who: string, { sandbox, messages }: Stage) {
+  return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.message(id) ?? [])
+}
+
+function lettersOf(who: string, { sandbox, messages }: Stage) {
+  const ids = who === 'all' ? undefined : new Set(messages.get(who))
+  return sandbox.queue.deadLetters.filter(({ message }) => ids === undefined || ids.has(message.id))
+}
+
+function retryDeadLetters(who: string, stage: Stage): void {
+  for (const letter of lettersOf(who, stage)) {
+    const { message } = stage.sandbox.queue.retryDeadLetter(letter, new Map())
+    if (who !== 'all') stage.messages.get(who)?.push(message.id)
+  }
+}
+
+function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
+  const schedule = sandbox.queue.schedules.get(id)
+  if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
+  schedule.paused = paused
+}
+
+async function request(given: RequestStep, stage: Stage): Promise<void> {
+  const { sandbox } = stage
+  const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }[
+    given.service
+  ]
+  const { body, status, path } = given
+  const method = given.method ?? (body === undefined ? 'GET' : 'POST')
+  const shown = `${method} ${path}`
+  let response: Response
+  try {
+    response = await sandbox.fetch(`${address}${path}`, {
+      method,
+      headers: {
+        ...authorization(given, sandbox),
+        ...(body !== undefined && typeof body !== 'string' && { 'content-type': 'application/json' }),
+        ...given.headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const answer = await response.text()
+    if (status !== undefined && status !== response.status)
+      stage.differs(`${shown} answered ${response.status} instead of ${status}: ${answer.slice(0, 200)}`)
+    else if (given.answer !== undefined && !holds(parsed(answer), given.answer)) {
+      stage.differs(`${shown} answered ${answer.slice(0, 200)} instead of ${JSON.stringify(given.answer)}.`)
+    }
+  } catch (error) {
+    if (status !== 0) stage.differs(`${shown} was not answered: ${(error as Error).message}`)
+    return
+  }
+}
+
+function authorization({ service, token = 'standard' }: RequestStep, sandbox: Sandbox): ScenarioHeaders {
+  if (token === 'none') return {}
+  const { tokens } = sandbox
+  if (service === 'stats') return { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
+  const readOnly = token === 'read-only'
+  const chosen =
+    service === 'store' ? (readOnly ? tokens.readonly : tokens.store) : readOnly ? tokens.queueReadonly : tokens.queue
+  return { authorization: `Bearer ${chosen}` }
+}
+
+function parsed(answer: string): unknown {
+  try {
+    return JSON.parse(answer)
+  } catch {
+    return answer
+  }
+}
+
+/** Whether everything that is expected is there; objects may have more. */
+export function holds(received: unknown, expected: unknown): boolean {
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(received) &&
+      received.length === expected.length &&
+      expected.every((item, index) => holds(received[index], item))
+    )
+  }
+  if (typeof expected !== 'object' || expected === null) return Object.is(received, expected)
+  if (typeof received !== 'object' || received === null) return false
+  return Object.entries(expected).every(
+    ([key, item]) => Object.hasOwn(received, key) && holds((received as Record<string, unknown>)[key], item),
+  )
+}

@@ -1,0 +1,250 @@
+import * as v from 'valibot'
+import { milliseconds } from '../kernel/duration.js'
+import { defaultPolicy, type Policy } from '../policy.js'
+import type { Sandbox, SandboxOptions } from '../sandbox.js'
+import type { DeliveryFault, FaultRule } from './fault.js'
+import { type Expectation, expectationList } from './scenario-expectations.js'
+import { ruleList, script } from './scenario-faults.js'
+import { nameProblems } from './scenario-names.js'
+import { type Problem, placeText, problemsOf } from './scenario-problems.js'
+import {
+  createSchedule,
+  type FlowControlStep,
+  type GroupMember,
+  members,
+  type ScenarioStep,
+  type ScheduleStep,
+  scheduleEntries,
+  stepKinds,
+  stepNames,
+} from './scenario-steps.js'
+import {
+  count,
+  headers,
+  json,
+  moment,
+  name,
+  positive,
+  type ScenarioHeaders,
+  type ScenarioWord,
+  url,
+  words,
+} from './scenario-values.js'
+
+/** What is there when a scenario begins. */
+export interface Given {
+  /** What `store.dump()` gave. */
+  readonly store?: object
+  /** Commands of the data store, one after the other. */
+  readonly commands?: readonly (readonly ScenarioWord[])[]
+  readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
+  readonly queues?: Readonly<Record<string, { readonly parallelism?: number; readonly paused?: boolean }>>
+  readonly schedules?: readonly ScheduleStep[]
+  readonly flowControl?: Readonly<Record<string, Omit<FlowControlStep, 'key'> & { readonly paused?: boolean }>>
+  readonly signingKeys?: { readonly current: string; readonly next: string }
+}
+
+/** Where deliveries go: what a destination meets and answers. */
+export interface ScenarioDestination {
+  /** A url; `*` stands for any chars. */
+  readonly url: string
+  /** What the first deliveries meet, one each. */
+  readonly script?: readonly DeliveryFault[]
+  /** What is answered otherwise. Default 200. */
+  readonly answer?: {
+    readonly status?: number
+    readonly headers?: ScenarioHeaders
+    readonly body?: unknown
+    /** How long it takes to answer. */
+    readonly waitMs?: number
+  }
+}
+
+/** A story as data: what is there, what goes wrong, what is done, and what must hold in the end. */
+export interface Scenario {
+  readonly name: string
+  /** What it shows, for people. */
+  readonly about?: string
+  readonly seed?: string | number
+  readonly startAt?: string | number
+  readonly vocabulary?: 'service' | 'upstash'
+  readonly policy?: Partial<Policy>
+  readonly given?: Given
+  readonly destinations?: readonly ScenarioDestination[]
+  readonly faults?: readonly FaultRule[]
+  readonly steps?: readonly ScenarioStep[]
+  readonly expect?: readonly Expectation[]
+}
+
+const stepSchema = v.union(
+  stepNames.map((key) =>
+    v.pipe(v.strictObject({ [key]: stepKinds[key].schema }), v.description(stepKinds[key].summary)),
+  ),
+)
+
+const flowEntries = {
+  parallelism: v.exactOptional(positive),
+  rate: v.exactOptional(positive),
+  periodSeconds: v.exactOptional(positive),
+  paused: v.exactOptional(v.boolean()),
+}
+
+const givenSchema = v.strictObject({
+  store: v.exactOptional(
+    v.pipe(
+      v.looseObject({ format: v.literal('stuntdouble/store'), keys: v.array(v.looseObject({})) }),
+      v.description('What store.dump() gave.'),
+    ),
+  ),
+  commands: v.exactOptional(v.pipe(v.array(words), v.description('Commands of the data store, one after the other.'))),
+  urlGroups: v.exactOptional(v.record(v.string(), members)),
+  queues: v.exactOptional(
+    v.record(
+      v.string(),
+      v.strictObject({ parallelism: v.exactOptional(positive), paused: v.exactOptional(v.boolean()) }),
+    ),
+  ),
+  schedules: v.exactOptional(v.array(v.strictObject(scheduleEntries))),
+  flowControl: v.exactOptional(v.record(v.string(), v.strictObject(flowEntries))),
+  signingKeys: v.exactOptional(v.strictObject({ current: name, next: name })),
+})
+
+const destinationSchema = v.strictObject({
+  url,
+  script: v.exactOptional(v.pipe(script, v.description('What the first deliveries meet, one each.'))),
+  answer: v.exactOptional(
+    v.pipe(
+      v.strictObject({
+        status: v.exactOptional(
+          v.pipe(
+            v.number(),
+            v.integer('It is no status'),
+            v.minValue(200, 'A status is from 200 to 599'),
+            v.maxValue(599, 'A status is from 200 to 599'),
+          ),
+        ),
+        headers: v.exactOptional(headers),
+        body: v.exactOptional(json),
+        waitMs: v.exactOptional(v.pipe(count, v.description('How long it takes to answer, in virtual time.'))),
+      }),
+      v.description('What is answered otherwise. Without it 200.'),
+    ),
+  ),
+})
+
+/** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
+export const scenarioSchema: v.GenericSchema = v.strictObject({
+  $schema: v.exactOptional(v.string()),
+  name: v.pipe(v.string(), v.minLength(1, 'It is empty: give a name')),
+  about: v.exactOptional(v.pipe(v.string(), v.description('What it shows, for people.'))),
+  seed: v.exactOptional(
+    v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
+  ),
+  startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
+  vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
+  policy: v.exactOptional(
+    v.strictObject(Object.fromEntries(Object.keys(defaultPolicy).map((key) => [key, v.exactOptional(v.unknown())]))),
+  ),
+  given: v.exactOptional(v.pipe(givenSchema, v.description('What is there when it begins.'))),
+  destinations: v.exactOptional(v.pipe(v.array(destinationSchema), v.description('Where deliveries go.'))),
+  faults: v.exactOptional(
+    v.pipe(ruleList, v.description('What goes wrong, in the order in which the rules are asked.')),
+  ),
+  steps: v.exactOptional(v.pipe(v.array(stepSchema), v.description('What is done, one after the other.'))),
+  expect: v.exactOptional(v.pipe(expectationList, v.description('What must hold in the end.'))),
+})
+
+/** Everything that is wrong with what should be a scenario; none when it can be played. */
+export function scenarioProblems(given: unknown): readonly Problem[] {
+  const problems = problemsOf(scenarioSchema, given)
+  return problems.length > 0 ? problems : nameProblems(given as Scenario)
+}
+
+/**
+ * A scenario as plain data, checked.
+ * @example
+ * const outage = defineScenario('checkout outage', [
+ *   { on: 'queue.delivery', match: { url: 'https://shop.test/*' }, times: 2, fault: hang() },
+ * ])
+ * @throws TypeError that names every place where something is wrong
+ */
+export function defineScenario(name: string, faults: readonly FaultRule[] | FaultRule): Scenario
+export function defineScenario(scenario: Scenario): Scenario
+export function defineScenario(given: Scenario | string, faults?: readonly FaultRule[] | FaultRule): Scenario {
+  const scenario = typeof given === 'string' ? { name: given, faults: [faults].flat() } : given
+  return checkedScenario(scenario, typeof given === 'string' ? `The scenario ${JSON.stringify(given)}` : 'The scenario')
+}
+
+/** @throws TypeError */
+export function checkedScenario(given: unknown, called: string): Scenario {
+  const plain = asPlainData(given, called)
+  const problems = scenarioProblems(plain)
+  if (problems.length === 0) return plain as Scenario
+  const lines = problems.map(({ place, called = place, sentence }) => `${placeText(called) || 'scenario'}: ${sentence}`)
+  throw new TypeError(`${called} cannot be played.\n${lines.map((line) => `  ${line}`).join('\n')}`)
+}
+
+/** What JSON would keep; fields without a value are left out. */
+function asPlainData(given: unknown, called: string): unknown {
+  const odd = oddValue(given, '', 0)
+  if (odd !== undefined) throw new TypeError(`${called} is plain data, but ${odd}.`)
+  return JSON.parse(JSON.stringify(given))
+}
+
+const deepest = 100
+
+function oddValue(value: unknown, path: string, depth: number): string | undefined {
+  if (typeof value === 'function') return `${path || 'it'} is a function: call it`
+  if (typeof value === 'bigint' || typeof value === 'symbol') return `${path} is a ${typeof value}`
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > deepest) return `${path} is nested deeper than ${deepest} levels`
+  for (const [key, item] of Object.entries(value)) {
+    const odd = oddValue(item, path === '' ? key : `${path}.${key}`, depth + 1)
+    if (odd !== undefined) return odd
+  }
+  return undefined
+}
+
+/** The options of a sandbox in which the scenario begins. */
+export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
+  const { seed, startAt, vocabulary, policy, given } = scenario
+  return {
+    ...(seed !== undefined && { seed }),
+    ...(startAt !== undefined && { startAt }),
+    ...(vocabulary !== undefined && { vocabulary }),
+    ...(policy !== undefined && { policy }),
+    ...(given?.signingKeys !== undefined && {
+      signingKey: given.signingKeys.current,
+      nextSigningKey: given.signingKeys.next,
+    }),
+  }
+}
+
+/** Makes the initial state. */
+export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
+  const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
+  if (store !== undefined) sandbox.store.load(store as never)
+  for (const argv of commands ?? []) sandbox.store.run(...argv)
+  for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroup(group, endpoints)
+  for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
+    sandbox.queue.upsertQueue(queue, parallelism, paused)
+  for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {
+    if (Object.keys(limits).length > 0 || periodSeconds !== undefined)
+      sandbox.queue.flow.pin(key, { ...limits, period: periodSeconds })
+    if (paused === true) sandbox.queue.flow.pause(key)
+  }
+  for (const schedule of schedules ?? []) createSchedule(schedule, sandbox)
+}
+
+/** Registers the destinations of a scenario, without the scripts of those that somebody else answers for. */
+export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElsewhere: (url: string) => boolean): void {
+  for (const { url, script, answer = {} } of scenario.destinations ?? []) {
+    if (isElsewhere(url)) continue
+    const { waitMs = 0, status = 200, headers, body } = answer
+    sandbox.destinations.answer(url, async (_delivery, task) => {
+      if (waitMs > 0) await task.sleep(milliseconds(waitMs))
+      return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
+    })
+    if (script !== undefined && script.length > 0) sandbox.destinations.script(url, script as never)
+  }
+}
