@@ -55,8 +55,21 @@ export { TrafficView } from './report/traffic-view.js'
 export type { SandboxOptions } from './sandbox.js'
 export { createSandbox, Sandbox } from './sandbox.js'
 export type { Figures } from './stats/figures.js'
-export type { NamedSeries, Period, Point, QueueReport, RequestPoint, SearchReport } from './stats/reports.js'
-export { Statistics } from './stats/statistics.js'
+export type { Period } from './stats/periods.js'
+export type { QueueScale } from './stats/queue-story.js'
+export type { NamedSeries, Point, QueueReport, RequestPoint, SearchReport } from './stats/reports.js'
+export type { SearchScale } from './stats/search-story.js'
+export { QueueStatistics, SearchStatistics, Statistics } from './stats/statistics.js'
+export type {
+  LatencyFigures,
+  LatencyTable,
+  Moment,
+  QueueRates,
+  QueueStep,
+  SearchRates,
+  SearchStep,
+} from './stats/story-steps.js'
+export { counterReset, gap, latencies, monthEnd, spikeAt, steady } from './stats/story-steps.js'
 export type { PlainReply, Word } from './store/direct.js'
 export { DirectStore } from './store/direct.js'
 export type { Spend } from './store/meter.js'

@@ -182,7 +182,7 @@ export class Sandbox {
     return this.#world.queue
   }
 
-  /** Usage figures: counted from the traffic, or set by hand. */
+  /** Usage figures: counted from the traffic, told as a story, or set by hand. */
   get stats(): Statistics {
     return this.#world.stats
   }
@@ -323,6 +323,7 @@ export class Sandbox {
       now: () => clock.now(),
       deadLetters: () => queue.courier.deadLetters.size,
       price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
+      random: random.fork('stats'),
     })
     const tokens = this.#initialTokens
     const services = [
@@ -389,7 +390,6 @@ export class Sandbox {
   }
 }
 
-const [defaultKeys] = publicCredentials
 /** Entries of the story of a broken promise. */
 const entriesTold = 24
 
@@ -398,3 +398,4 @@ function* slotsBetween(expression: string, from: number, to: number): Iterable<n
   for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
 }
 
+const [defaultKeys] = publicCredentials

@@ -1,7 +1,7 @@
 import { basicCredentials } from '../http/auth.js'
 import { HttpError, json } from '../http/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
-import { defaultPeriod, isPeriod, type Period } from './reports.js'
+import { defaultPeriod, isPeriod, type Period } from './periods.js'
 import type { Statistics } from './statistics.js'
 
 export interface StatsServiceOptions {
@@ -14,6 +14,7 @@ export interface StatsServiceOptions {
 const refusals = {
   badPeriod: (): HttpError => new HttpError(400, 'invalid period'),
   unauthorized: (): HttpError => new HttpError(401, 'unauthorized', [['www-authenticate', 'Basic']]),
+  forbidden: (): HttpError => new HttpError(403, 'forbidden'),
   notFound: (): HttpError => new HttpError(404, 'not found'),
   wrongMethod: (allowed: readonly string[]): HttpError =>
     new HttpError(405, 'method not allowed', [['allow', allowed.join(', ')]]),
@@ -25,22 +26,26 @@ const endpoints: readonly Endpoint<Statistics>[] = [
     method: 'GET',
     path: '/v2/queue/stats/:id',
     auth: 'basic',
-    summary: "Usage of one user's messages, counted from the traffic.",
+    summary: "Usage of one user's messages, counted from the traffic; a story or figures set by hand add to it.",
     run: (call, statistics) => {
       const period = readPeriod(call)
-      if (!statistics.knowsUser(call.params.id!)) throw refusals.notFound()
-      return json(statistics.queue(period))
+      const id = call.params.id!
+      if (statistics.isForbidden(id)) throw refusals.forbidden()
+      if (!statistics.knowsUser(id)) throw refusals.notFound()
+      return json(statistics.queue.report(period))
     },
   },
   {
     method: 'GET',
     path: '/v2/search/:id/stats',
     auth: 'basic',
-    summary: 'Usage of one search index, as it was set by hand.',
+    summary: 'Usage of one search index, as a story tells it or as it was set by hand.',
     run: (call, statistics) => {
       const period = readPeriod(call)
-      if (!statistics.knowsIndex(call.params.id!)) throw refusals.notFound()
-      return json(statistics.search(call.params.id!, period))
+      const id = call.params.id!
+      if (statistics.isForbidden(id)) throw refusals.forbidden()
+      if (!statistics.knowsIndex(id)) throw refusals.notFound()
+      return json(statistics.search(id).report(period))
     },
   },
 ]

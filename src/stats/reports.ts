@@ -1,5 +1,6 @@
-import { dailyStamp, day, dayOf, minute, monthOf, periodStamp, weekday } from './calendar.js'
-import type { Ledger, Tally } from './ledger.js'
+import { dailyStamp, day, dayOf, periodStamp, weekday } from './calendar.js'
+import { fiveDayGrid, type Grid, gridOf, monthGrid, type Period } from './periods.js'
+import type { Tally, TallySource } from './tallies.js'
 
 export interface Point {
   readonly x: string
@@ -63,52 +64,23 @@ export interface SearchReport {
   readonly rerank_latency_99: readonly Point[]
 }
 
-export type Period = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
-
-/** 60 points each, 240 for thirty days. [statistics.md 3.2] */
-const periods: Readonly<Record<Period, { readonly points: number; readonly interval: number }>> = {
-  '1h': { points: 60, interval: minute },
-  '3h': { points: 60, interval: 3 * minute },
-  '12h': { points: 60, interval: 12 * minute },
-  '1d': { points: 60, interval: 24 * minute },
-  '3d': { points: 60, interval: 72 * minute },
-  '7d': { points: 60, interval: 168 * minute },
-  '30d': { points: 240, interval: 180 * minute },
-}
-
-/** On both endpoints. [statistics.md 1] */
-export const defaultPeriod: Period = '1h'
-
-export const periodNames: readonly Period[] = Object.keys(periods) as Period[]
-
-export function isPeriod(name: string): name is Period {
-  return Object.hasOwn(periods, name)
-}
-
-/** The beginnings of a period's intervals; the last one contains now. Aligned to multiples since the epoch. */
-export interface Grid {
-  readonly from: number
-  readonly interval: number
-  readonly points: number
-}
-
-export function gridOf(period: Period, now: number): Grid {
-  const { points, interval } = periods[period]
-  const last = Math.floor(now / interval) * interval
-  return { from: last - (points - 1) * interval, interval, points }
-}
-
-export function periodPoints(grid: Grid, values: readonly number[]): Point[] {
-  return Array.from({ length: grid.points }, (_, index) => ({
-    x: periodStamp(grid.from + index * grid.interval),
-    y: values[index] ?? 0,
-  }))
+/** The beginnings of the intervals, as the series of the period tell them. */
+function periodStamps({ from, interval, points }: Grid): string[] {
+  return Array.from({ length: points }, (_, index) => periodStamp(from + index * interval))
 }
 
 /** Every day's `x` carries the time of day of the request. [statistics.md 3.1] */
-export function dailyPoints(days: readonly number[], now: number, values: readonly number[]): Point[] {
+function dailyStamps(days: Grid, now: number): string[] {
   const timeOfDay = now - dayOf(now) * day
-  return days.map((number, index) => ({ x: dailyStamp(number * day + timeOfDay), y: values[index] ?? 0 }))
+  return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
+}
+
+function pointsAt(stamps: readonly string[], values: readonly number[]): Point[] {
+  return stamps.map((x, index) => ({ x, y: values[index] ?? 0 }))
+}
+
+function weekdays(days: Grid): string[] {
+  return Array.from({ length: days.points }, (_, index) => weekday(dayOf(days.from) + index))
 }
 
 /** What messages cost. [statistics.md 6] */
@@ -138,32 +110,31 @@ const workflowSeries: readonly (readonly [id: string, tally: Tally])[] = [
   ['canceled', 'runsCanceled'],
 ]
 
-/** The queue's statistics, counted. */
+/** The queue's statistics, out of what was counted. */
 export function queueReport(
-  ledger: Ledger,
+  source: TallySource,
   now: number,
   period: Period,
   price: Price,
   deadLetters: number,
 ): QueueReport {
-  const days = monthOf(now)
-  const daily = (tally: Tally): number[] => ledger.series(tally, days[0]! * day, day, days.length)
+  const days = monthGrid(now)
   const grid = gridOf(period, now)
-  const counted = (tally: Tally): Point[] =>
-    periodPoints(grid, ledger.series(tally, grid.from, grid.interval, grid.points))
-  const messages = daily('attempts')
-  const bytes = daily('bytes')
+  const [dates, times] = [dailyStamps(days, now), periodStamps(grid)]
+  const daily = (tally: Tally): number[] => source.series(tally, days)
+  const counted = (tally: Tally): Point[] => pointsAt(times, source.series(tally, grid))
+  const [messages, bytes] = [daily('attempts'), daily('bytes')]
   const [workflowMessages, workflowRuns] = [daily('workflowAttempts'), daily('runsStarted')]
   const bills = billings(messages, bytes, price)
   return {
-    days: days.map(weekday),
-    daily_requests: dailyPoints(days, now, messages).map((point, index) => ({
+    days: weekdays(days),
+    daily_requests: pointsAt(dates, messages).map((point, index) => ({
       ...point,
       workflow_message: workflowMessages[index]!,
       workflow_run: workflowRuns[index]!,
     })),
-    daily_billings: dailyPoints(days, now, bills.map(toMicros)),
-    daily_bandwidths: dailyPoints(days, now, bytes),
+    daily_billings: pointsAt(dates, bills.map(toMicros)),
+    daily_bandwidths: pointsAt(dates, bytes),
     daily_used: counted('attempts'),
     daily_used_workflow: counted('workflowAttempts'),
     daily_qstash_messages: messageSeries.map((id) => ({ id, data_points: counted(id) })),
@@ -190,44 +161,75 @@ function toMicros(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6
 }
 
-/** A search index about which nothing is known: zeros, with correct lengths and times. [statistics.md 6] */
-export function emptySearchReport(now: number, period: Period): SearchReport {
-  const days = lastFiveDays(now)
-  const daily = dailyPoints(days, now, [])
-  const series = periodPoints(gridOf(period, now), [])
-  return {
-    pending_index_count: 0,
-    current_vector_count: 0,
-    daily_query_count: 0,
-    daily_update_count: 0,
-    monthly_query_count: 0,
-    monthly_update_count: 0,
-    monthly_bandwidth_usage: 0,
-    storage_usage: 0,
-    monthly_cost: 0,
-    daily_update_requests: daily,
-    daily_query_requests: daily,
-    daily_bandwidths: daily,
-    days: days.map(weekday),
-    query_throughput: series,
-    update_throughput: series,
-    query_latency_mean: series,
-    query_latency_99: series,
-    update_latency_mean: series,
-    update_latency_99: series,
-    embeds_latency_mean: series,
-    embeds_latency_99: series,
-    vector_count: series,
-    data_size: series,
-    daily_rerank_count: 0,
-    monthly_rerank_count: 0,
-    daily_rerank_requests: daily,
-    rerank_latency_mean: series,
-    rerank_latency_99: series,
-  }
+/** What can be asked of a search index, and takes a latency each time. */
+export type Operation = 'query' | 'update' | 'embeds' | 'rerank'
+
+/** Whoever knows what a search index did: only a story does, because there is no such index here. */
+export interface SearchSource {
+  /** How often something was asked for in each interval; `bytes`: how much was transferred. */
+  series(counter: SearchCounter, grid: Grid): number[]
+  /** The running total since an instant. */
+  total(counter: SearchCounter, since: number): number
+  level(name: SearchLevel): number
+  /** The level at the end of each interval. */
+  levels(name: SearchLevel, grid: Grid): number[]
+  latency(operation: Operation, figure: 'mean' | 'p99', grid: Grid): number[]
+  /** Dollars since an instant. */
+  cost(since: number): number
 }
 
-/** Ending today. [statistics.md 3.1] */
-function lastFiveDays(now: number): number[] {
-  return [-4, -3, -2, -1, 0].map((offset) => dayOf(now) + offset)
+export type SearchCounter = 'queries' | 'updates' | 'reranks' | 'bytes'
+export type SearchLevel = 'pending' | 'vectors' | 'storage'
+
+/** A search index about which nothing is known. [statistics.md 6] */
+export const unknownIndex: SearchSource = {
+  series: () => [],
+  total: () => 0,
+  level: () => 0,
+  levels: () => [],
+  latency: () => [],
+  cost: () => 0,
+}
+
+/** A search index's statistics; where nothing is known they are zeros, with correct lengths and times. */
+export function searchReport(source: SearchSource, now: number, period: Period): SearchReport {
+  const days = fiveDayGrid(now)
+  const grid = gridOf(period, now)
+  const [today, month] = [dayOf(now) * day, monthGrid(now).from]
+  const [dates, times] = [dailyStamps(days, now), periodStamps(grid)]
+  const daily = (counter: SearchCounter): Point[] => pointsAt(dates, source.series(counter, days))
+  const counted = (counter: SearchCounter): Point[] => pointsAt(times, source.series(counter, grid))
+  const levels = (name: SearchLevel): Point[] => pointsAt(times, source.levels(name, grid))
+  const mean = (operation: Operation): Point[] => pointsAt(times, source.latency(operation, 'mean', grid))
+  const p99 = (operation: Operation): Point[] => pointsAt(times, source.latency(operation, 'p99', grid))
+  return {
+    pending_index_count: source.level('pending'),
+    current_vector_count: source.level('vectors'),
+    daily_query_count: source.total('queries', today),
+    daily_update_count: source.total('updates', today),
+    monthly_query_count: source.total('queries', month),
+    monthly_update_count: source.total('updates', month),
+    monthly_bandwidth_usage: source.total('bytes', month),
+    storage_usage: source.level('storage'),
+    monthly_cost: toMicros(source.cost(month)),
+    daily_update_requests: daily('updates'),
+    daily_query_requests: daily('queries'),
+    daily_bandwidths: daily('bytes'),
+    days: weekdays(days),
+    query_throughput: counted('queries'),
+    update_throughput: counted('updates'),
+    query_latency_mean: mean('query'),
+    query_latency_99: p99('query'),
+    update_latency_mean: mean('update'),
+    update_latency_99: p99('update'),
+    embeds_latency_mean: mean('embeds'),
+    embeds_latency_99: p99('embeds'),
+    vector_count: levels('vectors'),
+    data_size: levels('storage'),
+    daily_rerank_count: source.total('reranks', today),
+    monthly_rerank_count: source.total('reranks', month),
+    daily_rerank_requests: daily('reranks'),
+    rerank_latency_mean: mean('rerank'),
+    rerank_latency_99: p99('rerank'),
+  }
 }

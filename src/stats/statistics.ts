@@ -1,18 +1,22 @@
+import { createRandom, type Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { type Figures, withFigures } from './figures.js'
 import { Ledger } from './ledger.js'
+import { defaultPeriod, isPeriod, type Period, periodNames } from './periods.js'
+import { type QueueScale, QueueStory, queueWords } from './queue-story.js'
 import {
-  defaultPeriod,
-  emptySearchReport,
-  isPeriod,
-  type Period,
   type Price,
   payAsYouGo,
-  periodNames,
   type QueueReport,
   queueReport,
   type SearchReport,
+  searchReport,
+  unknownIndex,
 } from './reports.js'
+import { type SearchScale, SearchStory, searchWords } from './search-story.js'
+import { Story } from './story.js'
+import type { QueueStep, SearchStep, StoryWords } from './story-steps.js'
+import { together } from './tallies.js'
 
 /** A user of the queue, as the management API names it: either id is accepted. */
 export interface StatisticsUser {
@@ -31,70 +35,153 @@ export interface StatisticsOptions {
   readonly user?: StatisticsUser
   /** What messages cost. Default: pay as you go. */
   readonly price?: Price
+  /** Where the jitter of stories comes from. */
+  readonly random?: Random
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * Usage statistics: the queue's are counted from the traffic, a search index's are set by hand because there is no
- * such index here. Every field of either can be set.
+ * Usage statistics: the queue's are counted from the traffic; a search index's are told, because there is no such index
+ * here. Both can be told as a story, and every field of both can be set by hand.
  * @example
- * sandbox.stats.setQueue({ total_monthly_billing: 5.806, daily_used: [0, 3, 12] })
- * sandbox.stats.setSearch('99a4c327-31f0-490f-a594-043ade84085b', { current_vector_count: 1000, query_latency_99: 18 })
+ * sandbox.stats.queue.report('3h').daily_used
+ * sandbox.stats.search('products').script([steady({ queries: 120 }), spikeAt('-30m', 10)])
+ * sandbox.stats.search('products').set({ monthly_cost: 0.5 })
  */
 export class Statistics {
   readonly user: StatisticsUser
-  readonly #options: StatisticsOptions
-  readonly #ledger = new Ledger()
-  #queueFigures: Figures<QueueReport> = {}
-  #searchFigures = new Map<string, Figures<SearchReport>>()
+  /** The queue's statistics. */
+  readonly queue: QueueStatistics
+  readonly #options: Required<Pick<StatisticsOptions, 'now' | 'random'>>
+  readonly #indexes = new Map<string, SearchStatistics>()
+  readonly #forbidden = new Set<string>()
 
   constructor(options: StatisticsOptions) {
-    this.#options = options
+    const { now, random = createRandom(1) } = options
+    this.#options = { now, random }
     this.user = options.user ?? defaultUser
-    options.traffic.subscribe(this.#ledger.note)
+    this.queue = new QueueStatistics({ ...options, random: random.fork('queue') })
   }
 
-  /** The queue's statistics as its endpoint answers them now. */
-  queue(period: Period = defaultPeriod): QueueReport {
-    const { now, price = payAsYouGo, deadLetters } = this.#options
-    const counted = queueReport(this.#ledger, now(), checkedPeriod(period), price, deadLetters?.() ?? 0)
-    return withFigures(counted, this.#queueFigures)
+  /** The statistics of one search index. Always the same object for one id. */
+  search(id: string): SearchStatistics {
+    let index = this.#indexes.get(id)
+    if (index === undefined) {
+      const { now, random } = this.#options
+      index = new SearchStatistics(now, random.fork(`search/${id}`))
+      this.#indexes.set(id, index)
+    }
+    return index
   }
 
-  /** A search index's statistics as its endpoint answers them now. */
-  search(id: string, period: Period = defaultPeriod): SearchReport {
-    const empty = emptySearchReport(this.#options.now(), checkedPeriod(period))
-    return withFigures(empty, this.#searchFigures.get(id) ?? {})
+  /** Makes an id one of somebody else's account: asking for it is answered with 403. [statistics.md 2] */
+  forbid(id: string): void {
+    this.#forbidden.add(id.toLowerCase())
   }
 
-  /** Sets fields of the queue's statistics by hand; those not named follow the traffic. Later calls add to earlier ones. */
-  setQueue(figures: Figures<QueueReport>): void {
-    checkNames('setQueue', figures, this.queue())
-    this.#queueFigures = { ...this.#queueFigures, ...figures }
+  /** Forgets what was set, told and forbidden. What was counted stays. */
+  clear(): void {
+    this.queue.clear()
+    for (const index of this.#indexes.values()) index.clear()
+    this.#forbidden.clear()
   }
 
-  /**
-   * Sets fields of a search index's statistics by hand; those not named are 0. Once one index is set, only those that
-   * are set exist; until then, every UUID is taken for one.
-   */
-  setSearch(id: string, figures: Figures<SearchReport> = {}): void {
-    checkNames('setSearch', figures, this.search(id))
-    this.#searchFigures.set(id, { ...this.#searchFigures.get(id), ...figures })
-  }
-
-  /** Forgets what was set by hand. What was counted stays. */
-  clearFigures(): void {
-    this.#queueFigures = {}
-    this.#searchFigures = new Map()
+  isForbidden(id: string): boolean {
+    return this.#forbidden.has(id.toLowerCase())
   }
 
   knowsUser(id: string): boolean {
     return id === this.user.id || id.toLowerCase() === this.user.uuid.toLowerCase()
   }
 
+  /** Once one index is set or told, only those that are exist; until then, every UUID is taken for one. */
   knowsIndex(id: string): boolean {
-    return this.#searchFigures.size === 0 ? uuid.test(id) : this.#searchFigures.has(id)
+    const known = [...this.#indexes].filter(([, index]) => index.isKnown)
+    return known.length === 0 ? uuid.test(id) : known.some(([name]) => name === id)
+  }
+}
+
+/** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
+export class QueueStatistics {
+  readonly #options: StatisticsOptions & { readonly random: Random }
+  readonly #ledger = new Ledger()
+  #story: QueueStory | undefined
+  #figures: Figures<QueueReport> = {}
+
+  constructor(options: StatisticsOptions & { readonly random: Random }) {
+    this.#options = options
+    options.traffic.subscribe(this.#ledger.note)
+  }
+
+  /** What the endpoint answers now. */
+  report(period: Period = defaultPeriod): QueueReport {
+    const { now, price = payAsYouGo, deadLetters } = this.#options
+    const source = this.#story === undefined ? this.#ledger : together(this.#ledger, this.#story)
+    const letters = (deadLetters?.() ?? 0) + (this.#story?.deadLetters ?? 0)
+    return withFigures(queueReport(source, now(), checkedPeriod(period), price, letters), this.#figures)
+  }
+
+  /** Sets fields by hand; those not named follow traffic and story. Later calls add to earlier ones. */
+  set(figures: Figures<QueueReport>): void {
+    checkFigures('stats.queue.set()', figures, this.report())
+    this.#figures = { ...this.#figures, ...figures }
+  }
+
+  /** Tells what went on beside the traffic of the sandbox, which is counted as well. Replaces an earlier story. */
+  script(steps: readonly QueueStep[], scale: QueueScale = {}): void {
+    const { now, random } = this.#options
+    checkScale(queueWords, scale, ['messageSize', 'messagesPerRun'])
+    this.#story = new QueueStory(new Story(steps, { words: queueWords, told: now(), now, random }), now, scale)
+  }
+
+  /** Forgets what was set and told. What was counted stays. */
+  clear(): void {
+    this.#story = undefined
+    this.#figures = {}
+  }
+}
+
+/** One search index's statistics: what a story tells, and what was set by hand; else zeros. */
+export class SearchStatistics {
+  readonly #now: () => number
+  readonly #random: Random
+  #story: SearchStory | undefined
+  #figures: Figures<SearchReport> | undefined
+
+  constructor(now: () => number, random: Random) {
+    this.#now = now
+    this.#random = random
+  }
+
+  /** Whether anything was set or told. */
+  get isKnown(): boolean {
+    return this.#story !== undefined || this.#figures !== undefined
+  }
+
+  /** What the endpoint answers now. */
+  report(period: Period = defaultPeriod): SearchReport {
+    const told = searchReport(this.#story ?? unknownIndex, this.#now(), checkedPeriod(period))
+    return this.#figures === undefined ? told : withFigures(told, this.#figures)
+  }
+
+  /** Sets fields by hand; those not named follow the story. Later calls add to earlier ones. */
+  set(figures: Figures<SearchReport> = {}): void {
+    checkFigures('stats.search(id).set()', figures, this.report())
+    this.#figures = { ...this.#figures, ...figures }
+  }
+
+  /** Tells what went on at this index. Replaces an earlier story. */
+  script(steps: readonly SearchStep[], scale: SearchScale = {}): void {
+    const [now, random] = [this.#now, this.#random]
+    checkScale(searchWords, scale, ['vectorSize', 'requestSize', 'price'])
+    this.#story = new SearchStory(new Story(steps, { words: searchWords, told: now(), now, random }), now, scale)
+  }
+
+  /** Forgets what was set and told. */
+  clear(): void {
+    this.#story = undefined
+    this.#figures = undefined
   }
 }
 
@@ -103,10 +190,19 @@ function checkedPeriod(period: Period): Period {
   throw new RangeError(`There is no period ${JSON.stringify(period)}. Use one of ${periodNames.join(', ')}.`)
 }
 
-function checkNames(method: string, figures: object, report: object): void {
-  const unknown = Object.keys(figures).find((name) => !(name in report))
+function checkFigures(caller: string, figures: object, report: object): void {
+  const unknown = Object.keys(figures).find((name) => !Object.hasOwn(report, name))
   if (unknown === undefined) return
   throw new TypeError(
-    `stats.${method}() knows no field ${JSON.stringify(unknown)}. The fields are ${Object.keys(report).join(', ')}.`,
+    `${caller} knows no field ${JSON.stringify(unknown)}. The fields are ${Object.keys(report).join(', ')}.`,
   )
+}
+
+function checkScale({ caller }: StoryWords, scale: object, names: readonly string[]): void {
+  for (const [name, value] of Object.entries(scale)) {
+    if (!names.includes(name))
+      throw new TypeError(`${caller} has no setting ${JSON.stringify(name)}. The settings are ${names.join(', ')}.`)
+    if (typeof value !== 'number' || !(value >= 0 && value < Number.POSITIVE_INFINITY))
+      throw new RangeError(`${caller}: ${name} is a number from 0 up, not ${JSON.stringify(value)}.`)
+  }
 }

@@ -273,13 +273,15 @@ test('what no report can reach is forgotten', () => {
   for (let days = 0; days < 100; days++, now += 86_400_000) {
     traffic.append({ type: 'workflow', runId: `wfr_${days}`, url: '', state: 'RUN_STARTED' })
   }
-  expect(ledger.sum('runsStarted', 0, now)).toBe(36)
+  const month = (from: string) => ({ from: Date.parse(from), interval: 86_400_000, points: 31 })
+  expect(ledger.series('runsStarted', month('2025-01-01T00:00:00Z'))).toEqual(new Array(31).fill(0))
+  expect(ledger.series('runsStarted', month('2025-03-11T00:00:00Z')).slice(0, 31)).toEqual(new Array(31).fill(1))
 })
 
 describe('figures set by hand', () => {
   test('replace single fields, with the times of the clock', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
-    statistics.setQueue({
+    statistics.queue.set({
       total_monthly_billing: 5.806,
       daily_used: [7, 8],
       daily_requests: [1, 2],
@@ -301,16 +303,16 @@ describe('figures set by hand', () => {
   test('points are given out as they are', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
     const points = [{ x: '2023-05-22 10:59:23.426 +0000 UTC', y: 320 }]
-    statistics.setQueue({ daily_used: points, days: ['Monday'] })
+    statistics.queue.set({ daily_used: points, days: ['Monday'] })
     expect(get(path)).toMatchObject({ daily_used: points, days: ['Monday'] })
-    statistics.clearFigures()
+    statistics.clear()
     expect(get(path).daily_used).toHaveLength(60)
   })
 
   test('an unknown field is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
-    expect(() => statistics.setQueue({ requests: 3 } as never)).toThrow(
-      /stats\.setQueue\(\) knows no field "requests"\. The fields are days, daily_requests,/,
+    expect(() => statistics.queue.set({ requests: 3 } as never)).toThrow(
+      /stats\.queue\.set\(\) knows no field "requests"\. The fields are days, daily_requests,/,
     )
   })
 })

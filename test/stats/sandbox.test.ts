@@ -56,5 +56,5 @@ test.each([
   sandbox.destinations.record(to)
   sandbox.queue.publish({ to })
   await sandbox.clock.drain()
-  expect(sandbox.stats.queue().total_monthly_billing).toBe(dollars)
+  expect(sandbox.stats.queue.report().total_monthly_billing).toBe(dollars)
 })

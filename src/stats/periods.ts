@@ -1,0 +1,54 @@
+import { day, dayOf, minute, monthOf } from './calendar.js'
+
+export type Period = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
+
+/** 60 points each, 240 for thirty days. [statistics.md 3.2] */
+const periods: Readonly<Record<Period, { readonly points: number; readonly interval: number }>> = {
+  '1h': { points: 60, interval: minute },
+  '3h': { points: 60, interval: 3 * minute },
+  '12h': { points: 60, interval: 12 * minute },
+  '1d': { points: 60, interval: 24 * minute },
+  '3d': { points: 60, interval: 72 * minute },
+  '7d': { points: 60, interval: 168 * minute },
+  '30d': { points: 240, interval: 180 * minute },
+}
+
+/** On both endpoints. [statistics.md 1] */
+export const defaultPeriod: Period = '1h'
+
+export const periodNames: readonly Period[] = Object.keys(periods) as Period[]
+
+export function isPeriod(name: string): name is Period {
+  return Object.hasOwn(periods, name)
+}
+
+/** Consecutive intervals of one length; each point of a series stands for one. */
+export interface Grid {
+  readonly from: number
+  readonly interval: number
+  readonly points: number
+}
+
+/** The last interval contains now; all begin at multiples of their length since the epoch. [statistics.md 3.2, choice] */
+export function gridOf(period: Period, now: number): Grid {
+  const { points, interval } = periods[period]
+  const last = Math.floor(now / interval) * interval
+  return { from: last - (points - 1) * interval, interval, points }
+}
+
+/** All days of the month that an instant lies in. [statistics.md 3.1] */
+export function monthGrid(now: number): Grid {
+  const days = monthOf(now)
+  return { from: days[0]! * day, interval: day, points: days.length }
+}
+
+/** The last five days, today the last. [statistics.md 3.1] */
+export function fiveDayGrid(now: number): Grid {
+  return { from: (dayOf(now) - 4) * day, interval: day, points: 5 }
+}
+
+/** Every grid that a report may ask for: interval → number of points. A month has 31 days at most. */
+export const grids: ReadonlyMap<number, number> = new Map([
+  ...Object.values(periods).map(({ interval, points }): [number, number] => [interval, points]),
+  [day, 31],
+])

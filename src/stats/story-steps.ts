@@ -1,0 +1,240 @@
+import * as v from 'valibot'
+import { type Instant, instant, iso } from '../kernel/clock.js'
+import { type Duration, milliseconds } from '../kernel/duration.js'
+
+/**
+ * A point in time: ISO text (in UTC where it names no zone) or milliseconds; or, with a sign, a distance from the
+ * moment at which the story is told: `'-2h'`, `'+30m'`.
+ */
+export type Moment = string | number
+
+interface When {
+  /** Default: since ever. */
+  readonly from?: Moment
+  /** Default: for ever. */
+  readonly until?: Moment
+}
+
+interface Jittered {
+  /** From 0 (default) to 1: how far a minute may be off, as a part of its number. Drawn from the sandbox's seed. */
+  readonly jitter?: number
+}
+
+/** What goes on at a search index. Counts are per minute. */
+export interface SearchRates {
+  readonly queries?: number
+  readonly updates?: number
+  readonly reranks?: number
+  /** Vectors in the index: at `from`, or now. */
+  readonly vectors?: number
+  /** Vectors that come (or go) per minute. */
+  readonly growth?: number
+  /** Operations that wait to be indexed. */
+  readonly pending?: number
+}
+
+/** What goes on at the queue beside what the sandbox does. Counts are per minute. */
+export interface QueueRates {
+  /** Messages that arrived. */
+  readonly delivered?: number
+  /** Failed attempts with another one to come. */
+  readonly retried?: number
+  /** Messages that failed for good. */
+  readonly failed?: number
+  readonly canceled?: number
+  /** Workflow runs that began and ended well. */
+  readonly runsSucceeded?: number
+  readonly runsFailed?: number
+  readonly runsCanceled?: number
+  /** Dead letters beside those of the sandbox. */
+  readonly deadLetters?: number
+}
+
+/** Milliseconds: one number for both figures, or the mean and the 99th percentile. */
+export type LatencyFigures = number | { readonly mean: number; readonly p99: number }
+export type LatencyTable = {
+  readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
+}
+
+export interface SteadyStep<Rates> extends When, Jittered {
+  readonly kind: 'steady'
+  readonly rates: Rates
+}
+export interface SpikeStep {
+  readonly kind: 'spike'
+  readonly at: Moment
+  readonly times: number
+  readonly for: Duration
+  readonly of?: readonly string[]
+}
+export interface GapStep {
+  readonly kind: 'gap'
+  readonly at: Moment
+  readonly for: Duration
+}
+export interface CounterResetStep {
+  readonly kind: 'counter-reset'
+  readonly at: Moment
+  readonly of?: readonly string[]
+}
+export interface LatenciesStep extends When, Jittered {
+  readonly kind: 'latencies'
+  readonly of: LatencyTable
+}
+export interface MonthEndStep {
+  readonly kind: 'month-end'
+  readonly times: number
+  readonly for: Duration
+  readonly of?: readonly string[]
+}
+
+/** One step of a story about the queue. Plain data: it may be stored and sent. */
+export type QueueStep = SteadyStep<QueueRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep
+/** One step of a story about a search index. Plain data: it may be stored and sent. */
+export type SearchStep = SteadyStep<SearchRates> | SpikeStep | GapStep | CounterResetStep | MonthEndStep | LatenciesStep
+
+interface WhenOptions {
+  readonly from?: Instant
+  readonly until?: Instant
+}
+
+interface Burst {
+  readonly for?: Duration
+  /** Names of the rates it applies to. Default: all but `growth`. */
+  readonly of?: readonly string[]
+}
+
+/**
+ * So many per minute, all the time. Where several of these name the same rate, the last one counts.
+ * @example steady({ queries: 120, updates: 12, vectors: 10_000 }, { jitter: 0.2 })
+ */
+export function steady<const Rates extends SearchRates | QueueRates>(
+  rates: Rates,
+  when: WhenOptions & Jittered = {},
+): SteadyStep<Rates> {
+  return { kind: 'steady', rates, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
+}
+
+/** So many times as much as usual from an instant on, for ten minutes unless told otherwise. */
+export function spikeAt(at: Instant, times: number, options: Burst = {}): SpikeStep {
+  return { kind: 'spike', at: plainMoment(at), times, for: options.for ?? '10m', ...(options.of && { of: options.of }) }
+}
+
+/** Nothing happens from an instant on: counts and latencies are 0, levels stay. */
+export function gap(at: Instant, length: Duration): GapStep {
+  return { kind: 'gap', at: plainMoment(at), for: length }
+}
+
+/**
+ * Running totals begin anew: those of today and of this month, and the day's point in the daily arrays. The series of
+ * the period stay. `vectors` has to be named: it empties the index.
+ */
+export function counterReset(at: Instant, of?: readonly string[]): CounterResetStep {
+  return { kind: 'counter-reset', at: plainMoment(at), ...(of && { of }) }
+}
+
+/**
+ * How long operations take, in milliseconds.
+ * @example latencies({ query: { mean: 12, p99: 40 }, update: 20 }, { from: '-30m' })
+ */
+export function latencies(of: LatencyTable, when: WhenOptions & Jittered = {}): LatenciesStep {
+  return { kind: 'latencies', of, ...plainWhen(when), ...(when.jitter !== undefined && { jitter: when.jitter }) }
+}
+
+/** So many times as much as usual at the end of every month, for its last day (in UTC) unless told otherwise. */
+export function monthEnd(times: number, options: Burst = {}): MonthEndStep {
+  return { kind: 'month-end', times, for: options.for ?? '1d', ...(options.of && { of: options.of }) }
+}
+
+function plainMoment(at: Instant): Moment {
+  return typeof at === 'object' ? iso(instant(at)) : at
+}
+
+function plainWhen({ from, until }: WhenOptions): When {
+  return {
+    ...(from !== undefined && { from: plainMoment(from) }),
+    ...(until !== undefined && { until: plainMoment(until) }),
+  }
+}
+
+const withoutZone = /^[+-]?\d{4,6}-\d\d-\d\dT[\d:.]+$/
+
+/** Milliseconds of a moment, for a story told at an instant. */
+export function resolved(moment: Moment, told: number): number {
+  const signed = typeof moment === 'string' ? /^([+-])(?=[\d.]+[a-z])(.*)$/.exec(moment) : null
+  if (signed) return told + (signed[1] === '-' ? -1 : 1) * milliseconds(signed[2] as Duration)
+  return instant(typeof moment === 'string' && withoutZone.test(moment) ? `${moment}Z` : moment)
+}
+
+const amount = v.pipe(v.number(), v.finite(), v.minValue(0))
+const moment = v.union([v.string(), v.number()])
+const times = { times: amount, for: moment, of: v.optional(v.array(v.string())) }
+const when = { from: v.optional(moment), until: v.optional(moment) }
+const jitter = { jitter: v.optional(v.pipe(amount, v.maxValue(1))) }
+const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
+
+/** The names that a story may use. */
+export interface StoryWords {
+  /** For error texts: `stats.queue.script()`. */
+  readonly caller: string
+  /** Per minute; those that spikes apply to. */
+  readonly rates: readonly string[]
+  /** Levels, and what changes them. */
+  readonly levels: readonly string[]
+  /** Operations that have a latency. */
+  readonly operations: readonly string[]
+  /** What a counter reset may name. */
+  readonly counters: readonly string[]
+}
+
+/** Refuses what is no step, or names what the story does not know. */
+export function checkSteps(steps: readonly unknown[], words: StoryWords): void {
+  const rate = v.optional(v.pipe(v.number(), v.finite()))
+  const allRates = Object.fromEntries([...words.rates, ...words.levels].map((name) => [name, rate]))
+  const allFigures = Object.fromEntries(words.operations.map((name) => [name, v.optional(figures)]))
+  const schema = v.variant('kind', [
+    v.strictObject({ kind: v.literal('steady'), rates: v.strictObject(allRates), ...when, ...jitter }),
+    v.strictObject({ kind: v.literal('spike'), at: moment, ...times }),
+    v.strictObject({ kind: v.literal('gap'), at: moment, for: moment }),
+    v.strictObject({ kind: v.literal('counter-reset'), at: moment, of: times.of }),
+    v.strictObject({ kind: v.literal('month-end'), ...times }),
+    v.strictObject({ kind: v.literal('latencies'), of: v.strictObject(allFigures), ...when, ...jitter }),
+  ])
+  for (const step of steps) {
+    const result = v.safeParse(schema, step)
+    if (!result.success) throw refusal(step, result.issues[0], words)
+    checkNames(result.output as QueueStep | SearchStep, words)
+  }
+}
+
+function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words }: StoryWords): TypeError {
+  const place = v.getDotPath(issue)
+  const { kind } = (step ?? {}) as { readonly kind?: unknown }
+  if (place === null || place === 'kind') {
+    return new TypeError(
+      `${caller} takes steps such as steady({ ${words.rates[0]}: 10 }), spikeAt('-1h', 10), gap('-2h', '10m'), got ${JSON.stringify(step)}.`,
+    )
+  }
+  const known = place.startsWith('rates.') ? [...words.rates, ...words.levels] : words.operations
+  const hint = issue.type === 'strict_object' && known.length > 0 ? ` It knows ${known.join(', ')}.` : ''
+  return new TypeError(`${caller} cannot use the step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
+}
+
+function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, operations, counters }: StoryWords): void {
+  if (step.kind === 'latencies' && operations.length === 0) {
+    throw new TypeError(`${caller} knows no latencies: the queue's statistics do not tell any.`)
+  }
+  if (step.kind === 'steady') {
+    const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
+    if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)
+  }
+  const named =
+    step.kind === 'spike' || step.kind === 'month-end' || step.kind === 'counter-reset' ? step.of : undefined
+  const known = step.kind === 'counter-reset' ? counters : rates
+  const unknown = named?.find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const level = levels.includes(unknown) ? ', which is a level' : ''
+  throw new TypeError(
+    `${caller}: a step of kind ${JSON.stringify(step.kind)} cannot name ${JSON.stringify(unknown)}${level}. It can name ${known.join(', ')}.`,
+  )
+}

@@ -1,0 +1,36 @@
+import type { Grid } from './periods.js'
+
+/** What is counted of the queue. */
+export const tallies = [
+  'attempts',
+  'workflowAttempts',
+  'bytes',
+  'created',
+  'active',
+  'delivered',
+  'retried',
+  'error',
+  'failed',
+  'canceled',
+  'runsStarted',
+  'runsSucceeded',
+  'runsFailed',
+  'runsCanceled',
+] as const
+
+export type Tally = (typeof tallies)[number]
+
+/** Whoever knows what the queue did: the ledger, which counted it, or a story, which tells it. */
+export interface TallySource {
+  /** One tally in each interval of a grid. */
+  series(tally: Tally, grid: Grid): number[]
+}
+
+export function together(one: TallySource, other: TallySource): TallySource {
+  return {
+    series(tally, grid) {
+      const added = other.series(tally, grid)
+      return one.series(tally, grid).map((count, index) => count + added[index]!)
+    },
+  }
+}
