@@ -25,11 +25,12 @@ interface Line {
 function linesOf({ world, stories, isWhole }: History): readonly Line[] {
   const lines: Line[] = []
   const open = new Map<string, Line>()
+  let isKnown = isWhole
   const lineOf = (name: string): Line => {
     let line = open.get(name)
     if (line === undefined) {
-      // Of a log that has forgotten its beginning the first limit is not known.
-      line = { name, stories: [], parallelism: new Course(isWhole ? 1 : Number.POSITIVE_INFINITY) }
+      // Of a log that has forgotten its beginning the first limit is not known; nor is it after a load.
+      line = { name, stories: [], parallelism: new Course(isKnown ? 1 : Number.POSITIVE_INFINITY) }
       open.set(name, line)
       lines.push(line)
     }
@@ -39,8 +40,10 @@ function linesOf({ world, stories, isWhole }: History): readonly Line[] {
     if (entry.type === 'published' && entry.queue !== undefined && !entry.deduplicated) {
       lineOf(entry.queue).stories.push(stories.get(entry.messageId)!)
     } else if (entry.type === 'setting') {
-      if (entry.of === 'service') open.clear()
-      else if (entry.of === 'queue' && entry.change === 'deleted') open.delete(entry.name)
+      if (entry.of === 'service') {
+        open.clear()
+        isKnown &&= entry.change === 'reset'
+      } else if (entry.of === 'queue' && entry.change === 'deleted') open.delete(entry.name)
       else if (entry.of === 'queue' && entry.change === 'set') {
         lineOf(entry.name).parallelism.set(entry.seq, Number(entry.value?.parallelism))
       }

@@ -1,12 +1,9 @@
 import type { EntryOf } from '../kernel/traffic.js'
-import { Course } from './course.js'
-import { endOf, type History } from './history.js'
+import { endOf, type History, type Story } from './history.js'
 
 /** What happened to one flow-control key, in order. */
 export interface KeyCourse {
   readonly key: string
-  readonly parallelism: Course
-  readonly rate: Course
   readonly steps: readonly KeyStep[]
 }
 
@@ -14,16 +11,14 @@ export interface KeyStep {
   /** Place in the story. */
   readonly place: number
   readonly at: number
-  readonly is: 'start' | 'end' | 'limits' | 'reset' | 'rate-reset' | 'unsure'
-  readonly attempt?: EntryOf<'attempt'>
-  readonly setting?: EntryOf<'setting'>
-  /** From where on the limits may have let this attempt in. */
-  readonly since?: number
+  readonly is: 'take' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
+  /** The message that takes or releases a slot. */
+  readonly story?: Story
+  /** The entry that shows it. */
+  readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
 }
 
-const order = ({ place: one }: KeyStep, { place: other }: KeyStep): number => one - other
-
-/** The calls and limits of every flow-control key. */
+/** The slots that were taken and released, and the limits in force, for every flow-control key. */
 export function keyCourses(history: History, isExcused: (messageId: string) => boolean): readonly KeyCourse[] {
   const steps = new Map<string, KeyStep[]>()
   const stepsOf = (key: string): KeyStep[] => {
@@ -32,27 +27,11 @@ export function keyCourses(history: History, isExcused: (messageId: string) => b
     return list
   }
   settingSteps(history, steps, stepsOf)
-  for (const { id, published, attempts, changes } of history.stories.values()) {
-    const key = published.flowControlKey
-    if (key === undefined || isExcused(id)) continue
-    const list = stepsOf(key)
-    for (const attempt of attempts) {
-      const held = history.world.policy.enforceQuotas
-        ? changes.find((change) => change.state === 'WAITING' && change.seq < attempt.seq)
-        : undefined
-      const since = held?.seq ?? instantOf(history, attempt.seq)
-      list.push({ place: attempt.seq, at: attempt.at, is: 'start', attempt, since })
-      if (attempt.outcome) list.push({ place: endOf(attempt), at: attempt.outcome.at, is: 'end', attempt })
-    }
-    // A call that was let in and then cancelled or held by a pause used its turn unseen.
-    for (const change of changes) {
-      const isUnseen =
-        change.state === 'CANCELLED' || (change.state === 'WAITING' && history.world.policy.enforceQuotas)
-      const isPaused = change.state === 'WAITING' && change.reason?.endsWith('is paused') === true
-      if (isUnseen || isPaused) list.push({ place: change.seq, at: change.at, is: 'unsure' })
-    }
+  for (const story of history.stories.values()) {
+    const key = story.published.flowControlKey
+    if (key !== undefined && !isExcused(story.id)) stepsOf(key).push(...slotsOf(story))
   }
-  return [...steps].map(([key, list]) => courseOf(key, list.sort(order)))
+  return [...steps].map(([key, list]) => ({ key, steps: list.sort((one, other) => one.place - other.place) }))
 }
 
 function settingSteps(
@@ -60,40 +39,53 @@ function settingSteps(
   steps: ReadonlyMap<string, KeyStep[]>,
   stepsOf: (key: string) => KeyStep[],
 ): void {
-  for (const setting of history.of('setting')) {
-    const { seq: place, at, of, change } = setting
-    if (of === 'service') for (const list of steps.values()) list.push({ place, at, is: 'reset', setting })
+  for (const entry of history.of('setting')) {
+    const { seq: place, at, of, change } = entry
+    if (of === 'service') for (const list of steps.values()) list.push({ place, at, is: 'service', entry })
     if (of !== 'flow-control') continue
-    const list = stepsOf(setting.name)
-    if (change === 'limited' || change === 'pinned') list.push({ place, at, is: 'limits', setting })
+    const list = stepsOf(entry.name)
+    if (change === 'limited' || change === 'pinned') list.push({ place, at, is: 'limits', entry })
     if (change === 'reset') list.push({ place, at, is: 'reset' })
-    if (change === 'pinned' || change === 'rate-reset') list.push({ place, at, is: 'rate-reset' })
+    if (change === 'pinned' || change === 'reset' || change === 'rate-reset') {
+      list.push({ place, at, is: 'rate-reset' })
+    }
   }
 }
 
-function courseOf(key: string, steps: readonly KeyStep[]): KeyCourse {
-  const parallelism = new Course(Number.POSITIVE_INFINITY)
-  const rate = new Course(Number.POSITIVE_INFINITY)
-  return { key, parallelism, rate, steps }
-}
+type Sign = EntryOf<'attempt'> | EntryOf<'flow-control'> | EntryOf<'message'>
 
-/** The first entry of the instant that an entry belongs to. */
-function instantOf({ world }: History, seq: number): number {
-  const { entries } = world
-  const first = entries[0]!.seq
-  const { at } = entries[seq - first]!
-  let low = 0
-  let high = seq - first
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (entries[middle]!.at < at) low = middle + 1
-    else high = middle
+/** When a message took a slot of its key, and when it gave it back: after an attempt, or without one. */
+function slotsOf(story: Story): readonly KeyStep[] {
+  const signs: Sign[] = [...story.attempts, ...story.decisions, ...story.changes].sort(
+    (one, other) => one.seq - other.seq,
+  )
+  const steps: KeyStep[] = []
+  let hasSlot = false
+  const take = (entry: EntryOf<'attempt' | 'flow-control'>): void => {
+    if (!hasSlot) steps.push({ place: entry.seq, at: entry.at, is: 'take', story, entry })
+    hasSlot = true
   }
-  return low + first
+  for (const sign of signs) {
+    if (sign.type === 'attempt') {
+      take(sign)
+      // The attempt has the slot from here on, and its end gives it back.
+      hasSlot = false
+      if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
+    } else if (sign.type === 'flow-control') {
+      // Held by the limit of all calls, it has the slot of its key already.
+      if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) take(sign)
+    } else if (hasSlot && (sign.state === 'CANCELLED' || sign.state === 'WAITING')) {
+      const isPaused = sign.reason?.endsWith('is paused') === true
+      if (sign.state === 'WAITING' && !isPaused) continue
+      steps.push({ place: sign.seq, at: sign.at, is: 'release', story })
+      hasSlot = false
+    }
+  }
+  return steps
 }
 
 /** A limit as a setting tells it; absent means none. */
-export function limitOf(setting: EntryOf<'setting'> | undefined, name: string): number {
-  const value = setting?.value?.[name]
+export function limitOf(setting: KeyStep['entry'], name: string): number {
+  const value = setting?.type === 'setting' ? setting.value?.[name] : undefined
   return typeof value === 'number' ? value : Number.POSITIVE_INFINITY
 }

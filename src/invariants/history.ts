@@ -6,6 +6,8 @@ export interface Story {
   readonly id: string
   readonly published: EntryOf<'published'>
   readonly attempts: EntryOf<'attempt'>[]
+  /** What flow control decided about it. */
+  readonly decisions: EntryOf<'flow-control'>[]
   /** Cancelled, released, held: in their order. */
   readonly changes: EntryOf<'message'>[]
   readonly deadLetters: EntryOf<'dead-letter'>[]
@@ -32,7 +34,7 @@ export class History {
   constructor(readonly world: World) {
     const { entries } = world
     this.#first = entries[0]?.seq ?? 1
-    this.isWhole = this.#first === 1
+    this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.trafficLimit !== 0
     for (const entry of entries) this.#file(entry)
     for (const fault of this.of('fault')) this.#fileFault(fault)
   }
@@ -42,7 +44,8 @@ export class History {
   }
 
   find(seq: number | undefined): Entry | undefined {
-    return seq === undefined ? undefined : this.world.entries[seq - this.#first]
+    const entry = seq === undefined ? undefined : this.world.entries[seq - this.#first]
+    return entry?.seq === seq ? entry : undefined
   }
 
   /** Where an entry stands among the entries that are left. */
@@ -72,6 +75,9 @@ export class History {
       case 'message':
         this.stories.get(entry.messageId)?.changes.push(entry)
         return
+      case 'flow-control':
+        this.stories.get(entry.messageId)?.decisions.push(entry)
+        return
       case 'dead-letter':
         this.stories.get(entry.messageId)?.deadLetters.push(entry)
         return
@@ -87,6 +93,7 @@ export class History {
       id,
       published: entry,
       attempts: [],
+      decisions: [],
       changes: [],
       deadLetters: [],
       callbacks: [],

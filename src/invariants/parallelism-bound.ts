@@ -1,6 +1,5 @@
-import type { EntryOf } from '../kernel/traffic.js'
 import { type KeyCourse, keyCourses, limitOf } from './flow-control.js'
-import { endOf, type History } from './history.js'
+import { endOf, type History, type Story } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const parallelismBound: Invariant = {
@@ -15,41 +14,36 @@ export const parallelismBound: Invariant = {
   },
 }
 
-function walk({ key, parallelism, steps }: KeyCourse, findings: Findings): void {
-  const running = new Set<EntryOf<'attempt'>>()
-  for (const { is, place, attempt, setting, since } of steps) {
-    if (is === 'limits') parallelism.set(place, limitOf(setting, 'parallelism'))
-    else if (is === 'reset') {
-      // Those that run are not counted any more.
-      running.clear()
-      if (setting !== undefined) parallelism.set(place, Number.POSITIVE_INFINITY)
-    } else if (is === 'end') running.delete(attempt!)
-    else if (is === 'start') {
-      running.add(attempt!)
-      const allowed = parallelism.highestSince(since!)
+function walk({ key, steps }: KeyCourse, findings: Findings): void {
+  const running = new Set<Story>()
+  let allowed = Number.POSITIVE_INFINITY
+  for (const { is, story, entry, place } of steps) {
+    if (is === 'limits') allowed = limitOf(entry, 'parallelism')
+    // Those that run are not counted any more.
+    else if (is === 'reset' || is === 'service') running.clear()
+    else if (is === 'release') running.delete(story!)
+    else if (is === 'take') {
+      running.add(story!)
       if (running.size <= allowed) continue
+      const calls = [...running].slice(-6).map(({ attempts }) => attempts.findLast(({ seq }) => seq <= place))
       findings.broken(
         `${running.size} calls of flow-control key ${key} ran at once; its parallelism is ${allowed}`,
-        ...[...running].slice(-6),
+        ...calls,
+        entry,
       )
     }
+    if (is === 'service') allowed = Number.POSITIVE_INFINITY
   }
 }
 
 function walkPlan(history: History, isExcused: (id: string) => boolean, findings: Findings): void {
   const allowed = history.world.limits.globalParallelism
-  const ends = history
-    .of('attempt')
-    .map(endOf)
-    .sort((one, other) => one - other)
-  let running = 0
+  const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
+  const ends = attempts.map(endOf).sort((one, other) => one - other)
   let ended = 0
-  for (const attempt of history.of('attempt')) {
-    if (isExcused(attempt.messageId)) continue
-    while (ended < ends.length && ends[ended]! < attempt.seq) {
-      ended++
-      running--
-    }
-    if (++running > allowed) findings.broken(`${running} calls ran at once; the plan allows ${allowed}`, attempt)
+  for (const [begun, attempt] of attempts.entries()) {
+    while (ended < ends.length && ends[ended]! < attempt.seq) ended++
+    const running = begun + 1 - ended
+    if (running > allowed) findings.broken(`${running} calls ran at once; the plan allows ${allowed}`, attempt)
   }
 }

@@ -1,52 +1,77 @@
-import type { EntryOf } from '../kernel/traffic.js'
-import { type KeyCourse, keyCourses, limitOf } from './flow-control.js'
+import { type KeyCourse, type KeyStep, keyCourses, limitOf } from './flow-control.js'
 import type { Findings, Invariant } from './invariant.js'
 
 export const rateBound: Invariant = {
   name: 'rate-bound',
   promise:
-    'No more calls start in a period of a flow-control key than its rate; a period begins with the first call after the last one.',
+    'No more calls start in a period of a flow-control key than its rate; a period begins with the first call after the one before.',
   suspendedBy: { duplicate: 'for the message it struck', restart: 'for messages whose attempt it cut off' },
   examine(history, findings) {
     for (const course of keyCourses(history, (id) => history.struck(id, this.suspendedBy))) {
-      walk(course, history.isWhole, findings)
+      new RateWalk(course, history.isWhole, findings).walk()
     }
   },
 }
 
-function walk({ key, rate, steps }: KeyCourse, isWhole: boolean, findings: Findings): void {
-  let period = 1000
-  let start = Number.NEGATIVE_INFINITY
-  // Where calls took turns that the log does not show, periods may have begun earlier: two can overlap one seen here.
-  let isSure = isWhole
-  let calls: EntryOf<'attempt'>[] = []
-  for (const { is, at, place, attempt, setting, since } of steps) {
-    if (is === 'limits') {
-      rate.set(place, limitOf(setting, 'rate'))
-      const seconds = limitOf(setting, 'period')
-      if (Number.isFinite(seconds)) period = seconds * 1000
-    } else if (is === 'unsure') isSure = false
-    else if (is === 'reset' || is === 'rate-reset') {
-      start = at
-      calls = []
-      if (setting?.of === 'service') {
-        start = Number.NEGATIVE_INFINITY
-        rate.set(place, Number.POSITIVE_INFINITY)
-      }
-    } else if (is === 'start') {
-      if (at >= start + period) {
-        if (at >= start + 2 * period && Number.isFinite(start)) isSure = true
-        start = at
-        calls = []
-      }
-      calls.push(attempt!)
-      const highest = rate.highestSince(since!)
-      const allowed = isSure ? highest : 2 * highest
-      if (calls.length <= allowed) continue
-      findings.broken(
-        `${calls.length} calls of flow-control key ${key} started within ${period / 1000} s; its rate is ${highest}`,
-        ...calls.slice(-6),
-      )
+class RateWalk {
+  #allowed = Number.POSITIVE_INFINITY
+  #period = 1000
+  #start = Number.NEGATIVE_INFINITY
+  /** Where earlier calls are not known, a period that is seen here may lie across two real ones. */
+  #isAligned: boolean
+  #calls: KeyStep[] = []
+
+  constructor(
+    readonly course: KeyCourse,
+    isWhole: boolean,
+    readonly findings: Findings,
+  ) {
+    this.#isAligned = isWhole
+  }
+
+  walk(): void {
+    for (const step of this.course.steps) {
+      if (step.is === 'limits') this.#limit(step)
+      else if (step.is === 'rate-reset') this.#begin(step.at)
+      else if (step.is === 'service') this.#forget(step)
+      else if (step.is === 'take') this.#take(step)
     }
+  }
+
+  #limit({ entry }: KeyStep): void {
+    this.#allowed = limitOf(entry, 'rate')
+    const seconds = limitOf(entry, 'period')
+    if (Number.isFinite(seconds)) this.#period = seconds * 1000
+  }
+
+  #begin(at: number): void {
+    this.#start = at
+    this.#calls = []
+    this.#isAligned = true
+  }
+
+  #forget({ entry }: KeyStep): void {
+    this.#allowed = Number.POSITIVE_INFINITY
+    this.#start = Number.NEGATIVE_INFINITY
+    this.#calls = []
+    this.#isAligned = entry?.type === 'setting' && entry.change === 'reset'
+  }
+
+  #take(step: KeyStep): void {
+    const { key } = this.course
+    if (step.at >= this.#start + this.#period) {
+      // A pause as long as a period: whatever had begun before has ended.
+      const hadPause = Number.isFinite(this.#start) && step.at >= (this.#calls.at(-1)?.at ?? this.#start) + this.#period
+      this.#isAligned ||= hadPause
+      this.#start = step.at
+      this.#calls = []
+    }
+    this.#calls.push(step)
+    const allowed = this.#isAligned ? this.#allowed : 2 * this.#allowed
+    if (this.#calls.length <= allowed) return
+    this.findings.broken(
+      `${this.#calls.length} calls of flow-control key ${key} started within ${this.#period / 1000} s; its rate is ${this.#allowed}`,
+      ...this.#calls.slice(-6).map(({ entry }) => entry),
+    )
   }
 }

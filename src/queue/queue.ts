@@ -199,7 +199,7 @@ export class Queue {
   load(dump: QueueDump): void {
     const before = this.#holdings
     this.#holdings = this.#fresh()
-    this.#note('service', 'queue', 'reset')
+    this.#note('service', 'queue', 'loaded')
     try {
       loadInto(this, dump)
     } catch (error) {
