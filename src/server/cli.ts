@@ -20,6 +20,14 @@ const programs: Readonly<Record<string, Row>> = {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
     load: () => import('./programs/serve.js'),
   },
+  env: {
+    description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
+    load: () => import('./programs/env.js'),
+  },
+  doctor: {
+    description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
+    load: () => import('./programs/doctor.js'),
+  },
 }
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */

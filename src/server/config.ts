@@ -1,8 +1,10 @@
-import type { StringArgDef } from 'citty'
+import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { VocabularyName } from '../http/vocabulary.js'
 import { type ClockMode, instant } from '../kernel/clock.js'
+import { publicCredentials, userOf } from '../queue/credentials.js'
 import { defaultStart } from '../sandbox.js'
-import { UsageError } from './program.js'
+import type { ServerLimits } from './limits.js'
+import { type Given, textOf, UsageError } from './program.js'
 import type { ServerOptions } from './server.js'
 
 export const defaultHost = 'localhost'
@@ -23,9 +25,20 @@ type Name =
   | 'mgmt-user'
   | 'mgmt-key'
   | 'deliver'
+  | 'dev-user'
+  | 'control-token'
+  | 'log'
+  | 'max-body'
+  | 'max-streams'
+  | 'max-tenants'
+  | 'max-entries'
+  | 'i-know'
+
+/** As their tokens name them. */
+const publicUsers = publicCredentials.map(({ token }) => userOf(token))
 
 /** The options of `stuntdouble serve`. */
-export const serveArguments: Readonly<Record<Name, StringArgDef & { type: 'string' }>> = {
+export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'string' }) | BooleanArgDef>> = {
   host: { type: 'string', valueHint: 'ADDRESS', default: defaultHost, description: 'address to listen on' },
   port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 takes a free one' },
   vocabulary: {
@@ -50,9 +63,23 @@ export const serveArguments: Readonly<Record<Name, StringArgDef & { type: 'strin
     default: 'loopback',
     description: 'hosts that deliveries may reach',
   },
+  'dev-user': {
+    type: 'string',
+    valueHint: publicUsers.join('|'),
+    description: "a user of the vendor's own development server, whose token and keys are public",
+  },
+  'control-token': {
+    type: 'string',
+    valueHint: 'T',
+    description: 'what the control API asks for; random where other machines can call',
+  },
+  log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
+  'max-body': { type: 'string', valueHint: 'BYTES', description: 'bytes of one request' },
+  'max-streams': { type: 'string', valueHint: 'N', description: 'event streams at once' },
+  'max-tenants': { type: 'string', valueHint: 'N', description: 'tenants at once' },
+  'max-entries': { type: 'string', valueHint: 'N', description: 'entries of the traffic log of each tenant' },
+  'i-know': { type: 'boolean', description: 'start although NODE_ENV is production' },
 }
-
-type Given = Readonly<Record<string, unknown>>
 
 /** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
 export function serverOptions(given: Given): ServerOptions {
@@ -65,7 +92,12 @@ export function serverOptions(given: Given): ServerOptions {
     seed: text('seed', given)!,
     startAt: startAt(text('start-at', given), clock),
     deliver: deliver(text('deliver', given)!),
+    ...devUser(text('dev-user', given)),
+    ...limits(given),
+    ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
+    iKnow: given['i-know'] === true,
     ...named(given, {
+      controlToken: 'control-token',
       storeToken: 'store-token',
       readonlyToken: 'readonly-token',
       queueToken: 'queue-token',
@@ -78,10 +110,32 @@ export function serverOptions(given: Given): ServerOptions {
 }
 
 function text(name: Name, given: Given): string | undefined {
-  const value = given[name]
-  if (value === undefined) return undefined
-  if (typeof value === 'string' && value !== '') return value
-  throw new UsageError(`--${name} needs a value: --${name} ${serveArguments[name].valueHint}.`)
+  return textOf(given, name, serveArguments[name].valueHint ?? '')
+}
+
+function devUser(
+  name: string | undefined,
+): Pick<ServerOptions, 'queueToken' | 'signingKey' | 'nextSigningKey'> | undefined {
+  if (name === undefined) return undefined
+  const user = publicCredentials[publicUsers.indexOf(name)]
+  if (user === undefined) {
+    throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
+  }
+  return { queueToken: user.token, signingKey: user.current, nextSigningKey: user.next }
+}
+
+function limits(given: Given): Pick<ServerOptions, 'limits'> {
+  const of = { body: 'max-body', streams: 'max-streams', tenants: 'max-tenants', entries: 'max-entries' } as const
+  const set: { -readonly [Limit in keyof ServerLimits]?: number } = {}
+  for (const [limit, name] of Object.entries(of) as [keyof ServerLimits, Name][]) {
+    const value = text(name, given)
+    if (value === undefined) continue
+    if (!/^[1-9]\d{0,14}$/.test(value)) {
+      throw new UsageError(`--${name} is a whole number from 1 on, not ${JSON.stringify(value)}.`)
+    }
+    set[limit] = Number(value)
+  }
+  return { limits: set }
 }
 
 function oneOf<const T extends string>(name: Name, given: Given, values: readonly T[]): T {

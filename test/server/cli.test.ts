@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,7 @@ const program = join(place, 'cli.mjs')
 // The program as it will run, without waiting for a whole build.
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+  copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
   await build({ ...options, entryPoints: [join(root, 'src/server/cli.ts')], outfile: program })
 })
@@ -173,7 +174,7 @@ describe('a mistake is one sentence and exit code 2', () => {
   test.each([
     [
       ['serve', '--prot', '1'],
-      /^stuntdouble: There is no option --prot\. serve takes --host, --port, .*--deliver\.\n$/,
+      /^stuntdouble: There is no option --prot\. serve takes --host, --port, .*--deliver, .*--i-know\.\n$/,
     ],
     [['serve', '--startAt', '2030-01-01'], /There is no option --startAt\./],
     [['serve', '--no-port'], /There is no option --no-port\./],
@@ -189,15 +190,87 @@ describe('a mistake is one sentence and exit code 2', () => {
       ['serve', '--deliver', 'http://shop.test/a'],
       /--deliver is loopback, none, any or hosts with commas between them/,
     ],
+    [['serve', '--max-tenants', 'many'], /--max-tenants is a whole number from 1 on, not "many"\./],
+    [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
+    [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
-    [['sevre'], /There is no command sevre\. Commands: serve\./],
-    [['--port', '1'], /There is no option --port\. Commands: serve\./],
+    [['sevre'], /There is no command sevre\. Commands: serve, .*\./],
+    [['--port', '1'], /There is no option --port\. Commands: serve, .*\./],
   ])('%j', async (args, sentence) => {
     const { code, out, err } = await run(...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(sentence)
     expect(err.trimEnd().split('\n')).toHaveLength(1)
   })
+})
+
+describe('env', () => {
+  test.each([
+    ['shell', /^export QSTASH_TOKEN='te"st \$x'$/m],
+    ['dotenv', /^QSTASH_TOKEN="te\\"st \\\$x"$/m],
+    ['github', /^QSTASH_TOKEN=te"st \$x$/m],
+    ['powershell', /^\$env:QSTASH_TOKEN = 'te"st \$x'$/m],
+    ['json', /"QSTASH_TOKEN": "te\\"st \$x"/],
+  ])('prints the lines that a running server wants, for %s', async (format, line) => {
+    const { ready } = started('serve', '--port', '0', '--vocabulary', 'upstash', '--queue-token', 'te"st $x')
+    const url = /(http:\S+)\/main\/store/.exec(await ready)![1]!
+    const { code, out } = await run('env', '--url', url, '--tenant', 'w1', '--format', format)
+    expect(code).toBe(0)
+    expect(out).toMatch(line)
+    expect(out).toContain(`${url}/w1/store`)
+  })
+
+  test('a shell takes what is printed for it', async () => {
+    const { ready } = started('serve', '--port', '0', '--store-token', `it's "$HOME"`)
+    const url = /(http:\S+)\/main\/store/.exec(await ready)![1]!
+    const { out } = await run('env', '--url', url)
+    const told = execFileSync('sh', ['-c', `${out}\nprintf %s "$SERVICE_REDIS_REST_TOKEN"`], { encoding: 'utf8' })
+    expect(told).toBe(`it's "$HOME"`)
+  })
+})
+
+describe('doctor', () => {
+  test('finds a real host and tells what to do', async () => {
+    const real = { UPSTASH_REDIS_REST_URL: 'https://eu1-real.upstash.io', QSTASH_URL: '' }
+    const { code, out } = await withEnv(real, () => run('doctor'))
+    expect(code).toBe(1)
+    expect(out).toMatch(/^✗ {2}UPSTASH_REDIS_REST_URL in the environment is eu1-real\.upstash\.io, the real service/m)
+  })
+
+  test('is content with a machine where all is well', async () => {
+    const { code, out } = await withEnv({ UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:4010/main/store' }, () =>
+      run('doctor'),
+    )
+    expect(out).toMatch(/^✓ {2}Node \d/m)
+    expect(out).toMatch(/^✓ {2}vitest 5\./m)
+    expect(out).toMatch(/^✓ {2}UPSTASH_REDIS_REST_URL in the environment is 127\.0\.0\.1$/m)
+    expect(code).toBe(0)
+  })
+})
+
+async function withEnv<T>(values: Record<string, string>, work: () => Promise<T>): Promise<T> {
+  const before = Object.keys(values).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, values)
+  try {
+    return await work()
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+}
+
+test('the log of requests is JSON on lines, without secrets', async () => {
+  const { ready, child, ended } = started('serve', '--port', '0', '--store-token', 'secret', '--log')
+  const origin = /(http:\S+)\/main\/store/.exec(await ready)?.[1]
+  await (await fetch(`${origin}/main/store/ping?_token=secret`)).text()
+  child.kill('SIGTERM')
+  const { out } = await ended
+  const lines = out.split('\n').filter((line) => line.startsWith('{'))
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { method: 'GET', path: '/main/store/ping?_token=***', status: 200 },
+  ])
 })
 
 test.each([[[]], [['--help']], [['help']]])('usage is shown for %j', async (args) => {
