@@ -459,7 +459,7 @@ export class Queue {
     this.courier.advanceLane(lane)
   }
 
-  upsertQueue(name: string, parallelism: number, paused: boolean | undefined): void {
+  upsertQueue(name: string, parallelism: number, paused?: boolean | undefined): void {
     const lane = this.lanes.upsert(name, parallelism, paused)
     this.#note('queue', name, 'set', { parallelism, paused: lane.paused })
     this.courier.advanceLane(lane)
