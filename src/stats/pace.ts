@@ -11,6 +11,9 @@ export interface Stretch {
 /** Sums of decimals like 0.1 end just below the whole number that they mean. */
 const slack = 1e-6
 
+/** More than one report asks for. */
+const remembered = 1000
+
 /**
  * Something that happens at a known pace, which changes at known times. Its total is known for every instant, so that
  * a count between two instants costs the same whatever lies between, and counts of neighbouring intervals add up.
@@ -23,6 +26,8 @@ export class Pace {
   readonly #totals: readonly number[]
   readonly #random: Random
   readonly #isJittered: boolean
+  /** Totals at full minutes: several series of a report, and most reports, ask for the same. */
+  readonly #atMinutes = new Map<number, number>()
 
   /**
    * @param changes ascending, `origin` among them
@@ -40,6 +45,13 @@ export class Pace {
   /** How often it happened between two instants: whole, never negative. */
   count(from: number, until: number): number {
     return from >= until ? 0 : this.#whole(until) - this.#whole(from)
+  }
+
+  /** How often it happened between one edge and the next. */
+  counts(edges: readonly number[]): number[] {
+    const totals = edges.map((at, index) => (index > 0 && at === edges[index - 1] ? undefined : this.#whole(at)))
+    for (let index = 1; index < totals.length; index++) totals[index] ??= totals[index - 1]
+    return totals.slice(1).map((total, index) => total! - totals[index]!)
   }
 
   /** The same, not cut to whole numbers. */
@@ -73,11 +85,21 @@ export class Pace {
     return part === 0 ? start : start + (this.#atMinute(number + 1) - start) * part
   }
 
+  #atMinute(number: number): number {
+    let total = this.#atMinutes.get(number)
+    if (total === undefined) {
+      if (this.#atMinutes.size >= remembered) this.#atMinutes.clear()
+      total = this.#shaken(number)
+      this.#atMinutes.set(number, total)
+    }
+    return total
+  }
+
   /**
    * The total at a full minute, moved by at most half of what happens in the quieter one of the two minutes around it:
    * so no minute loses more than it has, and the minutes still add up.
    */
-  #atMinute(number: number): number {
+  #shaken(number: number): number {
     const at = number * minute
     const total = this.#total(at)
     const { jitter } = this.#stretch(this.#indexAt(at))

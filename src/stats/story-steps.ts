@@ -201,6 +201,9 @@ export function checkSteps(steps: readonly unknown[], words: StoryWords): void {
     v.strictObject({ kind: v.literal('latencies'), of: v.strictObject(allFigures), ...when, ...jitter }),
   ])
   for (const step of steps) {
+    if (words.operations.length === 0 && (step as Partial<SearchStep> | null)?.kind === 'latencies') {
+      throw new TypeError(`${words.caller} knows no latencies: the queue's statistics do not tell any.`)
+    }
     const result = v.safeParse(schema, step)
     if (!result.success) throw refusal(step, result.issues[0], words)
     checkNames(result.output as QueueStep | SearchStep, words)
@@ -220,10 +223,7 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
   return new TypeError(`${caller} cannot use the step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
 }
 
-function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, operations, counters }: StoryWords): void {
-  if (step.kind === 'latencies' && operations.length === 0) {
-    throw new TypeError(`${caller} knows no latencies: the queue's statistics do not tell any.`)
-  }
+function checkNames(step: QueueStep | SearchStep, { caller, rates, levels, counters }: StoryWords): void {
   if (step.kind === 'steady') {
     const negative = Object.entries(step.rates).find(([name, rate]) => rate < 0 && name !== 'growth')
     if (negative) throw new RangeError(`${caller}: ${negative[0]} cannot be ${negative[1]}: give 0 or more.`)

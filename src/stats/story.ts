@@ -106,11 +106,13 @@ export class Story {
   /** How often something happened in each interval, up to now. */
   series(name: string, { from, interval, points }: Grid): number[] {
     const [now, pace] = [this.#options.now(), this.#rate(name)]
-    return Array.from({ length: points }, (_, index) => {
-      const start = from + index * interval
-      const end = Math.min(start + interval, now)
-      // The figures of a day are running totals, and those begin anew.
-      return pace.count(interval === day ? this.#since(name, start, end) : start, end)
+    const edges = Array.from({ length: points + 1 }, (_, index) => Math.min(from + index * interval, now))
+    const counts = pace.counts(edges)
+    // The figures of a day are running totals, and those begin anew.
+    if (interval !== day || this.#resets.length === 0) return counts
+    return counts.map((_, index) => {
+      const [start, end] = [edges[index]!, edges[index + 1]!]
+      return pace.count(this.#since(name, start, end), end)
     })
   }
 
