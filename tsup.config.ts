@@ -13,11 +13,12 @@ const entries: Record<string, string> = {
   'jest/extend': 'matchers/jest.ts',
 }
 
-/** Without a CommonJS twin: a program, and what needs vitest, which is a module only. */
+/** Without a CommonJS twin: a program, and what needs vitest or @msw/data, which are modules only. */
 const moduleEntries: Record<string, string> = {
   cli: 'src/server/cli.ts',
   vitest: 'fixtures/vitest.ts',
   'vitest/extend': 'matchers/vitest.ts',
+  collections: 'fixtures/collections.ts',
 }
 
 const common: Options = {

@@ -250,82 +250,87 @@ const sent = {
 }
 const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
 
-const dumpSchema = v.object({
+/** What each list of a dump is made of. */
+export const dumpedRows: {
+  readonly urlGroups: v.GenericSchema<unknown, DumpedGroup>
+  readonly queues: v.GenericSchema<unknown, DumpedQueue>
+  readonly flowControlKeys: v.GenericSchema<unknown, DumpedFlowKey>
+  readonly schedules: v.GenericSchema<unknown, DumpedSchedule>
+  readonly messages: v.GenericSchema<unknown, DumpedMessage>
+  readonly deadLetters: v.GenericSchema<unknown, DumpedDeadLetter>
+} = {
+  urlGroups: v.object({
+    name: v.string(),
+    createdAt: time,
+    updatedAt: time,
+    endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })),
+    defaults: v.optional(texts),
+    contentType: v.optional(v.string()),
+  }),
+  queues: v.object({
+    name: v.string(),
+    createdAt: time,
+    updatedAt: time,
+    parallelism: v.pipe(count, v.minValue(1)),
+    paused: v.boolean(),
+  }),
+  flowControlKeys: v.object({
+    key: v.string(),
+    parallelism: v.optional(count),
+    rate: v.optional(count),
+    period: v.pipe(count, v.minValue(1)),
+    pinnedParallelism: v.boolean(),
+    pinnedRate: v.boolean(),
+    paused: v.boolean(),
+    rateCount: count,
+    ratePeriodStart: v.optional(time),
+  }),
+  schedules: v.object({
+    ...sent,
+    id: v.string(),
+    cron: v.string(),
+    destination: v.string(),
+    createdAt: time,
+    paused: v.boolean(),
+    lastTime: v.optional(time),
+    lastMessages: v.array(v.string()),
+  }),
+  messages: v.object({
+    ...sent,
+    id: v.string(),
+    kind: v.picklist(['message', 'callback', 'failure-callback']),
+    url: v.string(),
+    state: v.picklist(states),
+    createdAt: time,
+    notBefore: time,
+    due: time,
+    retried: count,
+    wait: v.optional(v.object({ delay: count, reason: v.string() })),
+    urlGroup: v.optional(v.string()),
+    endpointName: v.optional(v.string()),
+    scheduleId: v.optional(v.string()),
+    source: v.optional(v.string()),
+  }),
+  deadLetters: v.object({
+    id: v.pipe(v.string(), v.regex(/^\d+-\d+$/)),
+    time,
+    message: v.string(),
+    status: count,
+    headers: v.array(v.tuple([v.string(), v.string()])),
+    body: portable,
+    error: v.optional(v.string()),
+  }),
+}
+
+const dumpSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   format: v.literal('stuntdouble/queue'),
   version: v.literal(1),
-  urlGroups: v.array(
-    v.object({
-      name: v.string(),
-      createdAt: time,
-      updatedAt: time,
-      endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })),
-      defaults: v.optional(texts),
-      contentType: v.optional(v.string()),
-    }),
-  ),
-  queues: v.array(
-    v.object({
-      name: v.string(),
-      createdAt: time,
-      updatedAt: time,
-      parallelism: v.pipe(count, v.minValue(1)),
-      paused: v.boolean(),
-    }),
-  ),
-  flowControlKeys: v.array(
-    v.object({
-      key: v.string(),
-      parallelism: v.optional(count),
-      rate: v.optional(count),
-      period: v.pipe(count, v.minValue(1)),
-      pinnedParallelism: v.boolean(),
-      pinnedRate: v.boolean(),
-      paused: v.boolean(),
-      rateCount: count,
-      ratePeriodStart: v.optional(time),
-    }),
-  ),
-  schedules: v.array(
-    v.object({
-      ...sent,
-      id: v.string(),
-      cron: v.string(),
-      destination: v.string(),
-      createdAt: time,
-      paused: v.boolean(),
-      lastTime: v.optional(time),
-      lastMessages: v.array(v.string()),
-    }),
-  ),
-  messages: v.array(
-    v.object({
-      ...sent,
-      id: v.string(),
-      kind: v.picklist(['message', 'callback', 'failure-callback']),
-      url: v.string(),
-      state: v.picklist(states),
-      createdAt: time,
-      notBefore: time,
-      due: time,
-      retried: count,
-      wait: v.optional(v.object({ delay: count, reason: v.string() })),
-      urlGroup: v.optional(v.string()),
-      endpointName: v.optional(v.string()),
-      scheduleId: v.optional(v.string()),
-      source: v.optional(v.string()),
-    }),
-  ),
-  deadLetters: v.array(
-    v.object({
-      id: v.pipe(v.string(), v.regex(/^\d+-\d+$/)),
-      time,
-      message: v.string(),
-      status: count,
-      headers: v.array(v.tuple([v.string(), v.string()])),
-      body: portable,
-      error: v.optional(v.string()),
-    }),
-  ),
+  urlGroups: v.array(dumpedRows.urlGroups),
+  queues: v.array(dumpedRows.queues),
+  flowControlKeys: v.array(dumpedRows.flowControlKeys),
+  schedules: v.array(dumpedRows.schedules),
+  messages: v.array(dumpedRows.messages),
+  deadLetters: v.array(dumpedRows.deadLetters),
 })
 
 /** Fills an empty queue. Throws TypeError for what is no dump, or does not fit together. */

@@ -158,7 +158,7 @@ const parts: readonly Part[] = [
     name: 'fixtures',
     files: /^fixtures\//,
     may: [...everything, 'adapters', 'matchers', 'player', 'types of server'],
-    packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', 'fast-check', '@msw/data'],
+    packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', 'fast-check', '@msw/data', 'valibot'],
   },
 ]
 
