@@ -207,6 +207,14 @@ export class Sandbox {
     env[environment.queueToken] = this.tokens.queue
     env[environment.queueCurrentSigningKey] = current
     env[environment.queueNextSigningKey] = next
+    // A client that was told a region reads the names of that region, and the plain ones where there are none.
+    for (const [region, address] of Object.entries(this.addresses.regions)) {
+      const prefix = region.replaceAll('-', '_').toUpperCase()
+      env[`${prefix}_${environment.queueUrl}`] = address
+      env[`${prefix}_${environment.queueToken}`] = this.tokens.queue
+      env[`${prefix}_${environment.queueCurrentSigningKey}`] = current
+      env[`${prefix}_${environment.queueNextSigningKey}`] = next
+    }
     return env
   }
 
@@ -332,13 +340,22 @@ export class Sandbox {
       statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
     ] as Service[]
     const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
+    const store = new DirectStore(journal)
     const view = new TrafficView(traffic, {
       seed: options.seed ?? 1,
       now: () => clock.now(),
       headerPrefix: vocabulary.headerPrefix,
       addresses: { ...this.addresses },
+      secrets: () => this.#secrets(queue),
+      store,
     })
-    return { clock, random, traffic: view, store: new DirectStore(journal), destinations, queue, stats, exchange }
+    return { clock, random, traffic: view, store, destinations, queue, stats, exchange }
+  }
+
+  /** Every token and key of this world, now or before. */
+  #secrets({ keys }: Queue): readonly string[] {
+    const tokens = [this.#initialTokens, this.tokens].map(({ mgmtUser: _, ...secret }) => Object.values(secret))
+    return [...tokens.flat(), keys.current, keys.next, ...keys.former]
   }
 
   #buildStore(clock: VirtualClock, random: Random, traffic: Traffic): Journal {

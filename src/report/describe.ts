@@ -1,8 +1,10 @@
 import { type Bytes, text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
-import type { AttemptOutcome, Entry, EntryOf } from '../kernel/traffic.js'
+import type { AttemptOutcome, Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
 import { timeSeenFrom } from './instants.js'
+import { hidden, type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
+import { storeChangeLines } from './store-changes.js'
 
 /** How entries are worded. */
 export interface Wording {
@@ -10,6 +12,8 @@ export interface Wording {
   readonly bodies: number
   /** The name of a message. */
   readonly name: (messageId: string) => string
+  /** What is hidden. Default: what looks like a secret. */
+  readonly redaction?: Redaction
 }
 
 /** One entry in words: what happened on one line, and why and until when something waits on the following ones. */
@@ -26,11 +30,16 @@ const urlLength = 200
  * @param told the reason for waiting that was told at the end of the message's last attempt
  */
 export function describeEntry(entry: Entry, wording: Wording, told?: string): Description {
+  const { redaction = standardRedaction } = wording
+  const urlOf = (url: string): string => urlText(url, redaction)
   switch (entry.type) {
     case 'request':
       return request(entry, wording)
     case 'command':
-      return { head: `${commandLine(entry.argv)}${via(entry)} → ${outcomeOfCommand(entry)}`, details: [] }
+      return {
+        head: `${commandLine(entry.argv, redaction)}${via(entry)} → ${outcomeOfCommand(entry, redaction)}`,
+        details: [],
+      }
     case 'keyspace':
       return { head: `key ${quoted(text(entry.key), wordLength)}: ${plainText(entry.event)}`, details: [] }
     case 'published':
@@ -44,16 +53,16 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
       }
     case 'dead-letter':
       return {
-        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlText(entry.url)}, ${answerText(entry.status, entry.error)}`,
+        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlOf(entry.url)}, ${answerText(entry.status, entry.error)}`,
         details: [],
       }
     case 'workflow':
       return {
-        head: `workflow run ${plainText(entry.runId)} of ${urlText(entry.url)}: ${plainText(entry.state)}`,
+        head: `workflow run ${plainText(entry.runId)} of ${urlOf(entry.url)}: ${plainText(entry.state)}`,
         details: [],
       }
     case 'setting':
-      return { head: setting(entry), details: [] }
+      return { head: redaction.text(setting(entry)), details: [] }
     case 'flow-control':
       return { head: flowDecision(entry, wording), details: [] }
     case 'clock':
@@ -62,11 +71,11 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
       return { head: droppedText(entry), details: [] }
     case 'fault':
       return {
-        head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlText(entry.target)}` : ''}`,
+        head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
         details: [],
       }
     default:
-      return { head: anyFields(entry), details: [] }
+      return { head: redaction.text(anyFields(entry)), details: [] }
   }
 }
 
@@ -95,24 +104,34 @@ export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'co
   return `${count === 1 ? '1 earlier entry was' : `${count} earlier entries were`} dropped: the log keeps ${kept}`
 }
 
-export function urlText(url: string): string {
-  return excerpt(url, urlLength)
+export function urlText(url: string, redaction: Redaction = standardRedaction): string {
+  const start = redaction.url(url.slice(0, 8192))
+  return excerpt(url.length > 8192 ? start + url.slice(8192) : start, urlLength)
 }
 
 /** A command as one would type it. */
-export function commandLine(argv: readonly Bytes[]): string {
-  const shown = argv.slice(0, 16).map((word) => quoted(text(word), wordLength))
+export function commandLine(argv: readonly Bytes[], redaction: Redaction = standardRedaction): string {
+  const words = argv.slice(0, 16).map((word) => text(word))
+  const shown = redaction.isSecretCommand(words)
+    ? redaction.words(words).map((word) => quoted(word, wordLength))
+    : words.map((word) => quoted(word, wordLength, (given) => redaction.text(given)))
   if (argv.length > shown.length) shown.push(`… (${argv.length} words)`)
   return shown.join(' ')
 }
 
-export function outcomeOfCommand(entry: EntryOf<'command'>): string {
-  return entry.error === undefined ? replyText(entry.reply) : `error: ${excerpt(entry.error, 200)}`
+export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction = standardRedaction): string {
+  if (entry.error !== undefined) return `error: ${excerpt(errorText(entry, redaction), 200)}`
+  return redaction.hidesReply(entry.argv) ? hidden : replyText(entry.reply, redaction)
+}
+
+function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
+  const words = entry.argv.slice(0, 64).map((word) => text(word))
+  return redaction.errorOf(words, entry.error!)
 }
 
 /** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
 export function answerText(status: number, error: string | undefined): string {
-  const reason = error === undefined ? '' : excerpt(error, 200)
+  const reason = error === undefined ? '' : excerpt(standardRedaction.text(error), 200)
   if (status === 0) return reason ? `no answer: ${reason}` : 'no answer'
   if (reason === '' || reason === String(status)) return String(status)
   return reason.startsWith(`${status} `) ? reason : `${status} (${reason})`
@@ -134,13 +153,25 @@ function setting(entry: EntryOf<'setting'>): string {
 
 function request(entry: EntryOf<'request'>, wording: Wording): Description {
   const { answer } = entry
+  const redaction = wording.redaction ?? standardRedaction
+  const { url, fields } = redaction.request(entry)
   const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
   if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
-    details.push(`answer: ${excerptBytes(answer.body, wording.bodies)}`)
+    details.push(`answer: ${bodyText(answer.body, wording, fields)}`)
   }
-  return { head: `${plainText(entry.method)} ${urlText(entry.url)} → ${end}${took}`, details }
+  return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
+}
+
+/** The start of a body; of what its publisher hides nothing. */
+function bodyText(
+  body: Bytes,
+  { bodies, redaction = standardRedaction }: Wording,
+  fields: HiddenFields | undefined,
+): string {
+  if (fields?.body === true || redaction.hidesBodies) return hidden
+  return excerptBytes(body, bodies, (given) => redaction.text(given))
 }
 
 function via(entry: EntryOf<'command'>): string {
@@ -151,16 +182,16 @@ function published(entry: EntryOf<'published'>, wording: Wording): Description {
   const of = entry.sourceMessageId === undefined ? '' : ` about ${wording.name(entry.sourceMessageId)}`
   const kind = entry.kind === 'message' ? 'published' : `${entry.kind.replace('-', ' ')}${of}:`
   const method = entry.method === 'POST' ? '' : `${plainText(entry.method)} `
-  const traits = traitsOf(entry)
-  const head = `${kind} ${wording.name(entry.messageId)} to ${method}${urlText(entry.url)}${traits}`
+  const traits = traitsOf(entry, wording.redaction)
+  const head = `${kind} ${wording.name(entry.messageId)} to ${method}${urlText(entry.url, wording.redaction)}${traits}`
   const details: string[] = []
-  if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${excerptBytes(entry.body, wording.bodies)}`)
+  if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${bodyText(entry.body, wording, entry.redact)}`)
   if (entry.deduplicated) details.push('a duplicate: accepted under the id of the first one, not delivered again')
   else if (entry.notBefore > entry.at) details.push(`waits ${waitText(entry.at, entry.notBefore)}: as published`)
   return { head, details }
 }
 
-function traitsOf(entry: EntryOf<'published'>): string {
+function traitsOf(entry: EntryOf<'published'>, redaction: Redaction | undefined): string {
   const traits: (string | false | undefined)[] = [
     entry.maxRetries === 1 ? '1 retry' : `${entry.maxRetries} retries`,
     entry.urlGroup !== undefined &&
@@ -171,8 +202,8 @@ function traitsOf(entry: EntryOf<'published'>): string {
     entry.labels !== undefined &&
       entry.labels.length > 0 &&
       `label ${entry.labels.map((label) => quoted(label, wordLength)).join(' ')}`,
-    entry.callback !== undefined && `callback ${urlText(entry.callback)}`,
-    entry.failureCallback !== undefined && `failure callback ${urlText(entry.failureCallback)}`,
+    entry.callback !== undefined && `callback ${urlText(entry.callback, redaction)}`,
+    entry.failureCallback !== undefined && `failure callback ${urlText(entry.failureCallback, redaction)}`,
   ]
   return traits
     .filter(Boolean)
@@ -193,8 +224,9 @@ function attempt(entry: EntryOf<'attempt'>, wording: Wording, told: string | und
   if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why)) details.push(`because: ${excerpt(entry.why, 300)}`)
   if (outcome?.note) details.push(excerpt(outcome.note, 600))
   if (outcome !== undefined) details.push(...consequence(outcome, wording))
+  if (entry.store !== undefined) details.push(...storeChangeLines(entry.store, wording.redaction))
   return {
-    head: `${count} of ${kind}${wording.name(entry.messageId)} to ${method}${urlText(entry.url)} → ${end}`,
+    head: `${count} of ${kind}${wording.name(entry.messageId)} to ${method}${urlText(entry.url, wording.redaction)} → ${end}`,
     details,
   }
 }
@@ -213,7 +245,7 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
 function consequence(outcome: AttemptOutcome, wording: Wording): string[] {
   const lines: string[] = []
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '') {
-    lines.push(`answer: ${excerptBytes(outcome.body, wording.bodies)}`)
+    lines.push(`answer: ${bodyText(outcome.body, wording, undefined)}`)
   }
   const { next } = outcome
   if (next !== undefined && outcome.state === 'CANCELLED') {
@@ -226,11 +258,11 @@ function consequence(outcome: AttemptOutcome, wording: Wording): string[] {
   return lines
 }
 
-function replyText(reply: unknown): string {
+function replyText(reply: unknown, redaction: Redaction): string {
   if (reply === null || reply === undefined) return 'nil'
-  if (typeof reply === 'string') return quoted(text(reply as Bytes), wordLength)
+  if (typeof reply === 'string') return quoted(text(reply as Bytes), wordLength, (given) => redaction.text(given))
   if (Array.isArray(reply)) {
-    const shown = reply.slice(0, 8).map(replyText)
+    const shown = reply.slice(0, 8).map((item) => replyText(item, redaction))
     if (reply.length > shown.length) shown.push(`… (${reply.length} items)`)
     return `[${shown.join(', ')}]`
   }

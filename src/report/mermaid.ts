@@ -1,10 +1,11 @@
 import type { Entry } from '../kernel/traffic.js'
 import { dateOf, timeOf } from './instants.js'
+import type { Redaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
 
 /** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
-export function mermaidDiagram(entries: readonly Entry[]): string {
-  const story = storyOf(entries)
+export function mermaidDiagram(entries: readonly Entry[], redaction?: Redaction): string {
+  const story = storyOf(entries, redaction)
   const ids = new Map(story.participants.map((name, index) => [name, `p${index}`]))
   const lines = ['sequenceDiagram']
   for (const [name, id] of ids) lines.push(`  participant ${id} as ${mermaidText(name)}`)

@@ -27,11 +27,19 @@ export function excerpt(given: string, most: number): string {
   return `${plainText(cut(given, most))}… (${given.length} chars)`
 }
 
+/** Chars that are looked at for secrets beyond those that are shown: a secret is not cut in two. */
+const margin = 8192
+
 /** At most so many bytes, as text when they spell one; a longer value ends in `…` and its full length. */
-export function excerptBytes(bytes: Bytes, most: number): string {
+export function excerptBytes(bytes: Bytes, most: number, redact: (given: string) => string = same): string {
   if (!readable(bytes)) return `${bytes.length} bytes that are no text`
-  if (bytes.length <= most) return plainText(text(bytes))
-  return `${plainText(cut(text(bytes), most))}… (${bytes.length} bytes)`
+  if (bytes.length <= most) return plainText(redact(text(bytes)))
+  const start = redact(text(bytes.slice(0, most + margin) as Bytes))
+  return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
+}
+
+function same(given: string): string {
+  return given
 }
 
 /** Whether bytes are worth showing as text: valid UTF-8 without a zero byte. */
@@ -40,16 +48,19 @@ function readable(bytes: Bytes): boolean {
 }
 
 /** A word as a person would type it: bare when that is unambiguous, else in the quotes that need less escaping. */
-export function quoted(given: string, most: number): string {
-  if (given !== '' && given.length <= most && /^[^\s"'\\]+$/.test(given) && plainText(given) === given) return given
-  const shown = given.length <= most ? given : cut(given, most)
+export function quoted(given: string, most: number, redact: (given: string) => string = same): string {
+  const isLong = given.length > most
+  const safe = redact(given.length > most + margin ? given.slice(0, most + margin) : given)
+  if (safe !== '' && !isLong && /^[^\s"'\\]+$/.test(safe) && plainText(safe) === safe) return safe
+  const shown = isLong ? cut(safe, most) : safe
   const mark = shown.includes('"') && !shown.includes("'") ? "'" : '"'
   const body = plainText(shown.replaceAll('\\', '\\\\').replaceAll(mark, `\\${mark}`))
-  return given.length <= most ? mark + body + mark : `${mark}${body}…${mark} (${utf8(given).length} bytes)`
+  return isLong ? `${mark}${body}…${mark} (${utf8(given).length} bytes)` : mark + body + mark
 }
 
 /** The first chars of a text, never half of a surrogate pair. */
 function cut(given: string, most: number): string {
+  if (given.length <= most) return given
   const code = given.charCodeAt(most - 1)
   return given.slice(0, code >= 0xd800 && code < 0xdc00 ? most - 1 : most)
 }

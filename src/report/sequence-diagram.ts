@@ -1,8 +1,9 @@
 import { text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
-import { answerText, commandLine, outcomeOfCommand, waitText } from './describe.js'
+import { answerText, commandLine, droppedText, outcomeOfCommand, waitText } from './describe.js'
 import { shortNames } from './names.js'
+import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'
 
 /** One line of a story between participants, before it is drawn. All texts are safe to print. */
@@ -32,14 +33,14 @@ const mostDestinations = 4
 const otherDestinations = 'other destinations'
 
 /** What the entries tell about who spoke to whom. Answers stand where they arrived in time. */
-export function storyOf(entries: readonly Entry[]): Story {
-  const names = destinationNames(entries)
+export function storyOf(entries: readonly Entry[], redaction: Redaction = standardRedaction): Story {
+  const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
   const commands = commandsByRequest(entries)
   const steps: (Step & { order: number })[] = []
   const add = (step: Step, order: number): void => void steps.push({ ...step, order })
   for (const entry of entries) {
-    if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add)
+    if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add, redaction)
     else if (entry.type === 'attempt') attemptSteps(entry, names(entry.url), short, add)
     else if (entry.type === 'dead-letter') {
       add(note(entry.at, 'queue', `dead letter ${plainText(entry.dlqId)}: ${short(entry.messageId)}`), entry.seq)
@@ -50,9 +51,16 @@ export function storyOf(entries: readonly Entry[]): Story {
         note(entry.at, sideOf(entry.point), `fault ${plainText(entry.fault)} at ${plainText(entry.point)}`),
         entry.seq,
       )
+    } else if (entry.type === 'setting') {
+      add(note(entry.at, 'queue', `${entry.of} ${excerpt(entry.name, 40)} ${plainText(entry.change)}`), entry.seq)
+    } else if (entry.type === 'flow-control') {
+      const what = `${entry.decision} by flow control: ${excerpt(entry.reason, 80)}`
+      add(note(entry.at, 'queue', `${short(entry.messageId)} ${what}`), entry.seq)
+    } else if (entry.type === 'dropped') {
+      add(note(entry.at, application, droppedText(entry)), entry.seq)
     } else if (entry.type === 'published') publishedSteps(entry, short, add)
     else if (entry.type === 'command' && entry.via === 'direct') {
-      add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv), 60)}`), entry.seq)
+      add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
     }
   }
   // An answer stands behind everything that was logged before it came.
@@ -62,19 +70,25 @@ export function storyOf(entries: readonly Entry[]): Story {
 
 type Add = (step: Step, order: number) => void
 
-function requestSteps(entry: EntryOf<'request'>, commands: readonly EntryOf<'command'>[], add: Add): void {
+function requestSteps(
+  entry: EntryOf<'request'>,
+  commands: readonly EntryOf<'command'>[],
+  add: Add,
+  redaction: Redaction,
+): void {
   const service = entry.service
   const { answer } = entry
   const single = commands.length === 1 ? commands[0] : undefined
   const what =
     single !== undefined
-      ? commandLine(single.argv)
+      ? commandLine(single.argv, redaction)
       : commands.length > 1
         ? `${commands[0]!.via} of ${commands.length}: ${commands.map((command) => plainText(text(command.argv[0]!))).join(' ')}`
-        : `${plainText(entry.method)} ${pathOf(entry.url)}`
+        : `${plainText(entry.method)} ${pathOf(redaction.request(entry).url)}`
   add({ kind: 'arrow', at: entry.at, from: application, to: service, text: excerpt(what, 70) }, entry.seq)
   if (answer === undefined) return
-  const said = single !== undefined && answer.status === 200 ? outcomeOfCommand(single) : String(answer.status)
+  const said =
+    single !== undefined && answer.status === 200 ? outcomeOfCommand(single, redaction) : String(answer.status)
   const broken = answer.status === 0
   add(
     {
@@ -135,11 +149,11 @@ function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, Entry
 }
 
 /** The name of a destination's column: host and path, without what makes one delivery differ from the next. */
-function destinationNames(entries: readonly Entry[]): (url: string) => string {
+function destinationNames(entries: readonly Entry[], redaction: Redaction): (url: string) => string {
   const names = new Map<string, string>()
   for (const entry of entries) {
     if (entry.type !== 'attempt' || names.has(entry.url)) continue
-    const name = hostAndPath(entry.url)
+    const name = hostAndPath(redaction.url(entry.url))
     const taken = new Set(names.values())
     const known = taken.has(name)
     names.set(entry.url, known || taken.size < mostDestinations ? name : otherDestinations)
@@ -148,7 +162,7 @@ function destinationNames(entries: readonly Entry[]): (url: string) => string {
 }
 
 function hostAndPath(url: string): string {
-  const match = /^[a-z]+:\/\/([^/?#]*)([^?#]*)/i.exec(url)
+  const match = /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i.exec(url)
   return excerpt(match ? match[1]! + (match[2] === '/' ? '' : match[2]!) : url, 60)
 }
 

@@ -1,5 +1,6 @@
 import type { Entry } from '../kernel/traffic.js'
 import { dateOf, timeOf } from './instants.js'
+import type { Redaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
 
 export interface TextDiagramOptions {
@@ -20,8 +21,12 @@ const narrowestLane = 9
  * 09:00:00.000          │─ POST /v2/publish/… ──>│                        │
  *                       │<╌ 201 ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌│                        │
  */
-export function textDiagram(entries: readonly Entry[], options: TextDiagramOptions = {}): string {
-  const story = storyOf(entries)
+export function textDiagram(
+  entries: readonly Entry[],
+  options: TextDiagramOptions = {},
+  redaction?: Redaction,
+): string {
+  const story = storyOf(entries, redaction)
   if (story.steps.length === 0) return '(no traffic)'
   const drawing = new Drawing(story.participants, Math.max(60, options.width ?? 100))
   drawing.heads()

@@ -2,6 +2,7 @@ import type { Entry } from '../kernel/traffic.js'
 import { describeEntry, type Wording } from './describe.js'
 import { dateOf, since, timeOf } from './instants.js'
 import { shortNames } from './names.js'
+import { Redaction, standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 
 export interface TimelineOptions {
@@ -13,6 +14,8 @@ export interface TimelineOptions {
   readonly keyspace?: boolean
   /** How many entries are shown; of more, the last ones. Default: all. */
   readonly limit?: number
+  /** More names of JSON fields and query parameters that hold secrets; `body` hides all bodies. */
+  readonly redact?: readonly string[]
   /** `seq` of an entry that `limit` must not cut away: what is shown then ends soon after it. */
   readonly around?: number
 }
@@ -30,14 +33,19 @@ const deepest = 8
  *                                 waits 12s until 09:00:12.000: default back-off
  *   #4  09:00:12.000  +12s      attempt 2 of 4 of msg_2Kd… to https://shop.test/orders → 200
  */
-export function timeline(all: readonly Entry[], options: TimelineOptions = {}): string {
-  const entries = options.keyspace === true ? all : all.filter(isNews)
+export function timeline(
+  all: readonly Entry[],
+  options: TimelineOptions = {},
+  redaction: Redaction = options.redact === undefined ? standardRedaction : new Redaction(options),
+): string {
+  const entries = all.filter((entry, index) => isNews(entry, all[index - 1], options.keyspace === true))
   if (entries.length === 0) return '(no traffic)'
   const [from, to] = windowOf(entries, options)
   const shown = entries.slice(from, to)
   const wording: Wording = {
     bodies: options.bodies ?? 80,
     name: options.ids === 'full' ? plainText : shortNames(entries),
+    redaction,
   }
   const depths = depthsOf(entries)
   const told = new Map<string, string>()
@@ -71,9 +79,23 @@ export function timeline(all: readonly Entry[], options: TimelineOptions = {}): 
   return lines.join('\n')
 }
 
-/** Most events of the key space repeat what the command next to them tells. */
-function isNews(entry: Entry): boolean {
-  return entry.type !== 'keyspace' || entry.event === 'expired' || entry.event === 'evicted'
+/** Left out: what the entry next to it tells as well. */
+function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
+  switch (entry.type) {
+    case 'keyspace':
+      return keyspace || entry.event === 'expired' || entry.event === 'evicted'
+    case 'message':
+      return !(
+        entry.state === 'WAITING' &&
+        before?.type === 'flow-control' &&
+        before.decision === 'held' &&
+        before.messageId === entry.messageId
+      )
+    case 'clock':
+      return entry.to !== entry.at || entry.endedAfter !== entry.seq
+    default:
+      return true
+  }
 }
 
 function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: number, to: number] {

@@ -1,7 +1,13 @@
-import type { Entry, EntryOf, EntryType, Traffic } from '../kernel/traffic.js'
+import { type Entry, type EntryOf, type EntryType, entryTypes, isEntryType, type Traffic } from '../kernel/traffic.js'
+import { type CausalTree, causalTree } from './causal-tree.js'
+import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
+import { type NormalizedEntry, normalizedTraffic } from './normalized.js'
+import { Redaction } from './redaction.js'
+import { type ComparableStore, watchStore } from './store-changes.js'
 import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
+import { type Trace, type TraceOptions, traceOf } from './trace.js'
 
 /** What a report says about the world that the entries come from. */
 export interface TrafficContext {
@@ -12,11 +18,25 @@ export interface TrafficContext {
   readonly headerPrefix?: string
   /** Base addresses of the services, for hints about a wrong one. */
   readonly addresses?: Readonly<Record<string, unknown>>
+  /** Texts that no rendering shows: tokens and keys. */
+  readonly secrets?: () => readonly string[]
+  /** What `watchStore()` looks into. */
+  readonly store?: ComparableStore
+}
+
+/** A place in the log: what happened so far, and what will. */
+export type Mark = number & { readonly __mark?: never }
+
+/** Fields that an entry must have; compared with `===`. */
+export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T } & {
+  readonly [Field in keyof EntryOf<T>]?: EntryOf<T>[Field]
 }
 
 export interface DiagramOptions extends TextDiagramOptions {
   /** `mermaid` for documents that draw it. Default `text`. */
   readonly format?: 'text' | 'mermaid'
+  /** More names that hold secrets; `body` hides all bodies. */
+  readonly redact?: readonly string[]
 }
 
 const views = new WeakMap<object, TrafficView>()
@@ -24,13 +44,17 @@ const views = new WeakMap<object, TrafficView>()
 /** The traffic log as a test reads it: typed entries, and texts that tell the story. */
 export class TrafficView {
   readonly #traffic: Traffic
+  readonly #after: number
 
+  /** @param after `seq` of the last entry that does not belong to this view */
   constructor(
     traffic: Traffic,
     readonly context: TrafficContext = {},
+    after: number = 0,
   ) {
     this.#traffic = traffic
-    views.set(traffic, this)
+    this.#after = after
+    if (after === 0) views.set(traffic, this)
   }
 
   /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. */
@@ -39,31 +63,85 @@ export class TrafficView {
   }
 
   get entries(): readonly Entry[] {
-    return this.#traffic.entries
+    return this.#traffic.after(this.#after)
   }
 
   get size(): number {
-    return this.#traffic.size
+    return this.entries.length
   }
 
-  /** All entries of one type: `request`, `command`, `published`, `attempt` … */
-  of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
-    return this.#traffic.of(type)
+  /** Entries that were forgotten because the log was full (`policy.trafficLimit`, `policy.trafficBytes`). */
+  get dropped(): number {
+    return this.#traffic.dropped
+  }
+
+  /**
+   * All entries of one type (`request`, `command`, `published`, `attempt` …), or the story of one message as a tree:
+   * what led to it, what happened to it, and what followed.
+   * @example console.log(String(sandbox.traffic.of(message.id)))
+   */
+  of<T extends EntryType>(type: T): readonly EntryOf<T>[]
+  of(messageId: string): CausalTree
+  of(what: string): readonly Entry[] | CausalTree {
+    if (isEntryType(what)) {
+      const all = this.#traffic.of(what)
+      return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
+    }
+    if (this.#traffic.about(what).length === 0 && /^[a-z-]+$/.test(what)) {
+      throw new TypeError(
+        `There is no message ${JSON.stringify(what)} and no type of entries of this name. The types are ${Object.keys(entryTypes).join(', ')}.`,
+      )
+    }
+    return causalTree(this.entries, what, { redaction: this.redaction() })
   }
 
   /** Every entry about one message, oldest first. */
   about(messageId: string): readonly Entry[] {
-    return this.#traffic.about(messageId)
+    const all = this.#traffic.about(messageId)
+    return this.#after === 0 ? all : all.filter((entry) => entry.seq > this.#after)
   }
 
   find(seq: number): Entry | undefined {
-    return this.#traffic.find(seq)
+    return seq > this.#after ? this.#traffic.find(seq) : undefined
   }
 
+  /**
+   * The entries that fit: a function, or fields that are compared with `===`.
+   * @example sandbox.traffic.filter({ type: 'request', service: 'store' })
+   */
+  filter<T extends EntryType>(wanted: EntryPattern<T>): EntryOf<T>[]
   filter<T extends Entry>(wanted: (entry: Entry) => entry is T): T[]
   filter(wanted: (entry: Entry) => boolean): Entry[]
-  filter(wanted: (entry: Entry) => boolean): Entry[] {
-    return this.entries.filter(wanted)
+  filter(wanted: EntryPattern | ((entry: Entry) => boolean)): Entry[] {
+    return typeof wanted === 'function'
+      ? this.entries.filter((entry) => wanted(entry))
+      : this.entries.filter((entry) => fits(entry, wanted))
+  }
+
+  /** The latest entry, of all, of a type, or of those that fit. */
+  last(): Entry | undefined
+  last<T extends EntryType>(wanted: T | EntryPattern<T>): EntryOf<T> | undefined
+  last(wanted: (entry: Entry) => boolean): Entry | undefined
+  last(wanted?: EntryType | EntryPattern | ((entry: Entry) => boolean)): Entry | undefined {
+    if (wanted === undefined) return this.entries.at(-1)
+    if (typeof wanted === 'string') return this.of(wanted).at(-1)
+    return this.entries.findLast((entry) => (typeof wanted === 'function' ? wanted(entry) : fits(entry, wanted)))
+  }
+
+  /** This place in the log, for `since`. */
+  mark(): Mark {
+    return this.#traffic.latest
+  }
+
+  /**
+   * Only what happened after a mark, and what will: a view like this one, for matchers and reports.
+   * @example
+   * const before = sandbox.traffic.mark()
+   * await checkout()
+   * expect(sandbox.traffic.since(before)).toHavePublished({ to: orders })
+   */
+  since(mark: Mark): TrafficView {
+    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after))
   }
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
@@ -77,19 +155,68 @@ export class TrafficView {
   }
 
   /**
+   * From now on every attempt tells what changed in the data store while it ran: keys added and removed, values and
+   * times to live changed. Each attempt then copies the whole store.
+   * @returns what ends it
+   */
+  watchStore(): () => void {
+    const { store } = this.context
+    if (store === undefined) throw new TypeError('This traffic belongs to no data store: watch that of a sandbox.')
+    return watchStore(this.#traffic, store)
+  }
+
+  /** What renderings hide: the world's own secrets, what looks like one, and these names. */
+  redaction(redact: readonly string[] = []): Redaction {
+    return new Redaction({ secrets: this.context.secrets?.() ?? [], redact })
+  }
+
+  /**
    * The story in virtual time, with the reason of every wait.
    * @example console.log(sandbox.traffic.timeline())
    */
-  timeline(options?: TimelineOptions): string {
-    return timeline(this.entries, options)
+  timeline(options: TimelineOptions = {}): string {
+    return timeline(this.entries, options, this.redaction(options.redact))
   }
 
   /** The story as a sequence diagram: plain text, or Mermaid with `{ format: 'mermaid' }`. */
   diagram(options: DiagramOptions = {}): string {
-    return options.format === 'mermaid' ? mermaidDiagram(this.entries) : textDiagram(this.entries, options)
+    const redaction = this.redaction(options.redact)
+    return options.format === 'mermaid'
+      ? mermaidDiagram(this.entries, redaction)
+      : textDiagram(this.entries, options, redaction)
+  }
+
+  /** Requests and delivery attempts as an HTTP archive (HAR 1.2) in virtual time, for a browser's network panel. */
+  toHar(options: HarOptions = {}): Har {
+    return harOf(this.entries, this.redaction(options.redact))
+  }
+
+  /** Everything as plain JSON, secrets hidden; `loadTrace` of `stuntdouble/report` reads it. */
+  toTrace(options: TraceOptions = {}): Trace {
+    return traceOf(this.entries, this.context, this.redaction(options.redact), options)
+  }
+
+  /** What `JSON.stringify` writes: `toTrace()`. */
+  toJSON(): Trace {
+    return this.toTrace()
+  }
+
+  /** The story without what differs from run to run: ids, times and tokens have stable names. For snapshots. */
+  normalized(): NormalizedEntry[] {
+    return normalizedTraffic(this.entries, this.context, this.redaction())
   }
 
   [Symbol.iterator](): IterableIterator<Entry> {
     return this.entries[Symbol.iterator]()
   }
+}
+
+function fits(entry: Entry, wanted: EntryPattern): boolean {
+  const fields = Object.entries(wanted)
+  if (fields.length === 0) {
+    throw new TypeError(
+      `A filter without fields fits everything: read .entries, or name a type, such as { type: 'attempt' }.`,
+    )
+  }
+  return fields.every(([name, value]) => (entry as unknown as Record<string, unknown>)[name] === value)
 }

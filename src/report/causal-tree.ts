@@ -1,0 +1,106 @@
+import type { Entry } from '../kernel/traffic.js'
+import { describeEntry, type Wording } from './describe.js'
+import { dateOf, timeOf } from './instants.js'
+import { shortNames } from './names.js'
+import { standardRedaction } from './redaction.js'
+import { plainText } from './safe-text.js'
+
+/** One entry and what followed from it. */
+export interface CausalNode {
+  readonly entry: Entry
+  readonly children: readonly CausalNode[]
+}
+
+/** What led to a message, all that happened to it, and what followed from that. */
+export interface CausalTree {
+  readonly messageId: string
+  /** Usually one: the request that published the message, or the entry of its publishing. */
+  readonly roots: readonly CausalNode[]
+  /** The entries of the tree in the order in which they happened. */
+  readonly entries: readonly Entry[]
+  /** As text, with the reason of every wait. */
+  toString(): string
+}
+
+/** @param entries everything that is known, in order */
+export function causalTree(entries: readonly Entry[], messageId: string, wording: Partial<Wording> = {}): CausalTree {
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
+  const wanted = new Set<number>()
+  for (const entry of entries) {
+    const about = 'messageId' in entry && entry.messageId === messageId
+    const follows =
+      entry.cause !== undefined && wanted.has(entry.cause) && !isSibling(bySeq.get(entry.cause)!, entry, messageId)
+    if (about || follows) addWithCauses(entry, bySeq, wanted)
+  }
+  const shown = entries.filter((entry) => wanted.has(entry.seq))
+  const roots = grown(shown, bySeq, wanted)
+  const words: Wording = { bodies: 80, name: shortNames(entries), redaction: standardRedaction, ...wording }
+  return { messageId, roots, entries: shown, toString: () => treeText(messageId, roots, words) }
+}
+
+/** What led to the message also led to others: they are another story. */
+function isSibling(cause: Entry, entry: Entry, messageId: string): boolean {
+  if (!('messageId' in cause)) return !('sourceMessageId' in entry && entry.sourceMessageId === messageId)
+  return false
+}
+
+function addWithCauses(entry: Entry, bySeq: ReadonlyMap<number, Entry>, wanted: Set<number>): void {
+  for (let one: Entry | undefined = entry; one !== undefined && !wanted.has(one.seq); ) {
+    wanted.add(one.seq)
+    one = one.cause === undefined ? undefined : bySeq.get(one.cause)
+  }
+}
+
+interface Growing {
+  readonly entry: Entry
+  readonly children: Growing[]
+}
+
+/** The turns of one message stand side by side, although each follows from the one before. */
+function grown(shown: readonly Entry[], bySeq: ReadonlyMap<number, Entry>, wanted: ReadonlySet<number>): Growing[] {
+  const roots: Growing[] = []
+  const nodes = new Map<number, Growing>()
+  for (const entry of shown) {
+    const node: Growing = { entry, children: [] }
+    nodes.set(entry.seq, node)
+    let above = entry.cause
+    if (isTurn(entry)) {
+      for (let one = above && bySeq.get(above); one && isTurn(one) && one.messageId === entry.messageId; ) {
+        above = one.cause
+        one = above && bySeq.get(above)
+      }
+    }
+    const parent = above !== undefined && wanted.has(above) ? nodes.get(above) : undefined
+    if (parent === undefined) roots.push(node)
+    else parent.children.push(node)
+  }
+  return roots
+}
+
+function isTurn(entry: Entry): entry is Extract<Entry, { type: 'attempt' | 'message' | 'flow-control' }> {
+  return entry.type === 'attempt' || entry.type === 'message' || entry.type === 'flow-control'
+}
+
+function treeText(messageId: string, roots: readonly CausalNode[], wording: Wording): string {
+  if (roots.length === 0) return `(nothing is known about ${plainText(messageId)})`
+  const lines: string[] = []
+  const told = new Map<string, string>()
+  let date = ''
+  const write = (node: CausalNode, before: string, isLast: boolean, isRoot: boolean): void => {
+    const { entry, children } = node
+    if (dateOf(entry.at) !== date) {
+      date = dateOf(entry.at)
+      lines.push(date)
+    }
+    const known = 'messageId' in entry ? told.get(entry.messageId) : undefined
+    const { head, details } = describeEntry(entry, wording, known)
+    if (entry.type === 'attempt' && entry.outcome?.next) told.set(entry.messageId, entry.outcome.next.reason)
+    const branch = isRoot ? '' : isLast ? '└─ ' : '├─ '
+    const below = isRoot ? before : `${before}${isLast ? '   ' : '│  '}`
+    lines.push(`${timeOf(entry.at)}  ${before}${branch}#${entry.seq} ${head}`)
+    for (const detail of details) lines.push(`              ${below}${children.length > 0 ? '│  ' : '   '}${detail}`)
+    for (const child of children) write(child, below, child === children.at(-1), false)
+  }
+  for (const root of roots) write(root, '', true, true)
+  return lines.join('\n')
+}

@@ -1,0 +1,93 @@
+import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
+import type { Entry, EntryOf } from '../kernel/traffic.js'
+
+/** A body as it was captured; each reading of it is made when it is asked for. */
+export class DecodedBody {
+  #text: string | undefined
+  #json: { readonly value: unknown } | undefined
+
+  /** @param raw one char for each byte */
+  constructor(readonly raw: Bytes) {}
+
+  get size(): number {
+    return this.raw.length
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return toArray(this.raw)
+  }
+
+  /** Whether the bytes are valid UTF-8. */
+  get isText(): boolean {
+    return isUtf8(this.raw)
+  }
+
+  /** Decoded as UTF-8; what is none becomes U+FFFD. */
+  get text(): string {
+    this.#text ??= text(this.raw)
+    return this.#text
+  }
+
+  /** The parsed JSON, `undefined` when it is none. */
+  get json(): unknown {
+    this.#json ??= { value: parsed(this.text) }
+    return this.#json.value
+  }
+}
+
+/** What an entry carried, decoded. */
+export interface DecodedEntry {
+  /** Of a request, a message, an attempt. */
+  readonly body?: DecodedBody
+  /** What a request, or an attempt, was answered with; absent for a stream. */
+  readonly response?: DecodedBody
+  /** The words of a command. */
+  readonly words?: readonly string[]
+  /** A command's reply in plain JavaScript. */
+  readonly reply?: unknown
+}
+
+/**
+ * The decoded view of an entry; the entry itself holds the bytes.
+ * @example decoded(sandbox.traffic.last('attempt')!).body?.json
+ */
+export function decoded(entry: Entry): DecodedEntry {
+  switch (entry.type) {
+    case 'request':
+      return withResponse(new DecodedBody(entry.body), entry.answer?.body)
+    case 'attempt':
+      return withResponse(new DecodedBody(entry.body), entry.outcome?.body)
+    case 'published':
+      return { body: new DecodedBody(entry.body) }
+    case 'command':
+      return decodedCommand(entry)
+    default:
+      return {}
+  }
+}
+
+function withResponse(body: DecodedBody, response: Bytes | undefined): DecodedEntry {
+  return response === undefined ? { body } : { body, response: new DecodedBody(response) }
+}
+
+function decodedCommand(entry: EntryOf<'command'>): DecodedEntry {
+  const words = entry.argv.map((word) => text(word))
+  return entry.error === undefined ? { words, reply: plainReply(entry.reply) } : { words }
+}
+
+/** Strings decoded as UTF-8, simple strings as their text, every nil as `null`. */
+export function plainReply(reply: unknown): unknown {
+  if (typeof reply === 'string') return text(reply as Bytes)
+  if (Array.isArray(reply)) return reply.map(plainReply)
+  if (typeof reply !== 'object' || reply === null) return reply ?? null
+  const { text: status } = reply as { text?: unknown }
+  return typeof status === 'string' ? status : null
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

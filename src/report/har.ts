@@ -1,0 +1,252 @@
+import { type Bytes, isUtf8, text, toBase64 } from '../kernel/bytes.js'
+import { iso } from '../kernel/clock.js'
+import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
+import { commandLine } from './describe.js'
+import type { Redaction } from './redaction.js'
+
+export interface HarOptions {
+  /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
+  readonly redact?: readonly string[]
+}
+
+interface Pair {
+  readonly name: string
+  readonly value: string
+}
+
+export interface HarEntry {
+  readonly startedDateTime: string
+  /** Milliseconds of virtual time. */
+  readonly time: number
+  readonly request: {
+    readonly method: string
+    readonly url: string
+    readonly httpVersion: string
+    readonly cookies: readonly Pair[]
+    readonly headers: readonly Pair[]
+    readonly queryString: readonly Pair[]
+    readonly postData?: HarPostData
+    readonly headersSize: number
+    readonly bodySize: number
+  }
+  readonly response: {
+    readonly status: number
+    readonly statusText: string
+    readonly httpVersion: string
+    readonly cookies: readonly Pair[]
+    readonly headers: readonly Pair[]
+    readonly content: HarContent
+    readonly redirectURL: string
+    readonly headersSize: number
+    readonly bodySize: number
+    readonly _error?: string
+  }
+  readonly cache: object
+  readonly timings: { readonly send: number; readonly wait: number; readonly receive: number }
+  readonly comment?: string
+  readonly _resourceType: 'fetch'
+  /** What the entry is: a request that arrived, or a delivery attempt of the queue. */
+  readonly _type: 'request' | 'attempt'
+  readonly _seq: number
+  readonly _cause?: number
+  readonly _messageId?: string
+  readonly _commands?: readonly string[]
+}
+
+interface HarPostData {
+  readonly mimeType: string
+  readonly params: readonly never[]
+  readonly text: string
+  /** `base64` for a body that is no text: the standard knows that of answers only. */
+  readonly _encoding?: 'base64'
+  readonly comment?: string
+}
+
+interface HarContent {
+  readonly size: number
+  readonly mimeType: string
+  readonly text?: string
+  readonly encoding?: 'base64'
+  readonly comment?: string
+}
+
+export interface Har {
+  readonly log: {
+    readonly version: '1.2'
+    readonly creator: { readonly name: string; readonly version: string; readonly comment: string }
+    readonly pages: readonly never[]
+    readonly entries: readonly HarEntry[]
+    readonly comment: string
+  }
+}
+
+type Header = readonly [name: string, value: string]
+
+/** Requests that arrived and delivery attempts, in order. [HTTP Archive 1.2] */
+export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
+  const commands = new Map<number, string[]>()
+  for (const entry of entries) {
+    if (entry.type !== 'command' || entry.cause === undefined) continue
+    const list = commands.get(entry.cause)
+    const line = commandLine(entry.argv, redaction)
+    if (list) list.push(line)
+    else commands.set(entry.cause, [line])
+  }
+  const dropped =
+    entries[0]?.type === 'dropped' ? ` ${entries[0].count} earlier entries of the traffic log were dropped.` : ''
+  return {
+    log: {
+      version: '1.2',
+      creator: { name: 'stuntdouble', version: '1', comment: 'The version is that of this export.' },
+      pages: [],
+      entries: entries.flatMap((entry) => {
+        if (entry.type === 'request') return [requestEntry(entry, commands.get(entry.seq), redaction)]
+        return entry.type === 'attempt' ? [attemptEntry(entry, redaction)] : []
+      }),
+      comment: `Times are virtual.${dropped}`,
+    },
+  }
+}
+
+function requestEntry(
+  entry: EntryOf<'request'>,
+  commands: readonly string[] | undefined,
+  redaction: Redaction,
+): HarEntry {
+  const { answer } = entry
+  const { url, fields } = redaction.request(entry)
+  return {
+    startedDateTime: iso(entry.at),
+    time: answer === undefined ? 0 : answer.at - entry.at,
+    request: sent(entry, url, fields, redaction),
+    response: received(
+      answer,
+      fields,
+      redaction,
+      answer === undefined ? 'not answered yet' : 'the connection was broken',
+    ),
+    cache: {},
+    timings: { send: 0, wait: answer === undefined ? 0 : answer.at - entry.at, receive: 0 },
+    _resourceType: 'fetch',
+    _type: 'request',
+    _seq: entry.seq,
+    ...(entry.cause !== undefined && entry.cause > 0 && { _cause: entry.cause }),
+    ...(commands && { _commands: commands }),
+  }
+}
+
+function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry {
+  const { outcome } = entry
+  const took = outcome === undefined ? 0 : outcome.at - entry.at
+  const note = outcome?.note === undefined ? '' : `; ${redaction.text(outcome.note)}`
+  return {
+    startedDateTime: iso(entry.at),
+    time: took,
+    request: sent(entry, redaction.url(entry.url), entry.redact, redaction),
+    response: received(outcome, undefined, redaction, redaction.text(outcome?.error ?? 'not answered yet')),
+    cache: {},
+    timings: { send: 0, wait: took, receive: 0 },
+    comment: `${entry.kind}, ${entry.why}${note}`,
+    _resourceType: 'fetch',
+    _type: 'attempt',
+    _seq: entry.seq,
+    ...(entry.cause !== undefined && entry.cause > 0 && { _cause: entry.cause }),
+    _messageId: entry.messageId,
+  }
+}
+
+interface Sent {
+  readonly method: string
+  readonly headers: readonly Header[]
+  readonly body: Bytes
+}
+
+function sent(entry: Sent, url: string, fields: HiddenFields | undefined, redaction: Redaction): HarEntry['request'] {
+  const body = redaction.body(entry.body, fields)
+  const mimeType = headerOf(entry.headers, 'content-type') ?? 'application/octet-stream'
+  return {
+    method: entry.method,
+    url,
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: pairs(redaction.headers(entry.headers, fields)),
+    queryString: queryOf(url),
+    ...(entry.body !== '' && { postData: { mimeType, params: [], ...postText(body) } }),
+    headersSize: -1,
+    bodySize: entry.body.length,
+  }
+}
+
+interface Received {
+  readonly status: number
+  readonly headers: readonly Header[]
+  readonly body: Bytes | undefined
+}
+
+function received(
+  answer: Received | undefined,
+  fields: HiddenFields | undefined,
+  redaction: Redaction,
+  missing: string,
+): HarEntry['response'] {
+  const { status = 0, headers = [], body } = answer ?? {}
+  const shown = body === undefined ? undefined : redaction.body(body, fields)
+  const mimeType =
+    headerOf(headers, 'content-type') ?? (body === undefined || body === '' ? 'x-unknown' : 'application/octet-stream')
+  return {
+    status,
+    statusText: '',
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: pairs(redaction.headers(headers)),
+    content: {
+      size: body?.length ?? 0,
+      mimeType,
+      ...(shown === undefined
+        ? answer !== undefined && { comment: 'a stream: its body was not captured' }
+        : contentText(shown)),
+    },
+    redirectURL: headerOf(headers, 'location') === undefined ? '' : redaction.url(headerOf(headers, 'location')!),
+    headersSize: -1,
+    bodySize: body?.length ?? -1,
+    ...(status === 0 && { _error: missing }),
+  }
+}
+
+function contentText(body: Bytes): Pick<HarContent, 'text' | 'encoding'> {
+  return isUtf8(body) ? { text: text(body) } : { text: toBase64(body), encoding: 'base64' }
+}
+
+function postText(body: Bytes): Pick<HarPostData, 'text' | '_encoding' | 'comment'> {
+  if (isUtf8(body)) return { text: text(body) }
+  return { text: toBase64(body), _encoding: 'base64', comment: 'base64: the body is no text' }
+}
+
+function pairs(headers: readonly Header[]): Pair[] {
+  return headers.map(([name, value]) => ({ name, value }))
+}
+
+function headerOf(headers: readonly Header[], wanted: string): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
+}
+
+function queryOf(url: string): Pair[] {
+  const query = /\?([^#]*)/.exec(url)?.[1] ?? ''
+  return query
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const at = part.indexOf('=')
+      return at === -1
+        ? { name: plain(part), value: '' }
+        : { name: plain(part.slice(0, at)), value: plain(part.slice(at + 1)) }
+    })
+}
+
+function plain(part: string): string {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    return part
+  }
+}

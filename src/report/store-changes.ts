@@ -1,0 +1,78 @@
+import { formatDuration } from '../kernel/duration.js'
+import type { Entry, StoreChange, Traffic } from '../kernel/traffic.js'
+import { dateOf, timeOf } from './instants.js'
+import { type Redaction, standardRedaction } from './redaction.js'
+import { excerpt, quoted } from './safe-text.js'
+
+/** A store that can tell what changed since it was asked before, as `sandbox.store` can. */
+export interface ComparableStore {
+  dump(): unknown
+  diff(before: never): StoreChange
+}
+
+/**
+ * Writes into each attempt what changed in the data store between its start and its end; what other deliveries did
+ * meanwhile is in it too. Every attempt copies the whole store, so it is asked for.
+ * @returns what ends it
+ */
+export function watchStore(traffic: Traffic, store: ComparableStore): () => void {
+  const before = new Map<number, unknown>()
+  return traffic.subscribe((entry: Entry) => {
+    if (entry.type !== 'attempt') return
+    if (entry.outcome === undefined) {
+      before.set(entry.seq, store.dump())
+      return
+    }
+    const dump = before.get(entry.seq)
+    if (dump === undefined) return
+    before.delete(entry.seq)
+    entry.store = store.diff(dump as never)
+  })
+}
+
+interface Dumped {
+  readonly key?: unknown
+  readonly type?: unknown
+  readonly value?: unknown
+  readonly expiresAt?: unknown
+}
+
+const linesShown = 20
+
+/** One line for each key: added, removed, or changed in value or time to live. */
+export function storeChangeLines(change: StoreChange, redaction: Redaction = standardRedaction): string[] {
+  const word = (given: unknown): string => quoted(asText(given), 60, (text) => redaction.text(text))
+  const shown = ({ type, value, ...rest }: Dumped): string =>
+    `${excerpt(String(type), 20)} ${word(value ?? Object.fromEntries(Object.entries(rest).filter(([name]) => name !== 'key' && name !== 'expiresAt')))}`
+  const lines = [
+    ...change.added.map((now: Dumped) => `store: + ${word(now.key)} ${shown(now)}${lifeOf(now)}`),
+    ...change.removed.map((old: Dumped) => `store: - ${word(old.key)} ${shown(old)}`),
+    ...change.changed.map(({ before, after }: { before: Dumped; after: Dumped }) => {
+      const parts: string[] = []
+      if (shown(before) !== shown(after)) parts.push(`${shown(before)} → ${shown(after)}`)
+      if (before.expiresAt !== after.expiresAt) parts.push(deadlineChange(before.expiresAt, after.expiresAt))
+      return `store: ~ ${word(after.key)} ${parts.join(', ') || 'inside'}`
+    }),
+  ]
+  if (lines.length <= linesShown) return lines
+  return [...lines.slice(0, linesShown), `store: … and ${lines.length - linesShown} more keys`]
+}
+
+function lifeOf({ expiresAt }: Dumped): string {
+  return typeof expiresAt === 'number' ? `, expires ${instant(expiresAt)}` : ''
+}
+
+function deadlineChange(before: unknown, after: unknown): string {
+  if (typeof after !== 'number') return 'expires no more'
+  if (typeof before !== 'number') return `expires ${instant(after)}`
+  const by = after - before
+  return `expires ${formatDuration(Math.abs(by))} ${by < 0 ? 'earlier' : 'later'}, ${instant(after)}`
+}
+
+function instant(at: number): string {
+  return `${dateOf(at)} ${timeOf(at)}`
+}
+
+function asText(given: unknown): string {
+  return typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
+}

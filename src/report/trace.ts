@@ -1,0 +1,244 @@
+import { type Bytes, latin1, text } from '../kernel/bytes.js'
+import { type PortableString, portableString } from '../kernel/portable.js'
+import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic.js'
+import { hidden, type Redaction } from './redaction.js'
+import type { TrafficContext } from './traffic-view.js'
+
+export interface TraceOptions {
+  /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
+  readonly redact?: readonly string[]
+  /** Bytes of a body that are kept; what is longer is cut and says so. Default: all. */
+  readonly bodies?: number
+}
+
+/** The traffic as plain JSON. The same entries give the same bytes. */
+export interface Trace {
+  readonly format: 'stuntdouble/trace'
+  readonly version: 1
+  readonly seed?: number | string
+  /** Virtual time when it was written, milliseconds since the Unix epoch. */
+  readonly now?: number
+  readonly headerPrefix?: string
+  readonly addresses?: Readonly<Record<string, unknown>>
+  readonly entries: readonly TraceEntry[]
+}
+
+/**
+ * An entry as JSON: the fields of its type, byte strings as text or as `{ base64 }`, simple strings of a reply as
+ * `{ status }`, integers beyond 2^53 as `{ integer }`.
+ */
+export type TraceEntry = {
+  readonly type: string
+  readonly seq: number
+  readonly at: number
+  readonly cause?: number
+} & {
+  readonly [field: string]: unknown
+}
+
+export function traceOf(
+  entries: readonly Entry[],
+  { seed, now, headerPrefix, addresses }: TrafficContext,
+  redaction: Redaction,
+  { bodies = Number.POSITIVE_INFINITY }: TraceOptions = {},
+): Trace {
+  const writer = new EntryWriter(redaction, bodies)
+  return {
+    format: 'stuntdouble/trace',
+    version: 1,
+    ...(seed !== undefined && { seed }),
+    ...(now !== undefined && { now: now() }),
+    ...(headerPrefix !== undefined && { headerPrefix }),
+    ...(addresses !== undefined && { addresses }),
+    entries: entries.map((entry) => writer.entry(entry)),
+  }
+}
+
+type Plain = Record<string, unknown>
+
+/** Writes entries as JSON, one by one. */
+export class EntryWriter {
+  constructor(
+    readonly redaction: Redaction,
+    readonly bodies: number,
+  ) {}
+
+  entry(entry: Entry): TraceEntry {
+    const { type, seq, at, cause } = entry
+    // 0 stands for no cause where an object has no room for its absence.
+    const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }) }
+    return { ...stamp, ...defined(this.#fields(entry)) }
+  }
+
+  #fields(entry: Entry): Plain {
+    switch (entry.type) {
+      case 'request':
+        return this.#request(entry)
+      case 'command':
+        return this.#command(entry)
+      case 'keyspace':
+        return { event: entry.event, key: portableString(this.redaction.body(entry.key)) }
+      case 'published':
+        return this.#published(entry)
+      case 'attempt':
+        return this.#attempt(entry)
+      default:
+        return this.#other(entry)
+    }
+  }
+
+  #request(entry: EntryOf<'request'>): Plain {
+    const { url, fields } = this.redaction.request(entry)
+    const { answer } = entry
+    return {
+      service: entry.service,
+      method: entry.method,
+      url,
+      headers: this.redaction.headers(entry.headers, fields),
+      body: this.#body(entry.body, fields),
+      answer: answer && {
+        at: answer.at,
+        status: answer.status,
+        headers: this.redaction.headers(answer.headers),
+        body: answer.body === undefined ? null : this.#body(answer.body, fields),
+      },
+      endedAfter: entry.endedAfter,
+    }
+  }
+
+  #command(entry: EntryOf<'command'>): Plain {
+    const { redaction } = this
+    const words = entry.argv.map((word) => text(word))
+    const secret = redaction.isSecretCommand(words)
+    const argv = secret ? redaction.words(words) : entry.argv.map((word) => portableString(redaction.body(word)))
+    return {
+      argv,
+      user: entry.user,
+      via: entry.via,
+      reply: redaction.hidesReply(words) && entry.error === undefined ? hidden : this.#reply(entry.reply),
+      error: entry.error === undefined ? undefined : redaction.errorOf(words, entry.error),
+    }
+  }
+
+  #published(entry: EntryOf<'published'>): Plain {
+    const { redaction } = this
+    const url = (given: string | undefined) => given && redaction.url(given)
+    return {
+      messageId: entry.messageId,
+      kind: entry.kind,
+      url: redaction.url(entry.url),
+      method: entry.method,
+      headers: redaction.headers(entry.headers, entry.redact),
+      body: this.#body(entry.body, entry.redact),
+      maxRetries: entry.maxRetries,
+      notBefore: entry.notBefore,
+      deduplicated: entry.deduplicated,
+      urlGroup: entry.urlGroup,
+      endpointName: entry.endpointName,
+      queue: entry.queue,
+      scheduleId: entry.scheduleId,
+      flowControlKey: entry.flowControlKey,
+      labels: entry.labels,
+      callback: url(entry.callback),
+      failureCallback: url(entry.failureCallback),
+      retryDelay: entry.retryDelay,
+      deduplicationId: entry.deduplicationId,
+      contentBasedDeduplication: entry.contentBasedDeduplication,
+      sourceMessageId: entry.sourceMessageId,
+      redact: hiddenNames(entry.redact),
+    }
+  }
+
+  #attempt(entry: EntryOf<'attempt'>): Plain {
+    const { redaction } = this
+    const { outcome } = entry
+    return {
+      messageId: entry.messageId,
+      kind: entry.kind,
+      url: redaction.url(entry.url),
+      method: entry.method,
+      retried: entry.retried,
+      maxRetries: entry.maxRetries,
+      why: entry.why,
+      waited: entry.waited,
+      workflowRunId: entry.workflowRunId,
+      headers: redaction.headers(entry.headers, entry.redact),
+      body: this.#body(entry.body, entry.redact),
+      redact: hiddenNames(entry.redact),
+      store: entry.store && this.#json(entry.store),
+      outcome: outcome && {
+        ...defined({
+          at: outcome.at,
+          status: outcome.status,
+          error: outcome.error && redaction.text(outcome.error),
+          headers: redaction.headers(outcome.headers),
+          body: this.#body(outcome.body),
+          state: outcome.state,
+          next: outcome.next,
+          note: outcome.note && redaction.text(outcome.note),
+        }),
+      },
+      endedAfter: entry.endedAfter,
+    }
+  }
+
+  /** Entries without bodies: their fields as they are, texts searched for secrets. */
+  #other(entry: Entry): Plain {
+    const { type, seq, at, cause, ...rest } = entry as Entry & Plain
+    return this.#json(rest) as Plain
+  }
+
+  #json(value: StoreChange | unknown): unknown {
+    if (typeof value === 'string') return this.redaction.text(value)
+    if (typeof value === 'bigint') return { integer: String(value) }
+    if (Array.isArray(value)) return value.map((item) => this.#json(item))
+    if (typeof value !== 'object' || value === null) return value
+    if (value instanceof Set) return [...value].map((item) => this.#json(item))
+    // Not by assignment: a captured field may be named __proto__.
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, field]) => field !== undefined && typeof field !== 'function')
+        .map(([name, field]) => [
+          name,
+          typeof field === 'string' && this.redaction.isSecretName(name) ? hidden : this.#json(field),
+        ]),
+    )
+  }
+
+  #body(body: Bytes, fields?: HiddenFields): PortableString | { readonly cut: PortableString; readonly size: number } {
+    if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
+    // Looked at beyond the cut, so that no secret is halved; an unfinished last char is dropped.
+    const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)
+    return { cut: portableString(wholeChars(start.slice(0, this.bodies) as Bytes)), size: body.length }
+  }
+
+  #reply(reply: unknown): unknown {
+    if (reply === undefined || reply === null) return reply
+    if (typeof reply === 'string') return portableString(this.redaction.body(reply as Bytes))
+    if (typeof reply === 'bigint') return { integer: String(reply) }
+    if (Array.isArray(reply)) return reply.map((item) => this.#reply(item))
+    if (typeof reply !== 'object') return reply
+    const { text: status } = reply as { text?: unknown }
+    return typeof status === 'string' ? { status: portableString(latin1(status)) } : null
+  }
+}
+
+function defined(fields: Plain): Plain {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+function hiddenNames(fields: HiddenFields | undefined): object | undefined {
+  if (fields === undefined) return undefined
+  return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
+}
+
+/** Without the beginning of a char whose other bytes were cut off. */
+function wholeChars(bytes: Bytes): Bytes {
+  let end = bytes.length
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const code = bytes.charCodeAt(bytes.length - back)
+    if (code >= 0xc0) end = bytes.length - back
+    if (code < 0x80 || code >= 0xc0) break
+  }
+  return bytes.slice(0, end) as Bytes
+}
