@@ -178,3 +178,29 @@ export function settingsOf(headers: Iterable<readonly [string, string]>, vocabul
 export function ownHeader(name: string, vocabulary: Vocabulary): string {
   return vocabulary.headerPrefix + name
 }
+
+/** A variable that leads an SDK to a real service. */
+export interface RealHost {
+  readonly variable: string
+  readonly host: string
+}
+
+/** Whether a host is one of these or below one of them. */
+export function isUnder(host: string, names: readonly string[]): boolean {
+  return names.some((name) => host === name || host.endsWith(`.${name}`))
+}
+
+/** The variables among those that any SDK reads whose url is one of the vendor's real addresses. */
+export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
+  const found: RealHost[] = []
+  for (const { environment, productionHosts } of Object.values(vocabularies)) {
+    const { storeUrl, queueUrl } = environment
+    for (const [variable, url] of Object.entries(env)) {
+      const isRead = storeUrl.includes(variable) || variable === queueUrl || variable.endsWith(`_${queueUrl}`)
+      if (!isRead || url === undefined || !URL.canParse(url)) continue
+      const host = new URL(url).hostname
+      if (isUnder(host, productionHosts)) found.push({ variable, host })
+    }
+  }
+  return found
+}

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { upstashVocabulary, type Vocabulary } from '../../http/vocabulary.js'
+import { realHostsIn, upstashVocabulary } from '../../http/vocabulary.js'
 import type { Program } from '../program.js'
 
 interface Finding {
@@ -46,26 +46,13 @@ function node(): Finding {
 
 /** Variables that lead an SDK to the real service. */
 function realHosts(env: Readonly<Record<string, string | undefined>>, source = 'the environment'): Finding[] {
-  const vocabulary: Vocabulary = upstashVocabulary
-  const { storeUrl, queueUrl } = vocabulary.environment
-  const found: Finding[] = []
-  for (const name of [...storeUrl, queueUrl]) {
-    const host = hostOf(env[name])
-    if (host === undefined) continue
-    const real = vocabulary.productionHosts.some((known) => host === known || host.endsWith(`.${known}`))
-    found.push(
-      real
-        ? {
-            state: 'bad',
-            text: `${name} in ${source} is ${plain(host)}, the real service: a test could reach it. Unset it, or take the lines of "stuntdouble env".`,
-          }
-        : { state: 'good', text: `${name} in ${source} is ${plain(host)}` },
-    )
-  }
-  if (found.length === 0 && source === 'the environment') {
-    found.push({ state: 'good', text: 'No variable of the SDKs points to a real host.' })
-  }
-  return found
+  const found = realHostsIn(env).map(
+    ({ variable, host }): Finding => ({
+      state: 'bad',
+      text: `${variable} in ${source} is ${plain(host)}, the real service: a test could reach it. Unset it, or take the lines of "stuntdouble env".`,
+    }),
+  )
+  return found.length > 0 ? found : [{ state: 'good', text: `No variable in ${source} leads to a real service` }]
 }
 
 /** Files that frameworks read into the environment of a test. */
@@ -77,10 +64,6 @@ function dotenvFiles(): Finding[] {
     const values = Object.fromEntries([...lines].map(([, key, value]) => [key, value]))
     return realHosts(values, name)
   })
-}
-
-function hostOf(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
 /** What the environment says is not ours: nothing in it shall move the cursor. */
