@@ -20,6 +20,14 @@ const programs: Readonly<Record<string, Row>> = {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
     load: () => import('./programs/serve.js'),
   },
+  play: {
+    description: 'Play a scenario and tell whether it holds.',
+    load: () => import('./programs/play.js'),
+  },
+  import: {
+    description: 'Turn dead letters, log entries and callback bodies into a scenario.',
+    load: () => import('./programs/import.js'),
+  },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
     load: () => import('./programs/env.js'),

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
 import { type Scenario, scenarioProblems } from '../faults/scenario.js'
 import type { Problem } from '../faults/scenario-problems.js'
+import { UsageError } from './program.js'
 
 /** Bytes of a scenario file. */
 export const largestFile = 1_048_576
@@ -10,7 +11,7 @@ const mostValues = 200_000
 const mostShown = 10
 
 /** A scenario file that cannot be used: a line for each problem, `file:line:column: sentence`. */
-export class ScenarioFileError extends Error {
+export class ScenarioFileError extends UsageError {
   override readonly name = 'ScenarioFileError'
 }
 

@@ -1,0 +1,219 @@
+import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
+
+// The JSON of the service's API, read with tolerance: a dead letter, an entry of the log, the body of a callback, or a
+// page of them. Each becomes facts about one message. [queue.md 1.5, 4.3, 5.4, 5.5]
+
+export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+
+/** What is known about one attempt. */
+export interface AttemptFact {
+  /** Number of the attempt, 0 for the first; absent in the log, where the order tells. */
+  readonly retried?: number | undefined
+  readonly status: number
+  readonly error?: string | undefined
+  readonly headers: HeaderPairs
+  readonly body: Bytes
+  readonly startedAt?: number | undefined
+  readonly endedAt?: number | undefined
+}
+
+/** What is known about a message as it was published. */
+export interface MessageFacts {
+  readonly url?: string | undefined
+  readonly method?: string | undefined
+  readonly headers?: HeaderPairs | undefined
+  readonly body?: Bytes | undefined
+  readonly maxRetries?: number | undefined
+  readonly createdAt?: number | undefined
+  readonly notBefore?: number | undefined
+  readonly retryDelay?: string | undefined
+  /** Milliseconds. */
+  readonly timeout?: number | undefined
+  readonly callback?: string | undefined
+  readonly callbackHeaders?: HeaderPairs | undefined
+  readonly failureCallback?: string | undefined
+  readonly failureCallbackHeaders?: HeaderPairs | undefined
+  readonly flowControlKey?: string | undefined
+  readonly parallelism?: number | undefined
+  readonly rate?: number | undefined
+  /** Seconds. */
+  readonly period?: number | undefined
+  readonly labels?: readonly string[] | undefined
+  readonly urlGroup?: string | undefined
+  readonly queue?: string | undefined
+  readonly scheduleId?: string | undefined
+}
+
+export interface LogLine {
+  readonly time: number
+  readonly state: string
+  readonly attempt?: AttemptFact
+  readonly nextDeliveryTime?: number | undefined
+}
+
+/** One record of a file. */
+export interface Fact {
+  readonly messageId: string
+  readonly message: MessageFacts
+  readonly log?: LogLine
+  /** The attempt that a callback reports. */
+  readonly reported?: AttemptFact
+  /** The last attempt of a dead letter. */
+  readonly dead?: AttemptFact
+}
+
+/** A file that holds nothing of the service. */
+export class ImportError extends Error {}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The records in parsed JSON: one, an array, or a page. @throws ImportError */
+export function recordsOf(value: unknown, place: string, notes: string[]): readonly Fact[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => recordsOf(item, `${place}[${index}]`, notes))
+  if (typeof value !== 'object' || value === null)
+    throw new ImportError(`${place} is no object: give dead letters, log entries or callback bodies as JSON.`)
+  const given = value as Json
+  for (const list of ['events', 'logs', 'messages']) {
+    if (!Array.isArray(given[list])) continue
+    if (textOf(given.cursor))
+      notes.push(`${place} is one page of several: the next begins at cursor ${textOf(given.cursor)}.`)
+    // A page of `/v2/logs` has the same list under two names.
+    return recordsOf(given[list], `${place}.${list}`, notes)
+  }
+  if (textOf(given.sourceMessageId)) return [callbackFact(given)]
+  if (!textOf(given.messageId)) {
+    throw new ImportError(
+      `${place} is neither a dead letter, a log entry nor a callback body: it has ${Object.keys(given).slice(0, 8).join(', ') || 'no fields'}, but no messageId.`,
+    )
+  }
+  if (textOf(given.state) && given.time !== undefined) return [logFact(given)]
+  return [
+    given.dlqId === undefined && given.responseStatus === undefined
+      ? { messageId: textOf(given.messageId)!, message: messageFacts(given, clearBody(given)) }
+      : deadFact(given),
+  ]
+}
+
+function deadFact(given: Json): Fact {
+  const createdByQueue = /^(\d+)-\d+$/.exec(textOf(given.dlqId) ?? '')
+  return {
+    messageId: textOf(given.messageId)!,
+    message: messageFacts(given, clearBody(given)),
+    dead: {
+      status: numberOf(given.responseStatus) ?? 0,
+      error: textOf(given.error),
+      headers: pairsOf(given.responseHeader ?? given.responseHeaders),
+      body: bytesOf(given.responseBody, given.responseBodyBase64),
+      endedAt: createdByQueue === null ? undefined : Number(createdByQueue[1]),
+    },
+  }
+}
+
+function logFact(given: Json): Fact {
+  const state = textOf(given.state)!.replace(/^CANCELED$/, 'CANCELLED')
+  const time = numberOf(given.time) ?? 0
+  const ended = state === 'ERROR' || state === 'DELIVERED'
+  return {
+    messageId: textOf(given.messageId)!,
+    message: messageFacts(given, base64Body(given.body)),
+    log: {
+      time,
+      state,
+      nextDeliveryTime: numberOf(given.nextDeliveryTime),
+      ...(ended && {
+        attempt: {
+          status: numberOf(given.responseStatus) ?? (state === 'DELIVERED' ? 200 : 0),
+          error: textOf(given.error),
+          headers: pairsOf(given.responseHeaders ?? given.responseHeader),
+          body: base64Body(given.responseBody) ?? utf8(''),
+          endedAt: time,
+        },
+      }),
+    },
+  }
+}
+
+function callbackFact(given: Json): Fact {
+  const retried = numberOf(given.retried) ?? 0
+  const attempt: AttemptFact = {
+    retried,
+    status: numberOf(given.status) ?? 0,
+    headers: pairsOf(given.header),
+    body: base64Body(given.body) ?? utf8(''),
+  }
+  const message = messageFacts({ ...given, header: given.sourceHeader }, base64Body(given.sourceBody))
+  return {
+    messageId: textOf(given.sourceMessageId)!,
+    message,
+    ...(textOf(given.dlqId) === undefined ? { reported: attempt } : { reported: attempt, dead: attempt }),
+  }
+}
+
+function messageFacts(given: Json, body: Bytes | undefined): MessageFacts {
+  const labels = Array.isArray(given.labels)
+    ? given.labels.map(String)
+    : textOf(given.label) === undefined
+      ? undefined
+      : [textOf(given.label)!]
+  return {
+    url: textOf(given.url),
+    method: textOf(given.method),
+    headers: given.header === undefined ? undefined : pairsOf(given.header),
+    body,
+    maxRetries: numberOf(given.maxRetries),
+    createdAt: numberOf(given.createdAt),
+    notBefore: numberOf(given.notBefore),
+    retryDelay: textOf(given.retryDelayExpression) ?? textOf(given.retryDelayExpr),
+    timeout: numberOf(given.timeout),
+    callback: textOf(given.callback),
+    callbackHeaders: optionalPairs(given.callbackHeader ?? given.callbackHeaders),
+    failureCallback: textOf(given.failureCallback),
+    failureCallbackHeaders: optionalPairs(given.failureCallbackHeader ?? given.failureCallbackHeaders),
+    flowControlKey: textOf(given.flowControlKey),
+    parallelism: numberOf(given.parallelism) || undefined,
+    rate: numberOf(given.rate) || undefined,
+    period: numberOf(given.period) || undefined,
+    labels,
+    urlGroup: textOf(given.topicName),
+    queue: textOf(given.queueName),
+    scheduleId: textOf(given.scheduleId),
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Some sources write times as texts. [queue.md 5.4, 16] */
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+}
+
+function pairsOf(value: unknown): HeaderPairs {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  return Object.entries(value).flatMap(([name, values]) =>
+    [values].flat().map((item): [string, string] => [name, String(item)]),
+  )
+}
+
+function optionalPairs(value: unknown): HeaderPairs | undefined {
+  const pairs = pairsOf(value)
+  return pairs.length === 0 ? undefined : pairs
+}
+
+function clearBody(given: Json): Bytes | undefined {
+  if (given.body === undefined && given.bodyBase64 === undefined) return undefined
+  return bytesOf(given.body, given.bodyBase64)
+}
+
+function bytesOf(clear: unknown, encoded: unknown): Bytes {
+  const bytes = typeof encoded === 'string' ? fromBase64(encoded) : undefined
+  return bytes ?? utf8(typeof clear === 'string' ? clear : '')
+}
+
+/** Logs and callbacks have base64; what is none is taken as it is. */
+function base64Body(value: unknown): Bytes | undefined {
+  if (typeof value !== 'string') return undefined
+  return (/^[\w+/=-]*$/.test(value) ? fromBase64(value) : undefined) ?? utf8(value)
+}

@@ -1,0 +1,182 @@
+// What must not go from a production log into a file under version control. Each secret gets a placeholder with a
+// number, the same secret the same placeholder, so that the file still tells which values were equal.
+
+export type SecretKind = 'header' | 'cookie' | 'url' | 'field' | 'jwt' | 'key' | 'email' | 'ip'
+
+/** What each kind stands for; the table of the documentation. */
+export const secretKinds: Readonly<Record<SecretKind, string>> = {
+  header:
+    'values of headers that authenticate: `Authorization`, `X-Api-Key`, names with token, secret, password, signature or key',
+  cookie: '`Cookie` and `Set-Cookie`',
+  url: 'user and password of a url, and values of its query parameters named like secrets',
+  field: 'fields of JSON and form bodies named like secrets: `password`, `token`, `apiKey`, `cardNumber`, `iban` …',
+  jwt: 'JSON Web Tokens, wherever they stand',
+  key: 'what looks like a key of a known issuer (`sk_live_…`, `ghp_…`, `xoxb-…`, `AKIA…`, `sig_…`) or a private key, wherever it stands',
+  email: 'e-mail addresses',
+  ip: 'IPv4 addresses that are reachable from outside',
+}
+
+/** One value that was replaced; the value itself is not kept. */
+export interface Redaction {
+  readonly kind: SecretKind
+  /** Where it stood: `msg_1.header.Authorization`. */
+  readonly place: string
+  readonly placeholder: string
+}
+
+const secretName =
+  /^(?:.*[-_.])?(?:authorization|auth|token|secret|passw(?:or)?d|passwd|pwd|passphrase|signature|sig|api[-_]?key|access[-_]?key|private[-_]?key|client[-_]?secret|credentials?|session(?:[-_]?id)?|csrf|xsrf|otp|pin|cvc|cvv|card[-_]?number|iban|ssn)(?:[-_.].*)?$/i
+
+/** `accessToken` → `access-token`, so that one rule reads both spellings. */
+function spelledOut(name: string): string {
+  return name.replace(/([a-z\d])([A-Z])/g, '$1-$2')
+}
+
+export function isSecretName(name: string): boolean {
+  return secretName.test(spelledOut(name))
+}
+
+const patterns: readonly (readonly [SecretKind, RegExp])[] = [
+  ['jwt', /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g],
+  ['key', /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g],
+  [
+    'key',
+    /\b(?:(?:sk|pk|rk)_(?:live|test)_\w{8,}|sk-[\w-]{16,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{8,}|xapp-[\w-]{8,}|AKIA[A-Z\d]{12,}|AIza[\w-]{20,}|sig_[A-Za-z\d]{16,}|whsec_[\w+/=]{8,}|npm_\w{20,}|SG\.[\w-]{8,}\.[\w-]{8,})/g,
+  ],
+  ['email', /\b[\w.+-]+@[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)+\b/gi],
+  ['ip', /\b(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}\b/g],
+]
+
+const privateAddress = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|192\.0\.2|198\.51\.100|203\.0\.113)\./
+
+/** Replaces secrets and remembers what it replaced. */
+export class Redactor {
+  readonly redactions: Redaction[] = []
+  readonly #kept: ReadonlySet<string>
+  readonly #placeholders = new Map<string, string>()
+  readonly #counts = new Map<SecretKind, number>()
+
+  /** @param kept kinds that stay as they are */
+  constructor(kept: Iterable<SecretKind> = []) {
+    this.#kept = new Set(kept)
+  }
+
+  header(name: string, value: string, place: string): string {
+    const at = `${place}.${name}`
+    if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value, at, /^set/i.test(name))
+    if (!isSecretName(name)) return this.text(value, at)
+    // The scheme is no secret, and receivers look at it.
+    const [, scheme = '', secret = value] = /^((?:Bearer|Basic|Digest|Token)\s+)(.+)$/i.exec(value) ?? []
+    return scheme + this.#replace('header', secret, at)
+  }
+
+  #cookies(value: string, at: string, isSetting: boolean): string {
+    const parts = value.split(/;\s*/)
+    const shown = parts.map((part, index) => {
+      const equals = part.indexOf('=')
+      if (equals === -1 || (isSetting && index > 0)) return part
+      return `${part.slice(0, equals)}=${this.#replace('cookie', part.slice(equals + 1), `${at}.${part.slice(0, equals)}`)}`
+    })
+    return shown.join('; ')
+  }
+
+  url(url: string, place: string): string {
+    const withoutUser = url.replace(/^([a-z][a-z\d+.-]*:\/\/)([^/?#@\s]+)@/i, (_, scheme: string, user: string) => {
+      const [name = '', password] = user.split(/:(.*)/s)
+      const shown =
+        password === undefined
+          ? this.#replace('url', name, `${place} (user)`)
+          : `${name}:${this.#replace('url', password, `${place} (password)`)}`
+      return `${scheme}${shown}@`
+    })
+    const withoutQuery = withoutUser.replace(
+      /([?&;])([^=&#\s;]+)=([^&#\s]*)/g,
+      (whole, mark: string, name: string, value: string) =>
+        isSecretName(name) || (/^(?:key|code|state|sv|sp|se)$/i.test(name) && value.length >= 16)
+          ? `${mark}${name}=${this.#replace('url', value, `${place}?${name}`)}`
+          : whole,
+    )
+    return this.text(withoutQuery, place)
+  }
+
+  /** A body: JSON and forms are read by their field names. */
+  body(body: string, place: string): string {
+    const json = parsed(body)
+    if (json !== undefined) {
+      const clean = this.#json(json.value, place)
+      return JSON.stringify(clean) === JSON.stringify(json.value)
+        ? body
+        : JSON.stringify(clean, undefined, indentOf(body))
+    }
+    if (/^[\w.%+~[\]-]+=[^\s]*(?:&|$)/.test(body)) return this.url(`?${body}`, place).slice(1)
+    return this.text(body, place)
+  }
+
+  /** Everything that can be told by its look alone. */
+  text(value: string, place: string): string {
+    let clean = value
+    for (const [kind, pattern] of patterns) {
+      clean = clean.replace(pattern, (found) => {
+        if (kind === 'ip' && privateAddress.test(found)) return found
+        if (kind === 'email' && /@(?:[\w-]+\.)*example\.(?:com|org|net)$/i.test(found)) return found
+        return this.#replace(kind, found, place)
+      })
+    }
+    return clean.replace(/\bhttps?:\/\/[^\s"'<>]*[?@][^\s"'<>]*/g, (url) =>
+      url === value ? url : this.url(url, place),
+    )
+  }
+
+  #json(value: unknown, place: string): unknown {
+    if (typeof value === 'string') return /^https?:\/\//.test(value) ? this.url(value, place) : this.text(value, place)
+    if (Array.isArray(value)) return value.map((item, index) => this.#json(item, `${place}[${index}]`))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => {
+        const at = `${place}.${name}`
+        const isPlain = typeof item === 'string' || typeof item === 'number'
+        return [name, isPlain && isSecretName(name) ? this.#replace('field', String(item), at) : this.#json(item, at)]
+      }),
+    )
+  }
+
+  #replace(kind: SecretKind, secret: string, place: string): string {
+    if (this.#kept.has(kind) || secret === '' || isPlaceholder(secret)) return secret
+    const key = `${kind} ${secret}`
+    let placeholder = this.#placeholders.get(key)
+    if (placeholder === undefined) {
+      const number = (this.#counts.get(kind) ?? 0) + 1
+      this.#counts.set(kind, number)
+      placeholder = placeholderOf(kind, number)
+      this.#placeholders.set(key, placeholder)
+    }
+    this.redactions.push({ kind, place, placeholder })
+    return placeholder
+  }
+}
+
+/** Addresses stay addresses, so that code that reads them goes on working. */
+function placeholderOf(kind: SecretKind, number: number): string {
+  if (kind === 'email') return `person-${number}@example.com`
+  if (kind === 'ip') return `203.0.113.${((number - 1) % 254) + 1}`
+  return `redacted-${kind}-${number}`
+}
+
+/** What the service hid itself, and what an import hid before. */
+function isPlaceholder(value: string): boolean {
+  return /^REDACTED:[\da-f]{64}$/.test(value) || /^redacted-[a-z]+-\d+$/.test(value)
+}
+
+function parsed(text: string): { readonly value: unknown } | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+function indentOf(text: string): number | undefined {
+  const match = /^[[{]\n( +)/.exec(text)
+  return match?.[1]?.length
+}

@@ -1,0 +1,111 @@
+import type { Scenario } from '../faults/scenario.js'
+import type { PlayOptions } from '../faults/scenario-play.js'
+import { upstashVocabulary } from '../http/vocabulary.js'
+import type { Attempt } from '../queue/attempt.js'
+import { DestinationPattern } from '../queue/destination-pattern.js'
+import { isLoopback } from '../queue/destination-url.js'
+import type { PlainAnswer } from '../queue/destinations.js'
+import { networkErrors } from '../queue/script.js'
+import { networkErrorText } from '../queue/wire.js'
+import { UsageError } from './program.js'
+
+interface Limits {
+  /** Hosts that are allowed beside this machine. */
+  readonly deliver: string | undefined
+  /** Milliseconds of real time for one answer. */
+  readonly timeout: number
+}
+
+/**
+ * Sends the deliveries of a scenario to a running application. A target with a path takes the one destination that the
+ * scenario publishes to; a target without one takes all of them, callbacks too, each at its own path.
+ */
+export function liveDestinations(
+  scenario: Scenario,
+  to: string,
+  limits: Limits,
+): Pick<PlayOptions, 'prepare' | 'elsewhere'> {
+  const target = targetOf(to, limits.deliver)
+  const routes = routesOf(scenario, target)
+  return {
+    elsewhere: (pattern) => {
+      const taken = new DestinationPattern(pattern)
+      return [...routes.keys()].some((url) => taken.matches(url))
+    },
+    prepare: ({ destinations }) => {
+      for (const [url, address] of routes)
+        destinations.answer(url, (delivery) => forwarded(delivery, address, limits.timeout))
+    },
+  }
+}
+
+function targetOf(to: string, deliver: string | undefined): URL {
+  if (!/^https?:\/\//.test(to) || !URL.canParse(to)) {
+    throw new UsageError(`--to is a url such as http://localhost:3000/api/orders, not ${JSON.stringify(to)}.`)
+  }
+  const target = new URL(to)
+  const host = target.hostname
+  const named = (deliver ?? '').split(',').map((name) => name.trim())
+  if (isLoopback(host) || named.includes(host) || named.includes(target.host)) return target
+  const isProduction = upstashVocabulary.productionHosts.some((name) => host === name || host.endsWith(`.${name}`))
+  if (named.includes('any') && !isProduction) return target
+  throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver ${host}.`)
+}
+
+/** Url of the scenario → address of the application. */
+function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, string> {
+  const { messages, callbacks } = urlsOf(scenario)
+  if (target.pathname === '/' && target.search === '') {
+    return new Map([...messages, ...callbacks].map((url) => [url, addressAt(target, url)]))
+  }
+  if (messages.size > 1) {
+    throw new UsageError(
+      `The scenario delivers to ${messages.size} urls: ${[...messages].slice(0, 5).join(', ')}. Give --to ${target.origin} without a path: then each keeps its own.`,
+    )
+  }
+  return new Map([...messages].map((url) => [url, target.href]))
+}
+
+function addressAt(target: URL, url: string): string {
+  const { pathname, search } = new URL(url)
+  return `${target.origin}${pathname}${search}`
+}
+
+function urlsOf({ given, steps = [] }: Scenario): {
+  readonly messages: ReadonlySet<string>
+  readonly callbacks: ReadonlySet<string>
+} {
+  const messages = new Set<string>()
+  const callbacks = new Set<string>()
+  const groups = { ...given?.urlGroups }
+  for (const step of steps) if ('setUrlGroup' in step) groups[step.setUrlGroup.name] = step.setUrlGroup.endpoints
+  const sends = [
+    ...(given?.schedules ?? []),
+    ...steps.flatMap((step) => ('publish' in step ? step.publish : 'schedule' in step ? step.schedule : [])),
+  ]
+  for (const { to, callback, failureCallback } of sends) {
+    const members = Object.hasOwn(groups, to) ? groups[to]! : [to]
+    for (const member of members) messages.add(typeof member === 'string' ? member : member.url)
+    for (const url of [callback, failureCallback]) if (url !== undefined) callbacks.add(url)
+  }
+  return { messages, callbacks }
+}
+
+/** One delivery over the network. What goes wrong there is what the attempt meets. */
+async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<PlainAnswer> {
+  const { method } = delivery
+  try {
+    return await fetch(address, {
+      method,
+      headers: delivery.headers as [string, string][],
+      body: method === 'GET' ? null : delivery.bytes,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeout),
+    })
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') return { kind: 'hang' }
+    const text = networkErrorText(error)
+    if (text === networkErrors.refused) return { kind: 'refused' }
+    return text === networkErrors.unresolved ? { kind: 'unresolved' } : { kind: 'reset' }
+  }
+}

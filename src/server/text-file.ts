@@ -1,0 +1,25 @@
+import { readFile, stat } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { UsageError } from './program.js'
+import { largestFile } from './scenario-file.js'
+
+const sentences: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file.',
+  EISDIR: 'It is a directory.',
+  EACCES: 'It may not be read.',
+}
+
+/** The text of a file, `-` for the standard input. @throws UsageError */
+export async function readText(file: string, largest: number = largestFile): Promise<string> {
+  if (file === '-') return text(process.stdin)
+  try {
+    const { size } = await stat(file)
+    if (size > largest) throw new UsageError(`${file} has ${size} bytes; ${largest} are allowed.`)
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(
+      `${file} cannot be read. ${sentences[(error as NodeJS.ErrnoException).code ?? ''] ?? (error as Error).message}`,
+    )
+  }
+}
