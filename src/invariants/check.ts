@@ -77,12 +77,13 @@ function namesOf(given: string | readonly string[]): readonly string[] {
 /** The engine, or a fault nobody declared, broke a promise. */
 export class BrokenPromise extends Error {
   override readonly name = 'BrokenPromise'
-  readonly breaches: readonly Breach[]
+  declare readonly breaches: readonly Breach[]
 
   /** @param tell entries as a text */
   constructor(breaches: readonly Breach[], tell: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
-    this.breaches = breaches
+    // Not enumerable: runners print the fields of an error, and these are told in its message.
+    Object.defineProperty(this, 'breaches', { value: breaches })
     // The place that counts is in the story, not here.
     this.stack = `${this.name}: ${this.message}`
   }

@@ -38,7 +38,7 @@ function linesOf({ world, stories, isWhole }: History): readonly Line[] {
   }
   for (const entry of world.entries) {
     if (entry.type === 'published' && entry.queue !== undefined && !entry.deduplicated) {
-      lineOf(entry.queue).stories.push(stories.get(entry.messageId)!)
+      lineOf(entry.queue).stories.push(stories.get(entry.seq)!)
     } else if (entry.type === 'setting') {
       if (entry.of === 'service') {
         open.clear()
@@ -53,13 +53,13 @@ function linesOf({ world, stories, isWhole }: History): readonly Line[] {
 }
 
 /** Where each message and all its callbacks had ended. */
-function endsWithCallbacks({ stories }: History): ReadonlyMap<string, number> {
-  const ends = new Map<string, number>()
+function endsWithCallbacks({ stories }: History): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>()
   // Callbacks are published later than what they report.
   for (const story of [...stories.values()].reverse()) {
     let end = leaveOf(story)
-    for (const { messageId } of story.callbacks) end = Math.max(end, ends.get(messageId) ?? end)
-    ends.set(story.id, end)
+    for (const { seq } of story.callbacks) end = Math.max(end, ends.get(seq) ?? end)
+    ends.set(story.published.seq, end)
   }
   return ends
 }
@@ -73,12 +73,12 @@ function leaveOf(story: Story): number {
 
 function walk(
   { name, stories, parallelism }: Line,
-  ends: ReadonlyMap<string, number>,
+  ends: ReadonlyMap<number, number>,
   isExcused: (story: Story) => boolean,
   findings: Findings,
 ): void {
   const leaving = stories
-    .map((story, index) => ({ index, at: ends.get(story.id)! }))
+    .map((story, index) => ({ index, at: ends.get(story.published.seq)! }))
     .sort((one, other) => one.at - other.at)
   const starting = stories
     .map((story, index) => ({ story, index, at: story.attempts[0]?.seq ?? Number.POSITIVE_INFINITY }))
@@ -91,7 +91,7 @@ function walk(
     const ahead = remaining.before(index)
     const allowed = parallelism.highestSince(story.published.seq)
     if (ahead < allowed || isExcused(story) || wasCancelled(story, at)) continue
-    const first = stories.find((other, place) => place < index && ends.get(other.id)! > at)
+    const first = stories.find((other, place) => place < index && ends.get(other.published.seq)! > at)
     findings.broken(
       `queue ${name} has ${allowed} ${allowed === 1 ? 'place' : 'places'}, and ${story.id} was started while ${ahead} before it had not ended`,
       first?.published,

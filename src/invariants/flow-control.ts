@@ -11,7 +11,8 @@ export interface KeyStep {
   /** Place in the story. */
   readonly place: number
   readonly at: number
-  readonly is: 'take' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
+  /** `vain`: a slot was taken and given back without a call; the rate counts it. */
+  readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
   /** The message that takes or releases a slot. */
   readonly story?: Story
   /** The entry that shows it. */
@@ -60,28 +61,30 @@ function slotsOf(story: Story): readonly KeyStep[] {
     (one, other) => one.seq - other.seq,
   )
   const steps: KeyStep[] = []
-  let hasSlot = false
-  const take = (entry: EntryOf<'attempt' | 'flow-control'>): void => {
-    if (!hasSlot) steps.push({ place: entry.seq, at: entry.at, is: 'take', story, entry })
-    hasSlot = true
+  /** Took its slot, and its call has not begun. */
+  let taken: EntryOf<'flow-control'> | undefined
+  const take = (is: 'take' | 'vain', entry: EntryOf<'attempt' | 'flow-control'>): void => {
+    steps.push({ place: entry.seq, at: entry.at, is, story, entry })
   }
   for (const sign of signs) {
     if (sign.type === 'attempt') {
-      take(sign)
-      // The attempt has the slot from here on, and its end gives it back.
-      hasSlot = false
+      take('take', taken ?? sign)
+      taken = undefined
       if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
     } else if (sign.type === 'flow-control') {
       // Held by the limit of all calls, it has the slot of its key already.
-      if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) take(sign)
-    } else if (hasSlot && (sign.state === 'CANCELLED' || sign.state === 'WAITING')) {
-      const isPaused = sign.reason?.endsWith('is paused') === true
-      if (sign.state === 'WAITING' && !isPaused) continue
-      steps.push({ place: sign.seq, at: sign.at, is: 'release', story })
-      hasSlot = false
+      if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) taken ??= sign
+    } else if (taken !== undefined && isVain(sign)) {
+      take('vain', taken)
+      taken = undefined
     }
   }
+  if (taken !== undefined) take('vain', taken)
   return steps
+}
+
+function isVain({ state, reason }: EntryOf<'message'>): boolean {
+  return state === 'CANCELLED' || (state === 'WAITING' && reason?.endsWith('is paused') === true)
 }
 
 /** A limit as a setting tells it; absent means none. */

@@ -22,8 +22,10 @@ export interface Story {
  * numbers that can be compared: an entry stands at its `seq`, an end half a step after the last entry before it.
  */
 export class History {
-  /** Messages whose publishing is in the log, and so all that followed from it, in the order of publishing. */
-  readonly stories: Map<string, Story> = new Map()
+  /** Messages whose publishing is in the log, and so all that followed from it, in the order of publishing, by its `seq`: a reset queue gives its ids again. */
+  readonly stories: Map<number, Story> = new Map()
+  /** Those that go on: what follows a load under the same id is another story, whose beginning is not here. */
+  readonly #open = new Map<string, Story>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType = new Map<EntryType, Entry[]>()
@@ -70,16 +72,16 @@ export class History {
         this.#filePublished(entry)
         return
       case 'attempt':
-        this.stories.get(entry.messageId)?.attempts.push(entry)
+        this.#open.get(entry.messageId)?.attempts.push(entry)
         return
       case 'message':
-        this.stories.get(entry.messageId)?.changes.push(entry)
+        this.#open.get(entry.messageId)?.changes.push(entry)
         return
       case 'flow-control':
-        this.stories.get(entry.messageId)?.decisions.push(entry)
+        this.#open.get(entry.messageId)?.decisions.push(entry)
         return
       case 'dead-letter':
-        this.stories.get(entry.messageId)?.deadLetters.push(entry)
+        this.#open.get(entry.messageId)?.deadLetters.push(entry)
         return
       case 'setting':
         if (entry.of === 'service') this.#abandon()
@@ -89,7 +91,7 @@ export class History {
   #filePublished(entry: EntryOf<'published'>): void {
     if (entry.deduplicated) return
     const { messageId: id, sourceMessageId } = entry
-    this.stories.set(id, {
+    const story: Story = {
       id,
       published: entry,
       attempts: [],
@@ -98,12 +100,15 @@ export class History {
       deadLetters: [],
       callbacks: [],
       isAbandoned: false,
-    })
-    if (sourceMessageId !== undefined) this.stories.get(sourceMessageId)?.callbacks.push(entry)
+    }
+    this.stories.set(entry.seq, story)
+    this.#open.set(id, story)
+    if (sourceMessageId !== undefined) this.#open.get(sourceMessageId)?.callbacks.push(entry)
   }
 
   #abandon(): void {
-    for (const story of this.stories.values()) story.isAbandoned = true
+    for (const story of this.#open.values()) story.isAbandoned = true
+    this.#open.clear()
   }
 
   #fileFault(fault: EntryOf<'fault'>): void {

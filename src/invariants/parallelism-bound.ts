@@ -39,7 +39,10 @@ function walk({ key, steps }: KeyCourse, findings: Findings): void {
 function walkPlan(history: History, isExcused: (id: string) => boolean, findings: Findings): void {
   const allowed = history.world.limits.globalParallelism
   const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
-  const ends = attempts.map(endOf).sort((one, other) => one - other)
+  const resets = history.of('setting').flatMap(({ of, seq }) => (of === 'service' ? seq : []))
+  // What a reset cuts off never ends, but is not counted any more.
+  const cutOff = ({ seq }: { seq: number }): number => resets.find((reset) => reset > seq) ?? Number.POSITIVE_INFINITY
+  const ends = attempts.map((attempt) => Math.min(endOf(attempt), cutOff(attempt))).sort((one, other) => one - other)
   let ended = 0
   for (const [begun, attempt] of attempts.entries()) {
     while (ended < ends.length && ends[ended]! < attempt.seq) ended++

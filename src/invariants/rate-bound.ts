@@ -34,14 +34,14 @@ class RateWalk {
       if (step.is === 'limits') this.#limit(step)
       else if (step.is === 'rate-reset') this.#begin(step.at)
       else if (step.is === 'service') this.#forget(step)
-      else if (step.is === 'take') this.#take(step)
+      else if (step.is === 'take' || step.is === 'vain') this.#take(step)
     }
   }
 
   #limit({ entry }: KeyStep): void {
     this.#allowed = limitOf(entry, 'rate')
     const seconds = limitOf(entry, 'period')
-    if (Number.isFinite(seconds)) this.#period = seconds * 1000
+    this.#period = Number.isFinite(seconds) ? seconds * 1000 : 1000
   }
 
   #begin(at: number): void {

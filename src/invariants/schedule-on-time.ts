@@ -20,30 +20,38 @@ export const scheduleOnTime: Invariant = {
     const struck = new Set(
       history.of('fault').flatMap(({ point, target }) => (point === 'schedule.fire' ? target : [])),
     )
+    const published = yields(history)
     for (const [id, events] of eventsBySchedule(history)) {
-      if (!struck.has(id)) new ScheduleWalk(id, history, findings).walk(events)
+      if (!struck.has(id)) new ScheduleWalk(id, history, published, findings).walk(events)
     }
   },
 }
 
-type Event = EntryOf<'setting'> | EntryOf<'published'>
+type Event = EntryOf<'setting'>
 
 function eventsBySchedule({ world }: History): ReadonlyMap<string, Event[]> {
   const events = new Map<string, Event[]>()
   for (const entry of world.entries) {
-    if (entry.type === 'setting' && entry.of === 'service') for (const list of events.values()) list.push(entry)
-    const id = scheduleOf(entry)
-    if (id === undefined) continue
-    const list = events.get(id)
-    if (list === undefined) events.set(id, [entry as Event])
-    else list.push(entry as Event)
+    if (entry.type !== 'setting') continue
+    if (entry.of === 'service') for (const list of events.values()) list.push(entry)
+    if (entry.of !== 'schedule') continue
+    const list = events.get(entry.name)
+    if (list === undefined) events.set(entry.name, [entry])
+    else list.push(entry)
   }
   return events
 }
 
-function scheduleOf(entry: Entry): string | undefined {
-  if (entry.type === 'published') return entry.kind === 'message' ? entry.scheduleId : undefined
-  return entry.type === 'setting' && entry.of === 'schedule' ? entry.name : undefined
+/** What each firing published. */
+function yields(history: History): ReadonlyMap<number, EntryOf<'published'>[]> {
+  const published = new Map<number, EntryOf<'published'>[]>()
+  for (const { published: entry } of history.stories.values()) {
+    if (entry.scheduleId === undefined || entry.cause === undefined) continue
+    const list = published.get(entry.cause)
+    if (list === undefined) published.set(entry.cause, [entry])
+    else list.push(entry)
+  }
+  return published
 }
 
 class ScheduleWalk {
@@ -52,38 +60,45 @@ class ScheduleWalk {
   #wasDeleted = false
   #isPaused = false
   /** Since when the expression has been in force without a pause. */
-  #since: EntryOf<'setting'> | undefined
-  #firings = new Map<number, Event[]>()
-  /** Instants at which a test fired it. */
-  readonly #byHand = new Set<number>()
+  #since: Event | undefined
+  #firings = new Map<number, Event>()
 
   constructor(
     readonly id: string,
     readonly history: History,
+    readonly published: ReadonlyMap<number, EntryOf<'published'>[]>,
     readonly findings: Findings,
   ) {}
 
   walk(events: readonly Event[]): void {
-    for (const event of events) {
-      if (event.type === 'published' || event.change === 'refused') this.#fired(event)
-      else if (event.change === 'fired-by-hand') this.#byHand.add(event.at)
-      else this.#changed(event)
+    for (const [index, event] of events.entries()) {
+      if (event.change === 'fired') this.#fired(event)
+      if (event.change.startsWith('fired')) this.#checkYield(event, events[index + 1])
+      else if (event.change !== 'refused') this.#changed(event)
     }
     this.#close(this.history.world.now)
   }
 
   #fired(event: Event): void {
     if (this.#since !== undefined) {
-      const firing = this.#firings.get(event.at)
-      if (firing === undefined) this.#firings.set(event.at, [event])
-      else firing.push(event)
-    } else if ((this.#isPaused || this.#wasDeleted) && !this.#byHand.has(event.at)) {
-      const state = this.#isPaused ? 'paused' : 'deleted'
-      this.findings.broken(`schedule ${this.id} fired at ${iso(event.at)} although it was ${state}`, event)
+      const before = this.#firings.get(event.at)
+      if (before !== undefined) this.#broken(`fired twice at ${iso(event.at)}`, before, event)
+      this.#firings.set(event.at, event)
+    } else if (this.#isPaused || this.#wasDeleted) {
+      this.#broken(`fired at ${iso(event.at)} although it was ${this.#isPaused ? 'paused' : 'deleted'}`, event)
     }
   }
 
-  #changed(event: EntryOf<'setting'>): void {
+  /** One message for each destination, then and there, or a refusal. */
+  #checkYield(firing: Event, after: Event | undefined): void {
+    const published = this.published.get(firing.seq) ?? []
+    const places = new Set(published.map(({ url, endpointName }) => JSON.stringify([url, endpointName])))
+    if (places.size < published.length) this.#broken('published the same twice', firing, ...published)
+    if (published.some(({ at }) => at !== firing.at)) this.#broken('published at another time', firing, ...published)
+    if (published.length === 0 && after?.change !== 'refused') this.#broken('fired and published nothing', firing)
+  }
+
+  #changed(event: Event): void {
     this.#close(event.at)
     const { change, value } = event
     if (change === 'created' || change === 'replaced') {
@@ -101,31 +116,21 @@ class ScheduleWalk {
     if (since === undefined) return
     const missed: number[] = []
     for (const slot of this.history.world.slots(this.#cron!, since.at, until)) {
-      const firing = this.#firings.get(slot)
-      this.#firings.delete(slot)
-      if (firing !== undefined) this.#checkOnce(slot, firing)
+      const isFired = this.#firings.delete(slot)
       // At the last instant it may be about to fire, or have been stopped just before.
-      else if (slot < until) missed.push(slot)
+      if (!isFired && slot < until) missed.push(slot)
     }
     if (missed.length > 0) this.#broken(`did not fire at ${listed(missed)}`, since)
-    const others = [...this.#firings].filter(([at]) => !this.#byHand.has(at))
-    if (others.length > 0) {
-      this.#broken(`fired at ${listed(others.map(([at]) => at))}`, since, ...others.flatMap(([, events]) => events))
+    if (this.#firings.size > 0) {
+      this.#broken(`fired at ${listed([...this.#firings.keys()])}`, since, ...this.#firings.values())
     }
     this.#firings = new Map()
     this.#since = undefined
   }
 
-  #checkOnce(slot: number, firing: readonly Event[]): void {
-    if (firing.length === 1 || this.#byHand.has(slot)) return
-    const places = firing.map((event) =>
-      event.type === 'published' ? `${event.url} ${event.endpointName ?? ''}` : event.change,
-    )
-    if (new Set(places).size < places.length) this.#broken(`fired twice at ${iso(slot)}`, ...firing)
-  }
-
-  #broken(what: string, ...entries: readonly Event[]): void {
-    this.findings.broken(`schedule ${this.id} (${this.#cron}) ${what}`, ...entries.slice(0, 6))
+  #broken(what: string, ...entries: readonly Entry[]): void {
+    const cron = this.#cron === undefined ? '' : ` (${this.#cron})`
+    this.findings.broken(`schedule ${this.id}${cron} ${what}`, ...entries.slice(0, 6))
   }
 }
 

@@ -30,12 +30,13 @@ function checkReplies(history: History, suspending: Readonly<Record<string, stri
   for (const entry of history.world.entries) {
     if (entry.type === 'setting' && entry.of === 'store') model.forgetAll()
     else if (entry.type === 'keyspace' && entry.event === 'evicted') model.forget([entry.key])
-    if (entry.type !== 'command' || entry.error !== undefined) continue
+    if (entry.type !== 'command') continue
     const [first = '', ...words] = entry.argv
     const name = first.toUpperCase()
     model.now = entry.at
+    // A script that fails has written what it wrote before.
     if (opaque.test(name)) model.forgetAll()
-    else {
+    else if (entry.error === undefined) {
       const expected = model.run(name, words)
       if (expected === undefined) continue
       if (history.struck(entry, suspending)) model.forget(words)

@@ -166,7 +166,9 @@ export class FlowControl {
 
   #noteLimits(key: FlowKey, change: string): void {
     const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
-    this.#note('flow-control', key.key, change, { parallelism, rate, period: rate === undefined ? undefined : period })
+    // A second is what a period is unless it is given.
+    const told = rate === undefined && period === 1 ? undefined : period
+    this.#note('flow-control', key.key, change, { parallelism, rate, period: told })
   }
 
   /** Whether a due message may start now; if not, it stands in the wait list and is started later. */

@@ -1,0 +1,298 @@
+import fc from 'fast-check'
+import {
+  type createSandbox as CreateSandbox,
+  delay,
+  lateAnswer,
+  lostAck,
+  nonRetryable,
+  ok,
+  reset,
+  retryAfter,
+  type Sandbox,
+  type Step,
+  status,
+  timeout,
+} from 'stuntdouble'
+
+// Random programs: everything that a test may do to a sandbox, in any order. Some choices are likelier than they would
+// be in life, so that short programs meet the rules that they are about: few keys, few queues, limits of one or two.
+
+const hosts = ['https://a.test/', 'https://b.test/', 'https://c.test/']
+const callback = 'https://callback.test/'
+const failureCallback = 'https://failure.test/'
+
+const outcome: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Step>(ok()) },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom<Step>(
+      status(500),
+      status(404),
+      retryAfter(3),
+      status(503, { headers: { 'Retry-After': 'Tue, 01 Jan 2030 02:00:30 GMT' } }),
+      status(429, { headers: { 'X-RateLimit-Reset-Requests': '1m30s' } }),
+    ),
+  },
+  fc.constantFrom<Step>(reset(), lostAck(), timeout(), lateAnswer('2s'), nonRetryable()),
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }).map((seconds): Step => delay(seconds * 1000)) },
+)
+
+const limits = fc.constantFrom(
+  'parallelism=1',
+  'parallelism=2',
+  'rate=1,period=10s',
+  'rate=2,period=10s,parallelism=2',
+  'rate=3',
+)
+const queueName = fc.constantFrom('q1', 'q2')
+const keyName = fc.constantFrom('k1', 'k2')
+const maybe = <T>(arbitrary: fc.Arbitrary<T>, freq = 1): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined, freq })
+
+const publish = fc.record({
+  do: fc.constant('publish' as const),
+  to: fc.nat(2),
+  times: fc.constantFrom(1, 1, 2, 4),
+  queue: maybe(queueName),
+  key: maybe(keyName, 2),
+  limits,
+  retries: fc.nat(3),
+  retryDelay: maybe(fc.constantFrom('1000', 'pow(2, retried) * 1000', '5000 * (1 + retried)', '1 / 0')),
+  delay: fc.constantFrom('0s', '0s', '1s', '10s', '1h'),
+  callback: fc.boolean(),
+  failureCallback: fc.boolean(),
+  deduplication: maybe(fc.constantFrom('d1', 'd2', 'content')),
+})
+
+const storeKey = fc.constantFrom('x', 'y', 'z')
+const field = fc.constantFrom('f', 'g')
+const amount = fc.integer({ min: -3, max: 9 }).map(String)
+const words = fc.oneof(
+  fc.tuple(fc.constantFrom('GET', 'INCR', 'DECR', 'STRLEN', 'TTL', 'PTTL', 'PERSIST', 'GETDEL', 'TYPE'), storeKey),
+  fc.tuple(fc.constantFrom('HGETALL', 'HLEN', 'LLEN', 'LPOP', 'RPOP', 'SCARD', 'SMEMBERS', 'DEL', 'EXISTS'), storeKey),
+  fc.tuple(fc.constant('SET'), storeKey, amount),
+  fc.tuple(fc.constant('SET'), storeKey, amount, fc.constantFrom('NX', 'XX', 'GET', 'KEEPTTL')),
+  fc.tuple(fc.constant('SET'), storeKey, amount, fc.constantFrom('EX', 'PX'), fc.constantFrom('1', '5', '9000')),
+  fc.tuple(
+    fc.constantFrom('INCRBY', 'APPEND', 'SETNX', 'GETSET', 'LPUSH', 'RPUSH', 'SADD', 'SREM', 'SISMEMBER'),
+    storeKey,
+    amount,
+  ),
+  fc.tuple(fc.constantFrom('EXPIRE', 'PEXPIRE'), storeKey, fc.constantFrom('-1', '1', '5', '9000')),
+  fc.tuple(fc.constantFrom('HSET', 'HINCRBY'), storeKey, field, amount),
+  fc.tuple(fc.constantFrom('HGET', 'HDEL', 'HEXISTS'), storeKey, field),
+  fc.tuple(fc.constant('LRANGE'), storeKey, amount, amount),
+  fc.tuple(fc.constantFrom('MGET', 'DEL', 'EXISTS'), storeKey, storeKey),
+  fc.constantFrom(
+    ['ZADD', 'z', '1', 'm'],
+    ['RENAME', 'x', 'y'],
+    ['COPY', 'x', 'z'],
+    ['FLUSHALL'],
+    ['SETRANGE', 'x', '1', 'ab'],
+  ),
+  fc.constant(['EVAL', "redis.call('SET', 'y', '7') return redis.call('INCR', 'x')", '0']),
+)
+
+const step = fc.oneof(
+  { weight: 8, arbitrary: publish },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('advance' as const),
+      by: fc.constantFrom(0, 500, 1000, 7000, 9500, 60_000, 300_000, 3_600_000),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('commands' as const),
+      rows: fc.array(words, { maxLength: 5 }),
+      form: fc.constantFrom('path', 'pipeline', 'multi-exec', 'direct'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), at: fc.nat(20) }) },
+  fc.record({ do: fc.constant('release' as const), at: fc.nat(20) }),
+  fc.record({ do: fc.constant('pause queue' as const), name: queueName, on: fc.boolean() }),
+  fc.record({ do: fc.constant('set queue' as const), name: queueName, parallelism: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ do: fc.constant('delete queue' as const), name: queueName }),
+  fc.record({ do: fc.constant('pause key' as const), name: keyName, on: fc.boolean() }),
+  fc.record({
+    do: fc.constant('pin key' as const),
+    name: keyName,
+    query: fc.constantFrom('parallelism=1', 'rate=1&period=5s', 'parallelism=3&rate=2'),
+  }),
+  fc.record({
+    do: fc.constant('reset key' as const),
+    name: keyName,
+    what: fc.constantFrom('resetRate', 'reset', 'unpin?rate=true&parallelism=true'),
+  }),
+  fc.record({ do: fc.constant('rotate keys' as const) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('schedule' as const),
+      id: fc.constantFrom('s1', 's2'),
+      cron: fc.constantFrom('* * * * *', '*/5 * * * *', '30 * * * *'),
+      to: fc.constantFrom(...hosts, 'group'),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('change schedule' as const),
+      id: fc.constantFrom('s1', 's2'),
+      how: fc.constantFrom('pause', 'resume', 'delete', 'fire'),
+    }),
+  },
+  fc.record({ do: fc.constant('retry dead letters' as const) }),
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('load' as const), what: fc.constantFrom('queue', 'store', 'reset') }),
+  },
+)
+
+type ProgramStep = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+export interface Program {
+  readonly seed: number
+  readonly steps: readonly ProgramStep[]
+  readonly outcomes: readonly Step[]
+  readonly enforceQuotas: boolean
+  readonly trafficLimit: number | undefined
+}
+
+/** @param bounded some programs run with a log that forgets */
+export function program(bounded = false): fc.Arbitrary<Program> {
+  return fc.record({
+    seed: fc.nat(1000),
+    steps: fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
+    outcomes: fc.array(outcome, { maxLength: 30, size: 'max' }),
+    enforceQuotas: fc.constantFrom(false, false, false, true),
+    trafficLimit: bounded ? fc.constantFrom(10, 40, 100) : fc.constant(undefined),
+  })
+}
+
+/** Runs a program in a sandbox of the given engine. */
+export async function run(createSandbox: typeof CreateSandbox, given: Program): Promise<Sandbox> {
+  const { enforceQuotas, trafficLimit } = given
+  const sandbox = createSandbox({
+    seed: given.seed,
+    policy: { enforceQuotas, trafficLimit, ...(enforceQuotas && { queueLimits: { globalParallelism: 2 } }) },
+    signing: { window: 'real' },
+    warn: () => {},
+  })
+  const { destinations } = sandbox
+  for (const url of [...hosts, callback, failureCallback]) destinations.answer(url, 200)
+  destinations.script('https://*.test/', given.outcomes)
+  sandbox.queue.urlGroup('group', [hosts[0]!, hosts[1]!])
+  const ids: string[] = []
+  for (const step of given.steps) await perform(sandbox, step, ids)
+  for (const name of ['q1', 'q2']) await send(sandbox, 'POST', `/v2/queues/${name}/resume`)
+  for (const name of ['k1', 'k2']) await send(sandbox, 'POST', `/v2/flowControl/${name}/resume`)
+  await sandbox.clock.drain()
+  return sandbox
+}
+
+async function send(sandbox: Sandbox, method: string, path: string): Promise<void> {
+  const authorization = `Bearer ${sandbox.tokens.queue}`
+  await sandbox.fetch(`${sandbox.addresses.queue}${path}`, { method, headers: { authorization } })
+}
+
+async function perform(sandbox: Sandbox, step: ProgramStep, ids: string[]): Promise<void> {
+  const { queue } = sandbox
+  switch (step.do) {
+    case 'publish':
+      return publishAll(sandbox, step, ids)
+    case 'advance':
+      return sandbox.clock.advance(step.by)
+    case 'commands':
+      return command(sandbox, step.rows, step.form)
+    case 'cancel':
+      return send(sandbox, 'DELETE', `/v2/messages/${ids[step.at] ?? 'msg_none'}`)
+    case 'release':
+      return send(sandbox, 'POST', `/v2/messages/${ids[step.at] ?? 'msg_none'}/retry`)
+    case 'pause queue':
+      return send(sandbox, 'POST', `/v2/queues/${step.name}/${step.on ? 'pause' : 'resume'}`)
+    case 'set queue':
+      // The plan may have no place for so many; then nothing happens.
+      return void attempt(() => queue.upsertQueue(step.name, step.parallelism, undefined))
+    case 'delete queue':
+      return send(sandbox, 'DELETE', `/v2/queues/${step.name}`)
+    case 'pause key':
+      return send(sandbox, 'POST', `/v2/flowControl/${step.name}/${step.on ? 'pause' : 'resume'}`)
+    case 'pin key':
+      return send(sandbox, 'POST', `/v2/flowControl/${step.name}/pin?${step.query}`)
+    case 'reset key':
+      return send(sandbox, 'POST', `/v2/flowControl/${step.name}/${step.what}`)
+    case 'rotate keys':
+      return send(sandbox, 'POST', '/v2/keys/rotate')
+    case 'schedule':
+      return schedule(sandbox, step)
+    case 'change schedule':
+      if (step.how === 'fire') return void attempt(() => queue.schedules.fire(step.id))
+      if (step.how === 'delete') return send(sandbox, 'DELETE', `/v2/schedules/${step.id}`)
+      return send(sandbox, 'POST', `/v2/schedules/${step.id}/${step.how}`)
+    case 'retry dead letters':
+      return send(sandbox, 'POST', '/v2/dlq/retry')
+    case 'load':
+      if (step.what === 'queue') queue.load(queue.dump())
+      else if (step.what === 'store') sandbox.store.load(sandbox.store.dump())
+      else queue.reset()
+      if (step.what === 'reset') queue.urlGroup('group', [hosts[0]!, hosts[1]!])
+  }
+}
+
+type StepOf<K extends ProgramStep['do']> = Extract<ProgramStep, { do: K }>
+
+async function publishAll(sandbox: Sandbox, step: StepOf<'publish'>, ids: string[]): Promise<void> {
+  for (let n = 0; n < step.times; n++) {
+    const { key, deduplication } = step
+    attempt(() => {
+      const published = sandbox.queue.publish({
+        to: hosts[step.to]!,
+        // The same body now and then, for deduplication by content.
+        body: deduplication === 'content' ? String(ids.length % 3) : String(ids.length),
+        retries: step.retries,
+        delay: step.delay,
+        timeout: '30s',
+        ...(step.retryDelay && { retryDelay: step.retryDelay }),
+        ...(step.queue && { queue: step.queue }),
+        ...(key && { flowControlKey: key, flowControlValue: step.limits }),
+        ...(step.callback && { callback }),
+        ...(step.failureCallback && { failureCallback }),
+        ...(deduplication === 'content'
+          ? { contentBasedDeduplication: true }
+          : deduplication && { deduplicationId: deduplication }),
+      })
+      for (const message of [published].flat()) ids.push(message.id)
+    })
+  }
+}
+
+async function schedule(sandbox: Sandbox, { id, cron, to }: StepOf<'schedule'>): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${sandbox.tokens.queue}`,
+    'Service-Cron': cron,
+    'Service-Schedule-Id': id,
+    'Service-Retries': '1',
+  }
+  await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/${to}`, { method: 'POST', headers })
+}
+
+async function command(sandbox: Sandbox, rows: readonly (readonly string[])[], form: string): Promise<void> {
+  const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+  const post = (path: string, body: unknown): Promise<Response> =>
+    sandbox.fetch(`${sandbox.addresses.store}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (form === 'pipeline' || form === 'multi-exec') await post(`/${form}`, rows)
+  else if (form === 'path') await Promise.all(rows.map((row) => post('', row)))
+  else for (const row of rows) attempt(() => sandbox.store.run(...row))
+}
+
+/** What the engine refuses by its rules, it may refuse. */
+function attempt(run: () => unknown): void {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof TypeError || !(error instanceof Error)) throw error
+  }
+}
