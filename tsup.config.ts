@@ -11,6 +11,7 @@ const entries: Record<string, string> = {
   matchers: 'matchers/index.ts',
   jest: 'fixtures/jest.ts',
   'jest/extend': 'matchers/jest.ts',
+  'playwright/extend': 'matchers/playwright.ts',
 }
 
 /** Without a CommonJS twin: a program, and what needs vitest or @msw/data, which are modules only. */
@@ -43,7 +44,7 @@ const common: Options = {
 const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[number] => ({
   name: 'extend-entries',
   setup(build) {
-    build.onResolve({ filter: /matchers\/(?:vitest|jest)\.js$/ }, ({ path, kind }) => {
+    build.onResolve({ filter: /matchers\/(?:vitest|jest|playwright)\.js$/ }, ({ path, kind }) => {
       const runner = /(\w+)\.js$/.exec(path)?.[1]
       return kind === 'entry-point'
         ? undefined

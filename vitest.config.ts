@@ -15,6 +15,7 @@ export const alias = [
   { find: /^stuntdouble\/jest$/, replacement: source('fixtures/jest.ts') },
   { find: /^stuntdouble\/collections$/, replacement: source('fixtures/collections.ts') },
   { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
+  { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
 ]
 
 export default defineConfig({

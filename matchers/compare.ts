@@ -1,4 +1,5 @@
 import { editDistance } from '../src/kernel/nearest-name.js'
+import { differingLines } from './diff.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** Texts for a place that plain literals would not explain. */
@@ -32,6 +33,17 @@ export class Difference {
 
   get received(): string {
     return this.#wording.received ?? literal(this.#received)
+  }
+
+  /** Both sides line by line, when they are too long to stand beside each other; `-` is what was expected. */
+  get lines(): readonly string[] | undefined {
+    const { expected, received } = this.#wording
+    return expected === undefined && received === undefined ? differingLines(this.#expected, this.#received) : undefined
+  }
+
+  /** The same difference, found in another place. */
+  at(path: string): Difference {
+    return new Difference(this.#received, this.#expected, path, this.#wording)
   }
 
   /** How far apart, more than 0 and at most 1. */
@@ -77,10 +89,44 @@ export function fits(text: string, pattern: RegExp): boolean {
 }
 
 function distance(received: unknown, expected: unknown): number {
-  if (typeof received === 'string' && typeof expected === 'string') {
-    return Math.max(0.01, editDistance(received, expected) / Math.max(received.length, expected.length))
-  }
+  if (typeof received === 'string' && typeof expected === 'string') return textsApart(received, expected)
+  if (typeof received === 'number' && typeof expected === 'number') return numbersApart(received, expected)
   // A number or text of the other type is nearer than nothing at all.
   if (received === undefined || received === null) return 1
   return String(received) === String(expected) ? 0.1 : 0.9
+}
+
+function textsApart(one: string, other: string): number {
+  const [start, end] = commonEnds(one, other)
+  const apart = editDistance(one.slice(start, one.length - end), other.slice(start, other.length - end))
+  return Math.min(1, Math.max(0.01, apart / Math.max(one.length, other.length)))
+}
+
+function numbersApart(one: number, other: number): number {
+  const apart = Math.abs(one - other) / Math.max(Math.abs(one), Math.abs(other), 1)
+  return Number.isNaN(apart) ? 0.9 : Math.min(0.9, Math.max(0.01, apart))
+}
+
+/**
+ * About how far apart two values are, for a hundredth of the work of `Difference.distance` and hardly ever less: what a
+ * long list is sorted by before anything is compared in full.
+ */
+export function roughDistance(received: unknown, expected: unknown): number {
+  if (typeof received !== 'string' || typeof expected !== 'string') {
+    return typeof received === 'object' || typeof expected === 'object' ? 0.9 : distance(received, expected)
+  }
+  const most = Math.max(received.length, expected.length)
+  const [start, end] = commonEnds(received, expected)
+  return Math.max(0.01, (most - start - end) / most)
+}
+
+/** How many chars two texts have in common at their beginning, and at what then remains of their end. */
+export function commonEnds(one: string, other: string): [start: number, end: number] {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one.charCodeAt(start) === other.charCodeAt(start)) start++
+  const left = shorter - start
+  let end = 0
+  while (end < left && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++
+  return [start, end]
 }

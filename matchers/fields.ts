@@ -1,114 +1,171 @@
-import { type Bytes, fromArray, text, toBase64 } from '../src/kernel/bytes.js'
-import { instant, iso } from '../src/kernel/clock.js'
-import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
-import { compare, Difference } from './compare.js'
+import { instant } from '../src/kernel/clock.js'
+import { type Duration, milliseconds } from '../src/kernel/duration.js'
+import { nearestName } from '../src/kernel/nearest-name.js'
+import { address, body, headers, type Kind, label, labels, moment, plain, span } from './kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
-/** One field of something captured: knows what it is compared with. */
-export type Field = (expected: unknown) => readonly Difference[]
-
-type HeaderList = readonly (readonly [string, string])[]
-
-export function plain(received: unknown): Field {
-  return (expected) => compare(received, expected)
+/** What a test may expect of a field; anything else could never fit, and `.not` would hold for ever. */
+interface Takes {
+  readonly what: string
+  /** Whether the value can be right; a sentence tells what else is wrong with it. */
+  check(value: unknown): boolean | string
 }
 
-/** An address; `*` in the expected text stands for any chars. */
-export function address(received: string | undefined): Field {
-  return (expected) => {
-    if (typeof expected !== 'string' || !expected.includes('*')) return compare(received, expected)
-    return received !== undefined && wildcard(expected).test(received) ? [] : [new Difference(received, expected)]
+/** One field of something captured: how it is read, how it is compared, and what may be expected of it. */
+export interface Field<T> {
+  readonly read: (thing: T) => unknown
+  readonly kind: Kind
+  readonly takes: Takes
+  /** The field may be missing, so `undefined` can be expected. */
+  readonly optional: boolean
+}
+
+export type Fields<T> = Readonly<Record<string, Field<T>>>
+
+const textTaken: Takes = {
+  what: 'a text or an expression',
+  check: (value) => typeof value === 'string' || value instanceof RegExp,
+}
+const numberTaken: Takes = {
+  what: 'a number',
+  check: (value) =>
+    typeof value === 'number' ||
+    (typeof value === 'string' && value !== '' && !Number.isNaN(Number(value)) && `Write ${Number(value)}.`),
+}
+const booleanTaken: Takes = { what: 'true or false', check: (value) => typeof value === 'boolean' }
+const anythingTaken: Takes = { what: 'anything', check: () => true }
+const spanTaken: Takes = {
+  what: "a duration like '1h' or milliseconds",
+  // Throws a sentence of its own about the unit.
+  check: (value) => typeof value !== 'object' && milliseconds(value as Duration) >= 0,
+}
+const momentTaken: Takes = {
+  what: 'ISO text, a Date or milliseconds',
+  check: (value) => Number.isFinite(instant(value as string)),
+}
+const headersTaken: Takes = {
+  what: "an object of names and values, { 'x-tag': 'a' }",
+  check: isPlainObject,
+}
+const methodTaken: Takes = {
+  what: 'a method or an expression',
+  check: (value) => {
+    if (typeof value !== 'string' || value === value.toUpperCase()) return textTaken.check(value)
+    return `Write '${value.toUpperCase()}'.`
+  },
+}
+const labelsTaken: Takes = { what: 'a list of texts', check: (value) => Array.isArray(value) }
+const attemptsTaken: Takes = {
+  what: 'a number, a list of statuses [500, 200] or a list of partial attempts [{ status: 500 }]',
+  check: (value) =>
+    typeof value === 'number' ||
+    (Array.isArray(value) &&
+      (value.every((item) => typeof item === 'number') ||
+        value.every((item) => (isPlainObject(item) || isAsymmetric(item)) && knownAttempt(item)))),
+}
+
+export const attemptNames: readonly string[] = ['status', 'error', 'state', 'retried', 'at', 'note', 'delay']
+
+function knownAttempt(item: unknown): boolean {
+  return isAsymmetric(item) || Object.keys(item as object).every((name) => attemptNames.includes(name))
+}
+
+type Read<T> = (thing: T) => unknown
+
+function field<T>(read: Read<T>, kind: Kind, takes: Takes): Field<T> {
+  return { read, kind, takes, optional: false }
+}
+
+/** The field may be missing. */
+export function optional<T>(given: Field<T>): Field<T> {
+  return { ...given, optional: true }
+}
+
+export const textField = <T>(read: Read<T>): Field<T> => field(read, plain, textTaken)
+export const numberField = <T>(read: Read<T>): Field<T> => field(read, plain, numberTaken)
+export const booleanField = <T>(read: Read<T>): Field<T> => field(read, plain, booleanTaken)
+export const anyField = <T>(read: Read<T>): Field<T> => optional(field(read, plain, anythingTaken))
+export const addressField = <T>(read: Read<T>): Field<T> => field(read, address, textTaken)
+export const methodField = <T>(read: Read<T>): Field<T> => field(read, plain, methodTaken)
+export const headersField = <T>(read: Read<T>): Field<T> => field(read, headers, headersTaken)
+export const bodyField = <T>(read: Read<T>): Field<T> => field(read, body, anythingTaken)
+export const spanField = <T>(read: Read<T>): Field<T> => field(read, span, spanTaken)
+export const momentField = <T>(read: Read<T>): Field<T> => field(read, moment, momentTaken)
+export const labelField = <T>(read: Read<T>): Field<T> => optional(field(read, label, textTaken))
+export const labelsField = <T>(read: Read<T>): Field<T> => optional(field(read, labels, labelsTaken))
+export const attemptsField = <T>(read: Read<T>, kind: Kind): Field<T> => field(read, kind, attemptsTaken)
+
+/** A field that only knows certain words. */
+export function wordField<T>(words: readonly string[], read: Read<T>): Field<T> {
+  const check = (value: unknown): boolean | string => {
+    if (typeof value !== 'string' || words.includes(value)) return typeof value === 'string'
+    const near = nearestName(value, words) ?? nearestName(value.replaceAll('_', '-'), words)
+    return near === undefined ? false : `Did you mean '${near}'?`
   }
+  return field(read, plain, { what: words.map((word) => `'${word}'`).join(', '), check })
 }
 
-function wildcard(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`, 's')
-}
-
-/** Captured bytes: a text is compared as text, an object or list with the parsed JSON, bytes with bytes. */
-export function body(received: Bytes | undefined): Field {
-  return (expected) => {
-    if (received === undefined) return expected === undefined ? [] : [new Difference(undefined, expected)]
-    if (expected instanceof Uint8Array) {
-      return fromArray(expected) === received ? [] : [bytesDifference(received, fromArray(expected))]
-    }
-    const plainBody = text(received)
-    if (typeof expected === 'string' || expected instanceof RegExp) return compare(plainBody, expected)
-    const parsed = parseJson(plainBody)
-    if (isAsymmetric(expected)) {
-      const found = compare(plainBody, expected)
-      return found.length === 0 || parsed === undefined ? found : compare(parsed.value, expected)
-    }
-    if (parsed === undefined)
-      return [new Difference(plainBody, expected, '', { received: `no JSON: ${literal(plainBody)}` })]
-    return compare(parsed.value, expected)
-  }
-}
-
-function bytesDifference(received: Bytes, expected: Bytes): Difference {
-  return new Difference(received, expected, '', {
-    expected: `${expected.length} bytes, base64 ${literal(toBase64(expected))}`,
-    received: `${received.length} bytes, base64 ${literal(toBase64(received))}`,
-  })
-}
-
-export function parseJson(given: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(given) }
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Headers by name, in any case; one that comes twice is joined with `, `.
- * @param read called when the field is compared: an attempt is only signed when somebody reads its headers
- */
-export function headers(read: () => HeaderList): Field {
-  return (expected) => {
-    const byName = headerMap(read())
-    if (!isPlainObject(expected)) return compare(Object.fromEntries(byName), expected)
-    return Object.entries(expected).flatMap(([name, value]) =>
-      compare(byName.get(name.toLowerCase()), typeof value === 'number' ? String(value) : value, `[${literal(name)}]`),
+/** A pattern that can never fit would make `.not` hold for ever: it is refused at once, whatever was captured. */
+export function checkPattern(
+  matcher: string,
+  pattern: unknown,
+  fields: Fields<never>,
+): asserts pattern is Record<string, unknown> {
+  if (!isPlainObject(pattern)) {
+    throw new TypeError(
+      `${matcher}() needs an object with the fields to look for, for example { ${Object.keys(fields)[0]}: … }; got ${literal(pattern)}.`,
     )
   }
-}
-
-export function headerMap(list: HeaderList): ReadonlyMap<string, string> {
-  const byName = new Map<string, string>()
-  for (const [name, value] of list) {
-    const lower = name.toLowerCase()
-    const before = byName.get(lower)
-    byName.set(lower, before === undefined ? value : `${before}, ${value}`)
-  }
-  return byName
-}
-
-/** A span in milliseconds; expected as `'1h'`, as milliseconds, or asymmetric over the milliseconds. */
-export function span(received: number | undefined): Field {
-  return (expected) => {
-    if (expected === undefined || expected === null || isAsymmetric(expected)) return compare(received, expected)
-    const wanted = milliseconds(expected as Duration)
-    if (received === wanted) return []
-    return [
-      new Difference(received, expected, '', {
-        expected: typeof expected === 'number' ? `${expected} (${formatDuration(wanted)})` : literal(expected),
-        received: received === undefined ? 'none' : `'${formatDuration(received)}'`,
-        distance: received === undefined ? 1 : Math.abs(received - wanted) / Math.max(received, wanted),
-      }),
-    ]
+  for (const [name, value] of Object.entries(pattern)) {
+    const known = Object.hasOwn(fields, name) ? fields[name]! : undefined
+    if (known === undefined) throw unknownField(matcher, name, value, Object.keys(fields))
+    checkValue(matcher, name, value, known)
   }
 }
 
-/** A point in time; expected as ISO text, `Date` or milliseconds, or asymmetric over the milliseconds. */
-export function moment(received: number | undefined): Field {
-  return (expected) => {
-    if (expected === undefined || isAsymmetric(expected)) return compare(received, expected)
-    const wanted = instant(expected as string)
-    if (received === wanted) return []
-    return [
-      new Difference(received, expected, '', { received: received === undefined ? 'none' : literal(iso(received)) }),
-    ]
+function checkValue(matcher: string, name: string, value: unknown, { takes, optional }: Field<never>): void {
+  if (isAsymmetric(value)) return
+  if (value === undefined && optional) return
+  const answer = value === undefined ? false : takes.check(value)
+  if (answer === true) return
+  const advice =
+    typeof answer === 'string'
+      ? ` ${answer}`
+      : value === undefined
+        ? ' Leave it out, or look at the variable that should have a value.'
+        : ''
+  throw new TypeError(`${matcher}() takes ${takes.what} as ${name}, got ${literal(value)}.${advice}`)
+}
+
+function unknownField(matcher: string, name: string, value: unknown, known: readonly string[]): TypeError {
+  if (name === 'times') {
+    return new TypeError(
+      `${matcher}() takes times as its last argument: ${matcher}({ … }, { times: ${literal(value)} }).`,
+    )
   }
+  const slip =
+    Object.hasOwn(synonyms, name) && known.includes(synonyms[name]!) ? synonyms[name] : nearestName(name, known)
+  const advice = slip === undefined ? '' : ` Did you mean ${slip}?`
+  return new TypeError(`${matcher}() knows no field ${literal(name)}.${advice} The fields are ${known.join(', ')}.`)
+}
+
+/** What people write instead of our names. */
+const synonyms: Readonly<Record<string, string>> = {
+  url: 'to',
+  destination: 'to',
+  maxRetries: 'retries',
+  id: 'messageId',
+  topic: 'urlGroup',
+  group: 'urlGroup',
+  data: 'body',
+  payload: 'body',
+  queueName: 'queue',
+  tries: 'attempts',
+  code: 'status',
+  statusCode: 'status',
+  answer: 'response',
+  path: 'url',
+  schedule: 'scheduleId',
+  flowControl: 'flowControlKey',
+  deduplicated: 'deduplicationId',
 }

@@ -1,17 +1,17 @@
 import { formatDuration } from '../src/kernel/duration.js'
 import { timeSeenFrom } from '../src/report/instants.js'
 import { plainText } from '../src/report/safe-text.js'
-import { headerMap } from './fields.js'
+import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import type { Judged } from './near-misses.js'
 import type { Evidence } from './received.js'
-import { blockOf, isOpen, type MessageStory, pointerOf, stateOf, waitOf } from './stories.js'
+import { blockOf, isOpen, type MessageStory, stateOf, waitOf } from './stories.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
 export function hintsOf(
   evidence: Evidence,
   pattern: { readonly to?: unknown; readonly headers?: unknown },
-  nearest: readonly Judged[],
+  nearest: readonly Judged<unknown>[],
 ): string[] {
   const hints: string[] = []
   const { to } = pattern
@@ -21,18 +21,24 @@ export function hintsOf(
     )
   }
   const prefixed = prefixHint(evidence, pattern.headers)
-  if (prefixed !== undefined && nearest.some((one) => one.misses.some((miss) => miss.name === 'headers'))) {
+  if (
+    prefixed !== undefined &&
+    nearest.some(({ compared }) => compared.some((one) => one.name === 'headers' && one.differences.length > 0))
+  ) {
     hints.push(prefixed)
   }
   return hints
 }
 
+/** Entries whose headers a hint reads: reading those of an attempt signs it. */
+const mostRead = 200
+
 /** The prefix of the service's own headers is another word in each vocabulary. */
 function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
   if (!isPlainObject(wanted)) return undefined
   const seen = new Set<string>()
-  for (const entry of evidence.entries) {
-    if (entry.type === 'attempt' || entry.type === 'published') {
+  for (const type of ['published', 'attempt'] as const) {
+    for (const entry of evidence.of(type).slice(-mostRead)) {
       for (const name of headerMap(entry.headers).keys()) seen.add(name)
     }
   }
@@ -50,12 +56,19 @@ function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
 const mostWaits = 3
 
 /** Messages that have not come to their end: until when they wait, why, and the call that gets them there. */
-export function waitHints(evidence: Evidence, stories: readonly MessageStory[], nearest: readonly Judged[]): string[] {
-  const open = stories.filter((story) => isOpen(stateOf(story)))
-  if (open.length === 0) return []
-  const rank = new Map(nearest.map((one, index) => [one.candidate.seq, index]))
-  const ranked = open.sort((a, b) => rank.get(pointerOf(a).seq)! - rank.get(pointerOf(b).seq)!)
-  return ranked.slice(0, mostWaits).map((story) => waitHint(evidence, story))
+export function waitHints(
+  evidence: Evidence,
+  stories: Iterable<MessageStory>,
+  nearest: readonly Judged<MessageStory>[],
+): string[] {
+  const near = nearest.map(({ thing }) => thing)
+  const others: MessageStory[] = []
+  for (const story of stories) {
+    if (others.length >= mostWaits) break
+    if (!near.includes(story) && isOpen(stateOf(story))) others.push(story)
+  }
+  const open = [...near.filter((story) => isOpen(stateOf(story))), ...others]
+  return open.slice(0, mostWaits).map((story) => waitHint(evidence, story))
 }
 
 function waitHint(evidence: Evidence, story: MessageStory): string {

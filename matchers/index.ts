@@ -1,26 +1,49 @@
+import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
+import { executed, type Word } from './commands.js'
 import { isIdle } from './idle.js'
-import type { CallbackPattern, DeadLetterPattern, DeliveredPattern, PublishedPattern } from './patterns.js'
-import { calledBack, deadLettered, delivered, published } from './queue.js'
+import type { AsymmetricMatcher } from './literal.js'
+import type {
+  AttemptPart,
+  AttemptPattern,
+  CallbackPattern,
+  DeadLetterPattern,
+  DeduplicatedPattern,
+  DeliveredPattern,
+  PublishedPattern,
+} from './patterns.js'
+import { calledBack, deadLettered, deduplicated, delivered, published } from './queue.js'
+import type { Range } from './range.js'
 import { type SchedulePattern, scheduled } from './schedules.js'
-import { followsSequence, type SequenceStep } from './sequence.js'
-import { executed, hasKey, type KeyPattern, type Word } from './store.js'
+import { followsSequence } from './sequence.js'
+import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
+import { type SpentPattern, spent } from './spending.js'
+import type { SequenceStep } from './steps.js'
+import { hasKey, type KeyPattern } from './store.js'
 import { type RequestPattern, receivedRequest } from './traffic.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
-export type { AsymmetricMatcher } from './literal.js'
 export type {
+  AsymmetricMatcher,
+  AttemptPart,
+  AttemptPattern,
   CallbackPattern,
   DeadLetterPattern,
+  DeduplicatedPattern,
   DeliveredPattern,
   KeyPattern,
+  KnownKeys,
   MatchOptions,
   PublishedPattern,
+  Range,
   RequestPattern,
   SchedulePattern,
   SequenceStep,
+  SignedPattern,
+  SpentPattern,
   Verdict,
   Word,
 }
+export { commandOf, entryOf, messageTo }
 
 /** What a matcher hands to the runner. */
 export interface MatcherResult {
@@ -70,6 +93,22 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveCalledBack(pattern?: CallbackPattern, options?: MatchOptions): R
   /**
+   * The queue recognised such a message as published before.
+   * @example expect(sandbox.queue).toHaveBeenDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
+   */
+  toHaveBeenDeduplicated(pattern?: DeduplicatedPattern, options?: MatchOptions): R
+  /**
+   * Such a delivery carries a signature that its receiver would accept. On the queue, a recorder, one delivery, or
+   * `{ url, headers, body }` with the `keys` of the receiver.
+   * @example expect(orders.last()).toHaveBeenSigned({ key: 'current' })
+   */
+  toHaveBeenSigned(pattern?: SignedPattern, options?: MatchOptions): R
+  /**
+   * What the code under test has cost so far.
+   * @example expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' })
+   */
+  toHaveSpent(pattern: SpentPattern): R
+  /**
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
    */
@@ -88,6 +127,16 @@ export interface SandboxMatchers<R = unknown> {
   toBeIdle(): R
 }
 
+/** Matchers for places inside of other values, as `expect` offers them: `expect.messageTo(…)`. */
+export interface SandboxAsymmetricMatchers {
+  /** A message: an entry that published it, one of its deliveries, or what `queue.publish()` returned. */
+  messageTo: typeof messageTo
+  /** A command: an entry of the log, or a list of words as a client sends them. */
+  commandOf: typeof commandOf
+  /** An entry of the log, as a step of `toFollowSequence` names it. */
+  entryOf: typeof entryOf
+}
+
 /** What is given to `expect()` and the pattern → the verdict. */
 export type Judge = (received: unknown, ...given: never[]) => Verdict
 
@@ -99,6 +148,9 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveDelivered: delivered,
   toHaveDeadLetter: deadLettered,
   toHaveCalledBack: calledBack,
+  toHaveBeenDeduplicated: deduplicated,
+  toHaveBeenSigned: signed,
+  toHaveSpent: spent,
   toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
   toFollowSequence: followsSequence,
@@ -113,23 +165,51 @@ export type MatcherFunction = (this: unknown, received: unknown, ...given: any[]
  * The matchers as plain objects, without a runner.
  * @example expect.extend(sandboxMatchers)
  */
-export const sandboxMatchers: { readonly [Name in keyof SandboxMatchers]: MatcherFunction } = {
-  toHaveExecuted: matcher(executed),
-  toHaveKey: matcher(hasKey),
-  toHavePublished: matcher(published),
-  toHaveDelivered: matcher(delivered),
-  toHaveDeadLetter: matcher(deadLettered),
-  toHaveCalledBack: matcher(calledBack),
-  toHaveScheduled: matcher(scheduled),
-  toHaveReceivedRequest: matcher(receivedRequest),
-  toFollowSequence: matcher(followsSequence),
-  toBeIdle: matcher(isIdle),
+export const sandboxMatchers: {
+  readonly [Name in keyof SandboxMatchers | keyof SandboxAsymmetricMatchers]: MatcherFunction
+} = {
+  toHaveExecuted: matcher('toHaveExecuted'),
+  toHaveKey: matcher('toHaveKey'),
+  toHavePublished: matcher('toHavePublished'),
+  toHaveDelivered: matcher('toHaveDelivered'),
+  toHaveDeadLetter: matcher('toHaveDeadLetter'),
+  toHaveCalledBack: matcher('toHaveCalledBack'),
+  toHaveBeenDeduplicated: matcher('toHaveBeenDeduplicated'),
+  toHaveBeenSigned: matcher('toHaveBeenSigned'),
+  toHaveSpent: matcher('toHaveSpent'),
+  toHaveScheduled: matcher('toHaveScheduled'),
+  toHaveReceivedRequest: matcher('toHaveReceivedRequest'),
+  toFollowSequence: matcher('toFollowSequence'),
+  toBeIdle: matcher('toBeIdle'),
+  messageTo: inside('messageTo', messageTo),
+  commandOf: inside('commandOf', commandOf),
+  entryOf: inside('entryOf', entryOf),
 }
 
-function matcher(judge: Judge): MatcherFunction {
+/** How many arguments each takes; one too many is a field outside of its pattern. */
+const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
+  toFollowSequence: 1,
+  toHaveSpent: 1,
+  toBeIdle: 0,
+  toHaveExecuted: Number.POSITIVE_INFINITY,
+}
+
+function matcher(name: keyof SandboxMatchers): MatcherFunction {
   return function (received, ...given) {
-    const verdict = judge(received, ...(given as never[]))
+    const taken = most[name] ?? 2
+    if (given.length > taken) {
+      throw new TypeError(`${name}() takes ${taken === 0 ? 'no argument' : `${taken} of them`}, got ${given.length}.`)
+    }
+    const verdict = judges[name](received, ...(given as never[]))
     const isNot = (this as RunnerState | undefined)?.isNot === true
     return { pass: verdict.pass, message: () => verdict.explain(isNot) }
+  }
+}
+
+function inside(name: string, make: (...given: never[]) => AsymmetricMatcher): MatcherFunction {
+  return function (received, ...given) {
+    const isNot = (this as RunnerState | undefined)?.isNot === true
+    const pass = make(...(given as never[])).asymmetricMatch(received)
+    return { pass, message: () => insideText(name, given, received, isNot) }
   }
 }

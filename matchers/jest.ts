@@ -1,17 +1,20 @@
 // Only a module that is imported can be added to.
 import type {} from 'expect'
-import { type SandboxMatchers, sandboxMatchers } from './index.js'
+import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers } from './index.js'
 
 // One line in setupFilesAfterEnv: import 'stuntdouble/jest/extend'. Jest gives `expect` to every test file as a global.
 
 declare module 'expect' {
   interface Matchers<R extends void | Promise<void>, T = unknown> extends SandboxMatchers<R> {}
+  interface AsymmetricMatchers extends SandboxAsymmetricMatchers {}
 }
 
 declare global {
   namespace jest {
     // biome-ignore lint/complexity/noBannedTypes: every declaration of an interface must have the same parameters
     interface Matchers<R, T = {}> extends SandboxMatchers<R> {}
+    interface Expect extends SandboxAsymmetricMatchers {}
+    interface InverseAsymmetricMatchers extends SandboxAsymmetricMatchers {}
   }
 }
 

@@ -28,20 +28,12 @@ export function literal(value: unknown, depth = 0): string {
   if (value instanceof Date) return `new Date('${Number.isNaN(value.getTime()) ? '' : value.toISOString()}')`
   if (value instanceof Uint8Array) return `Uint8Array(${value.length})`
   if (depth > 6) return Array.isArray(value) ? '[…]' : '{…}'
-  if (Array.isArray(value))
-    return listed(
-      '[',
-      value.map((item) => literal(item, depth + 1)),
-      ']',
-    )
-  if (value instanceof Set)
-    return listed(
-      'new Set([',
-      [...value].map((item) => literal(item, depth + 1)),
-      '])',
-    )
-  const fields = Object.entries(value).map(([name, item]) => `${fieldName(name)}: ${literal(item, depth + 1)}`)
-  return fields.length === 0 ? '{}' : listed('{ ', fields, ' }')
+  const inner = (item: unknown): string => literal(item, depth + 1)
+  if (Array.isArray(value)) return listed('[', value, inner, ']')
+  if (value instanceof Set) return listed('new Set([', [...value], inner, '])')
+  const names = Object.keys(value)
+  const field = (name: string): string => `${fieldName(name)}: ${inner((value as Record<string, unknown>)[name])}`
+  return names.length === 0 ? '{}' : listed('{ ', names, field, ' }')
 }
 
 /** The arguments of a call; an object that would not fit on the line gets a line per field. */
@@ -60,8 +52,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-function listed(open: string, items: readonly string[], close: string): string {
-  const shown = items.slice(0, mostItems)
+function listed<T>(open: string, items: readonly T[], write: (item: T) => string, close: string): string {
+  const shown = items.slice(0, mostItems).map(write)
   if (items.length > shown.length) shown.push(`… ${items.length - shown.length} more`)
   return open + shown.join(', ') + close
 }

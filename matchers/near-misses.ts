@@ -1,19 +1,15 @@
-import { instant } from '../src/kernel/clock.js'
-import { type Duration, milliseconds } from '../src/kernel/duration.js'
-import { nearestName } from '../src/kernel/nearest-name.js'
 import { timeSeenFrom } from '../src/report/instants.js'
-import type { Difference } from './compare.js'
-import type { Field } from './fields.js'
-import { isAsymmetric, isPlainObject, literal } from './literal.js'
+import { type Difference, roughDistance } from './compare.js'
+import type { Fields } from './fields.js'
+import { body, type Comparison, headers } from './kinds.js'
 
-/** Something that may be what was expected. */
+/** What a failure says about something captured. */
 export interface Candidate {
+  /** 0 when it is no entry of the log. */
   readonly seq: number
   readonly at: number
   /** What it is, in a few words, safe to print. */
-  title(): string
-  /** The expected fields and what became of comparing them, in the order in which the test names them. */
-  readonly compared: readonly Compared[]
+  readonly title: string
 }
 
 export interface Compared {
@@ -23,33 +19,141 @@ export interface Compared {
   readonly inTitle?: boolean
 }
 
-export interface Judged {
-  readonly candidate: Candidate
-  readonly misses: readonly Compared[]
+/** A pattern, ready for thousands of things: whether one fits, about how near it is, and what exactly is wrong. */
+export interface Test<T> {
+  fits(thing: T): boolean
+  /** About how far away, by what can be read with little work; 0 when all of that fits. */
+  rough(thing: T): number
+  /** The expected fields and what became of comparing them, in the order in which the test names them. */
+  compare(thing: T): readonly Compared[]
+  /** About how many microseconds it takes to compare. */
+  work(thing: T): number
 }
 
 /** How much more a wrong field of this name counts: what a thing is called tells most about which one was meant. */
 const weights: Readonly<Record<string, number>> = { to: 3, url: 3, command: 3, key: 3, kind: 2, messageId: 3 }
 
-export function judge(candidate: Candidate): Judged {
-  return { candidate, misses: candidate.compared.filter((one) => one.differences.length > 0) }
+export function weightOf(name: string): number {
+  return weights[name] ?? 1
 }
 
-/** Those that do not fit, nearest first. */
-export function nearestOf(judged: readonly Judged[]): Judged[] {
-  return judged
-    .filter((one) => one.misses.length > 0)
-    .map((one) => ({ one, apart: distanceOf(one) }))
-    .sort((a, b) => a.apart - b.apart || a.one.candidate.seq - b.one.candidate.seq)
-    .map(({ one }) => one)
+interface Part<T> {
+  readonly name: string
+  readonly read: (thing: T) => unknown
+  readonly comparison: Comparison
+  readonly inTitle: boolean
+  /** Microseconds of comparing, beside those for the size of a body. */
+  readonly cost: number
+  readonly isBody: boolean
 }
 
-function distanceOf(judged: Judged): number {
+/** Reading an attempt's headers signs it. */
+const costs = new Map<unknown, number>([
+  [headers, 40],
+  [body, 4],
+])
+
+/** @param inTitle fields whose received value stands in the title */
+export function testOf<T>(
+  fields: Fields<T>,
+  pattern: Readonly<Record<string, unknown>>,
+  inTitle: readonly string[] = [],
+): Test<T> {
+  const parts = Object.entries(pattern).map(([name, expected]): Part<T> => {
+    const { read, kind } = fields[name]!
+    return {
+      name,
+      read,
+      comparison: kind(expected),
+      inTitle: inTitle.includes(name) && typeof expected === 'string',
+      cost: costs.get(kind) ?? 0,
+      isBody: kind === body,
+    }
+  })
+  const cheapFirst = parts.toSorted((a, b) => a.cost - b.cost)
+  const cheap = cheapFirst.filter(({ cost }) => cost === 0)
+  const costly = cheapFirst.filter(({ cost }) => cost > 0)
+  return {
+    fits: (thing) => {
+      for (const { read, comparison } of cheapFirst) if (!comparison.fits(read(thing))) return false
+      return true
+    },
+    rough: (thing) => {
+      let distance = 0
+      for (const { name, read, comparison } of cheap) {
+        const received = read(thing)
+        if (comparison.fits(received)) continue
+        distance += weightOf(name) * (0.5 + roughDistance(received, comparison.expected) / 2)
+      }
+      return distance
+    },
+    compare: (thing) =>
+      parts.map(({ name, read, comparison, inTitle }) => {
+        const differences = comparison.differences(read(thing))
+        return inTitle ? { name, differences, inTitle } : { name, differences }
+      }),
+    work: (thing) => {
+      let work = 4
+      for (const { cost, isBody, read } of costly) work += cost + (isBody ? bodyWork(read(thing)) : 0)
+      return work
+    },
+  }
+}
+
+function bodyWork(received: unknown): number {
+  return typeof received === 'string' ? received.length / 100 : 0
+}
+
+export interface Judged<T> {
+  readonly thing: T
+  readonly compared: readonly Compared[]
+}
+
+/** All that fit, and the nearest of the others, nearest first. */
+export interface Ranking<T> {
+  readonly found: readonly T[]
+  readonly missed: number
+  readonly nearest: readonly Judged<T>[]
+}
+
+/** About how many microseconds may go into finding what came nearest. */
+const budget = 100_000
+
+/** Sorts by a rough distance first, and compares in full only as many as it takes to be sure of the nearest ones. */
+export function rank<T>(things: Iterable<T>, test: Test<T>, most = 3): Ranking<T> {
+  const found: T[] = []
+  const missed: { readonly thing: T; readonly rough: number }[] = []
+  for (const thing of things) {
+    const rough = test.rough(thing)
+    if (rough === 0 && test.fits(thing)) found.push(thing)
+    else missed.push({ thing, rough })
+  }
+  missed.sort((a, b) => a.rough - b.rough)
+  let nearest: { judged: Judged<T>; distance: number }[] = []
+  let left = budget
+  for (const { thing, rough } of missed) {
+    const furthest = nearest.length < most ? Number.POSITIVE_INFINITY : nearest.at(-1)!.distance
+    if (rough >= furthest || (left <= 0 && nearest.length === most)) break
+    left -= test.work(thing)
+    const compared = test.compare(thing)
+    const distance = distanceOf(compared)
+    if (distance >= furthest) continue
+    nearest.push({ judged: { thing, compared }, distance })
+    // A stable sort: of equally near ones the first stays first.
+    nearest.sort((a, b) => a.distance - b.distance)
+    nearest = nearest.slice(0, most)
+  }
+  return { found, missed: missed.length, nearest: nearest.map(({ judged }) => judged) }
+}
+
+export function distanceOf(compared: readonly Compared[]): number {
   let distance = 0
-  for (const miss of judged.misses) {
-    const furthest = Math.max(...miss.differences.map((one) => one.distance))
+  for (const { name, differences } of compared) {
+    if (differences.length === 0) continue
+    let furthest = 0
+    for (const one of differences.slice(0, mostDifferences)) furthest = Math.max(furthest, one.distance)
     // A field that is nearly right still counts: one wrong field is nearer than two.
-    distance += (weights[miss.name] ?? 1) * (0.5 + furthest / 2)
+    distance += weightOf(name) * (0.5 + furthest / 2)
   }
   return distance
 }
@@ -57,94 +161,38 @@ function distanceOf(judged: Judged): number {
 /** `  #17 at 09:00:12.000   msg_2Kd…   to https://shop.test/orders` */
 export function titleLine(candidate: Candidate, first: number): string {
   // Not everything is an entry of the log.
-  if (candidate.seq === 0) return `  ${candidate.title()}`
-  return `  #${candidate.seq} at ${timeSeenFrom(candidate.at, first)}   ${candidate.title()}`
+  if (candidate.seq === 0) return `  ${candidate.title}`
+  return `  #${candidate.seq} at ${timeSeenFrom(candidate.at, first)}   ${candidate.title}`
 }
 
 const widest = 110
+const indent = '      '
 
-/** `      ✓ to   ✓ body   ✗ retries: expected 3, received 5`, on as many lines as it takes. */
-export function missLines(judged: Judged): string[] {
-  const items = judged.candidate.compared.flatMap(itemsOf)
+/** `      ✓ to   ✓ body   ✗ retries: expected 3, received 5`, on as many lines as it takes, then what takes lines of its own. */
+export function missLines(all: readonly Compared[]): string[] {
   const lines: string[] = []
-  for (const item of items) {
+  const blocks: string[] = []
+  for (const item of all.flatMap((compared) => itemsOf(compared, blocks))) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + item.length + 3 <= widest) lines[lines.length - 1] = `${last}   ${item}`
-    else lines.push(`      ${item}`)
+    else lines.push(`${indent}${item}`)
   }
-  return lines
+  return [...lines, ...blocks]
 }
 
 const mostDifferences = 6
 
-function itemsOf(compared: Compared): string[] {
+function itemsOf(compared: Compared, blocks: string[]): string[] {
   if (compared.differences.length === 0) return [`✓ ${compared.name}`]
   if (compared.inTitle === true) return [`✗ ${compared.name}`]
-  const shown = compared.differences
-    .slice(0, mostDifferences)
-    .map((one) => `✗ ${compared.name}${one.path}: expected ${one.expected}, received ${one.received}`)
-  const rest = compared.differences.length - shown.length
-  return rest > 0 ? [...shown, `✗ ${compared.name}: ${rest} more differences`] : shown
-}
-
-/** Compares the named fields of a captured thing with a pattern. */
-export function compareFields(
-  fields: Readonly<Record<string, Field>>,
-  pattern: Readonly<Record<string, unknown>>,
-  inTitle: readonly string[] = [],
-): Compared[] {
-  return Object.entries(pattern).map(([name, expected]) => {
-    const differences = fields[name]!(expected)
-    return inTitle.includes(name) && typeof expected === 'string'
-      ? { name, differences, inTitle: true }
-      : { name, differences }
-  })
-}
-
-/** How a field's expected value is read, where not everything can be. */
-export type Reading = 'span' | 'moment'
-
-/** A pattern that can never fit would make `.not` hold for ever: it is refused at once, whatever was captured. */
-export function checkPattern(
-  matcher: string,
-  pattern: unknown,
-  known: readonly string[],
-  readings: Readonly<Record<string, Reading>> = {},
-): asserts pattern is Record<string, unknown> {
-  if (!isPlainObject(pattern)) {
-    throw new TypeError(
-      `${matcher}() needs an object with the fields to look for, for example { ${known[0]}: … }; got ${literal(pattern)}.`,
-    )
+  const items: string[] = []
+  for (const one of compared.differences.slice(0, mostDifferences)) {
+    const { lines } = one
+    const name = `✗ ${compared.name}${one.path}`
+    if (lines === undefined) items.push(`${name}: expected ${one.expected}, received ${one.received}`)
+    else blocks.push(`${indent}${name}, - expected + received:`, ...lines.map((line) => `${indent}    ${line}`))
   }
-  for (const [name, value] of Object.entries(pattern)) {
-    if (!known.includes(name)) throw unknownField(matcher, name, value, known)
-    if (value === undefined || value === null || isAsymmetric(value)) continue
-    if (readings[name] === 'span') milliseconds(value as Duration)
-    else if (readings[name] === 'moment') instant(value as string)
-  }
-}
-
-function unknownField(matcher: string, name: string, value: unknown, known: readonly string[]): TypeError {
-  if (name === 'times') {
-    return new TypeError(
-      `${matcher}() takes times as its second argument: ${matcher}({ … }, { times: ${literal(value)} }).`,
-    )
-  }
-  const slip = synonyms[name] ?? nearestName(name, known)
-  const advice = slip !== undefined && known.includes(slip) ? ` Did you mean ${slip}?` : ''
-  return new TypeError(`${matcher}() knows no field ${literal(name)}.${advice} The fields are ${known.join(', ')}.`)
-}
-
-/** What people write instead of our names. */
-const synonyms: Readonly<Record<string, string>> = {
-  url: 'to',
-  destination: 'to',
-  maxRetries: 'retries',
-  id: 'messageId',
-  topic: 'urlGroup',
-  group: 'urlGroup',
-  data: 'body',
-  payload: 'body',
-  queueName: 'queue',
-  tries: 'attempts',
+  const rest = compared.differences.length - mostDifferences
+  if (rest > 0) items.push(`✗ ${compared.name}: ${rest} more differences`)
+  return items
 }

@@ -21,6 +21,7 @@ export interface PublishedPattern {
   readonly notBefore?: Or<string | number | Date>
   /** Default false: a duplicate does not count as published. */
   readonly deduplicated?: Or<boolean>
+  readonly deduplicationId?: Text | undefined
   readonly urlGroup?: Text | undefined
   readonly endpointName?: Text | undefined
   readonly queue?: Text | undefined
@@ -36,10 +37,46 @@ export interface PublishedPattern {
   readonly sourceMessageId?: Text | undefined
 }
 
+/** Fields of a duplicate: of the message that was not delivered again. */
+export type DeduplicatedPattern = Omit<PublishedPattern, 'deduplicated'>
+
+/** One attempt in a list of them. */
+export interface AttemptPart {
+  readonly status?: Or<number>
+  readonly error?: Text | undefined
+  readonly state?: Or<AttemptState>
+  readonly retried?: Or<number>
+  /** Milliseconds since the Unix epoch. */
+  readonly at?: Or<number>
+  readonly note?: Text | undefined
+  /** Milliseconds until the next attempt. */
+  readonly delay?: Or<number> | undefined
+}
+
+export type AttemptState = 'ACTIVE' | 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
+
+/** Fields of one attempt. */
+export interface AttemptPattern {
+  readonly to?: Text
+  readonly method?: Text
+  /** 0 without an answer. */
+  readonly status?: Or<number>
+  readonly state?: Or<AttemptState>
+  readonly error?: Text | undefined
+  readonly retried?: Or<number>
+  readonly kind?: Or<MessageKind>
+  readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  readonly body?: unknown
+  /** Body of the answer. */
+  readonly response?: unknown
+  readonly messageId?: Text
+  readonly workflowRunId?: Text | undefined
+}
+
 /** Fields of a message's whole life. `headers` and `body` are those of the last attempt. */
 export interface DeliveredPattern extends PublishedPattern {
   /** How many there were, their statuses `[500, 0, 200]` (0 without an answer), or partial attempts. */
-  readonly attempts?: Or<number | readonly (number | Readonly<Record<string, unknown>>)[]>
+  readonly attempts?: Or<number | readonly number[] | readonly Or<AttemptPart>[]>
   /** Default `DELIVERED`. */
   readonly state?: Or<StoryState>
   /** Status of the last attempt. */
@@ -48,6 +85,7 @@ export interface DeliveredPattern extends PublishedPattern {
   readonly retried?: Or<number>
   /** Body of the last answer. */
   readonly response?: unknown
+  /** ISO text, `Date` or milliseconds. */
   readonly deliveredAt?: Or<string | number | Date>
 }
 

@@ -1,191 +1,312 @@
 import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
-import type { Entry } from '../src/kernel/traffic.js'
+import { formatDuration } from '../src/kernel/duration.js'
+import type { Entry, EntryOf } from '../src/kernel/traffic.js'
 import { plainText } from '../src/report/safe-text.js'
-import { body, type Field, parseJson, plain } from './fields.js'
-import { hintsOf, waitHints } from './hints.js'
-import { argumentList, isPlainObject } from './literal.js'
-import { type Candidate, checkPattern, compareFields } from './near-misses.js'
-import type { CallbackPattern, DeadLetterPattern, DeliveredPattern, PublishedPattern } from './patterns.js'
-import { type Evidence, entriesOf, evidenceOf } from './received.js'
 import {
-  kindOf,
-  type MessageStory,
-  pointerOf,
-  publishedFieldNames,
+  anyField,
+  bodyField,
+  checkPattern,
+  type Fields,
+  numberField,
+  optional,
+  textField,
+  wordField,
+} from './fields.js'
+import { hintsOf, waitHints } from './hints.js'
+import { parseJson } from './kinds.js'
+import { argumentList, isPlainObject } from './literal.js'
+import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
+import type {
+  CallbackPattern,
+  DeadLetterPattern,
+  DeduplicatedPattern,
+  DeliveredPattern,
+  PublishedPattern,
+} from './patterns.js'
+import { type Evidence, evidenceOf } from './received.js'
+import {
+  attemptFields,
+  MessageStory,
   publishedFields,
+  stateOf,
   storiesOf,
-  storyFieldNames,
   storyFields,
-  storyReadings,
+  storyStates,
 } from './stories.js'
-import { type MatchOptions, search, type Verdict } from './verdict.js'
+import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-const ofMessages = (entry: Entry): boolean => entry.type !== 'command' && entry.type !== 'keyspace'
+export const ofMessages = (entry: Entry): boolean => entry.type !== 'command' && entry.type !== 'keyspace'
 
 /** Messages that the queue accepted from the code under test. */
-export function published(received: unknown, pattern: PublishedPattern = {}, options: MatchOptions = {}): Verdict {
+export function published(received: unknown, pattern: PublishedPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHavePublished'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, publishedFieldNames, storyReadings)
-  const wanted = { ...pattern, ...defaults(pattern, { kind: 'message', deduplicated: false }) }
-  const candidates = entriesOf(evidence, 'published')
-    .map((entry) => ({
-      seq: entry.seq,
-      at: entry.at,
-      title: () => `${evidence.name(entry.messageId)}   to ${plainText(entry.url)}`,
-      compared: compareFields(publishedFields(entry), wanted, ['to', 'messageId']),
-    }))
-    .map((candidate) => withoutFitting(candidate, ['kind', 'deduplicated'], pattern))
+  checkPattern(matcher, pattern, publishedFields)
+  const test = testOf(publishedFields, { ...pattern, ...defaults(pattern, publishedDefaults) }, ['to', 'messageId'])
   return search({
     matcher,
     call: callText(pattern, options),
     evidence,
-    candidates,
-    times: options.times,
+    things: () => publishedEntries(evidence, pattern),
+    test: quietly(test, ['kind', 'deduplicated'], pattern),
+    candidate: (entry) => publishedCandidate(evidence, entry),
+    times: timesOf(matcher, options),
     noun: ['published message', 'published messages'],
     hints: (nearest) => hintsOf(evidence, pattern, nearest),
     shown: ofMessages,
   })
 }
 
-/** Messages by what became of them; delivered ones unless the pattern names another state. */
-export function delivered(received: unknown, pattern: DeliveredPattern = {}, options: MatchOptions = {}): Verdict {
-  const matcher = 'toHaveDelivered'
+const publishedDefaults = { kind: 'message', deduplicated: false }
+
+/** A message that is named is looked up. */
+function publishedEntries(evidence: Evidence, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
+  const found = typeof messageId === 'string' ? evidence.about(messageId) : []
+  // Without a find all of them may be near.
+  return found.length === 0 ? evidence.of('published') : found.filter((entry) => entry.type === 'published')
+}
+
+function publishedCandidate(evidence: Evidence, entry: EntryOf<'published'>): Candidate {
+  return {
+    seq: entry.seq,
+    at: entry.at,
+    title: `${evidence.name(entry.messageId)}   to ${plainText(entry.url)}`,
+  }
+}
+
+/** Messages that the queue recognised as published before, and did not deliver again. */
+export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveBeenDeduplicated'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, storyFieldNames, storyReadings)
-  const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
-  const stories = storiesOf(evidence.entries)
+  const { deduplicated: _, ...fields } = publishedFields
+  checkPattern(matcher, pattern, fields)
   return search({
     matcher,
     call: callText(pattern, options),
     evidence,
-    candidates: stories.map((story) =>
-      withoutFitting(storyCandidate(evidence, story, storyFields(story), wanted), ['state'], pattern),
-    ),
-    times: options.times,
-    noun: nounOf(wanted.state),
-    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories, nearest)],
+    things: () => publishedEntries(evidence, pattern),
+    test: testOf(publishedFields, { ...pattern, deduplicated: true }, ['to', 'messageId']),
+    candidate: (entry) => publishedCandidate(evidence, entry),
+    times: timesOf(matcher, options),
+    noun: ['duplicate', 'published messages'],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...duplicateHints(
+        evidence,
+        nearest.map(({ thing }) => thing).filter((entry) => !entry.deduplicated),
+      ),
+    ],
     shown: ofMessages,
   })
 }
 
-/** Messages that went to the dead-letter queue. */
-export function deadLettered(received: unknown, pattern: DeadLetterPattern = {}, options: MatchOptions = {}): Verdict {
-  const matcher = 'toHaveDeadLetter'
+/** Why the nearest message was delivered although it looks like a duplicate. */
+function duplicateHints(evidence: Evidence, [nearest]: readonly EntryOf<'published'>[]): string[] {
+  if (nearest === undefined) return []
+  const name = evidence.name(nearest.messageId)
+  const { deduplicationId, contentBasedDeduplication } = nearest
+  if (deduplicationId === undefined && contentBasedDeduplication === undefined) {
+    return [`nothing asked for it: publish ${name} with a deduplication id, or with deduplication by content.`]
+  }
+  const others = evidence.of('published').filter((entry) => entry !== nearest && !entry.deduplicated)
+  const before = others.findLast((entry) => entry.seq < nearest.seq && isSame(entry, nearest))
+  if (before === undefined) {
+    return [
+      `${name} was the first one${deduplicationId === undefined ? ' with this content' : ' with this deduplication id'}.`,
+    ]
+  }
+  return [
+    `${name} came ${formatDuration(nearest.at - before.at)} after #${before.seq}: the window of deduplication was over.`,
+  ]
+}
+
+function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean {
+  if (other.deduplicationId !== undefined) return one.deduplicationId === other.deduplicationId
+  return one.contentBasedDeduplication === true && one.url === other.url && one.body === other.body
+}
+
+/** Messages by what became of them; delivered ones unless the pattern names another state. */
+export function delivered(received: unknown, pattern: DeliveredPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveDelivered'
   const evidence = evidenceOf(matcher, received, 'queue')
-  const known = ['to', 'dlqId', ...storyFieldNames.filter((name) => !['to', 'state', 'deliveredAt'].includes(name))]
-  checkPattern(matcher, pattern, known, storyReadings)
-  const stories = storiesOf(evidence.entries)
-  const candidates = stories.map((story) => {
-    const fields = { ...storyFields(story), dlqId: plain(story.deadLetter?.dlqId) }
-    return storyCandidate(evidence, story, fields, { ...pattern, state: 'FAILED' })
-  })
+  checkPattern(matcher, pattern, storyFields)
+  const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
+  const stories = storySource(evidence, wanted)
   return search({
     matcher,
     call: callText(pattern, options),
     evidence,
-    candidates,
-    times: options.times,
+    ...stories,
+    test: quietly(testOf<MessageStory>(storyFields, wanted, ['to', 'messageId']), ['state'], pattern),
+    candidate: (story) => storyCandidate(evidence, story),
+    times: timesOf(matcher, options),
+    noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
+    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories.things(), nearest)],
+    shown: ofMessages,
+  })
+}
+
+const deadLetterFields = (({ state: _state, deliveredAt: _deliveredAt, ...fields }): Fields<MessageStory> => ({
+  ...fields,
+  dlqId: textField(({ deadLetter }) => deadLetter?.dlqId),
+}))(storyFields as typeof storyFields & Record<string, never>)
+
+/** Messages that went to the dead-letter queue. */
+export function deadLettered(received: unknown, pattern: DeadLetterPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveDeadLetter'
+  const evidence = evidenceOf(matcher, received, 'queue')
+  checkPattern(matcher, pattern, deadLetterFields)
+  const wanted = { ...pattern, state: 'FAILED' }
+  const stories = storySource(evidence, wanted)
+  return search({
+    matcher,
+    call: callText(pattern, options),
+    evidence,
+    ...stories,
+    test: testOf({ ...deadLetterFields, state: storyFields.state }, wanted, ['to', 'messageId']),
+    candidate: (story) => storyCandidate(evidence, story),
+    times: timesOf(matcher, options),
     noun: ['dead letter', 'dead letters'],
-    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories, nearest)],
+    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories.things(), nearest)],
     shown: ofMessages,
   })
 }
 
 /** Callbacks and failure callbacks that arrived. */
-export function calledBack(received: unknown, pattern: CallbackPattern = {}, options: MatchOptions = {}): Verdict {
+export function calledBack(received: unknown, pattern: CallbackPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveCalledBack'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, callbackFieldNames)
+  checkPattern(matcher, pattern, callbackFields)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
-  const stories = storiesOf(evidence.entries).filter((story) => kindOf(story) !== 'message')
-  const candidates = stories.map((story) => {
-    const { to, kind, state, attempts } = storyFields(story)
-    const fields = { ...callbackFields(story), to: to!, kind: kind!, state: state!, attempts: attempts! }
-    return withoutFitting(storyCandidate(evidence, story, fields, wanted), ['state'], pattern)
-  })
+  // The other fields that an attempt has, too, are those of the report here.
+  const { to, kind, state } = wanted as CallbackPattern
+  const { things, likely } = storySource(evidence, definedOf({ to, kind, state }))
+  const callbacks = (from: () => Iterable<MessageStory>) => (): MessageStory[] =>
+    [...from()].filter((story) => story.kind !== 'message')
+  const all = callbacks(things)
   return search({
     matcher,
     call: callText(pattern, options),
     evidence,
-    candidates,
-    times: options.times,
+    things: all,
+    likely: callbacks(likely),
+    test: quietly(testOf(callbackFields, wanted, ['to', 'messageId']), ['state'], pattern),
+    candidate: (story) => storyCandidate(evidence, story),
+    times: timesOf(matcher, options),
     noun: ['callback', 'callbacks'],
-    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories, nearest)],
+    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, all(), nearest)],
     shown: ofMessages,
   })
 }
 
-const callbackBodyFields = [
-  'status',
-  'retried',
-  'maxRetries',
-  'sourceMessageId',
-  'dlqId',
-  'url',
-  'method',
-  'topicName',
-  'endpointName',
-  'scheduleId',
-  'header',
-  'sourceHeader',
-  'notBefore',
-  'createdAt',
-] as const
+/** What a callback carries: bodies are decoded, everything else is read as it came. */
+const callbackFields: Fields<MessageStory> = {
+  to: storyFields.to,
+  kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
+  state: wordField(storyStates, stateOf),
+  attempts: storyFields.attempts,
+  status: numberField((story) => reportOf(story).status),
+  retried: numberField((story) => reportOf(story).retried),
+  maxRetries: numberField((story) => reportOf(story).maxRetries),
+  sourceMessageId: textField((story) => reportOf(story).sourceMessageId),
+  dlqId: optional(textField((story) => reportOf(story).dlqId)),
+  url: textField((story) => reportOf(story).url),
+  method: textField((story) => reportOf(story).method),
+  topicName: optional(textField((story) => reportOf(story).topicName)),
+  endpointName: optional(textField((story) => reportOf(story).endpointName)),
+  scheduleId: optional(textField((story) => reportOf(story).scheduleId)),
+  header: anyField((story) => reportOf(story).header),
+  sourceHeader: anyField((story) => reportOf(story).sourceHeader),
+  notBefore: anyField((story) => reportOf(story).notBefore),
+  createdAt: anyField((story) => reportOf(story).createdAt),
+  body: optional(bodyField((story) => decoded(reportOf(story).body))),
+  sourceBody: optional(bodyField((story) => decoded(reportOf(story).sourceBody))),
+}
 
-const callbackFieldNames = ['to', 'kind', 'state', 'attempts', ...callbackBodyFields, 'body', 'sourceBody']
+const reports = new WeakMap<MessageStory, Readonly<Record<string, unknown>>>()
 
-function callbackFields(story: MessageStory): Record<string, Field> {
-  const carried = story.published?.body ?? story.attempts.at(-1)?.body
-  const parsed = carried === undefined ? undefined : parseJson(text(carried))?.value
-  const values = isPlainObject(parsed) ? parsed : {}
-  const fields: Record<string, Field> = {}
-  for (const name of callbackBodyFields) fields[name] = plain(values[name])
-  for (const name of ['body', 'sourceBody']) fields[name] = body(decoded(values[name]))
-  return fields
+/** The JSON in a callback's body, read once. */
+function reportOf(story: MessageStory): Readonly<Record<string, unknown>> {
+  let report = reports.get(story)
+  if (report === undefined) {
+    const carried = story.published?.body ?? story.last?.body
+    const parsed = carried === undefined ? undefined : parseJson(text(carried))?.value
+    report = isPlainObject(parsed) ? parsed : {}
+    reports.set(story, report)
+  }
+  return report
 }
 
 function decoded(value: unknown): Bytes | undefined {
   return typeof value === 'string' ? fromBase64(value) : undefined
 }
 
-function storyCandidate(
+/** The messages of a log, and those that can be in the wanted state, found without gathering every message. */
+function storySource(
   evidence: Evidence,
-  story: MessageStory,
-  fields: Record<string, Field>,
   wanted: Readonly<Record<string, unknown>>,
-): Candidate {
-  const pointer = pointerOf(story)
-  const url = story.attempts.at(-1)?.url ?? story.published?.url ?? story.deadLetter?.url ?? ''
-  const kind = kindOf(story)
+): { things: () => Iterable<MessageStory>; likely: () => Iterable<MessageStory> } {
+  let stories: readonly MessageStory[] | undefined
+  const things = (): readonly MessageStory[] => {
+    stories ??= storiesOf(evidence.entries)
+    return stories
+  }
+  const { messageId, state } = wanted
+  if (typeof messageId === 'string') return { things, likely: () => storyOf(evidence, messageId) }
+  if (state === 'DELIVERED') return { things, likely: () => endedStories(evidence, wanted, 'DELIVERED') }
+  return { things, likely: things }
+}
+
+function storyOf(evidence: Evidence, messageId: string): MessageStory[] {
+  const entries = evidence.about(messageId)
+  return entries.length === 0 ? [] : [new MessageStory(messageId, entries)]
+}
+
+function definedOf(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** Fields that the last attempt of a story tells without the rest of it. */
+const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
+
+/** The stories whose end is an attempt of this outcome and not yet known to be another's. */
+function* endedStories(
+  evidence: Evidence,
+  wanted: Readonly<Record<string, unknown>>,
+  state: string,
+): Generator<MessageStory> {
+  const named = pivotNames.filter((name) => name in wanted)
+  const test = testOf(attemptFields, Object.fromEntries(named.map((name) => [name, wanted[name]])))
+  const seen = new Set<string>()
+  for (const entry of evidence.of('attempt')) {
+    if (!test.fits(entry) || entry.outcome?.state !== state || seen.has(entry.messageId)) continue
+    seen.add(entry.messageId)
+    yield new MessageStory(entry.messageId, evidence.about(entry.messageId))
+  }
+}
+
+function storyCandidate(evidence: Evidence, story: MessageStory): Candidate {
+  const { kind, pointer, url = '' } = story
   return {
     seq: pointer.seq,
     at: pointer.at,
-    title: () =>
-      `${evidence.name(story.id)}   ${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${plainText(url)}`,
-    compared: compareFields(fields, wanted, ['to', 'messageId']),
+    title: `${evidence.name(story.id)}   ${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${plainText(url)}`,
   }
 }
 
 /** What the pattern does not say. */
 function defaults<D extends Record<string, unknown>>(pattern: object, given: D): Partial<D> {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !(name in pattern))) as Partial<D>
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(pattern, name))) as Partial<D>
 }
 
 /** A field that nobody asked about is only mentioned when it is what went wrong. */
-function withoutFitting(candidate: Candidate, names: readonly string[], pattern: object): Candidate {
-  const compared = candidate.compared.filter(
-    (one) => one.name in pattern || !names.includes(one.name) || one.differences.length > 0,
-  )
-  return { ...candidate, compared }
+function quietly<T>(test: Test<T>, names: readonly string[], pattern: object): Test<T> {
+  const isTold = ({ name, differences }: Compared): boolean =>
+    Object.hasOwn(pattern, name) || !names.includes(name) || differences.length > 0
+  return { ...test, compare: (thing) => test.compare(thing).filter(isTold) }
 }
 
-function callText(pattern: object, options: MatchOptions): string {
-  const given = Object.keys(pattern).length === 0 && options.times === undefined ? [] : [pattern]
-  return argumentList(options.times === undefined ? given : [...given, options])
-}
-
-function nounOf(state: unknown): readonly [string, string] {
-  if (state === 'DELIVERED') return ['delivered message', 'delivered messages']
-  return ['message', 'messages']
+export function callText(pattern: object, options: MatchOptions | undefined): string {
+  const given = Object.keys(pattern).length === 0 && options?.times === undefined ? [] : [pattern]
+  return argumentList(options?.times === undefined ? given : [...given, options])
 }

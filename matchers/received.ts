@@ -10,6 +10,9 @@ export interface Evidence {
   readonly entries: readonly Entry[]
   readonly context: TrafficContext
   readonly received: unknown
+  of<T extends EntryType>(type: T): readonly EntryOf<T>[]
+  /** Every entry about one message, oldest first. */
+  about(messageId: string): readonly Entry[]
   /** Short names of the messages, as the timeline uses them. */
   name(messageId: string): string
 }
@@ -18,9 +21,12 @@ export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
 type Loose = Record<string, unknown>
 
+/** A log that finds by type and by message without looking at every entry. */
+type Log = Pick<Evidence, 'entries' | 'of' | 'about'>
+
 /**
- * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log or a list of entries.
- * Anything else is a mistake in the test and told as a sentence.
+ * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
+ * a list of entries. Anything else is a mistake in the test and told as a sentence.
  */
 export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): Evidence {
   const role = roleOf(received)
@@ -39,45 +45,61 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
 }
 
 function evidence(role: Role, received: unknown): Evidence {
-  const { entries, context } = logOf(received)
+  const { log, context } = logOf(received)
   let names: ((messageId: string) => string) | undefined
   return {
     role,
     received,
-    entries,
     context,
+    get entries() {
+      return log.entries
+    },
+    of: (type) => log.of(type),
+    about: (messageId) => log.about(messageId),
     name: (messageId) => {
-      names ??= shortNames(entries)
+      names ??= shortNames(log.entries)
       return names(messageId)
     },
   }
 }
 
-export function entriesOf<T extends EntryType>(evidence: Evidence, type: T): EntryOf<T>[] {
-  return evidence.entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type)
-}
-
-function roleOf(received: unknown): Role | undefined {
+/** What `expect()` was given, as a failure calls it; `undefined` when it is nothing that has entries. */
+export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(received)) return received.every(isEntry) ? 'traffic' : undefined
   if (typeof received !== 'object' || received === null) return undefined
   const given = received as Loose
-  if (given.entries !== undefined && Array.isArray(given.entries)) return 'traffic'
+  if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
-  return 'engine' in given && typeof given.run === 'function' ? 'store' : 'queue'
+  if ('engine' in given && typeof given.run === 'function') return 'store'
+  return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
 }
 
-function isEntry(value: unknown): boolean {
+export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && 'seq' in value && 'type' in value
 }
 
-function logOf(received: unknown): { entries: readonly Entry[]; context: TrafficContext } {
-  if (Array.isArray(received)) return { entries: received as Entry[], context: {} }
-  const given = received as { entries?: readonly Entry[]; traffic?: { entries: readonly Entry[] } | readonly Entry[] }
-  const log = given.traffic ?? (given as { entries: readonly Entry[] })
-  if (Array.isArray(log)) return { entries: log as Entry[], context: {} }
-  const { entries } = log as { entries: readonly Entry[] }
-  return { entries, context: TrafficView.of(log)?.context ?? {} }
+function logOf(received: unknown): { log: Log; context: TrafficContext } {
+  const given = received as { entries?: unknown; traffic?: unknown }
+  const log = given.traffic ?? given
+  if (Array.isArray(log)) return { log: plainLog(log as Entry[]), context: {} }
+  const view = TrafficView.of(log as object)
+  if (view !== undefined) return { log: log as Log, context: view.context }
+  const { entries, context } = log as { entries: readonly Entry[]; context?: TrafficContext }
+  return { log: isIndexed(log) ? log : plainLog(entries), context: context ?? {} }
+}
+
+function isIndexed(log: unknown): log is Log {
+  const { of, about } = log as Partial<Log>
+  return typeof of === 'function' && typeof about === 'function'
+}
+
+function plainLog(entries: readonly Entry[]): Log {
+  return {
+    entries,
+    of: <T extends EntryType>(type: T) => entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),
+    about: (messageId) => entries.filter((entry) => 'messageId' in entry && entry.messageId === messageId),
+  }
 }
 
 function isThenable(value: unknown): boolean {
@@ -86,6 +108,6 @@ function isThenable(value: unknown): boolean {
 
 function shown(received: unknown): string {
   if (isThenable(received)) return 'a promise'
-  if (Array.isArray(received)) return 'this list'
+  if (Array.isArray(received)) return received.length === 0 ? 'this list' : 'this list: not every item is an entry'
   return typeof received === 'object' && received !== null ? 'this object' : literal(received)
 }

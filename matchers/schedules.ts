@@ -2,13 +2,26 @@ import { iso } from '../src/kernel/clock.js'
 import type { Duration } from '../src/kernel/duration.js'
 import type { Schedule } from '../src/queue/schedules.js'
 import { plainText } from '../src/report/safe-text.js'
-import { address, body, type Field, headers, moment, plain, span } from './fields.js'
-import { argumentList } from './literal.js'
-import { type Candidate, checkPattern, compareFields } from './near-misses.js'
+import {
+  addressField,
+  bodyField,
+  booleanField,
+  checkPattern,
+  type Fields,
+  headersField,
+  labelField,
+  methodField,
+  momentField,
+  numberField,
+  optional,
+  spanField,
+  textField,
+} from './fields.js'
+import { type Candidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
+import { callText, ofMessages } from './queue.js'
 import { evidenceOf } from './received.js'
-import { label } from './stories.js'
-import { type MatchOptions, search, type Verdict } from './verdict.js'
+import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
 export interface SchedulePattern {
@@ -31,38 +44,39 @@ export interface SchedulePattern {
   readonly next?: Or<string | number | Date> | undefined
 }
 
-const fieldNames = [
-  'to',
-  'cron',
-  'scheduleId',
-  'paused',
-  'method',
-  'headers',
-  'body',
-  'retries',
-  'delay',
-  'callback',
-  'failureCallback',
-  'label',
-  'flowControlKey',
-  'queue',
-  'next',
-]
+const fields = {
+  to: addressField(({ draft }) => draft.destination),
+  cron: textField(({ draft }) => draft.cron),
+  scheduleId: textField(({ id }) => id),
+  paused: booleanField(({ paused }) => paused),
+  method: methodField(({ draft }) => draft.settings.method),
+  headers: headersField(({ draft }) => draft.settings.headers),
+  body: bodyField(({ draft }) => draft.body),
+  retries: numberField(({ draft }) => draft.settings.retries),
+  delay: spanField(({ draft }) => draft.settings.delay),
+  callback: optional(addressField(({ draft }) => draft.settings.callback?.url)),
+  failureCallback: optional(addressField(({ draft }) => draft.settings.failureCallback?.url)),
+  label: labelField(({ draft }) => draft.settings.labels),
+  flowControlKey: optional(textField(({ draft }) => draft.settings.flowControl?.key)),
+  queue: optional(textField(({ draft }) => draft.settings.queue)),
+  next: optional(momentField(({ nextTime }) => nextTime)),
+} as const satisfies Fields<Schedule>
 
 /** Schedules that exist now. */
-export function scheduled(received: unknown, pattern: SchedulePattern = {}, options: MatchOptions = {}): Verdict {
+export function scheduled(received: unknown, pattern: SchedulePattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveScheduled'
   const evidence = evidenceOf(matcher, received, 'queue')
-  checkPattern(matcher, pattern, fieldNames, { delay: 'span', next: 'moment' })
-  const given = Object.keys(pattern).length === 0 && options.times === undefined ? [] : [pattern]
+  checkPattern(matcher, pattern, fields)
   return search({
     matcher,
-    call: argumentList(options.times === undefined ? given : [...given, options]),
+    call: callText(pattern, options),
     evidence,
-    candidates: schedulesOf(matcher, received).map((schedule) => candidateOf(schedule, { ...pattern })),
-    times: options.times,
+    things: () => schedulesOf(matcher, received),
+    test: testOf(fields, { ...pattern }, ['to', 'cron', 'scheduleId']),
+    candidate: candidateOf,
+    times: timesOf(matcher, options),
     noun: ['schedule', 'schedules'],
-    shown: (entry) => entry.type !== 'command' && entry.type !== 'keyspace',
+    shown: ofMessages,
   })
 }
 
@@ -77,34 +91,9 @@ function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
   return schedules.list()
 }
 
-function candidateOf(schedule: Schedule, pattern: Record<string, unknown>): Candidate {
+function candidateOf(schedule: Schedule): Candidate {
   const { cron, destination } = schedule.draft
   const next = schedule.nextTime === undefined ? 'never again' : `next ${iso(schedule.nextTime)}`
-  return {
-    seq: 0,
-    at: schedule.createdAt,
-    title: () => plainText(`${schedule.id}   ${cron} to ${destination}, ${schedule.paused ? 'paused' : next}`),
-    compared: compareFields(fieldsOf(schedule), pattern, ['to', 'cron', 'scheduleId']),
-  }
-}
-
-function fieldsOf(schedule: Schedule): Record<string, Field> {
-  const { cron, destination, settings, body: carried } = schedule.draft
-  return {
-    to: address(destination),
-    cron: plain(cron),
-    scheduleId: plain(schedule.id),
-    paused: plain(schedule.paused),
-    method: plain(settings.method),
-    headers: headers(() => settings.headers),
-    body: body(carried),
-    retries: plain(settings.retries),
-    delay: span(settings.delay),
-    callback: address(settings.callback?.url),
-    failureCallback: address(settings.failureCallback?.url),
-    label: label(settings.labels),
-    flowControlKey: plain(settings.flowControl?.key),
-    queue: plain(settings.queue),
-    next: moment(schedule.nextTime),
-  }
+  const title = `${schedule.id}   ${cron} to ${destination}, ${schedule.paused ? 'paused' : next}`
+  return { seq: 0, at: schedule.createdAt, title: plainText(title) }
 }

@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../src/kernel/bytes.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { DirectStore, PlainReply } from '../src/store/direct.js'
 import { compare, Difference } from './compare.js'
-import { type Field, parseJson } from './fields.js'
+import { parseJson } from './kinds.js'
 import { isAsymmetric, literal } from './literal.js'
 
 /** What a key holds, ready to be compared. */
@@ -10,7 +10,7 @@ export interface StoredValue {
   readonly type: string
   /** Milliseconds that remain, `undefined` for ever. */
   readonly ttl: number | undefined
-  readonly compare: Field
+  readonly compare: (expected: unknown) => readonly Difference[]
   /** The value in a few words, safe to print. */
   readonly shown: string
 }
@@ -106,7 +106,7 @@ function fieldsHeld(received: ReadonlyMap<string, string>): Held {
         const path = `.${name}`
         const field = received.get(name)
         if (field === undefined) return value === undefined ? [] : [new Difference(undefined, value, path)]
-        return compareText(field, value).map((one) => (one.path === '' ? at(one, path) : at(one, path + one.path)))
+        return compareText(field, value).map((one) => one.at(path + one.path))
       })
     },
   }
@@ -132,7 +132,7 @@ function listHeld(received: readonly string[]): Held {
     compare: (expected) => {
       if (!Array.isArray(expected) || expected.length !== received.length) return compare([...received], expected)
       return expected.flatMap((item, index) =>
-        compareText(received[index]!, item).map((one) => at(one, `[${index}]${one.path}`)),
+        compareText(received[index]!, item).map((one) => one.at(`[${index}]${one.path}`)),
       )
     },
   }
@@ -158,14 +158,6 @@ function setHeld(received: readonly string[]): Held {
 
 function valueHeld(received: unknown): Held {
   return { shown: show(received), compare: (expected) => compare(received, expected) }
-}
-
-function at(difference: Difference, path: string): Difference {
-  return new Difference(undefined, undefined, path, {
-    expected: difference.expected,
-    received: difference.received,
-    distance: difference.distance,
-  })
 }
 
 function entriesOf(expected: unknown): [string, unknown][] | undefined {

@@ -1,17 +1,76 @@
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
-import { address, body, type Field, headers, moment, plain, span } from './fields.js'
-import type { Reading } from './near-misses.js'
+import { compare } from './compare.js'
+import {
+  addressField,
+  anyField,
+  attemptsField,
+  bodyField,
+  booleanField,
+  type Fields,
+  headersField,
+  labelField,
+  labelsField,
+  methodField,
+  momentField,
+  numberField,
+  optional,
+  spanField,
+  textField,
+  wordField,
+} from './fields.js'
+import type { Comparison } from './kinds.js'
 
 /** Everything the log tells about one message. */
-export interface MessageStory {
-  readonly id: string
+export class MessageStory {
   published: EntryOf<'published'> | undefined
-  readonly attempts: EntryOf<'attempt'>[]
-  readonly changes: EntryOf<'message'>[]
+  readonly attempts: EntryOf<'attempt'>[] = []
+  readonly changes: EntryOf<'message'>[] = []
   deadLetter: EntryOf<'dead-letter'> | undefined
+
+  constructor(
+    readonly id: string,
+    entries: readonly Entry[] = [],
+  ) {
+    for (const entry of entries) this.add(entry)
+  }
+
+  add(entry: Entry): void {
+    if (entry.type === 'published') {
+      // A duplicate is accepted under the id of the first.
+      if (!entry.deduplicated) this.published ??= entry
+    } else if (entry.type === 'attempt') this.attempts.push(entry)
+    else if (entry.type === 'message') this.changes.push(entry)
+    else if (entry.type === 'dead-letter') this.deadLetter = entry
+  }
+
+  get last(): EntryOf<'attempt'> | undefined {
+    return this.attempts.at(-1)
+  }
+
+  get kind(): MessageKind {
+    return this.published?.kind ?? this.attempts[0]?.kind ?? this.deadLetter?.kind ?? 'message'
+  }
+
+  get url(): string | undefined {
+    return this.last?.url ?? this.published?.url ?? this.deadLetter?.url
+  }
+
+  /** The entry that a report should point at: the last thing that happened to the message. */
+  get pointer(): Entry {
+    return this.deadLetter ?? this.last ?? this.published ?? this.changes.at(-1)!
+  }
 }
 
-export type StoryState = 'CREATED' | 'ACTIVE' | 'RETRY' | 'DELIVERED' | 'FAILED' | 'CANCEL_REQUESTED' | 'CANCELLED'
+export const storyStates = [
+  'CREATED',
+  'ACTIVE',
+  'RETRY',
+  'DELIVERED',
+  'FAILED',
+  'CANCEL_REQUESTED',
+  'CANCELLED',
+] as const
+export type StoryState = (typeof storyStates)[number]
 
 /** The messages of a log, in the order in which they first appear. */
 export function storiesOf(entries: readonly Entry[]): MessageStory[] {
@@ -20,27 +79,22 @@ export function storiesOf(entries: readonly Entry[]): MessageStory[] {
     if (!('messageId' in entry)) continue
     let story = stories.get(entry.messageId)
     if (story === undefined) {
-      story = { id: entry.messageId, published: undefined, attempts: [], changes: [], deadLetter: undefined }
+      story = new MessageStory(entry.messageId)
       stories.set(entry.messageId, story)
     }
-    if (entry.type === 'published') {
-      // A duplicate is accepted under the id of the first.
-      if (!entry.deduplicated) story.published ??= entry
-    } else if (entry.type === 'attempt') story.attempts.push(entry)
-    else if (entry.type === 'message') story.changes.push(entry)
-    else if (entry.type === 'dead-letter') story.deadLetter = entry
+    story.add(entry)
   }
   return [...stories.values()]
 }
 
 export function stateOf(story: MessageStory): StoryState {
-  const last = story.attempts.at(-1)
-  if (story.deadLetter !== undefined || last?.outcome?.state === 'FAILED') return 'FAILED'
-  if (last?.outcome?.state === 'DELIVERED') return 'DELIVERED'
+  const state = story.last?.outcome?.state
+  if (story.deadLetter !== undefined || state === 'FAILED') return 'FAILED'
+  if (state === 'DELIVERED') return 'DELIVERED'
   const cancel = story.changes.findLast((entry) => entry.state === 'CANCELLED' || entry.state === 'CANCEL_REQUESTED')
   if (cancel !== undefined) return cancel.state as StoryState
-  if (last === undefined) return 'CREATED'
-  return last.outcome?.state ?? 'ACTIVE'
+  if (story.last === undefined) return 'CREATED'
+  return state ?? 'ACTIVE'
 }
 
 export function isOpen(state: StoryState): boolean {
@@ -49,12 +103,11 @@ export function isOpen(state: StoryState): boolean {
 
 /** When the next attempt is due and why it waits, as far as the log tells. */
 export function waitOf(story: MessageStory): { readonly until: number; readonly reason: string } | undefined {
-  const last = story.attempts.at(-1)
+  const { last, published } = story
   if (last !== undefined) {
     const next = last.outcome?.next
     return next && { until: next.at, reason: next.reason }
   }
-  const { published } = story
   if (published === undefined || published.notBefore <= published.at) return undefined
   return { until: published.notBefore, reason: 'delay as published' }
 }
@@ -62,126 +115,73 @@ export function waitOf(story: MessageStory): { readonly until: number; readonly 
 /** What blocks a message that no time will release: a place in a wait list, a pause. */
 export function blockOf(story: MessageStory): string | undefined {
   const last = story.changes.at(-1)
-  const since = story.attempts.at(-1)?.seq ?? 0
+  const since = story.last?.seq ?? 0
   return last?.state === 'WAITING' && last.seq > since ? last.reason : undefined
 }
 
+export const messageKinds: readonly MessageKind[] = ['message', 'callback', 'failure-callback']
+
 /** Fields that every matcher of messages knows, read from the entry that accepted the message. */
-export function publishedFields(entry: EntryOf<'published'>): Record<string, Field> {
-  return {
-    to: address(entry.url),
-    method: plain(entry.method),
-    headers: headers(() => entry.headers),
-    body: body(entry.body),
-    retries: plain(entry.maxRetries),
-    delay: span(Math.max(0, entry.notBefore - entry.at)),
-    notBefore: moment(entry.notBefore),
-    deduplicated: plain(entry.deduplicated),
-    urlGroup: plain(entry.urlGroup),
-    endpointName: plain(entry.endpointName),
-    queue: plain(entry.queue),
-    scheduleId: plain(entry.scheduleId),
-    flowControlKey: plain(entry.flowControlKey),
-    label: label(entry.labels),
-    labels: plain(entry.labels === undefined ? undefined : [...entry.labels]),
-    callback: address(entry.callback),
-    failureCallback: address(entry.failureCallback),
-    kind: plain(entry.kind),
-    messageId: plain(entry.messageId),
-    sourceMessageId: plain(entry.sourceMessageId),
-  }
-}
+export const publishedFields = {
+  to: addressField((entry) => entry.url),
+  body: bodyField((entry) => entry.body),
+  headers: headersField((entry) => entry.headers),
+  method: methodField((entry) => entry.method),
+  retries: numberField((entry) => entry.maxRetries),
+  delay: spanField((entry) => Math.max(0, entry.notBefore - entry.at)),
+  notBefore: momentField((entry) => entry.notBefore),
+  deduplicated: booleanField((entry) => entry.deduplicated),
+  deduplicationId: optional(textField((entry) => entry.deduplicationId)),
+  urlGroup: optional(textField((entry) => entry.urlGroup)),
+  endpointName: optional(textField((entry) => entry.endpointName)),
+  queue: optional(textField((entry) => entry.queue)),
+  scheduleId: optional(textField((entry) => entry.scheduleId)),
+  flowControlKey: optional(textField((entry) => entry.flowControlKey)),
+  label: labelField((entry) => entry.labels),
+  labels: labelsField((entry) => entry.labels),
+  callback: optional(addressField((entry) => entry.callback)),
+  failureCallback: optional(addressField((entry) => entry.failureCallback)),
+  kind: wordField(messageKinds, (entry) => entry.kind),
+  messageId: textField((entry) => entry.messageId),
+  sourceMessageId: optional(textField((entry) => entry.sourceMessageId)),
+} as const satisfies Fields<EntryOf<'published'>>
 
-export const publishedFieldNames: readonly string[] = [
-  'to',
-  'body',
-  'headers',
-  'method',
-  'retries',
-  'delay',
-  'notBefore',
-  'deduplicated',
-  'urlGroup',
-  'endpointName',
-  'queue',
-  'scheduleId',
-  'flowControlKey',
-  'label',
-  'labels',
-  'callback',
-  'failureCallback',
-  'kind',
-  'messageId',
-  'sourceMessageId',
-]
-
-/** Fields whose expected value is a span or a point in time. */
-export const storyReadings: Readonly<Record<string, Reading>> = {
-  delay: 'span',
-  notBefore: 'moment',
-  deliveredAt: 'moment',
-}
-
-/** One of the labels fits. */
-export function label(labels: readonly string[] | undefined): Field {
-  return (expected) => {
-    const misses = (labels ?? []).map((one) => plain(one)(expected))
-    return misses.find((differences) => differences.length === 0) ?? plain(labels?.join(', '))(expected)
-  }
-}
+/** What was published, read from the whole story: nothing, when the log was cleared after that. */
+const fromPublished = Object.fromEntries(
+  Object.entries(publishedFields as Fields<EntryOf<'published'>>).map(([name, field]) => [
+    name,
+    { ...field, read: ({ published }: MessageStory) => published && field.read(published) },
+  ]),
+) as Record<keyof typeof publishedFields, Fields<MessageStory>[string]>
 
 /** Fields of a message's whole life. What a destination saw goes before what was published. */
-export function storyFields(story: MessageStory): Record<string, Field> {
-  const last = story.attempts.at(-1)
-  const { outcome } = last ?? {}
-  const base = story.published === undefined ? missingFields() : publishedFields(story.published)
-  return {
-    ...base,
-    to: address(last?.url ?? story.published?.url ?? story.deadLetter?.url),
-    method: plain(last?.method ?? story.published?.method),
-    headers: headers(() => last?.headers ?? story.published?.headers ?? []),
-    body: body(last?.body ?? story.published?.body),
-    kind: plain(kindOf(story)),
-    messageId: plain(story.id),
-    attempts: attempts(story.attempts),
-    state: plain(stateOf(story)),
-    status: plain(outcome?.status ?? story.deadLetter?.status),
-    error: plain(outcome?.error ?? story.deadLetter?.error),
-    retried: plain(last?.retried),
-    response: body(outcome?.body),
-    deliveredAt: moment(outcome?.state === 'DELIVERED' ? outcome.at : undefined),
-  }
-}
-
-export const storyFieldNames: readonly string[] = [
-  ...publishedFieldNames,
-  'attempts',
-  'state',
-  'status',
-  'error',
-  'retried',
-  'response',
-  'deliveredAt',
-]
-
-export function kindOf(story: MessageStory): MessageKind {
-  return story.published?.kind ?? story.attempts[0]?.kind ?? story.deadLetter?.kind ?? 'message'
-}
-
-/** The log was cleared after the message was published. */
-function missingFields(): Record<string, Field> {
-  return Object.fromEntries(publishedFieldNames.map((name) => [name, plain(undefined)]))
-}
+export const storyFields = {
+  ...fromPublished,
+  to: addressField((story) => story.url),
+  method: methodField(({ last, published }) => last?.method ?? published?.method),
+  headers: headersField(({ last, published }) => last?.headers ?? published?.headers ?? []),
+  body: bodyField(({ last, published }) => last?.body ?? published?.body),
+  kind: wordField(messageKinds, (story) => story.kind),
+  messageId: textField((story) => story.id),
+  attempts: attemptsField((story) => story.attempts, attempts),
+  state: wordField(storyStates, stateOf),
+  status: numberField(({ last, deadLetter }) => last?.outcome?.status ?? deadLetter?.status),
+  error: optional(textField(({ last, deadLetter }) => last?.outcome?.error ?? deadLetter?.error)),
+  retried: numberField(({ last }) => last?.retried),
+  response: optional(bodyField(({ last }) => last?.outcome?.body)),
+  deliveredAt: momentField(({ last }) => (last?.outcome?.state === 'DELIVERED' ? last.outcome.at : undefined)),
+} as const satisfies Fields<MessageStory>
 
 /** `3`, `[500, 0, 200]`, or a list of partial attempts `[{ status: 500 }, { status: 200 }]`. */
-function attempts(list: readonly EntryOf<'attempt'>[]): Field {
-  return (expected) => {
-    if (!Array.isArray(expected)) return plain(list.length)(expected)
-    if (expected.every((item) => typeof item === 'number')) {
-      return plain(list.map((attempt) => attempt.outcome?.status))(expected)
-    }
-    return plain(list.map(attemptValues))(expected)
+function attempts(expected: unknown): Comparison {
+  const numbers = Array.isArray(expected) && expected.every((item) => typeof item === 'number')
+  const compared = (list: readonly EntryOf<'attempt'>[]): unknown => {
+    if (!Array.isArray(expected)) return list.length
+    return numbers ? list.map((attempt) => attempt.outcome?.status) : list.map(attemptValues)
   }
+  const differences: Comparison['differences'] = (list) =>
+    compare(compared(list as readonly EntryOf<'attempt'>[]), expected)
+  return { expected, differences, fits: (list) => differences(list).length === 0 }
 }
 
 function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
@@ -197,7 +197,21 @@ function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
   }
 }
 
-/** The message's entry that a report should point at: the last thing that happened to it. */
-export function pointerOf(story: MessageStory): Entry {
-  return story.deadLetter ?? story.attempts.at(-1) ?? story.published ?? story.changes.at(-1)!
-}
+/** Fields of one attempt, as a step of a sequence names them. */
+export const attemptFields = {
+  to: addressField((entry) => entry.url),
+  method: methodField((entry) => entry.method),
+  status: numberField((entry) => entry.outcome?.status),
+  state: wordField(
+    ['ACTIVE', 'DELIVERED', 'RETRY', 'FAILED', 'CANCELLED'],
+    (entry) => entry.outcome?.state ?? 'ACTIVE',
+  ),
+  error: optional(textField((entry) => entry.outcome?.error)),
+  retried: numberField((entry) => entry.retried),
+  kind: wordField(messageKinds, (entry) => entry.kind),
+  headers: headersField((entry) => entry.headers),
+  body: bodyField((entry) => entry.body),
+  response: optional(bodyField((entry) => entry.outcome?.body)),
+  messageId: textField((entry) => entry.messageId),
+  workflowRunId: anyField((entry) => entry.workflowRunId),
+} as const satisfies Fields<EntryOf<'attempt'>>

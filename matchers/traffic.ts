@@ -1,11 +1,21 @@
 import type { Entry, EntryOf, ServiceName } from '../src/kernel/traffic.js'
 import { describeEntry } from '../src/report/describe.js'
-import { address, body, type Field, headers, plain } from './fields.js'
-import { argumentList } from './literal.js'
-import { checkPattern, compareFields } from './near-misses.js'
+import {
+  addressField,
+  bodyField,
+  checkPattern,
+  type Fields,
+  headersField,
+  methodField,
+  numberField,
+  optional,
+  wordField,
+} from './fields.js'
+import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { type Evidence, entriesOf, evidenceOf } from './received.js'
-import { type MatchOptions, search, type Verdict } from './verdict.js'
+import { callText } from './queue.js'
+import { type Evidence, evidenceOf } from './received.js'
+import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of an HTTP request to one of the services; all that are given must fit. */
 export interface RequestPattern {
@@ -21,51 +31,33 @@ export interface RequestPattern {
   readonly response?: unknown
 }
 
-export const requestFieldNames: readonly string[] = [
-  'method',
-  'url',
-  'body',
-  'headers',
-  'status',
-  'response',
-  'service',
-]
+export const requestFields = {
+  method: methodField((entry) => entry.method),
+  url: addressField((entry) => entry.url),
+  body: bodyField((entry) => entry.body),
+  headers: headersField((entry) => entry.headers),
+  status: numberField((entry) => entry.answer?.status),
+  response: optional(bodyField((entry) => entry.answer?.body)),
+  service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
+} as const satisfies Fields<EntryOf<'request'>>
 
 /** HTTP requests that arrived, answered or not. */
-export function receivedRequest(received: unknown, pattern: RequestPattern = {}, options: MatchOptions = {}): Verdict {
+export function receivedRequest(received: unknown, pattern: RequestPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveReceivedRequest'
   const evidence = evidenceOf(matcher, received, 'sandbox')
-  checkPattern(matcher, pattern, requestFieldNames)
+  checkPattern(matcher, pattern, requestFields)
   const { role } = evidence
-  const own = entriesOf(evidence, 'request').filter(
-    (entry) => role === 'sandbox' || role === 'traffic' || entry.service === role,
-  )
-  const given = Object.keys(pattern).length === 0 && options.times === undefined ? [] : [pattern]
+  const isOwn = (entry: EntryOf<'request'>): boolean => (role !== 'store' && role !== 'queue') || entry.service === role
   return search({
     matcher,
-    call: argumentList(options.times === undefined ? given : [...given, options]),
+    call: callText(pattern, options),
     evidence,
-    candidates: own.map((entry) => ({
-      seq: entry.seq,
-      at: entry.at,
-      title: () => headOf(entry, evidence),
-      compared: compareFields(requestFields(entry), { ...pattern }, ['method', 'url', 'status', 'service']),
-    })),
-    times: options.times,
+    things: () => evidence.of('request').filter(isOwn),
+    test: testOf(requestFields, { ...pattern }, ['method', 'url', 'status', 'service']),
+    candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
+    times: timesOf(matcher, options),
     noun: ['request', 'requests'],
   })
-}
-
-export function requestFields(entry: EntryOf<'request'>): Record<string, Field> {
-  return {
-    service: plain(entry.service),
-    method: plain(entry.method),
-    url: address(entry.url),
-    headers: headers(() => entry.headers),
-    body: body(entry.body),
-    status: plain(entry.answer?.status),
-    response: body(entry.answer?.body),
-  }
 }
 
 export function headOf(entry: Entry, evidence: Evidence): string {

@@ -1,6 +1,8 @@
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeline } from '../src/report/timeline.js'
-import { type Candidate, type Judged, judge, missLines, nearestOf, titleLine } from './near-misses.js'
+import { isPlainObject, literal } from './literal.js'
+import { type Candidate, type Judged, missLines, type Ranking, rank, type Test, titleLine } from './near-misses.js'
+import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import type { Evidence } from './received.js'
 
 /** What a matcher found. The same object answers `expect(…)`, `expect(…).not` and a search. */
@@ -13,89 +15,103 @@ export interface Verdict {
 }
 
 export interface MatchOptions {
-  /** Exactly how many must fit. Default: one or more. */
-  readonly times?: number
+  /** How many must fit: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`. Default: one or more. */
+  readonly times?: Range
 }
 
-export interface Search {
+export interface Search<T> {
   readonly matcher: string
   /** The arguments as they shall be printed. */
   readonly call: string
   readonly evidence: Evidence
-  readonly candidates: readonly Candidate[]
-  readonly times: number | undefined
+  /** Everything that may fit; read anew for each question. */
+  readonly things: () => Iterable<T>
+  /** The same or fewer, when a cheaper look tells that the others cannot fit. */
+  readonly likely?: () => Iterable<T>
+  readonly test: Test<T>
+  readonly candidate: (thing: T) => Candidate
+  readonly times: Bounds | undefined
   /** `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
   /** Sentences for typical mistakes, given what nearly fitted. */
-  readonly hints?: (nearest: readonly Judged[]) => readonly string[]
+  readonly hints?: (nearest: readonly Judged<T>[]) => readonly string[]
   /** Which entries the timeline shows; all by default. */
   readonly shown?: (entry: Entry) => boolean
 }
 
-const nearestShown = 3
 const foundShown = 5
 const timelineEntries = 40
 
-/** Judges every candidate and puts the outcome into words. */
-export function search(given: Search): Verdict {
-  checkTimes(given.matcher, given.times)
-  const judged = given.candidates.map((candidate) => judge(candidate))
-  const found = judged.filter((one) => one.misses.length === 0)
-  const pass = given.times === undefined ? found.length > 0 : found.length === given.times
+/** Looks for the pattern; everything that only a failure needs waits until it is told. */
+export function search<T>(given: Search<T>): Verdict {
+  const { times } = given
+  const enough = times === undefined ? 1 : times.max + 1
+  let count = 0
+  for (const thing of (given.likely ?? given.things)()) {
+    if (!given.test.fits(thing)) continue
+    if (++count >= enough) break
+  }
+  let ranking: Ranking<T> | undefined
+  const ranked = (): Ranking<T> => {
+    ranking ??= rank(given.things(), given.test)
+    return ranking
+  }
   return {
-    pass,
-    found: found.map((one) => one.candidate.seq).filter((seq) => seq > 0),
-    explain: (not) => explanation(given, judged, found, not),
+    pass: times === undefined ? count > 0 : within(count, times),
+    get found() {
+      return ranked()
+        .found.map((thing) => given.candidate(thing).seq)
+        .filter((seq) => seq > 0)
+    },
+    explain: (not) => explanation(given, ranked(), not),
   }
 }
 
-function explanation(given: Search, judged: readonly Judged[], found: readonly Judged[], not: boolean): string {
-  const nearest = nearestOf(judged)
-  const lines = [`expect(${given.evidence.role})${not ? '.not' : ''}.${given.matcher}(${given.call})`, '']
-  if (not) lines.push(...unwanted(given, found))
-  else lines.push(...missing(given, found, nearest))
-  const hints = not ? [] : (given.hints?.(nearest) ?? [])
+function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): string {
+  const { evidence } = given
+  const lines = [`expect(${evidence.role})${not ? '.not' : ''}.${given.matcher}(${given.call})`, '']
+  const [near] = ranking.nearest
+  const pointed = not ? ranking.found[0] : (near?.thing ?? ranking.found[0])
+  const focus = (pointed === undefined ? undefined : given.candidate(pointed).seq) || undefined
+  lines.push(...(not ? unwanted(given, ranking) : missing(given, ranking)))
+  const hints = not ? [] : (given.hints?.(ranking.nearest) ?? [])
   if (hints.length > 0) lines.push('', ...hints.map((hint) => `Hint: ${hint}`))
-  const focus = (not ? found : nearest)[0]?.candidate.seq || undefined
-  lines.push(replayLine(given.evidence, focus))
-  return `${lines.filter((line) => line !== undefined).join('\n')}\n\n${story(given, focus)}`
+  lines.push(replayLine(evidence, focus))
+  const entries = given.shown ? evidence.entries.filter(given.shown) : evidence.entries
+  return `${lines.join('\n')}\n\n${storyText(entries, focus)}`
 }
 
-function missing(given: Search, found: readonly Judged[], nearest: readonly Judged[]): string[] {
+function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): string[] {
   const [one, many] = given.noun
-  const first = startOf(given.evidence)
-  const lines: string[] = []
-  if (given.times === undefined) lines.push(`Expected ${article(one)} ${one}.`)
-  else lines.push(`Expected ${counted(given.times, given.noun)}, found ${found.length}.`)
-  if (found.length > 0) lines[0] += ' These fit:'
-  lines.push(
-    ...found.slice(0, foundShown).map((fit) => titleLine(fit.candidate, first)),
-    ...more(found.length, foundShown),
-  )
-  if (nearest.length > 0 && found.length < (given.times ?? 1)) {
-    const heading = found.length > 0 ? 'Nearest of the others:' : `Nearest of ${nearest.length}:`
-    if (found.length > 0) lines.push(heading)
-    else lines[0] += ` ${heading}`
-    for (const miss of nearest.slice(0, nearestShown)) lines.push(titleLine(miss.candidate, first), ...missLines(miss))
+  const { times } = given
+  const expected =
+    times === undefined
+      ? `Expected ${article(one)} ${one}.`
+      : `Expected ${boundsText(times)} ${boundsText(times).endsWith(' 1') ? one : many} like this, found ${found.length}.`
+  const lines = found.length > 0 ? [`${expected} These fit:`, ...fitting(given, found)] : [expected]
+  if (missed > 0 && found.length < (times?.min ?? 1)) {
+    if (found.length > 0) lines.push('Nearest of the others:')
+    else lines[0] += ` Nearest of ${missed}:`
+    for (const { thing, compared } of nearest) {
+      lines.push(titleLine(given.candidate(thing), startOf(given.evidence)), ...missLines(compared))
+    }
   } else if (found.length === 0) lines[0] += ` There were no ${many} at all.`
   return lines
 }
 
-function unwanted(given: Search, found: readonly Judged[]): string[] {
-  const first = startOf(given.evidence)
+function unwanted<T>(given: Search<T>, { found }: Ranking<T>): string[] {
+  const [one, many] = given.noun
+  const { times } = given
   const expected =
-    given.times === undefined
-      ? `no ${given.noun[0]} like this`
-      : `any number but ${given.times} of ${given.noun[1]} like this`
-  return [
-    `Expected ${expected}, found ${found.length}:`,
-    ...found.slice(0, foundShown).map((fit) => titleLine(fit.candidate, first)),
-    ...more(found.length, foundShown),
-  ]
+    times === undefined ? `no ${one} like this` : `any number of ${many} like this but ${boundsText(times)}`
+  if (found.length === 0) return [`Expected ${expected}, found none.`]
+  return [`Expected ${expected}, found ${found.length}:`, ...fitting(given, found)]
 }
 
-function more(all: number, shown: number): string[] {
-  return all > shown ? [`  … and ${all - shown} more`] : []
+function fitting<T>(given: Search<T>, found: readonly T[]): string[] {
+  const first = startOf(given.evidence)
+  const lines = found.slice(0, foundShown).map((thing) => titleLine(given.candidate(thing), first))
+  return found.length > foundShown ? [...lines, `  … and ${found.length - foundShown} more`] : lines
 }
 
 /** `Replay: seed 7, entry 17`: what it takes to come back to this place. */
@@ -107,29 +123,30 @@ export function replayLine(evidence: Evidence, seq: number | undefined): string 
   return parts.length === 0 ? 'No entries.' : `Replay: ${parts.join(', ')}`
 }
 
-function story(given: Search, focus: number | undefined): string {
-  const entries = given.shown ? given.evidence.entries.filter(given.shown) : given.evidence.entries
-  return storyText(entries, focus)
-}
-
 export function storyText(entries: readonly Entry[], focus: number | undefined): string {
   return timeline(entries, { limit: timelineEntries, ...(focus !== undefined && { around: focus }) })
 }
 
 /** Titles only tell the date when it is not that of the first entry. */
-function startOf(evidence: Evidence): number {
+export function startOf(evidence: Evidence): number {
   return evidence.entries[0]?.at ?? 0
-}
-
-function counted(times: number, [one, many]: Search['noun']): string {
-  return times === 1 ? `exactly 1 ${one} like this` : `exactly ${times} ${many} like this`
 }
 
 function article(noun: string): string {
   return /^[aeiou]/i.test(noun) ? 'an' : 'a'
 }
 
-function checkTimes(matcher: string, times: unknown): void {
-  if (times === undefined || (Number.isInteger(times) && (times as number) >= 0)) return
-  throw new TypeError(`${matcher}() needs a whole number as times, for example { times: 2 }; got ${String(times)}.`)
+/** The range in the last argument of a matcher; `undefined` for one or more. */
+export function timesOf(matcher: string, options: unknown): Bounds | undefined {
+  if (options === undefined) return undefined
+  if (!isPlainObject(options)) {
+    throw new TypeError(`${matcher}() takes { times: … } as its last argument, got ${literal(options)}.`)
+  }
+  const other = Object.keys(options).find((name) => name !== 'times')
+  if (other !== undefined) {
+    throw new TypeError(
+      `${matcher}() knows no option ${literal(other)}; fields belong into one pattern, and the only option is { times: 2 }.`,
+    )
+  }
+  return options.times === undefined ? undefined : requireBounds(matcher, 'times', options.times)
 }

@@ -1,10 +1,11 @@
 import { expect } from 'vitest'
-import { type SandboxMatchers, sandboxMatchers } from './index.js'
+import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers } from './index.js'
 
 // One line in a setup file: import 'stuntdouble/vitest/extend'
 
 declare module 'vitest' {
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends SandboxMatchers<R> {}
+  interface AsymmetricMatchersContaining extends SandboxAsymmetricMatchers {}
 }
 
 expect.extend(sandboxMatchers)

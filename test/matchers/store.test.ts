@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import '../../matchers/vitest.js'
+import type { KeyPattern } from '../../matchers/index.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox.js'
 import { failureOf, verdictOf } from './failure.js'
 
@@ -184,7 +185,7 @@ describe('toHaveKey', () => {
     // What TYPE says, whatever this store calls it.
     const named = store.run('TYPE', 'k')
     if (type !== 'ReJSON-RL') expect(named).toBe(type)
-    expect(store).toHaveKey('k', { value: fitting, type: String(named) })
+    expect(store).toHaveKey('k', { value: fitting, type: named as KeyPattern['type'] & string })
     expect(store).not.toHaveKey('k', { value: other })
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import '../../matchers/vitest.js'
 import { sandboxMatchers } from '../../matchers/index.js'
+import { status } from '../../src/index.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox.js'
 import { verdictOf } from './failure.js'
 
@@ -101,7 +102,7 @@ describe('toFollowSequence', () => {
         `  ✓ { type: 'command', words: ['INCR'] }   #${incr!.seq}`,
         "  ✗ { type: 'attempt', status: 500 }",
         "  · { type: 'dead-letter' }",
-        `It happened too early: #${first!.seq} at 09:00:00.000.`,
+        `It happened too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
         `Replay: seed 7, entry ${incr!.seq}`,
       ].join('\n'),
     )
@@ -152,9 +153,9 @@ describe('toBeIdle', () => {
 
   test('not while a script has steps left', () => {
     using sandbox = createSandbox({ startAt })
-    sandbox.destinations.script(to, [{ kind: 'reply', status: 500 }])
+    sandbox.destinations.script(to, [status(500)])
     expect(verdictOf(() => expect(sandbox).toBeIdle())).toContain(
-      '  script steps never met at https://shop.test/orders: reply',
+      '  script steps never met at https://shop.test/orders: status',
     )
   })
 

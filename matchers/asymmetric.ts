@@ -1,0 +1,144 @@
+import { type Bytes, utf8 } from '../src/kernel/bytes.js'
+import type { EntryOf, EntryType } from '../src/kernel/traffic.js'
+import { checkWords, compareWord, type Word } from './commands.js'
+import { checkPattern, type Fields } from './fields.js'
+import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
+import { testOf } from './near-misses.js'
+import type { PublishedPattern, Text } from './patterns.js'
+import { isEntry } from './received.js'
+import { type SequenceStep, stepTest } from './steps.js'
+import { attemptFields, publishedFields } from './stories.js'
+
+/** A matcher for places inside of other values: `toEqual([entryOf(…)])`, `toHaveBeenCalledWith(messageTo(…))`. */
+class Inside implements AsymmetricMatcher {
+  constructor(
+    private readonly name: string,
+    private readonly given: readonly unknown[],
+    readonly asymmetricMatch: (other: unknown) => boolean,
+  ) {}
+
+  toString(): string {
+    return this.name
+  }
+
+  /** What runners print in a diff. */
+  toAsymmetricMatcher(): string {
+    return `${this.name}(${argumentList(this.given)})`
+  }
+
+  getExpectedType(): string {
+    return 'object'
+  }
+}
+
+/**
+ * A message: an entry that published it, one of its deliveries, or the message that `queue.publish()` returned.
+ * @example expect(orders.requests).toEqual([messageTo('https://shop.test/orders', { body: { id: 42 } })])
+ */
+export function messageTo(to: Text, pattern: Omit<PublishedPattern, 'to'> = {}): AsymmetricMatcher {
+  const wanted = { to, ...pattern }
+  checkPattern('messageTo', wanted, publishedFields)
+  return new Inside('messageTo', Object.keys(pattern).length === 0 ? [to] : [to, pattern], (other) => {
+    const fields = fieldsOfMessage(other)
+    if (fields === undefined || Object.keys(wanted).some((name) => !Object.hasOwn(fields, name))) return false
+    return testOf(fields, wanted).fits(other)
+  })
+}
+
+function fieldsOfMessage(other: unknown): Fields<unknown> | undefined {
+  if (typeof other !== 'object' || other === null) return undefined
+  if (isEntry(other)) {
+    if (other.type === 'published') return publishedFields as unknown as Fields<unknown>
+    return other.type === 'attempt' ? ({ ...attemptFields, ...ofAttempt } as unknown as Fields<unknown>) : undefined
+  }
+  const { id, url, settings } = other as Record<string, unknown>
+  return typeof id === 'string' && typeof url === 'string' && typeof settings === 'object' ? ofMessage : undefined
+}
+
+/** What an attempt knows of how its message was published. */
+const ofAttempt: Fields<EntryOf<'attempt'>> = {
+  retries: { ...publishedFields.retries, read: (entry) => entry.maxRetries },
+}
+
+/** A message of `queue.publish()` says the same in its own words. */
+const ofMessage: Fields<unknown> = Object.fromEntries(
+  Object.entries(publishedFields as Fields<EntryOf<'published'>>).map(([name, field]) => [
+    name,
+    { ...field, read: (message: unknown) => field.read(entryOfMessage(message as LooseMessage)) },
+  ]),
+)
+
+interface LooseMessage {
+  readonly id: string
+  readonly kind: EntryOf<'published'>['kind']
+  readonly url: string
+  readonly method: string
+  readonly headers: EntryOf<'published'>['headers']
+  readonly body: Bytes
+  readonly time: number
+  readonly notBefore: number
+  readonly maxRetries: number
+  readonly settings: {
+    readonly queue?: string
+    readonly labels?: readonly string[]
+    readonly flowControl?: { readonly key: string }
+    readonly callback?: { readonly url: string }
+    readonly failureCallback?: { readonly url: string }
+    readonly deduplicationId?: string
+  }
+  readonly origin: { readonly urlGroup?: string; readonly endpointName?: string; readonly scheduleId?: string }
+  readonly source?: { readonly id: string }
+}
+
+function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
+  const { id, kind, url, method, headers, body, time, notBefore, maxRetries, settings, origin, source } = message
+  const optional = {
+    ...origin,
+    queue: settings.queue,
+    labels: settings.labels,
+    flowControlKey: settings.flowControl?.key,
+    callback: settings.callback?.url,
+    failureCallback: settings.failureCallback?.url,
+    deduplicationId: settings.deduplicationId,
+    sourceMessageId: source?.id,
+  }
+  const own = { type: 'published' as const, seq: 0, at: time, messageId: id, kind, url, method, headers, body }
+  return { ...own, maxRetries, notBefore, deduplicated: false, ...(optional as object) }
+}
+
+/**
+ * A command: an entry of the log, or a list of words as a client sends them.
+ * @example expect(send).toHaveBeenCalledWith(commandOf('SET', 'profile:42'))
+ */
+export function commandOf(...words: readonly Word[]): AsymmetricMatcher {
+  checkWords('commandOf', words)
+  return new Inside('commandOf', words, (other) => {
+    const argv = argvOf(other)
+    return argv !== undefined && words.every((word, index) => compareWord(argv[index], word, index).length === 0)
+  })
+}
+
+function argvOf(other: unknown): readonly Bytes[] | undefined {
+  if (Array.isArray(other))
+    return other.map((word) => utf8(typeof word === 'object' ? JSON.stringify(word) : String(word)))
+  return isEntry(other) && other.type === 'command' ? other.argv : undefined
+}
+
+/**
+ * An entry of the log, as a step of `toFollowSequence` names it.
+ * @example expect(sandbox.traffic.entries.at(-1)).toEqual(entryOf('attempt', { status: 200 }))
+ */
+export function entryOf<T extends EntryType>(
+  type: T,
+  pattern: Omit<Extract<SequenceStep, { type: T }>, 'type'> = {} as never,
+): AsymmetricMatcher {
+  const test = stepTest('entryOf', { type, ...pattern })
+  return new Inside('entryOf', Object.keys(pattern).length === 0 ? [type] : [type, pattern], (other) => {
+    return isEntry(other) && test.fits(other)
+  })
+}
+
+/** The text of a failure when one of these is used as an assertion: `expect(entry).entryOf('attempt')`. */
+export function insideText(name: string, given: readonly unknown[], received: unknown, not: boolean): string {
+  return `expect(received)${not ? '.not' : ''}.${name}(${argumentList(given)})\n\nReceived: ${literal(received)}`
+}

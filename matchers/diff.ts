@@ -1,0 +1,138 @@
+import { plainText } from '../src/report/safe-text.js'
+import { isPlainObject, literal } from './literal.js'
+
+/** Values whose literals are shorter stand beside each other on one line. */
+const short = 60
+/** Lines of the shorter side that are still compared each with each. */
+const mostCompared = 400
+/** Chars of a text that is still split into lines. */
+const mostChars = 100_000
+const mostItems = 200
+const context = 2
+const mostLines = 30
+const widest = 120
+
+/**
+ * What differs between two texts of several lines, or between two lists or objects, line by line: `-` was expected,
+ * `+` was received. `undefined` when both are short enough to be told in a sentence, or cannot be compared by lines.
+ */
+export function differingLines(expected: unknown, received: unknown): readonly string[] | undefined {
+  if (isLong(expected) || isLong(received)) return differingPart(expected, received)
+  const [wanted, found] = [linesOf(expected), linesOf(received)]
+  if (wanted === undefined || found === undefined) return undefined
+  if (wanted.length <= 1 && found.length <= 1) return differingPart(expected, received)
+  const lines = diffLines(wanted, found)
+  return lines.some(([mark]) => mark !== ' ') ? shownLines(lines) : undefined
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === 'string' && value.length > mostChars
+}
+
+function linesOf(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return value.length <= short && !value.includes('\n') ? [value] : value.split('\n')
+  if (!Array.isArray(value) && !isPlainObject(value)) return undefined
+  return literal(value).length <= short ? [literal(value)] : layout(value, '')
+}
+
+/** A list or an object with an item on each line. */
+function layout(value: unknown, indent: string, lead = '', depth = 0): string[] {
+  const isList = Array.isArray(value)
+  if ((!isList && !isPlainObject(value)) || depth > 6 || literal(value).length <= short - indent.length) {
+    return [`${indent}${lead}${literal(value)}`]
+  }
+  const inner = isList
+    ? value.slice(0, mostItems).flatMap((item) => layout(item, `${indent}  `, '', depth + 1))
+    : Object.entries(value)
+        .slice(0, mostItems)
+        .flatMap(([name, item]) => layout(item, `${indent}  `, fieldLead(name), depth + 1))
+  return [`${indent}${lead}${isList ? '[' : '{'}`, ...inner, `${indent}${isList ? ']' : '}'}`]
+}
+
+function fieldLead(name: string): string {
+  return `${/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : literal(name)}: `
+}
+
+/** Long texts without lines: the place where they part, with what stands around it. */
+function differingPart(expected: unknown, received: unknown): readonly string[] | undefined {
+  if (typeof expected !== 'string' || typeof received !== 'string') return undefined
+  if (expected.length <= short && received.length <= short) return undefined
+  let start = 0
+  while (start < expected.length && expected[start] === received[start]) start++
+  const from = Math.max(0, start - 20)
+  const part = (side: string): string =>
+    `${from > 0 ? '…' : ''}${side.slice(from, from + short)}${side.length > from + short ? '…' : ''}`
+  return [
+    `  at char ${start} of ${expected.length} and ${received.length}:`,
+    `- ${plainText(part(expected))}`,
+    `+ ${plainText(part(received))}`,
+  ]
+}
+
+type Line = readonly [mark: ' ' | '-' | '+', text: string]
+
+/** A shortest edit of the lines, by the longest common subsequence of what is left between equal ends. */
+export function diffLines(wanted: readonly string[], found: readonly string[]): Line[] {
+  let start = 0
+  while (start < wanted.length && start < found.length && wanted[start] === found[start]) start++
+  let end = 0
+  while (
+    end < wanted.length - start &&
+    end < found.length - start &&
+    wanted[wanted.length - 1 - end] === found[found.length - 1 - end]
+  ) {
+    end++
+  }
+  return [
+    ...wanted.slice(0, start).map((line): Line => [' ', line]),
+    ...between(wanted.slice(start, wanted.length - end), found.slice(start, found.length - end)),
+    ...wanted.slice(wanted.length - end).map((line): Line => [' ', line]),
+  ]
+}
+
+function between(wanted: readonly string[], found: readonly string[]): Line[] {
+  // Far too different to be worth the work: what was expected, then what came.
+  if (wanted.length > mostCompared || found.length > mostCompared) {
+    return [...wanted.map((line): Line => ['-', line]), ...found.map((line): Line => ['+', line])]
+  }
+  const common = commonLengths(wanted, found)
+  const lines: Line[] = []
+  let [at, to] = [0, 0]
+  while (at < wanted.length || to < found.length) {
+    if (at < wanted.length && to < found.length && wanted[at] === found[to]) {
+      lines.push([' ', wanted[at++]!])
+      to++
+    } else if (to === found.length || (at < wanted.length && common[at + 1]![to]! >= common[at]![to + 1]!)) {
+      lines.push(['-', wanted[at++]!])
+    } else lines.push(['+', found[to++]!])
+  }
+  return lines
+}
+
+/** How many lines the ends of both have in common, for every place in both. */
+function commonLengths(wanted: readonly string[], found: readonly string[]): Uint16Array[] {
+  const lengths = Array.from({ length: wanted.length + 1 }, () => new Uint16Array(found.length + 1))
+  for (let at = wanted.length - 1; at >= 0; at--) {
+    for (let to = found.length - 1; to >= 0; to--) {
+      lengths[at]![to] =
+        wanted[at] === found[to]
+          ? lengths[at + 1]![to + 1]! + 1
+          : Math.max(lengths[at + 1]![to]!, lengths[at]![to + 1]!)
+    }
+  }
+  return lengths
+}
+
+/** Only what changed, with a little around it, on lines that fit. */
+function shownLines(lines: readonly Line[]): string[] {
+  const near = lines.map((_, index) =>
+    lines.slice(Math.max(0, index - context), index + context + 1).some(([mark]) => mark !== ' '),
+  )
+  const shown: string[] = []
+  lines.forEach(([mark, text], index) => {
+    if (near[index]) shown.push(`${mark} ${plainText(text.length > widest ? `${text.slice(0, widest)}…` : text)}`)
+    else if (index === 0 || near[index - 1]) shown.push('  …')
+  })
+  if (shown.length <= mostLines) return shown
+  return [...shown.slice(0, mostLines), `  … ${shown.length - mostLines} more lines`]
+}

@@ -1,0 +1,13 @@
+import { expect } from '@playwright/test'
+import { type SandboxMatchers, sandboxMatchers } from './index.js'
+
+// One line in playwright.config.ts: import 'stuntdouble/playwright/extend'
+// Playwright lets nobody add to the type of `expect` itself: import messageTo, commandOf and entryOf by name.
+
+declare global {
+  namespace PlaywrightTest {
+    interface Matchers<R, T = unknown> extends SandboxMatchers<R> {}
+  }
+}
+
+expect.extend(sandboxMatchers)

@@ -1,0 +1,348 @@
+import { type Bytes, fromArray, fromBase64, text, toBase64Url, utf8 } from '../src/kernel/bytes.js'
+import { instant, iso } from '../src/kernel/clock.js'
+import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
+import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
+import { plainText } from '../src/report/safe-text.js'
+import { compare, Difference } from './compare.js'
+import { addressField, anyField, checkPattern, type Fields, momentField, textField, wordField } from './fields.js'
+import { type HeaderList, headerMap, parseJson } from './kinds.js'
+import { argumentList, isPlainObject, literal } from './literal.js'
+import { type Compared, type Test, testOf } from './near-misses.js'
+import type { Or, Text } from './patterns.js'
+import { type Evidence, evidenceOf, isEntry, roleOf } from './received.js'
+import { messageKinds } from './stories.js'
+import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+
+/** The keys that a receiver knows. */
+export interface KnownKeys {
+  readonly current: string
+  readonly next: string
+  /** Keys that were current once, the latest first. */
+  readonly former?: readonly string[]
+}
+
+/** What a signed delivery must be, beside rightly signed. */
+export interface SignedPattern {
+  readonly to?: Text
+  readonly messageId?: Text
+  readonly kind?: Or<MessageKind>
+  /** Which key signed it: by its place today, or the key itself. Default: the current or the next one. */
+  readonly key?: 'current' | 'next' | 'former' | (string & {})
+  /** The keys of the receiver. A sandbox and its queue know their own. */
+  readonly keys?: KnownKeys
+  /** When it is verified: ISO text, `Date` or milliseconds. Default: when the attempt was made. */
+  readonly at?: string | number | Date
+  /** Claims of the token, partially: `iss`, `sub`, `exp`, `nbf`, `iat`, `jti`, `body`. */
+  readonly claims?: Readonly<Record<string, unknown>>
+}
+
+/** A request as it arrived, with or without a place in the log. */
+interface Signed {
+  readonly seq: number
+  readonly at: number | undefined
+  readonly url: string
+  readonly body: Bytes
+  readonly messageId?: string
+  readonly kind?: MessageKind
+  readonly headers: HeaderList
+  /** The key that was in force when a delivery was made. */
+  readonly key?: string
+}
+
+const fields: Fields<Signed> = {
+  to: addressField(({ url }) => url),
+  messageId: textField(({ messageId }) => messageId),
+  kind: wordField(messageKinds, ({ kind }) => kind),
+}
+
+const checked: Fields<Signed> = {
+  ...fields,
+  key: textField(() => undefined),
+  keys: anyField(() => undefined),
+  at: momentField(() => undefined),
+  claims: anyField(() => undefined),
+}
+
+/** Deliveries whose signature a receiver would accept: the key, the body's hash, the address, the times. */
+export function signed(received: unknown, pattern: SignedPattern = {}, options?: MatchOptions): Verdict {
+  const matcher = 'toHaveBeenSigned'
+  checkPattern(matcher, pattern, checked)
+  const { evidence, things } = signedIn(matcher, received)
+  const known = (pattern.keys as KnownKeys | undefined) ?? keysOf(received)
+  const { to, messageId, kind } = pattern
+  const named = Object.fromEntries(Object.entries({ to, messageId, kind }).filter(([name]) => name in pattern))
+  const own = testOf(fields, named, ['to', 'messageId'])
+  const verify = (thing: Signed): Compared[] => verification(thing, pattern, known)
+  const test: Test<Signed> = {
+    fits: (thing) => own.fits(thing) && verify(thing).every(({ differences }) => differences.length === 0),
+    rough: own.rough,
+    compare: (thing) => [...own.compare(thing), ...verify(thing)],
+    work: () => 80,
+  }
+  const given = Object.keys(pattern).length === 0 && options?.times === undefined ? [] : [shownPattern(pattern)]
+  return search({
+    matcher,
+    call: argumentList(options?.times === undefined ? given : [...given, options]),
+    evidence,
+    things,
+    test,
+    candidate: ({ seq, at, url, messageId: id }) => ({
+      seq,
+      at: at ?? 0,
+      title: `${id === undefined ? 'request' : `attempt of ${evidence.name(id)}`}   to ${plainText(url)}`,
+    }),
+    times: timesOf(matcher, options),
+    noun: ['signed delivery', 'deliveries'],
+    hints: (nearest) => (known === undefined && nearest.length > 0 && !nearest[0]!.thing.key ? [keysHint] : []),
+    shown: (entry) => entry.type !== 'command' && entry.type !== 'keyspace',
+  })
+}
+
+const keysHint =
+  "no signing keys are known here: write toHaveBeenSigned({ keys: sandbox.queue.keys }), or the key itself as { key: 'sig_…' }."
+
+/** Keys are secrets: a failure does not print them. */
+function shownPattern({ keys, ...pattern }: SignedPattern): object {
+  return keys === undefined ? pattern : { ...pattern, keys: '***' }
+}
+
+function keysOf(received: unknown): KnownKeys | undefined {
+  const { keys, queue } = received as { keys?: KnownKeys; queue?: { keys?: KnownKeys } }
+  const found = keys ?? queue?.keys
+  return typeof found?.current === 'string' ? found : undefined
+}
+
+/** The requests in what was given to `expect()`: deliveries of a log, of a recorder, or one request. */
+function signedIn(matcher: string, received: unknown): { evidence: Evidence; things: () => Iterable<Signed> } {
+  if (roleOf(received) !== undefined && !isAttempts(received)) {
+    const evidence = evidenceOf(matcher, received, 'queue')
+    return { evidence, things: () => evidence.of('attempt').map(signedAttempt) }
+  }
+  const single = singleOf(received)
+  if (single === undefined) throw new TypeError(cannotLook(matcher, received))
+  const entries = single.filter(isEntry)
+  const evidence = { ...evidenceOf(matcher, entries, 'queue'), role: roleOfSingle(received) }
+  return { evidence, things: () => single.map(signedOf) }
+}
+
+function roleOfSingle(received: unknown): Evidence['role'] {
+  return (Array.isArray((received as { requests?: unknown }).requests) ? 'recorder' : 'delivery') as Evidence['role']
+}
+
+function isAttempts(received: unknown): boolean {
+  return Array.isArray((received as { requests?: unknown } | null)?.requests)
+}
+
+interface PlainRequest {
+  readonly url: string
+  readonly headers: unknown
+  readonly body?: unknown
+}
+
+function singleOf(received: unknown): readonly (Entry | PlainRequest)[] | undefined {
+  if (typeof received !== 'object' || received === null) return undefined
+  const { requests, url, headers } = received as Record<string, unknown>
+  if (Array.isArray(requests)) return requests
+  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null) return undefined
+  // Its body can only be read once, and not now.
+  if (typeof (received as { arrayBuffer?: unknown }).arrayBuffer === 'function') return undefined
+  return [received as PlainRequest]
+}
+
+function cannotLook(matcher: string, received: unknown): string {
+  if (typeof (received as { arrayBuffer?: unknown } | null)?.arrayBuffer === 'function') {
+    return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.keys }), or ask expect(sandbox.queue).`
+  }
+  if (typeof (received as { id?: unknown } | null)?.id === 'string') {
+    return `${matcher}() looks at deliveries, and this is a message. Write expect(sandbox.queue).${matcher}({ messageId: message.id }).`
+  }
+  return `${matcher}() needs the queue, a recorder, a delivery or { url, headers, body }. Write expect(sandbox.queue).${matcher}(…) or expect(recorder.last()).${matcher}().`
+}
+
+function signedOf(given: Entry | PlainRequest): Signed {
+  if (!isEntry(given)) return signedRequest(given)
+  if (given.type === 'attempt') return signedAttempt(given)
+  const { seq, at, url, headers, body } = given as EntryOf<'request'>
+  return { seq, at, url, headers, body }
+}
+
+function signedAttempt(entry: EntryOf<'attempt'>): Signed {
+  const { seq, at, url, body, messageId, kind } = entry
+  const { key } = entry as { key?: unknown }
+  return {
+    seq,
+    at,
+    url,
+    body,
+    messageId,
+    kind,
+    ...(typeof key === 'string' && { key }),
+    // Read when somebody looks: it takes a signature.
+    get headers() {
+      return entry.headers
+    },
+  }
+}
+
+function signedRequest({ url, headers, body }: PlainRequest): Signed {
+  const bytes = body instanceof Uint8Array ? fromArray(body) : utf8(typeof body === 'string' ? body : '')
+  return { seq: 0, at: undefined, url, body: bytes, headers: headerList(headers) }
+}
+
+function headerList(headers: unknown): HeaderList {
+  const listed =
+    typeof (headers as Headers).entries === 'function'
+      ? [...(headers as Headers).entries()]
+      : Object.entries(headers as object)
+  return (Array.isArray(headers) ? headers : listed) as HeaderList
+}
+
+/** Each thing that a receiver checks, under its name. */
+function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | undefined): Compared[] {
+  const token = tokenOf(thing.headers)
+  if (token === undefined) return [miss('signature', 'one', 'no header that ends in -Signature')]
+  const [head = '', payload = '', signature = '', ...rest] = token.split('.')
+  const claims = claimsOf(payload)
+  if (claims === undefined || rest.length > 0 || algorithmOf(head) !== 'HS256') {
+    return [miss('signature', 'a token signed with HS256', literal(token))]
+  }
+  const isBy = (key: string): boolean => toBase64Url(hmacSha256(utf8(key), `${head}.${payload}` as Bytes)) === signature
+  const compared: Compared[] = [
+    { name: 'signature', differences: keyDifferences(isBy, pattern.key, known, thing.key) },
+    { name: 'body', differences: bodyDifferences(claims.body, thing.body) },
+    { name: 'sub', differences: compare(claims.sub, thing.url) },
+    ...timeChecks(claims, pattern.at === undefined ? thing.at : instant(pattern.at)),
+  ]
+  if (pattern.claims !== undefined) compared.push({ name: 'claims', differences: compare(claims, pattern.claims) })
+  return compared
+}
+
+function miss(name: string, expected: string, received: string): Compared {
+  return { name, differences: [new Difference(undefined, undefined, '', { expected, received, distance: 1 })] }
+}
+
+function tokenOf(headers: HeaderList): string | undefined {
+  for (const [name, value] of headerMap(headers)) if (name.endsWith('-signature')) return value
+  return undefined
+}
+
+function claimsOf(payload: string): Readonly<Record<string, unknown>> | undefined {
+  const decoded = fromBase64(payload)
+  const claims = decoded === undefined ? undefined : parseJson(text(decoded))?.value
+  return isPlainObject(claims) ? claims : undefined
+}
+
+function algorithmOf(head: string): unknown {
+  return claimsOf(head)?.alg
+}
+
+function keyDifferences(
+  isBy: (key: string) => boolean,
+  wanted: SignedPattern['key'],
+  known: KnownKeys | undefined,
+  ofAttempt: string | undefined,
+): readonly Difference[] {
+  const signer = signerOf(isBy, known, wanted, ofAttempt)
+  const isRight =
+    wanted === undefined
+      ? signer !== undefined && (!signer.startsWith('former') || isByAttempt(isBy, ofAttempt))
+      : signer?.split(' ')[0] === placeOf(wanted)
+  if (isRight) return []
+  const wording = {
+    expected:
+      wanted === undefined ? 'the current or the next key' : isPlace(wanted) ? `the ${wanted} key` : 'the given key',
+    received: signer === undefined ? 'a key that nobody here knows, or changed claims' : signerText(signer),
+  }
+  return [new Difference(undefined, undefined, '', { ...wording, distance: 0.5 })]
+}
+
+function isByAttempt(isBy: (key: string) => boolean, key: string | undefined): boolean {
+  return key !== undefined && isBy(key)
+}
+
+function isPlace(key: string): boolean {
+  return key === 'current' || key === 'next' || key === 'former'
+}
+
+function placeOf(key: string): string {
+  return isPlace(key) ? key : 'given'
+}
+
+/** Whose key it was: `current`, `next`, `former 1`, `given`, `attempt`; nobody's when the claims were changed, too. */
+function signerOf(
+  isBy: (key: string) => boolean,
+  known: KnownKeys | undefined,
+  wanted: SignedPattern['key'],
+  ofAttempt: string | undefined,
+): string | undefined {
+  if (wanted !== undefined && !isPlace(wanted) && isBy(wanted)) return 'given'
+  if (known !== undefined) {
+    if (isBy(known.current)) return 'current'
+    if (isBy(known.next)) return 'next'
+    const rotations = known.former?.findIndex(isBy) ?? -1
+    if (rotations !== -1) return `former ${rotations + 1}`
+  }
+  if (ofAttempt === undefined || !isBy(ofAttempt)) return undefined
+  // Only the delivery itself knows its key: it was the current one when it began.
+  return known === undefined ? 'current' : 'former'
+}
+
+function signerText(signer: string): string {
+  const [place, rotations] = signer.split(' ')
+  if (place !== 'former') return place === 'given' ? 'the given key' : `the ${place} key`
+  return rotations === undefined || rotations === '1'
+    ? 'the key that was current before the last rotation'
+    : `the key that was current before the last ${rotations} rotations`
+}
+
+function bodyDifferences(claim: unknown, body: Bytes): readonly Difference[] {
+  const wanted = bodyHash(body)
+  if (typeof claim === 'string' && unpadded(claim) === wanted) return []
+  const written = otherSpellings(text(body)).some((spelling) => bodyHash(utf8(spelling)) === unpadded(String(claim)))
+  const received = written
+    ? 'the hash of the same JSON, written with other white space: sign the raw body'
+    : claim === undefined
+      ? 'no claim body'
+      : `the hash of another body, ${literal(claim)}`
+  return [
+    new Difference(undefined, undefined, '', {
+      expected: `the hash of these ${body.length} bytes`,
+      received,
+      distance: written ? 0.2 : 0.6,
+    }),
+  ]
+}
+
+/** base64url of the SHA-256; padding is optional. */
+function bodyHash(body: Bytes): string {
+  return toBase64Url(sha256Bytes(body))
+}
+
+function unpadded(hash: string): string {
+  return hash.replace(/=+$/, '')
+}
+
+function otherSpellings(json: string): string[] {
+  const parsed = json.length > 1_000_000 ? undefined : parseJson(json)
+  if (parsed === undefined) return []
+  return [JSON.stringify(parsed.value), JSON.stringify(parsed.value, null, 2), JSON.stringify(parsed.value, null, 4)]
+}
+
+/** `exp` and `nbf`, where it is known when the request was verified. */
+function timeChecks(claims: Readonly<Record<string, unknown>>, at: number | undefined): Compared[] {
+  if (at === undefined) return []
+  const { exp, nbf } = claims
+  const time = (seconds: unknown): string =>
+    typeof seconds === 'number' ? literal(iso(seconds * 1000)) : literal(seconds)
+  const checks: Compared[] = []
+  const seconds = at / 1000
+  const isExpired = typeof exp !== 'number' || exp <= seconds
+  checks.push(
+    isExpired ? miss('exp', `later than ${time(Math.floor(seconds))}`, time(exp)) : { name: 'exp', differences: [] },
+  )
+  const isEarly = nbf !== undefined && (typeof nbf !== 'number' || nbf > seconds)
+  checks.push(
+    isEarly ? miss('nbf', `not later than ${time(Math.floor(seconds))}`, time(nbf)) : { name: 'nbf', differences: [] },
+  )
+  return checks
+}

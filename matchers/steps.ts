@@ -1,0 +1,144 @@
+import { text } from '../src/kernel/bytes.js'
+import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic.js'
+import { checkWords, compareWord, type Word } from './commands.js'
+import {
+  addressField,
+  anyField,
+  checkPattern,
+  type Field,
+  type Fields,
+  numberField,
+  optional,
+  textField,
+  wordField,
+} from './fields.js'
+import type { Comparison } from './kinds.js'
+import { isPlainObject, literal } from './literal.js'
+import { type Test, testOf } from './near-misses.js'
+import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
+import { attemptFields, messageKinds, publishedFields } from './stories.js'
+import { type RequestPattern, requestFields } from './traffic.js'
+
+/** What may be said about an entry of each type. */
+interface StepPatterns {
+  readonly request: RequestPattern
+  readonly command: {
+    /** As in `toHaveExecuted`. */
+    readonly words?: readonly Word[]
+    readonly via?: Or<'request' | 'pipeline' | 'transaction' | 'direct'>
+    readonly error?: Text | undefined
+  }
+  readonly keyspace: { readonly key?: Text; readonly event?: Text }
+  readonly published: PublishedPattern
+  readonly attempt: AttemptPattern
+  readonly message: { readonly state?: Text; readonly messageId?: Text; readonly reason?: Text | undefined }
+  readonly 'dead-letter': {
+    readonly to?: Text
+    readonly status?: Or<number>
+    readonly error?: Text | undefined
+    readonly kind?: Or<MessageKind>
+    readonly dlqId?: Text
+    readonly messageId?: Text
+  }
+  readonly workflow: { readonly runId?: Text; readonly state?: Text; readonly to?: Text }
+  readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
+}
+
+type StepOf<T extends EntryType> = { readonly type: T } & (T extends keyof StepPatterns
+  ? StepPatterns[T]
+  : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>]?: unknown })
+
+/** One step of a sequence: the type of an entry and some of its fields. */
+export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
+
+const wordsField: Field<EntryOf<'command'>> = {
+  read: (entry) => entry.argv,
+  kind: (expected): Comparison => {
+    const differences: Comparison['differences'] = (argv) =>
+      (expected as readonly Word[]).flatMap((word, index) =>
+        compareWord((argv as EntryOf<'command'>['argv'])[index], word, index).map((one) =>
+          one.at(`[${index}]${one.path}`),
+        ),
+      )
+    return { expected, differences, fits: (argv) => differences(argv).length === 0 }
+  },
+  takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
+  optional: false,
+}
+
+/** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
+const stepFields: { readonly [T in keyof StepPatterns]: Fields<EntryOf<T>> } = {
+  request: requestFields,
+  command: {
+    words: wordsField,
+    via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),
+    error: optional(textField((entry) => entry.error)),
+  },
+  keyspace: { key: textField((entry) => text(entry.key)), event: textField((entry) => entry.event) },
+  published: publishedFields,
+  attempt: attemptFields,
+  message: {
+    state: wordField(['CANCEL_REQUESTED', 'CANCELLED', 'WAITING', 'RELEASED'], (entry) => entry.state),
+    messageId: textField((entry) => entry.messageId),
+    reason: optional(textField((entry) => entry.reason)),
+  },
+  'dead-letter': {
+    to: addressField((entry) => entry.url),
+    status: numberField((entry) => entry.status),
+    error: optional(textField((entry) => entry.error)),
+    kind: wordField(messageKinds, (entry) => entry.kind),
+    dlqId: textField((entry) => entry.dlqId),
+    messageId: textField((entry) => entry.messageId),
+  },
+  workflow: {
+    runId: textField((entry) => entry.runId),
+    state: textField((entry) => entry.state),
+    to: addressField((entry) => entry.url),
+  },
+  fault: {
+    point: textField((entry) => entry.point),
+    fault: textField((entry) => entry.fault),
+    target: addressField((entry) => entry.target),
+  },
+}
+
+/** The names of the fields of the other types; the compiler keeps the list complete. */
+type OtherType = Exclude<EntryType, keyof StepPatterns>
+const otherFields: {
+  readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause'>[]
+} = {
+  setting: ['of', 'name', 'change', 'value'],
+  'flow-control': ['messageId', 'decision', 'flowControlKey', 'reason'],
+  clock: ['call', 'to', 'moves'],
+  dropped: ['count', 'limit', 'unit'],
+}
+
+const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.keys(otherFields)]
+
+/** A field of an entry, read as it is. */
+function asItIs(name: string): Field<Entry> {
+  return anyField((entry) =>
+    Object.hasOwn(entry, name) || name in entry ? (entry as unknown as Record<string, unknown>)[name] : undefined,
+  )
+}
+
+export function fieldsOfType(type: EntryType): Fields<Entry> {
+  if (Object.hasOwn(stepFields, type)) return stepFields[type as keyof StepPatterns] as Fields<Entry>
+  return Object.fromEntries(otherFields[type as OtherType].map((name) => [name, asItIs(name)]))
+}
+
+/** A step, checked and ready to be looked for. */
+export function stepTest(matcher: string, step: unknown): Test<Entry> {
+  const type = isPlainObject(step) ? step.type : undefined
+  if (typeof type !== 'string' || !entryTypes.includes(type)) {
+    throw new TypeError(
+      `${matcher}() does not know the step ${literal(step)}. A step has a type, one of ${entryTypes.join(', ')}.`,
+    )
+  }
+  const { type: _, ...pattern } = step as Record<string, unknown>
+  const fields = fieldsOfType(type as EntryType)
+  checkPattern(matcher, pattern, fields)
+  if ('words' in pattern) checkWords(matcher, pattern.words)
+  const test = testOf(fields, pattern)
+  return { ...test, fits: (entry) => entry.type === type && test.fits(entry) }
+}
