@@ -57,3 +57,36 @@ function filled(points: readonly Point[], figure: SeriesFigure, fromStart: boole
   const offset = fromStart ? 0 : points.length - figure.length
   return points.map((point, index) => ({ ...point, y: figure[index - offset] ?? 0 }))
 }
+
+/** Refuses a name that the report does not have, and what JSON cannot tell. */
+export function checkFigures(caller: string, figures: object, report: object): void {
+  for (const [name, figure] of Object.entries(figures)) {
+    const counted = Object.hasOwn(report, name) ? (report as Record<string, unknown>)[name] : undefined
+    if (counted === undefined) {
+      throw new TypeError(
+        `${caller} knows no field ${JSON.stringify(name)}. The fields are ${Object.keys(report).join(', ')}.`,
+      )
+    }
+    checkSeries(caller, name, figure, counted)
+    const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
+    if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON knows no such number.`)
+  }
+}
+
+function checkSeries(caller: string, name: string, figure: unknown, counted: unknown): void {
+  if (figure === undefined || !Array.isArray(counted) || !isNamed(counted) || Array.isArray(figure)) return
+  const ids = counted.map(({ id }) => id)
+  const unknown = Object.keys(Object(figure)).find((id) => !ids.includes(id))
+  if (typeof figure === 'object' && unknown === undefined) return
+  throw new TypeError(
+    unknown === undefined
+      ? `${caller}: ${name} takes numbers by series, such as { ${ids[0]}: [1, 2] }, or a list of series.`
+      : `${caller}: ${name} has no series ${JSON.stringify(unknown)}. Its series are ${ids.join(', ')}.`,
+  )
+}
+
+/** Every number of a figure: alone, in a list, or in lists by name. */
+function numbersIn(figure: unknown): number[] {
+  if (typeof figure === 'number') return [figure]
+  return typeof figure === 'object' && figure !== null ? Object.values(figure).flatMap(numbersIn) : []
+}

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
-import { type Figures, withFigures } from './figures.js'
+import { checkFigures, type Figures, withFigures } from './figures.js'
 import { Ledger } from './ledger.js'
 import { defaultPeriod, isPeriod, type Period, periodNames } from './periods.js'
 import { type QueueScale, QueueStory, queueWords } from './queue-story.js'
@@ -188,14 +188,6 @@ export class SearchStatistics {
 function checkedPeriod(period: Period): Period {
   if (isPeriod(period)) return period
   throw new RangeError(`There is no period ${JSON.stringify(period)}. Use one of ${periodNames.join(', ')}.`)
-}
-
-function checkFigures(caller: string, figures: object, report: object): void {
-  const unknown = Object.keys(figures).find((name) => !Object.hasOwn(report, name))
-  if (unknown === undefined) return
-  throw new TypeError(
-    `${caller} knows no field ${JSON.stringify(unknown)}. The fields are ${Object.keys(report).join(', ')}.`,
-  )
 }
 
 function checkScale({ caller }: StoryWords, scale: object, names: readonly string[]): void {

@@ -3,6 +3,7 @@ import { utf8 } from '../../src/kernel/bytes.js'
 import { Traffic } from '../../src/kernel/traffic.js'
 import { Ledger } from '../../src/stats/ledger.js'
 import { payAsYouGo, unmetered } from '../../src/stats/reports.js'
+import { Ring } from '../../src/stats/rings.js'
 import { statsWorld, sum, userId } from './world.js'
 
 const path = `/v2/queue/stats/${userId}`
@@ -278,6 +279,27 @@ test('what no report can reach is forgotten', () => {
   expect(ledger.series('runsStarted', month('2025-03-11T00:00:00Z')).slice(0, 31)).toEqual(new Array(31).fill(1))
 })
 
+test('a clock that follows the host may go back: what is out of reach by then is left out', () => {
+  const ring = new Ring(60_000, 60, 1)
+  const at = (minutes: number) => 1_900_000_000_000 - (1_900_000_000_000 % 60_000) + minutes * 60_000
+  const row = Float64Array.of(1)
+  ring.add(at(0), row)
+  ring.add(at(60), row)
+  ring.add(at(59), row)
+  ring.add(at(0) + 59_999, row)
+  const counts = ring.read(0, { from: at(1), interval: 60_000, points: 60 })
+  expect(counts).toEqual([...new Array(58).fill(0), 1, 1])
+  expect(ring.read(0, { from: at(0), interval: 60_000, points: 1 })).toEqual([0])
+})
+
+test('days before 1970 are counted, too', () => {
+  const { get, deliver } = statsWorld('1969-12-31T23:59:30Z')
+  deliver('DELIVERED')
+  const { days, daily_requests, daily_used } = get(path)
+  expect(days.at(-1)).toBe('Wednesday')
+  expect([daily_requests.at(-1).y, daily_used.at(-1)]).toEqual([1, { x: '1969-12-31 23:59:00.000 +0000 UTC', y: 1 }])
+})
+
 describe('figures set by hand', () => {
   test('replace single fields, with the times of the clock', () => {
     const { statistics, get } = statsWorld('2025-10-23T18:33:00Z')
@@ -307,6 +329,16 @@ describe('figures set by hand', () => {
     expect(get(path)).toMatchObject({ daily_used: points, days: ['Monday'] })
     statistics.clear()
     expect(get(path).daily_used).toHaveLength(60)
+  })
+
+  test('an unknown series, or no number, is told at once', () => {
+    const { statistics } = statsWorld('2025-10-23T18:33:00Z')
+    expect(() => statistics.queue.set({ daily_qstash_messages: { deliverd: 3 } })).toThrow(
+      /daily_qstash_messages has no series "deliverd"\. Its series are created, active, delivered,/,
+    )
+    expect(() => statistics.queue.set({ dlq_message_count: Number.NaN })).toThrow(/dlq_message_count.*NaN/)
+    expect(() => statistics.queue.set({ daily_used: [1, Number.POSITIVE_INFINITY] })).toThrow(/daily_used.*Infinity/)
+    expect(statistics.queue.report()).toMatchObject({ dlq_message_count: 0 })
   })
 
   test('an unknown field is told at once', () => {

@@ -160,6 +160,8 @@ describe('a counter reset', () => {
     expect(report.daily_query_requests.at(-1)!.y).toBe(600)
     expect(report.daily_query_requests.at(-2)!.y).toBe(14_400)
     expect(report.daily_update_count).toBe(720)
+    // What was asked for is paid for, whatever the counter shows.
+    expect(report.monthly_cost).toBeCloseTo((14.5 * 1440 * 11 * 0.4) / 100_000, 6)
     expect(new Set(ys(report.query_throughput).slice(0, 59))).toEqual(new Set([30]))
   })
 
@@ -243,6 +245,14 @@ test('the end of every month is busier', async () => {
   ])
 })
 
+test('month ends before the telling were busier, too', () => {
+  const { index } = told('2030-03-01T00:00:00Z', [steady({ queries: 1 }), monthEnd(5)])
+  // From 30 January on: eight intervals a day.
+  const counts = ys(index.report('30d').query_throughput)
+  expect([counts.length, counts.filter((count) => count === 900).length]).toEqual([240, 16])
+  expect(counts.slice(7, 15)).toEqual(new Array(8).fill(900))
+})
+
 describe('chance', () => {
   const steps = [steady({ queries: 100, vectors: 5 }, { jitter: 0.5 }), latencies({ query: 10 }, { jitter: 0.3 })]
 
@@ -267,6 +277,13 @@ describe('chance', () => {
     expect(new Set(means).size).toBeGreaterThan(20)
     for (const mean of means) expect(Math.abs(mean - 10)).toBeLessThanOrEqual(3)
     expect(ys(index.report().query_latency_99)).toEqual(ys(index.report().query_latency_mean))
+  })
+
+  test('nothing happens in a gap, however much around it', () => {
+    const { index } = told(noon, [steady({ queries: 1000 }, { jitter: 1 }), gap('-30m', '10m')])
+    const counts = ys(index.report().query_throughput)
+    expect(counts.slice(29, 40).map((count) => count > 0)).toEqual([...new Array(10).fill(false), true])
+    expect(Math.min(...counts)).toBe(0)
   })
 
   test('levels do not shake', () => {

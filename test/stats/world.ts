@@ -5,7 +5,7 @@ import { type VocabularyName, vocabularyOf } from '../../src/http/vocabulary.js'
 import { type Bytes, latin1, utf8 } from '../../src/kernel/bytes.js'
 import { VirtualClock } from '../../src/kernel/clock.js'
 import { type AttemptOutcome, Traffic } from '../../src/kernel/traffic.js'
-import { statsService } from '../../src/stats/endpoints.js'
+import { type StatsServiceOptions, statsService } from '../../src/stats/endpoints.js'
 import { Statistics, type StatisticsOptions } from '../../src/stats/statistics.js'
 
 export const userId = '99a4c327-31f0-490f-a594-043ade84085a'
@@ -17,6 +17,7 @@ export function statsWorld(
   startAt: string,
   options: Partial<StatisticsOptions> = {},
   words: VocabularyName = 'service',
+  account: StatsServiceOptions = { user: 'ada@example.com', key: 'key-1' },
 ) {
   const clock = new VirtualClock({ startAt: Date.parse(startAt) })
   const traffic = new Traffic(() => clock.now())
@@ -24,7 +25,7 @@ export function statsWorld(
   const exchange = createGateway({
     locate: locator(addressesOf()),
     vocabulary: vocabularyOf(words),
-    services: [statsService(statistics, { user: 'ada@example.com', key: 'key-1' }) as unknown as Service],
+    services: [statsService(statistics, account) as unknown as Service],
     clock,
     traffic,
   })

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest'
+import { indexId, statsWorld, userId } from './world.js'
+
+const now = '2025-10-23T18:33:05.244Z'
+const queue = `/v2/queue/stats/${userId}`
+const search = `/v2/search/${indexId}/stats`
+const both = [queue, search]
+const basic = (plain: string): string => `Basic ${btoa(plain)}`
+const body = (answer: { body: unknown }): unknown => JSON.parse(answer.body as string)
+
+/** What every error of this API looks like: clients read `error`, else `message`. [statistics.md 2] */
+const refusal = (status: number, text: string) => ({ error: text, code: String(status), message: text })
+
+describe('signing in', () => {
+  test.each(both)('the scheme in any case, blanks around it: %s', (path) => {
+    const { ask } = statsWorld(now)
+    const credentials = btoa('ada@example.com:key-1')
+    for (const authorization of [`basic ${credentials}`, `BASIC   ${credentials}`, `  Basic ${credentials}  `]) {
+      expect([authorization, ask(path, { authorization }).status]).toEqual([authorization, 200])
+    }
+  })
+
+  test('a colon in the key belongs to the key', () => {
+    const { ask } = statsWorld(now, {}, 'service', { user: 'ada@example.com', key: 'a:b:' })
+    expect(ask(queue, { authorization: basic('ada@example.com:a:b:') }).status).toBe(200)
+    expect(ask(queue, { authorization: basic('ada@example.com:a') }).status).toBe(401)
+  })
+
+  test('characters beyond ASCII are UTF-8', () => {
+    const { ask } = statsWorld(now, {}, 'service', { user: 'zoë@example.com', key: 'schlüssel' })
+    const utf8 = String.fromCharCode(...new TextEncoder().encode('zoë@example.com:schlüssel'))
+    expect(ask(queue, { authorization: basic(utf8) }).status).toBe(200)
+  })
+
+  test.each([
+    ['no colon', basic('ada@example.com')],
+    ['an empty key', basic('ada@example.com:')],
+    ['no credentials', 'Basic'],
+    ['a blank', 'Basic '],
+    ['no base64', 'Basic ada@example.com:key-1'],
+    ['a word before', `x Basic ${btoa('ada@example.com:key-1')}`],
+  ])('%s is 401 on both', (_, authorization) => {
+    for (const path of both) {
+      const answer = statsWorld(now).ask(path, { authorization })
+      expect(answer.status).toBe(401)
+      expect(answer.headers).toEqual([
+        ['content-type', 'application/json'],
+        ['www-authenticate', 'Basic'],
+      ])
+      expect(body(answer)).toEqual(refusal(401, 'unauthorized'))
+    }
+  })
+
+  test('comes before everything that is wrong with the question', () => {
+    const answer = statsWorld(now).ask('/v2/queue/stats/nobody?period=2h', { authorization: '', accept: 'text/html' })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('period', () => {
+  test.each(both)('the first one counts: %s', (path) => {
+    const { ask, get } = statsWorld(now)
+    expect(get(`${path}?period=3h&period=30d`)).toEqual(get(`${path}?period=3h`))
+    expect(ask(`${path}?period=&period=1h`).status).toBe(400)
+    expect(ask(`${path}?period`).status).toBe(400)
+  })
+
+  test('may be encoded, and stand beside others', () => {
+    const { get } = statsWorld(now)
+    expect(get(`${queue}?x=1&period=%33%30d&y`).daily_used).toHaveLength(240)
+    expect(get(`${queue}?Period=30d`).daily_used).toHaveLength(60)
+  })
+})
+
+describe('ids', () => {
+  test('are decoded once', () => {
+    const { statistics, ask } = statsWorld(now)
+    statistics.search('my index').set({ pending_index_count: 1 })
+    statistics.search('a/b').set({ pending_index_count: 2 })
+    statistics.search('50%25').set({ pending_index_count: 3 })
+    const pending = (path: string) => [
+      ask(path).status,
+      (body(ask(path)) as { pending_index_count?: number }).pending_index_count,
+    ]
+    expect(pending('/v2/search/my%20index/stats')).toEqual([200, 1])
+    expect(pending('/v2/search/a%2Fb/stats')).toEqual([200, 2])
+    expect(pending('/v2/search/50%2525/stats')).toEqual([200, 3])
+    expect(pending('/v2/search/a/b/stats')).toEqual([404, undefined])
+    expect(pending('/v2/search/MY%20INDEX/stats')).toEqual([404, undefined])
+  })
+
+  test('reading the figures of an index in a test does not make it exist', () => {
+    const { statistics, ask } = statsWorld(now)
+    statistics.search('products').report()
+    expect(ask('/v2/search/products/stats').status).toBe(404)
+    statistics.search('products').set()
+    expect(ask('/v2/search/products/stats').status).toBe(200)
+    statistics.search('products').clear()
+    expect(ask('/v2/search/products/stats').status).toBe(404)
+  })
+
+  test("of somebody else's account are 403, until all is cleared", () => {
+    const { statistics, ask } = statsWorld(now)
+    const foreign = '0c0e0f10-0000-4000-8000-000000000001'
+    statistics.forbid(foreign)
+    for (const path of [`/v2/queue/stats/${foreign}`, `/v2/search/${foreign.toUpperCase()}/stats`]) {
+      const answer = ask(path)
+      expect(answer.status).toBe(403)
+      expect(body(answer)).toEqual(refusal(403, 'forbidden'))
+    }
+    expect(ask(queue).status).toBe(200)
+    statistics.clear()
+    expect(ask(`/v2/search/${foreign}/stats`).status).toBe(200)
+  })
+})
+
+describe('paths', () => {
+  test.each([
+    '/v2/search/stats',
+    '/v2/search//stats',
+    `/v2/search/${indexId}`,
+    `/v2/search/${indexId}/stats/daily`,
+    `/v2/vector/${indexId}/stats`,
+    '/v2/vector/stats',
+    `/v2/redis/stats/${indexId}`,
+    `/v2/queue/${userId}/stats`,
+    '/v2/queue/stats',
+    '/v2/queue/users',
+    `/v2/queue/user/${userId}`,
+    `/v1/queue/stats/${userId}`,
+    `/v2/Queue/stats/${userId}`,
+    `/v2/QUEUE/STATS/${userId}`,
+    '/',
+  ])('%s is a neighbour or nothing, not one of the two', (path) => {
+    const answer = statsWorld(now).ask(path)
+    expect(answer.status).toBe(404)
+    expect(answer.headers).toEqual([['content-type', 'application/json']])
+    expect(body(answer)).toEqual(refusal(404, 'not found'))
+  })
+
+  test.each(both)('a slash at the end changes nothing: %s', (path) => {
+    expect(statsWorld(now).get(`${path}/`)).toEqual(statsWorld(now).get(path))
+  })
+
+  test("with the vendor's word, the neutral one is unknown", () => {
+    const { ask } = statsWorld(now, {}, 'upstash')
+    expect(ask(queue).status).toBe(404)
+    expect(ask(`/v2/qstash/stats/${userId}`).status).toBe(200)
+    expect(statsWorld(now).ask(`/v2/qstash/stats/${userId}`).status).toBe(404)
+  })
+})
+
+describe('methods', () => {
+  test.each(['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 on both', (method) => {
+    for (const path of both) {
+      const answer = statsWorld(now).ask(path, {}, method)
+      expect(answer.status).toBe(405)
+      expect(answer.headers).toEqual([
+        ['content-type', 'application/json'],
+        ['allow', 'GET'],
+      ])
+      if (method === 'HEAD') expect(answer.body).toBeNull()
+      else expect(body(answer)).toEqual(refusal(405, 'method not allowed'))
+    }
+  })
+})
+
+test('another format is 406 on both; the content type of a GET plays no part', () => {
+  for (const path of both) {
+    const { ask } = statsWorld(now)
+    const answer = ask(path, { accept: 'application/xml' })
+    expect(answer.status).toBe(406)
+    expect(body(answer)).toEqual(refusal(406, 'not acceptable'))
+    expect(ask(path, { 'content-type': 'application/json' }).status).toBe(200)
+    expect(ask(path, { accept: 'application/json; charset=utf-8, text/plain' }).status).toBe(200)
+  }
+})
+
+test('the same question at the same time has the same bytes', () => {
+  const { ask } = statsWorld(now)
+  for (const path of both) expect(ask(`${path}?period=7d`).body).toBe(ask(`${path}?period=7d`).body)
+})
