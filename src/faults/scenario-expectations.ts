@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { invariants } from '../invariants/table.js'
 import { count, duration, moment, name, text, words, yes } from './scenario-values.js'
 
 /** Fields of an entry or a message, all of which must fit; `*` in urls stands for any chars. */
@@ -265,7 +266,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   invariants: {
     summary: 'What the queue promises holds: every invariant, or those of the names.',
     example: ['no-lost-message'],
-    schema: v.union([yes, v.array(name)]),
+    schema: v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))]),
   },
 }
 

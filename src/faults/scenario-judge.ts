@@ -85,9 +85,10 @@ function patternJudge(expected: string, judgeOf: Judge) {
 }
 
 function verdictOf(expected: string, verdict: Verdict, not: boolean): Judgement {
-  return verdict.pass !== not
-    ? { holds: true, expected }
-    : { holds: false, expected, explanation: verdict.explain(not) }
+  if (verdict.pass !== not) return { holds: true, expected }
+  // The first line is that of a test; and a play tells its story once, above all verdicts.
+  const [told] = verdict.explain(not).split(/\n(?:Replay: |No entries\.)/)
+  return { holds: false, expected, explanation: told!.replace(/^expect\(.*\n\n?/, '').trimEnd() }
 }
 
 /** The messages of a name by their ids, which only exist while it is played. */
@@ -122,6 +123,13 @@ function fieldsText(pattern: Readonly<Record<string, unknown>>): string {
   return text === '' ? '' : ` ${text.length > 120 ? `${text.slice(0, 120)}…` : text}`
 }
 
-function judgeInvariants(_names: true | readonly string[], _sandbox: Sandbox): Judgement {
-  return { holds: false, expected: 'invariants', explanation: 'There are none yet.' }
+function judgeInvariants(names: true | readonly string[], sandbox: Sandbox): Judgement {
+  const { checked, breaches } = sandbox.examine(names === true ? {} : { only: names })
+  const expected = `invariants ${names === true ? `(all ${checked.length})` : names.join(', ')}`
+  if (breaches.length === 0) return { holds: true, expected }
+  const lines = breaches.map(({ invariant, promise, sentence, entries }) => {
+    const where = entries.map(({ seq }) => `#${seq}`).join(' ')
+    return `${invariant}: ${promise}\nBut ${sentence}.${where === '' ? '' : ` (${where})`}`
+  })
+  return { holds: false, expected, explanation: lines.join('\n') }
 }

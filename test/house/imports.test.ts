@@ -120,7 +120,7 @@ const parts: readonly Part[] = [
     name: 'faults',
     files: /^src\/faults\//,
     // Rules speak of keys, cron expressions and destinations as the store and the queue do.
-    may: ['kernel', 'policy', 'fault values', 'store', 'queue', 'types of http', 'types of sandbox'],
+    may: ['kernel', 'policy', 'fault values', 'store', 'queue', 'invariants', 'types of http', 'types of sandbox'],
     packages: ['valibot'],
   },
   { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
