@@ -39,6 +39,7 @@ export class History {
     this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.trafficLimit !== 0
     for (const entry of entries) this.#file(entry)
     for (const fault of this.of('fault')) this.#fileFault(fault)
+    if (this.of('fault').some(({ fault }) => fault.startsWith('restart'))) this.#fileCutOff()
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
@@ -106,6 +107,12 @@ export class History {
     if (sourceMessageId !== undefined) this.#open.get(sourceMessageId)?.callbacks.push(entry)
   }
 
+  #fileCutOff(): void {
+    for (const attempt of this.of('attempt')) {
+      if (attempt.outcome?.error === cutOff) addTo(this.#faultsOfMessage, attempt.messageId, 'restart')
+    }
+  }
+
   #abandon(): void {
     for (const story of this.#open.values()) story.isAbandoned = true
     this.#open.clear()
@@ -119,6 +126,9 @@ export class History {
     if ('messageId' in hit) addTo(this.#faultsOfMessage, hit.messageId, kind)
   }
 }
+
+/** What the queue says of an attempt that a restart cut off; the fault's entry points at one of them only. */
+const cutOff = 'the service restarted'
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
   const set = sets.get(key)

@@ -38,7 +38,9 @@ class RateWalk {
     }
   }
 
-  #limit({ entry }: KeyStep): void {
+  #limit({ entry, at }: KeyStep): void {
+    // A period that is over is not revived by a longer one.
+    if (at >= this.#start + this.#period) this.#start = Number.NEGATIVE_INFINITY
     this.#allowed = limitOf(entry, 'rate')
     const seconds = limitOf(entry, 'period')
     this.#period = Number.isFinite(seconds) ? seconds * 1000 : 1000
@@ -61,7 +63,7 @@ class RateWalk {
     const { key } = this.course
     if (step.at >= this.#start + this.#period) {
       // A pause as long as a period: whatever had begun before has ended.
-      const hadPause = Number.isFinite(this.#start) && step.at >= (this.#calls.at(-1)?.at ?? this.#start) + this.#period
+      const hadPause = this.#calls.length > 0 && step.at >= this.#calls.at(-1)!.at + this.#period
       this.#isAligned ||= hadPause
       this.#start = step.at
       this.#calls = []

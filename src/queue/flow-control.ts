@@ -156,6 +156,8 @@ export class FlowControl {
     const { parallelismMax, rateMax, ratePeriod } = key
     if (!key.pinnedParallelism) key.parallelismMax = limits.parallelism
     if (!key.pinnedRate) {
+      // A period that is over is not revived by a longer one.
+      if (this.#clock.now() >= key.periodEnd()) key.ratePeriodStart = undefined
       key.rateMax = limits.rate
       key.ratePeriod = limits.period
     }
