@@ -66,5 +66,7 @@ function listOf(given: unknown, owner: unknown): readonly unknown[] {
 }
 
 function textOf(fault: unknown): string {
+  const sentence = (fault as { sentence?: unknown } | null)?.sentence
+  if (typeof sentence === 'string') return plainText(sentence)
   return typeof fault === 'string' ? plainText(fault) : literal(fault)
 }

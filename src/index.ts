@@ -1,3 +1,45 @@
+export { faultKinds } from './faults/catalog.js'
+export type { ReplyOptions } from './faults/constructors.js'
+export {
+  badCertificate,
+  badSignature,
+  clockSkew,
+  contentType,
+  corruptJson,
+  cutStream,
+  delay,
+  drop,
+  duplicate,
+  errorReply,
+  halfOpen,
+  hang,
+  lateAnswer,
+  latency,
+  lostAck,
+  nonRetryable,
+  ok,
+  outage,
+  quota,
+  rateLimited,
+  refused,
+  reorder,
+  reply,
+  reset,
+  restart,
+  retryAfter,
+  revokedToken,
+  slowBody,
+  staleRead,
+  stallStream,
+  status,
+  timeout,
+  truncate,
+  unresolved,
+} from './faults/constructors.js'
+export type { DeliveryFault, Fault, FaultKind, FaultMatch, FaultPoint, FaultRule } from './faults/fault.js'
+export { faultPoints } from './faults/fault.js'
+export type { FaultHandle, ListedFault, UnusedFault } from './faults/rules.js'
+export { Faults } from './faults/rules.js'
 export type { Addresses, AddressOptions, QueueRegion } from './http/address.js'
 export type { Answer, Call, Exchange } from './http/service.js'
 export type { Vocabulary, VocabularyName } from './http/vocabulary.js'
@@ -21,23 +63,7 @@ export type { DestinationHandler, PlainAnswer, PlainHandler, Reach } from './que
 export { Destinations } from './queue/destinations.js'
 export { Queue } from './queue/queue.js'
 export type { Recorder } from './queue/recorder.js'
-export type { HeaderRecord, NetworkError, ReplyOptions, Step } from './queue/script.js'
-export {
-  badCertificate,
-  delay,
-  hang,
-  lateAnswer,
-  lostAck,
-  nonRetryable,
-  ok,
-  refused,
-  reply,
-  reset,
-  retryAfter,
-  status,
-  timeout,
-  unresolved,
-} from './queue/script.js'
+export type { HeaderRecord, NetworkError, Step } from './queue/script.js'
 export type { SignatureFlaw, SignatureOverrides } from './queue/signature-lab.js'
 export { signatureFlaws } from './queue/signature-lab.js'
 export type {

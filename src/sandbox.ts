@@ -1,3 +1,4 @@
+import { Faults } from './faults/rules.js'
 import { type Addresses, type AddressOptions, addressesOf, type Locate, locator } from './http/address.js'
 import { createGateway } from './http/gateway.js'
 import type { Answer, Call, Exchange, Service } from './http/service.js'
@@ -118,6 +119,7 @@ interface World {
   readonly traffic: TrafficView
   readonly store: DirectStore
   readonly destinations: Destinations
+  readonly faults: Faults
   readonly queue: Queue
   readonly stats: Statistics
   readonly exchange: Exchange
@@ -190,6 +192,14 @@ export class Sandbox {
   /** Where deliveries go: handlers, recorders, scripts. */
   get destinations(): Destinations {
     return this.#world.destinations
+  }
+
+  /**
+   * What shall go wrong, and when.
+   * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: lostAck() })
+   */
+  get faults(): Faults {
+    return this.#world.faults
   }
 
   /**
@@ -325,7 +335,8 @@ export class Sandbox {
     clock.onDrive((call) => traffic.moves(call))
     const journal = this.#buildStore(clock, random, traffic)
     const destinations = this.#buildDestinations()
-    const queue = this.#buildQueue(clock, random, traffic, destinations)
+    const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+    const queue = this.#buildQueue(clock, random, traffic, destinations, faults)
     const stats = new Statistics({
       traffic,
       now: () => clock.now(),
@@ -349,7 +360,7 @@ export class Sandbox {
       secrets: () => this.#secrets(queue),
       store,
     })
-    return { clock, random, traffic: view, store, destinations, queue, stats, exchange }
+    return { clock, random, traffic: view, store, destinations, faults, queue, stats, exchange }
   }
 
   /** Every token and key of this world, now or before. */
@@ -388,7 +399,13 @@ export class Sandbox {
     return destinations
   }
 
-  #buildQueue(clock: VirtualClock, random: Random, traffic: Traffic, destinations: Destinations): Queue {
+  #buildQueue(
+    clock: VirtualClock,
+    random: Random,
+    traffic: Traffic,
+    destinations: Destinations,
+    faults: Faults,
+  ): Queue {
     const { options, vocabulary, policy } = this
     return new Queue({
       clock,
@@ -403,6 +420,7 @@ export class Sandbox {
       destinations,
       keys: { current: options.signingKey ?? defaultKeys.current, next: options.nextSigningKey ?? defaultKeys.next },
       signing: options.signing,
+      faults,
     })
   }
 }

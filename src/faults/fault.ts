@@ -1,3 +1,4 @@
+import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
@@ -156,7 +157,8 @@ export interface FaultFacts {
   readonly destination?: string | undefined
   /** Names of the commands, upper case. */
   readonly commands?: readonly string[] | undefined
-  readonly keys?: readonly string[] | undefined
+  /** Keys of the commands. */
+  readonly keys?: readonly Bytes[] | undefined
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
   readonly queue?: string | undefined
@@ -173,30 +175,34 @@ export interface FaultFacts {
 export interface Strike<F extends Fault = Fault> {
   readonly fault: F
   readonly phase: 'before' | 'after'
-  /** Chance of this rule, for faults that draw. */
+  /** Whether what lies underneath, and rules that were added later, do not matter any more. */
+  readonly answers: boolean
+  /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
-  /** Milliseconds until the rule's window closes, `undefined` when it has no end. */
-  readonly remainingMs: number | undefined
+  /** When the rule's window closes, `undefined` when it has no end. */
+  readonly until: number | undefined
   /**
-   * Writes it into the traffic log, once.
+   * Writes it into the traffic log.
    * @param cause `seq` of the entry that it hits
    * @param effect what comes of it, as a sentence part
    */
-  log(cause: number | undefined, target: string, effect: string): StrikeRecord
+  log(cause: number | undefined, target: string, effect?: string): StrikeRecord
 }
 
 /** The entry of a strike, for effects that are known later. */
 export interface StrikeRecord {
-  readonly seq: number
-  tell(effect: string): void
+  effect?: string
 }
+
+export type FaultService = 'store' | 'queue' | 'stats'
 
 /** Rules as the services see them. */
 export interface FaultSource {
-  /** Points at which there are rules; asked before anything is put together for `ask`. */
+  /** Points at which there are rules; looked at before anything is put together for `ask`. */
   readonly armed: { readonly [P in FaultPoint]?: unknown }
-  /** The rules that strike, in the order in which they were added; those that answer end the list. */
+  /** The rules that strike, in the order in which they were added; one that answers ends the list. */
   ask(point: FaultPoint, facts: FaultFacts): readonly Strike[] | undefined
-  /** Until when a service is down after a restart; 0 when it is up. */
-  downUntil(service: 'store' | 'queue' | 'stats'): number
+  /** Services that are down after a restart, and until when; `undefined` while none is. */
+  readonly down: { readonly [S in FaultService]?: number } | undefined
+  takeDown(service: FaultService, until: number): void
 }

@@ -184,6 +184,10 @@ export interface FaultEntry {
   readonly point: string
   readonly fault: string
   readonly target: string
+  /** Name of the rule, when it has one. */
+  readonly rule?: string
+  /** What came of it, as a sentence part. */
+  effect?: string
 }
 
 /** Flow control held a message back, or let it go after that. Who may start at once leaves no entry. */

@@ -25,6 +25,12 @@ interface Waiting {
   readonly heldSince: number | undefined
 }
 
+/** What a fault does to a signature. */
+export interface SigningFault {
+  readonly flaw?: string
+  readonly skewMs?: number
+}
+
 /**
  * One delivery attempt: the entry in the traffic log and the request that a destination gets. Headers, and with them
  * the signature, are made when they are first read; so is everything else that tells the story.
@@ -44,6 +50,8 @@ export class Attempt implements AttemptEntry, EntryStamp {
   reply: WireReply | undefined
   next: RetryWait | undefined
   note: string | undefined
+  /** What is wrong with its signature, by a fault. Set before the headers are read. */
+  declare signing?: SigningFault
   readonly #writer: DeliveryWriter
   readonly #waiting: Waiting | undefined
   #state: AttemptOutcome['state'] | undefined

@@ -2,11 +2,17 @@ import type { Random } from '../kernel/random.js'
 import type { Attempt, DeliveryWriter } from './attempt.js'
 import type { HeaderList } from './headers.js'
 import { singleId } from './ids.js'
-import { claimsFor, type SignatureWindow, signToken } from './signing.js'
+import { faultySignature } from './signature-lab.js'
+import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from './signing.js'
 import type { Words } from './words.js'
 
 /** Builds the headers of a delivery when they are read: most are never looked at. [queue.md 3.1] */
-export function deliveryWriter(words: Words, random: Random, window: SignatureWindow): DeliveryWriter {
+export function deliveryWriter(
+  words: Words,
+  random: Random,
+  window: SignatureWindow,
+  keys: SigningKeys,
+): DeliveryWriter {
   const names = {
     signature: words.header('Signature'),
     messageId: words.header('Message-Id'),
@@ -19,6 +25,10 @@ export function deliveryWriter(words: Words, random: Random, window: SignatureWi
   const signature = (attempt: Attempt): string => {
     // From a stream of its own, so that it does not matter when, and whether, the header is read.
     const jti = singleId(random.fork(`jwt/${attempt.messageId}/${attempt.seq}`), 'jwt_', 28)
+    if (attempt.signing !== undefined) {
+      const context = { at: attempt.at, issuer: words.issuer, jti, window }
+      return faultySignature(attempt.signing, attempt.message.url, attempt.body, attempt.key, keys, context)
+    }
     const claims = claimsFor(attempt.message.url, attempt.body, attempt.at, words.issuer, jti, window)
     return signToken(claims, attempt.key)
   }

@@ -1,12 +1,13 @@
-import type { Clock, Task, Timer } from '../kernel/clock.js'
-import type { Duration } from '../kernel/duration.js'
+import type { FaultOf, FaultSource } from '../faults/fault.js'
+import type { Clock, Task } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
 import { Attempt, type DeliveryWriter, failureText } from './attempt.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
-import { type DeliveryContext, type Destinations, noAnswer } from './destinations.js'
+import { DeliveryFaults, type Meeting } from './delivery-faults.js'
+import type { Destinations } from './destinations.js'
 import { FlowControl } from './flow-control.js'
 import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
@@ -17,7 +18,9 @@ import { Published } from './published.js'
 import type { Lane } from './queues.js'
 import { Records } from './records.js'
 import { type RetryWait, retryWait } from './retry.js'
+import { RunningCall } from './running-call.js'
 import type { SigningKeys } from './signing.js'
+import { broken } from './wire.js'
 
 export interface CourierOptions {
   readonly clock: Clock
@@ -31,6 +34,7 @@ export interface CourierOptions {
   /** Name of the header that forbids retries, lower case. */
   readonly nonRetryableHeader: string
   readonly laneOf: (name: string) => Lane
+  readonly faults?: FaultSource | undefined
 }
 
 /** Where a message stood when it was dumped. */
@@ -48,8 +52,6 @@ const notWaitedFor = { background: 'meanwhile' } as const
 
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
-/** What the log says when time ran out. [queue.md 4.3, choice] */
-const timedOut = 'context deadline exceeded'
 
 /** Takes messages from their acceptance to their end. */
 export class Courier implements Carrier {
@@ -63,6 +65,10 @@ export class Courier implements Carrier {
   readonly #options: CourierOptions
   readonly #ids: IdSource
   readonly #labels = new Map<string, string>()
+  readonly #faults: DeliveryFaults | undefined
+  /** Attempts whose answers are awaited; kept for those who can be cut off. */
+  readonly #inFlight = new Set<RunningCall>()
+  #scriptRandom: Random | undefined
   #sequence = 0
   #stopped = false
   #loaded = false
@@ -71,6 +77,13 @@ export class Courier implements Carrier {
     const { clock, policy, limits } = options
     this.#options = options
     this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)
+    this.#faults =
+      options.faults &&
+      new DeliveryFaults(options.faults, {
+        now: () => clock.now(),
+        hold: (message, until, reason) => this.#hold(message, until, reason),
+        vanish: (message) => this.#vanish(message),
+      })
     this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message))
     this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention)
     this.flow = new FlowControl(
@@ -273,6 +286,7 @@ export class Courier implements Carrier {
       this.#note(message, 'WAITING', `queue ${message.lane.name} is paused`)
       return
     }
+    if (this.#faults?.prevent(message) === true) return
     if (message.admitted || this.flow.ask(message)) return this.#attempt(message, task)
     this.#note(message, 'WAITING', waitingReason(message))
   }
@@ -290,25 +304,115 @@ export class Courier implements Carrier {
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
     const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
-    const call = new RunningCall(task, timeout, attempt, this, clock)
-    const reply = destinations.deliver(attempt, call)
+    const call = new RunningCall(task, timeout, attempt, this)
+    const { strikes } = message
+    if (strikes === undefined || strikes.length === 0) return this.#await(call, destinations.deliver(attempt, call))
+    message.strikes = undefined
+    return this.#attemptStruck(call, this.#faults!.begin(attempt, strikes))
+  }
+
+  #await(call: RunningCall, reply: WireReply | Promise<WireReply>): Promise<void> | void {
+    const { attempt } = call
     if (reply instanceof Promise) {
-      if (clock.mode === 'real') call.watch()
+      if (this.clock.mode === 'real') call.watch()
+      else call.watchWhenAsleep()
+      if (this.#faults !== undefined) this.#inFlight.add(call)
       return reply.then((given) => {
-        if (given === noAnswer) call.watch()
+        if (given.never === true) call.watch(given.note)
         else if (call.ended) this.#late(attempt, given)
         else call.end(given)
       })
     }
-    if (reply === noAnswer) call.watch()
-    else this.settle(attempt, reply)
+    if (reply.never === true) {
+      if (this.#faults !== undefined) this.#inFlight.add(call)
+      call.watch(reply.note)
+    } else this.settle(attempt, reply)
+  }
+
+  #attemptStruck(call: RunningCall, met: Meeting | undefined): Promise<void> | void {
+    const { attempt } = call
+    if (met?.restart === undefined) {
+      return this.#await(call, this.#options.destinations.deliver(attempt, call, met?.encounters))
+    }
+    this.#inFlight.add(call)
+    const { fault, phase } = met.restart
+    const until = this.clock.now() + ((fault as FaultOf<'restart'>).downMs ?? 0)
+    if (phase === 'before') {
+      this.restart(until)
+      return
+    }
+    const reply = this.#options.destinations.deliver(attempt, call, met.encounters)
+    const restart = (given: WireReply): void => {
+      attempt.note = `the handler ran and ${given.error === undefined ? `answered ${given.status}` : `failed: ${given.error}`}, the service restarted before it knew`
+      this.restart(until)
+    }
+    if (!(reply instanceof Promise)) return restart(reply)
+    call.watchWhenAsleep()
+    return reply.then(restart)
+  }
+
+  /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
+  restart(until: number): void {
+    this.#faults?.source.takeDown('queue', until)
+    const calls = [...this.#inFlight]
+    this.#inFlight.clear()
+    for (const call of calls) if (call.cutOff()) this.#makeAgain(call.attempt, until)
+  }
+
+  #makeAgain(attempt: Attempt, until: number): void {
+    if (this.#stopped) return
+    const { traffic } = this.#options
+    const { message, note } = attempt
+    const now = this.clock.now()
+    message.running = false
+    const wait = { delay: until - now, reason: `${(until - now) / 1000} s until the service was up again` }
+    message.wait = wait
+    attempt.end(now, { ...broken('the service restarted'), ...(note !== undefined && { note }) }, 'RETRY', wait)
+    traffic.complete(attempt)
+    this.flow.release(message)
+    if (message.cancelRequested) this.#cancelled(message)
+    else this.#plan(message, until)
+  }
+
+  /** Makes a message due at another time. A slot that it has is kept. */
+  #hold(message: Message, until: number, reason: string): void {
+    message.timer?.cancel()
+    if (reason !== '') {
+      const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
+      message.wait = { delay: until - this.clock.now(), reason: before + reason }
+    }
+    this.#plan(message, until)
+  }
+
+  /** A fault made it vanish: the queue goes on as if it had ended. */
+  #vanish(message: Message): void {
+    message.vanished = true
+    this.live.delete(message)
+    if (message.admitted) this.flow.release(message)
+    this.#conclude(message)
+  }
+
+  /** @internal */
+  over(call: RunningCall): void {
+    if (this.#inFlight.size > 0) this.#inFlight.delete(call)
+  }
+
+  get clock(): Clock {
+    return this.#options.clock
+  }
+
+  /** @internal */
+  readonly random = (): Random => {
+    this.#scriptRandom ??= this.#options.random.fork('script')
+    return this.#scriptRandom
   }
 
   /** The answer came after the attempt had been given up. */
   #late(attempt: Attempt, reply: WireReply): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
-    attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after the time-out`
+    const end = attempt.reply?.error === 'the service restarted' ? 'the restart' : 'the time-out'
+    attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after ${end}`
     traffic.complete(attempt)
   }
 
@@ -328,6 +432,7 @@ export class Courier implements Carrier {
     traffic.complete(attempt, undefined, reply.body.length)
     this.#report(message, attempt, reply)
     this.flow.release(message)
+    this.#faults?.gone(attempt)
     if (message.ended) this.#conclude(message)
     else if (message.cancelRequested && policy.cancelledAt === 'now') this.#cancelled(message)
     else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
@@ -406,59 +511,4 @@ export class Courier implements Carrier {
 function waitingReason(message: Message): string {
   const key = message.settings.flowControl?.key
   return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
-}
-
-/**
- * The time between a delivery's start and its answer, and the task that a handler gets. Virtual time passes only while
- * the handler sleeps, so the alarm is set by its first sleep: most handlers never need one.
- */
-class RunningCall implements DeliveryContext, Task {
-  ended = false
-  #alarm: Timer | undefined
-  #onTimeout: (() => void) | undefined
-
-  constructor(
-    readonly work: Task,
-    readonly timeout: number,
-    readonly attempt: Attempt,
-    readonly courier: Courier,
-    readonly clock: Clock,
-  ) {}
-
-  get task(): Task {
-    return this
-  }
-
-  get label(): string {
-    return this.work.label
-  }
-
-  sleep(wait: Duration): Promise<void> {
-    const asleep = this.work.sleep(wait)
-    this.watch()
-    return asleep
-  }
-
-  onTimeout(run: () => void): void {
-    this.#onTimeout = run
-  }
-
-  /** The answer was not immediate: give up when time is over. */
-  watch(): void {
-    if (this.ended || this.#alarm !== undefined) return
-    const giveUp = (): void => {
-      this.end({ ...noAnswer, error: timedOut })
-      this.#onTimeout?.()
-    }
-    const options = this.attempt.message.meanwhile ? notWaitedFor : undefined
-    const at = this.attempt.at + this.timeout
-    this.#alarm = this.clock.schedule(at, 'time-out of a delivery', giveUp, options)
-  }
-
-  end(reply: WireReply): void {
-    if (this.ended) return
-    this.ended = true
-    this.#alarm?.cancel()
-    this.courier.settle(this.attempt, reply)
-  }
 }

@@ -1,13 +1,14 @@
 import { type Bytes, toArray } from '../kernel/bytes.js'
 import type { Task } from '../kernel/clock.js'
-import { milliseconds } from '../kernel/duration.js'
+import { nearestName } from '../kernel/nearest-name.js'
 import { Attempt } from './attempt.js'
 import { callerLine } from './caller-line.js'
 import { DestinationPattern } from './destination-pattern.js'
 import { isLoopback } from './destination-url.js'
 import { headerOf, type WireReply } from './headers.js'
+import { type Encounter, perform, type Scene } from './perform.js'
 import { type Recorder, RecorderList } from './recorder.js'
-import { type HeaderRecord, networkErrors, type Step } from './script.js'
+import { type HeaderRecord, type Step, stepKinds } from './script.js'
 import {
   addressed,
   broken,
@@ -58,10 +59,12 @@ export interface DeliveryContext {
   readonly timeout: number
   /** Calls back when the attempt is given up. */
   onTimeout(run: () => void): void
+  now(): number
+  /** A whole number below a bound, for faults of scripts that leave something to chance. */
+  draw(below: number): number
+  /** Delivers once more, as work of its own: after so many milliseconds, or beside what runs. */
+  again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
 }
-
-/** The destination will not answer: the attempt ends by its time-out. */
-export const noAnswer: WireReply = { status: 0, headers: [], body: '' as Bytes, error: 'no answer' }
 
 type Maybe<T> = T | Promise<T>
 
@@ -90,8 +93,6 @@ export class Destinations {
   #unhandled = new Map<string, string>()
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
-  /** Decides before any script or handler what an attempt meets; for fault rules. */
-  intercept: ((attempt: Attempt) => Step | undefined) | undefined
 
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
@@ -134,10 +135,12 @@ export class Destinations {
   /** The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. */
   script(pattern: string | URL, steps: readonly Step[]): this {
     for (const step of Array.isArray(steps) ? steps : [steps]) {
-      if (typeof step?.kind === 'string' && Array.isArray(steps)) continue
-      throw new TypeError(
-        `destinations.script() takes steps such as status(500), reset(), timeout(), lostAck(), ok() in an array, got ${JSON.stringify(step)}.`,
-      )
+      if (typeof step?.kind !== 'string' || !Array.isArray(steps)) {
+        throw new TypeError(
+          `destinations.script() takes steps such as status(500), reset(), timeout(), lostAck(), ok() in an array, got ${JSON.stringify(step)}.`,
+        )
+      }
+      if (!Object.hasOwn(stepKinds, step.kind)) throw new TypeError(noStep(step.kind))
     }
     this.#route(pattern).script.push(...steps)
     return this
@@ -168,77 +171,52 @@ export class Destinations {
     this.#publishers.set(url, new Error('published here'))
   }
 
-  deliver(attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
-    const reply = this.#deliverTo(attempt.url, attempt, context)
+  /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is */
+  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply> {
+    const reply = this.#deliverTo(attempt.url, attempt, context, struck)
     if (this.#options.followRedirects !== true) return reply
     return reply instanceof Promise
       ? reply.then((given) => this.#follow(given, attempt, context))
       : this.#follow(reply, attempt, context)
   }
 
-  #deliverTo(url: string, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
+  #deliverTo(url: string, attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply> {
     const resolved = this.#resolve(url)
-    const step = this.intercept?.(attempt) ?? nextStep(resolved.scripted)
-    if (resolved.recorders.length > 0 && (step === undefined || step.kind !== 'network')) {
-      for (const recorder of resolved.recorders) recorder.requests.push(attempt)
-    }
-    return step === undefined
-      ? this.#underneath(url, attempt, context, resolved)
-      : this.#perform(step, url, attempt, context, resolved)
+    if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
+    const last = struck.at(-1)
+    if (last?.phase === 'before' && answersItself(last.fault)) record(attempt, resolved)
+    return perform(
+      struck,
+      this.#scene(attempt, context, (given) => this.#meet(nextStep(resolved.scripted), url, attempt, given, resolved)),
+    )
   }
 
-  #perform(step: Step, url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
-    switch (step.kind) {
-      case 'reply':
-        return wire(step.status, step.headers, step.body)
-      case 'non-retryable':
-        return wire(489, { [this.#options.nonRetryableHeader ?? 'Service-NonRetryable-Error']: 'true' }, step.body)
-      case 'network':
-        return broken(networkErrors[step.error])
-      case 'hang': {
-        if (step.for === undefined) return noAnswer
-        return context.task.sleep(step.for).then(() => broken(networkErrors.closed))
-      }
-      case 'pass':
-        return this.#underneath(url, attempt, context, resolved)
-      case 'lost-ack':
-        return this.#lose(url, attempt, context, resolved)
-      case 'late':
-        return this.#late(step, url, attempt, context, resolved)
-      case 'delay':
-        return context.task
-          .sleep(step.wait)
-          .then(() =>
-            step.then === undefined
-              ? this.#underneath(url, attempt, context, resolved)
-              : this.#perform(step.then, url, attempt, context, resolved),
-          )
-    }
-  }
-
-  #lose(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
-    const lost = (given: WireReply): WireReply => ({
-      ...broken(networkErrors.reset),
-      note:
-        given.error === undefined
-          ? `the handler ran and answered ${given.status}, its answer was lost`
-          : `the handler ran and failed: ${given.error}`,
-    })
-    const given = this.#underneath(url, attempt, context, resolved)
-    return given instanceof Promise ? given.then(lost) : lost(given)
-  }
-
-  async #late(
-    step: Extract<Step, { kind: 'late' }>,
+  /** A step of a script, or what lies underneath. A delivery that never arrives is not recorded. */
+  #meet(
+    step: Step | undefined,
     url: string,
     attempt: Attempt,
     context: DeliveryContext,
     resolved: Resolved,
-  ): Promise<WireReply> {
-    const begun = context.task.sleep(context.timeout + milliseconds(step.by ?? '1s'))
-    const given = await this.#underneath(url, attempt, context, resolved)
-    await begun
-    return given
+  ): Maybe<WireReply> {
+    const arrives = (given: DeliveryContext): Maybe<WireReply> => {
+      record(attempt, resolved)
+      return this.#underneath(url, attempt, given, resolved)
+    }
+    if (step === undefined) return arrives(context)
+    // The destination answers these itself: it has seen the delivery.
+    if (answersItself(step)) record(attempt, resolved)
+    return this.#play(step, attempt, context, arrives)
+  }
+
+  #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
+    const draw = (below: number): number => context.draw(below)
+    return perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
+  }
+
+  #scene(attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Scene {
+    const { nonRetryableHeader = 'Service-NonRetryable-Error' } = this.#options
+    return { attempt, context, nonRetryableHeader, underneath }
   }
 
   /** The registered handler, else the network, else nobody. */
@@ -252,27 +230,21 @@ export class Destinations {
       const answer = handler(attempt, context.task)
       if (answer instanceof Promise) {
         return answer.then(
-          (given) => this.#read(given, url, attempt, context, resolved),
+          (given) => this.#read(given, url, attempt, context),
           (error) => this.#threw(error),
         )
       }
-      return this.#read(answer, url, attempt, context, resolved)
+      return this.#read(answer, url, attempt, context)
     } catch (error) {
       return this.#threw(error)
     }
   }
 
-  #read(
-    answer: PlainAnswer,
-    url: string,
-    attempt: Attempt,
-    context: DeliveryContext,
-    resolved: Resolved,
-  ): Maybe<WireReply> {
+  #read(answer: PlainAnswer, url: string, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
     if (typeof answer === 'number') return plainStatus(answer)
     if (answer instanceof Response) return wireOf(answer)
     if (typeof answer === 'object' && answer !== null) {
-      if ('kind' in answer) return this.#perform(answer, url, attempt, context, { ...resolved, handler: () => 200 })
+      if ('kind' in answer) return this.#play(answer, attempt, context, () => wire(200))
       if (isResponse(answer)) return wireOf(answer)
       return wire(answer.status ?? 200, answer.headers, answer.body)
     }
@@ -390,6 +362,25 @@ export class Destinations {
   }
 }
 
+/** Steps with which the destination has the delivery and answers by itself. */
+const ownAnswers: ReadonlySet<Step['kind']> = new Set(['status', 'rate-limited', 'non-retryable', 'hang'])
+
+function answersItself(step: Step): boolean {
+  return step.kind === 'delay' && step.then !== undefined ? answersItself(step.then) : ownAnswers.has(step.kind)
+}
+
+function record(attempt: Attempt, { recorders }: Resolved): void {
+  for (const recorder of recorders) recorder.requests.push(attempt)
+}
+
+function noStep(kind: string): string {
+  const near = nearestName(kind, Object.keys(stepKinds))
+  return (
+    `destinations.script(): there is no step ${JSON.stringify(kind)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ` +
+    `Steps are ${Object.keys(stepKinds).join(', ')}.`
+  )
+}
+
 function answers(resolved: Resolved): boolean {
   return resolved.scripted.length > 0
 }
@@ -407,6 +398,7 @@ class RedirectedAttempt extends Attempt {
 
   constructor(original: Attempt, url: string, method: string) {
     super(original.message, original.key, { headers: () => original.headers })
+    if (original.signing !== undefined) this.signing = original.signing
     this.#original = original
     this.#url = url
     this.#method = method

@@ -61,6 +61,8 @@ export interface WireReply {
   readonly error?: string
   /** What really happened where the queue saw less. */
   readonly note?: string
+  /** Nothing will come: the attempt ends by its time-out. */
+  readonly never?: true
 }
 
 const reasonPhrases: Readonly<Record<number, string>> = {

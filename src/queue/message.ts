@@ -1,3 +1,4 @@
+import type { Strike } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { Task, Timer, TimerTarget } from '../kernel/clock.js'
 import type { MessageKind } from '../kernel/traffic.js'
@@ -81,6 +82,10 @@ export class Message implements Filed, TimerTarget {
   /** Callbacks that have not ended: a queue waits for them. */
   openCallbacks = 0
   cancelRequested = false
+  /** Faults that the next attempt meets; empty when rules were asked and none struck. */
+  declare strikes?: readonly Strike[] | undefined
+  /** A fault made it vanish: nothing will be heard of it again. */
+  declare vanished?: true
   /** Released by hand: the next attempt happens now although it was not due. */
   releasedByHand = false
   lastLog: LogEntry | undefined
@@ -131,7 +136,8 @@ export class Message implements Filed, TimerTarget {
   }
 
   get ended(): boolean {
-    return this.state === 'DELIVERED' || this.state === 'FAILED' || this.state === 'CANCELLED'
+    const { state } = this
+    return state === 'DELIVERED' || state === 'FAILED' || state === 'CANCELLED' || this.vanished === true
   }
 
   /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] */

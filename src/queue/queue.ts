@@ -1,3 +1,4 @@
+import type { FaultSource } from '../faults/fault.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
@@ -39,6 +40,8 @@ export interface QueueOptions {
   /** Made from the seed where not given. */
   readonly keys?: Partial<SigningKeyPair> | undefined
   readonly signing?: { readonly window?: SignatureWindow } | undefined
+  /** What shall go wrong. */
+  readonly faults?: FaultSource | undefined
   /** Region of messages that come without a request. Default `eu-central-1`. */
   readonly region?: string | undefined
 }
@@ -130,6 +133,7 @@ export class Queue {
   readonly #region: string
   readonly #context: ReadContext
   readonly #note: NoteSetting
+  readonly #faults: FaultSource | undefined
   #holdings: Holdings
 
   constructor(options: QueueOptions) {
@@ -144,6 +148,7 @@ export class Queue {
     this.words = words
     this.destinations = destinations
     this.#note = notingIn(traffic)
+    this.#faults = options.faults
     this.keys = new SigningKeys(random, options.keys, () => this.#note('signing-keys', 'current', 'rotated'))
     this.#context = { words, policy, limits: this.limits }
     this.#holdings = this.#fresh()
@@ -171,9 +176,10 @@ export class Queue {
       limits,
       destinations,
       keys,
-      writer: deliveryWriter(words, random, this.#window),
+      writer: deliveryWriter(words, random, this.#window, keys),
       nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
       laneOf: (name) => lanes.open(name),
+      faults: this.#faults,
     })
     const trigger = (schedule: Schedule, meanwhile: boolean, cause: number) => this.#trigger(schedule, meanwhile, cause)
     const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note)

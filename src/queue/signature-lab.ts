@@ -1,10 +1,14 @@
 import { type Bytes, text, utf8 } from '../kernel/bytes.js'
+import type { SigningFault } from './attempt.js'
 import {
   bodyHash,
   claimsFor,
+  farFuture,
+  longAgo,
   type SignatureClaims,
   type SignatureWindow,
   type SigningKeys,
+  signatureLifetime,
   signToken,
 } from './signing.js'
 
@@ -38,23 +42,33 @@ export interface SignatureOverrides {
   readonly window?: SignatureWindow
 }
 
+interface SigningContext {
+  readonly at: number
+  readonly issuer: string
+  readonly jti: string
+  readonly window: SignatureWindow
+}
+
 /** Mints the signature that a delivery of this request would carry now, or one that is wrong on purpose. */
 export function mintSignature(
   request: SignedRequest,
   overrides: SignatureOverrides,
   keys: SigningKeys,
-  context: { readonly at: number; readonly issuer: string; readonly jti: string; readonly window: SignatureWindow },
+  context: SigningContext,
 ): string {
-  const body = utf8(request.body ?? '')
-  const valid = claimsFor(
-    request.url,
-    body,
-    context.at,
-    context.issuer,
-    context.jti,
-    overrides.window ?? context.window,
-  )
-  const claims = { ...valid, ...flawedClaims(overrides.wrong, request.url, body), ...overrides.claims }
+  return mint(request.url, utf8(request.body ?? ''), overrides, keys, context)
+}
+
+function mint(
+  url: string,
+  body: Bytes,
+  overrides: SignatureOverrides,
+  keys: SigningKeys,
+  context: SigningContext,
+): string {
+  const { at, issuer, jti } = context
+  const valid = claimsFor(url, body, at, issuer, jti, overrides.window ?? context.window)
+  const claims = { ...valid, ...flawedClaims(overrides.wrong, url, body), ...overrides.claims }
   const signed = signToken(claims, keyFor(overrides, keys))
   if (overrides.wrong !== 'tampered') return signed
   const other = signToken({ ...claims, jti: `${context.jti}x` }, keys.current)
@@ -104,4 +118,46 @@ function keyFor(overrides: SignatureOverrides, keys: SigningKeys): string {
   throw new RangeError(
     `{ wrong: '${overrides.wrong}' } needs a key that was rotated away: call queue.keys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
   )
+}
+
+/**
+ * The signature of a delivery that a fault has struck. Where a flaw needs what is not there, the nearest one takes its
+ * place: a key that was never valid for one before a rotation, another body for one that is no JSON.
+ */
+export function faultySignature(
+  { flaw, skewMs }: SigningFault,
+  url: string,
+  body: Bytes,
+  key: string,
+  keys: SigningKeys,
+  context: SigningContext,
+): string {
+  if (skewMs !== undefined) return mint(url, body, { claims: skewedTimes(skewMs, context), key }, keys, context)
+  if (flaw === 'rotated') return mint(url, body, { key: 'next' }, keys, context)
+  const rotations = flaw === 'rotated-once' ? 1 : flaw === 'rotated-twice' ? 2 : 0
+  if (rotations > keys.former.length) return mint(url, body, { wrong: 'key' }, keys, context)
+  const wrong = flaw === 'reserialised' && !isJson(body) ? 'body' : (flaw as SignatureFlaw)
+  return mint(url, body, { wrong, ...(rotations === 0 && wrong !== 'key' && { key }) }, keys, context)
+}
+
+/**
+ * Times of a clock that is ahead or behind. In the window `wide` receivers have the host's date, whatever it is: a
+ * signature is over long ago, or issued in the far future.
+ */
+function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
+  if (window === 'real') {
+    const iat = Math.floor((at + skewMs) / 1000)
+    return { iat, exp: iat + signatureLifetime }
+  }
+  if (skewMs > 0) return { iat: farFuture - signatureLifetime, exp: farFuture }
+  return skewMs < -signatureLifetime * 1000 ? { iat: longAgo, exp: longAgo + signatureLifetime } : {}
+}
+
+function isJson(body: Bytes): boolean {
+  try {
+    JSON.parse(text(body))
+    return true
+  } catch {
+    return false
+  }
 }

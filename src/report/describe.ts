@@ -71,8 +71,8 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
       return { head: droppedText(entry), details: [] }
     case 'fault':
       return {
-        head: `fault ${plainText(entry.fault)} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
-        details: [],
+        head: `fault ${plainText(entry.fault)}${entry.rule === undefined ? '' : ` of rule ${quoted(entry.rule, wordLength)}`} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
+        details: entry.effect === undefined ? [] : [excerpt(redaction.text(entry.effect), 300)],
       }
     default:
       return { head: redaction.text(anyFields(entry)), details: [] }

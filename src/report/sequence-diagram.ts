@@ -48,7 +48,11 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction = standa
       add(note(entry.at, 'queue', `${short(entry.messageId)} ${plainText(entry.state)}`), entry.seq)
     } else if (entry.type === 'fault') {
       add(
-        note(entry.at, sideOf(entry.point), `fault ${plainText(entry.fault)} at ${plainText(entry.point)}`),
+        note(
+          entry.at,
+          sideOf(entry.point),
+          `fault ${plainText(entry.fault)} at ${plainText(entry.point)}${entry.effect === undefined ? '' : `: ${excerpt(entry.effect, 80)}`}`,
+        ),
         entry.seq,
       )
     } else if (entry.type === 'setting') {
@@ -134,6 +138,7 @@ function note(at: number, over: string, text: string): Step {
 
 function sideOf(point: string): string {
   const service = point.split('.', 1)[0]!
+  if (service === 'stream') return 'store'
   return service === 'store' || service === 'stats' ? service : 'queue'
 }
 

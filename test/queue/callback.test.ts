@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ok, status } from '../../src/queue/script.js'
+import { ok, status } from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const cb = 'https://shop.test/cb'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { reset } from '../../src/queue/script.js'
+import { reset } from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, path = `/v2/publish/${shop}`, body = 'b') =>

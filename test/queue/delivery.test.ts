@@ -14,7 +14,7 @@ import {
   status,
   timeout,
   unresolved,
-} from '../../src/queue/script.js'
+} from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, body = 'b') =>
@@ -520,15 +520,6 @@ describe('destinations', () => {
     at.queue.publish({ to: 'http://127.0.0.1:6000/', retries: 1 })
     await at.clock.drain()
     expect(attempts(at).map(({ outcome }) => outcome!.error)).toEqual(['bad port', 'bad port'])
-  })
-
-  test('an interceptor decides before scripts and handlers', async () => {
-    const at = world()
-    at.destinations.answer(shop, 200)
-    at.destinations.intercept = (attempt) => (attempt.retried === 0 ? status(502) : undefined)
-    await publish(at)
-    await at.clock.drain()
-    expect(attempts(at).map(({ outcome }) => outcome!.status)).toEqual([502, 200])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { status } from '../../src/queue/script.js'
+import { status } from '../../src/faults/constructors.js'
 import { shop, type World, world } from './world.js'
 
 const publish = (at: World, headers: Record<string, string> = {}, path = `/v2/publish/${shop}`, body = 'b') =>

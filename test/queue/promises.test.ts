@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic.js'
 import {
   badCertificate,
   delay,
@@ -13,7 +12,8 @@ import {
   type Step,
   status,
   timeout,
-} from '../../src/queue/script.js'
+} from '../../src/faults/constructors.js'
+import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic.js'
 import { type World, world } from './world.js'
 
 // Random programs of publishes, pauses, cancels, clock moves and outcomes keep the promises of queue.md 4.2, 5.3, 5.4,

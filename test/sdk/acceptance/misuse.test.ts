@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { status } from '../../../src/queue/script.js'
+import { status } from '../../../src/faults/constructors.js'
 import { createSandbox } from '../../../src/sandbox.js'
 import { open, shop } from './shop.js'
 

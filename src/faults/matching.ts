@@ -1,0 +1,88 @@
+import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { DestinationPattern } from '../queue/destination-pattern.js'
+import { globMatcher } from '../store/text.js'
+import type { FaultFacts, FaultMatch } from './fault.js'
+
+/** Whether a rule's `match` holds. */
+export type Predicate = (facts: FaultFacts) => boolean
+
+/** One test for each field that is given; what no fact answers does not match. */
+export function predicatesOf(match: FaultMatch, tenant: string | undefined): readonly Predicate[] {
+  const tests: Predicate[] = []
+  for (const [field, wanted] of Object.entries(match)) {
+    if (wanted !== undefined) tests.push(predicate(field as keyof FaultMatch, wanted as never, tenant))
+  }
+  return tests
+}
+
+function predicate(field: keyof FaultMatch, wanted: never, tenant: string | undefined): Predicate {
+  switch (field) {
+    case 'url':
+      return urlTest(wanted)
+    case 'endpoint': {
+      const fits = anyChars(wanted)
+      return ({ endpoint }) => endpoint !== undefined && fits(endpoint)
+    }
+    case 'method': {
+      const name = String(wanted).toUpperCase()
+      return ({ method }) => method === name
+    }
+    case 'command': {
+      const name = String(wanted).toUpperCase()
+      return ({ commands }) => commands?.includes(name) === true
+    }
+    case 'key': {
+      const fits = globMatcher(utf8(wanted))
+      return ({ keys }) => keys?.some((key: Bytes) => fits(key)) === true
+    }
+    case 'label':
+      return ({ labels }) => labels?.includes(wanted) === true
+    case 'header':
+      return headerTest(wanted)
+    case 'attempt':
+      return attemptTest(wanted)
+    case 'tenant':
+      return () => tenant === wanted
+    default:
+      return (facts) => facts[field] === wanted
+  }
+}
+
+function urlTest(wanted: string): Predicate {
+  const pattern = new DestinationPattern(wanted)
+  return ({ url, destination }) =>
+    (url !== undefined && pattern.matches(url)) || (destination !== undefined && pattern.matches(destination))
+}
+
+function headerTest(wanted: Readonly<Record<string, string>>): Predicate {
+  const tests = Object.entries(wanted).map(([name, value]) => [name.toLowerCase(), anyChars(value)] as const)
+  return (facts) =>
+    tests.every(([name, fits]) => {
+      const given = facts.header?.(name)
+      return given !== undefined && fits(given)
+    })
+}
+
+function attemptTest(wanted: number | { readonly from?: number; readonly to?: number }): Predicate {
+  if (typeof wanted === 'number') return ({ attempt }) => attempt === wanted
+  const { from = 1, to = Number.POSITIVE_INFINITY } = wanted
+  return ({ attempt }) => attempt !== undefined && attempt >= from && attempt <= to
+}
+
+/** `*` stands for any characters, everything else for itself. */
+function anyChars(pattern: string): (text: string) => boolean {
+  if (!pattern.includes('*')) return (text) => text === pattern
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop() ?? ''
+  return (text) => {
+    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
+    let at = first.length
+    const end = text.length - last.length
+    for (const part of rest) {
+      const found = text.indexOf(part, at)
+      if (found === -1 || found + part.length > end) return false
+      at = found + part.length
+    }
+    return true
+  }
+}

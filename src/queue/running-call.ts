@@ -1,0 +1,141 @@
+import type { Clock, Task, Timer } from '../kernel/clock.js'
+import type { Duration } from '../kernel/duration.js'
+import type { Random } from '../kernel/random.js'
+import type { Attempt } from './attempt.js'
+import type { DeliveryContext } from './destinations.js'
+import type { WireReply } from './headers.js'
+import { noAnswer } from './perform.js'
+
+/** Who hears of the end of an attempt. */
+export interface CallOwner {
+  readonly clock: Clock
+  /** For what faults in scripts leave to chance. */
+  readonly random: () => Random
+  settle(attempt: Attempt, reply: WireReply): void
+  /** It has ended in whatever way. */
+  over(call: RunningCall): void
+}
+
+/** What the log says when time ran out. [queue.md 4.3, choice] */
+const timedOut = 'context deadline exceeded'
+
+const notWaitedFor = { background: 'meanwhile' } as const
+
+/**
+ * The time between a delivery's start and its answer, and the task that a handler gets. Virtual time passes only while
+ * the handler sleeps, so the alarm is set by its first sleep: most handlers never need one.
+ */
+export class RunningCall implements DeliveryContext, Task {
+  ended = false
+  #alarm: Timer | undefined
+  #onTimeout: (() => void) | undefined
+  #note: string | undefined
+
+  constructor(
+    readonly work: Task,
+    readonly timeout: number,
+    readonly attempt: Attempt,
+    readonly owner: CallOwner,
+  ) {}
+
+  get task(): Task {
+    return this
+  }
+
+  get label(): string {
+    return this.work.label
+  }
+
+  sleep(wait: Duration): Promise<void> {
+    const asleep = this.work.sleep(wait)
+    this.watch()
+    return asleep
+  }
+
+  onTimeout(run: () => void): void {
+    this.#onTimeout = run
+  }
+
+  now(): number {
+    return this.owner.clock.now()
+  }
+
+  draw(below: number): number {
+    return this.owner.random().int(below)
+  }
+
+  again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
+    const { clock } = this.owner
+    const label = `copy of a ${this.label}`
+    const copy = (task: Task): Promise<void> => run(new CopiedCall(task, this))
+    if (when === 'now') void clock.track(label, copy)
+    else clock.schedule(clock.now() + afterMs, label, copy, this.#timerOptions)
+  }
+
+  /** The handler answers later, if at all: sees to it that time runs out once anything sleeps. */
+  watchWhenAsleep(): void {
+    this.work.whenAsleep?.(() => this.watch())
+  }
+
+  /** The answer was not immediate: give up when time is over. */
+  watch(note?: string): void {
+    if (note !== undefined) this.#note = note
+    if (this.ended || this.#alarm !== undefined) return
+    const giveUp = (): void => {
+      const { status, headers, body } = noAnswer
+      this.end({ status, headers, body, error: timedOut, ...(this.#note !== undefined && { note: this.#note }) })
+      this.#onTimeout?.()
+    }
+    const at = this.attempt.at + this.timeout
+    this.#alarm = this.owner.clock.schedule(at, 'time-out of a delivery', giveUp, this.#timerOptions)
+  }
+
+  end(reply: WireReply): void {
+    if (this.#over()) this.owner.settle(this.attempt, reply)
+  }
+
+  /** Ends without a result: somebody else says what becomes of the attempt. */
+  cutOff(): boolean {
+    if (!this.#over()) return false
+    this.#onTimeout?.()
+    return true
+  }
+
+  #over(): boolean {
+    if (this.ended) return false
+    this.ended = true
+    this.#alarm?.cancel()
+    this.owner.over(this)
+    return true
+  }
+
+  get #timerOptions(): { readonly background: 'meanwhile' } | undefined {
+    return this.attempt.message.meanwhile ? notWaitedFor : undefined
+  }
+}
+
+/** A delivery that the queue knows nothing of: nobody gives it up. */
+class CopiedCall implements DeliveryContext {
+  constructor(
+    readonly task: Task,
+    private readonly original: RunningCall,
+  ) {}
+
+  get timeout(): number {
+    return this.original.timeout
+  }
+
+  onTimeout(): void {}
+
+  now(): number {
+    return this.original.now()
+  }
+
+  draw(below: number): number {
+    return this.original.draw(below)
+  }
+
+  again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
+    this.original.again(afterMs, run, when)
+  }
+}
