@@ -1,4 +1,5 @@
-import { Faults } from './faults/rules.js'
+import { type FaultHandle, Faults } from './faults/rules.js'
+import type { Scenario } from './faults/scenario.js'
 import { type Addresses, type AddressOptions, addressesOf, type Locate, locator } from './http/address.js'
 import { createGateway } from './http/gateway.js'
 import type { Answer, Call, Exchange, Service } from './http/service.js'
@@ -200,6 +201,20 @@ export class Sandbox {
    */
   get faults(): Faults {
     return this.#world.faults
+  }
+
+  /**
+   * Brings the weather of a scenario: adds its fault rules, until the handle takes them back. What else the scenario
+   * has, steps and expectations, is for `playScenario()` of `stuntdouble/scenarios`.
+   * @example using outage = sandbox.play(checkoutOutage)
+   * @throws TypeError for a scenario without faults
+   */
+  play(scenario: Scenario): FaultHandle {
+    const { faults = [], name } = scenario
+    if (faults.length > 0) return this.faults.add(faults)
+    throw new TypeError(
+      `The scenario ${JSON.stringify(name)} has no faults to bring. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
+    )
   }
 
   /**

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
-import type { Sandbox } from '../sandbox.js'
 import { catalog, faultKinds } from './catalog.js'
-import type { FaultKind, FaultRule } from './fault.js'
+import type { FaultKind } from './fault.js'
 import { faultProblems, faultRuleSchema, kindsAt, ruleProblems } from './rule-schema.js'
 import { type Expert, experts } from './scenario-problems.js'
 
@@ -29,14 +28,3 @@ experts.set(step, ((value: unknown) => {
   if (!known || (scripted as readonly unknown[]).includes(kind)) return faultProblems(value)
   return [{ path: ['kind'], sentence: `${kind} cannot stand in a script. These can: ${scripted.join(', ')}.` }]
 }) as Expert)
-
-/** The part of the sandbox that scenarios use. */
-interface Faults {
-  add(rules: FaultRule | readonly FaultRule[]): { remove(): void }
-  remove(name: string): void
-  unused(): readonly { readonly sentence: string }[]
-}
-
-export function faultsOf(sandbox: Sandbox): Faults {
-  return (sandbox as { faults?: Faults }).faults ?? { add: () => ({ remove() {} }), remove() {}, unused: () => [] }
-}

@@ -3,9 +3,8 @@ import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
 import type { Expectation } from './scenario-expectations.js'
-import { faultsOf } from './scenario-faults.js'
 import { type Judgement, judge } from './scenario-judge.js'
-import { placeText } from './scenario-problems.js'
+import { type Place, placeText } from './scenario-problems.js'
 import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './scenario-steps.js'
 
 export interface PlayOptions {
@@ -17,6 +16,8 @@ export interface PlayOptions {
   readonly sandbox?: SandboxOptions
   /** Urls that somebody else answers for: scripts and answers of the scenario for them are left out. */
   readonly elsewhere?: (url: string) => boolean
+  /** Where a place of the scenario stands in its file: `outage.yaml:7:5`. */
+  readonly lineOf?: (place: Place) => string
   /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
   readonly strict?: boolean
 }
@@ -70,6 +71,7 @@ class Player implements Stage {
   readonly messages = new Map<string, string[]>()
   readonly #findings: Finding[] = []
   #place = ''
+  #at: Place = []
 
   constructor(
     readonly scenario: Scenario,
@@ -83,7 +85,9 @@ class Player implements Stage {
     prepareGiven(scenario, sandbox)
     prepareDestinations(scenario, sandbox, options.elsewhere ?? (() => false))
     await options.prepare?.(sandbox)
-    if (scenario.faults !== undefined && scenario.faults.length > 0) faultsOf(sandbox).add(scenario.faults)
+    for (const [index, rule] of (scenario.faults ?? []).entries()) {
+      sandbox.faults.add(rule, { line: this.#line(['faults', index]) })
+    }
     for (const [index, step] of (scenario.steps ?? []).entries()) {
       if (!(await this.#perform(step, index))) break
     }
@@ -107,7 +111,8 @@ class Player implements Stage {
   /** @returns whether the next step may follow */
   async #perform(step: ScenarioStep, index: number): Promise<boolean> {
     const [name, value] = stepOf(step)
-    this.#place = placeText(['steps', index, name])
+    this.#at = ['steps', index, name]
+    this.#place = placeText(this.#at)
     try {
       await (stepKinds[name] as StepKind<unknown>).run(value, this)
       return true
@@ -126,6 +131,14 @@ class Player implements Stage {
     const place = this.#place
     for (const [index, expectation] of list.entries())
       this.#judge(expectation, list.length > 1 ? `${place}[${index}]` : place)
+  }
+
+  lineOf(): string {
+    return this.#line(this.#at)
+  }
+
+  #line(place: Place): string {
+    return this.options.lineOf?.(place) ?? placeText(place)
   }
 
   differs(sentence: string): void {
@@ -152,7 +165,7 @@ class Player implements Stage {
         explanation,
       })
     }
-    for (const { sentence } of faultsOf(this.sandbox).unused()) {
+    for (const { sentence } of this.sandbox.faults.unused()) {
       this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })
     }
   }

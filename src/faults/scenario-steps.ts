@@ -4,7 +4,7 @@ import type { Duration } from '../kernel/duration.js'
 import type { Sandbox } from '../sandbox.js'
 import type { FaultRule } from './fault.js'
 import { type Expectation, expectations } from './scenario-expectations.js'
-import { faultsOf, rules } from './scenario-faults.js'
+import { rules } from './scenario-faults.js'
 import {
   count,
   duration,
@@ -109,6 +109,8 @@ export interface Stage {
   readonly messages: Map<string, string[]>
   /** Judges expectations on the way. */
   expect(list: readonly Expectation[]): void
+  /** Where the running step stands, for rules that never strike. */
+  lineOf?(): string
   /** Something that is not as the scenario wants it. */
   differs(sentence: string): void
 }
@@ -333,13 +335,13 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Adds fault rules; their windows begin now.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
     schema: rules,
-    run: (given, { sandbox }) => faultsOf(sandbox).add(given),
+    run: (given, { sandbox, lineOf }) => sandbox.faults.add(given, lineOf === undefined ? {} : { line: lineOf() }),
   },
   removeFaults: {
     summary: 'Removes the fault rules of a name.',
     example: 'outage',
     schema: named('The name of a fault rule.'),
-    run: (rule, { sandbox }) => faultsOf(sandbox).remove(rule),
+    run: (rule, { sandbox }) => sandbox.faults.remove(rule),
   },
   expect: {
     summary: 'Judges expectations at this moment.',
@@ -395,7 +397,7 @@ export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
   )
   call.settings.set('cron', cron).set('schedule-id', id)
   const { schedule } = sandbox.queue.schedule({ ...call, queue })
-  if (paused !== undefined) schedule.paused = paused
+  if (paused !== undefined) sandbox.queue.schedules.setPaused(schedule, paused)
 }
 
 function messageCall(destination: string, content: MessageContent, options: MessageOptions, sandbox: Sandbox) {
@@ -440,7 +442,7 @@ function retryDeadLetters(who: string, stage: Stage): void {
 function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
   const schedule = sandbox.queue.schedules.get(id)
   if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
-  schedule.paused = paused
+  sandbox.queue.schedules.setPaused(schedule, paused)
 }
 
 async function request(given: RequestStep, stage: Stage): Promise<void> {

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
 import { type Scenario, scenarioProblems } from '../faults/scenario.js'
-import type { Problem } from '../faults/scenario-problems.js'
+import type { Place, Problem } from '../faults/scenario-problems.js'
 import { UsageError } from './program.js'
 
 /** Bytes of a scenario file. */
@@ -27,11 +27,25 @@ interface Complaint {
  * @throws ScenarioFileError
  */
 export function readScenario(source: string, file: string): Scenario {
+  return readScenarioFile(source, file).scenario
+}
+
+/** As `readScenario`, and where each place of the scenario stands: `outage.yaml:7:5`. @throws ScenarioFileError */
+export function readScenarioFile(
+  source: string,
+  file: string,
+): { scenario: Scenario; lineOf: (place: Place) => string } {
   const { value, locate } = readFile(source, file)
   const problems = scenarioProblems(value)
   if (problems.length === 0) {
     const { $schema: _, ...scenario } = value as Scenario & { $schema?: string }
-    return scenario
+    return {
+      scenario,
+      lineOf: (place) => {
+        const { line, column } = locate({ place, sentence: '' })
+        return `${file}:${line}:${column}`
+      },
+    }
   }
   throw refused(
     file,

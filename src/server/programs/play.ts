@@ -6,7 +6,7 @@ import { plainText } from '../../report/safe-text.js'
 import { liveDestinations } from '../live-destinations.js'
 import { plainEntry } from '../plain-entry.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
-import { readScenario } from '../scenario-file.js'
+import { readScenarioFile } from '../scenario-file.js'
 import { readText } from '../text-file.js'
 
 const mostRuns = 1_000_000
@@ -41,8 +41,8 @@ export const program: Program = {
   ],
   run: async (given) => {
     const file = given._[0]!
-    const scenario = readScenario(await readText(file), file === '-' ? 'stdin' : file)
-    const options = playOptions(given, scenario)
+    const { scenario, lineOf } = readScenarioFile(await readText(file), file === '-' ? 'stdin' : file)
+    const options = { ...playOptions(given, scenario), lineOf }
     const runs = wholeNumber('runs', textOf(given, 'runs', 'N')!)
     const outcome = await playRuns(scenario, options, runs)
     console.log(
