@@ -9,6 +9,7 @@ const entries: Record<string, string> = {
   server: 'src/server/server.ts',
   client: 'src/server/client.ts',
   matchers: 'matchers/index.ts',
+  'fast-check': 'fixtures/fast-check.ts',
   jest: 'fixtures/jest.ts',
   'jest/extend': 'matchers/jest.ts',
   'playwright/extend': 'matchers/playwright.ts',

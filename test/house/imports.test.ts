@@ -171,7 +171,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@jest/globals': /\/jest\.ts$/,
   expect: /\/jest\.ts$/,
   '@playwright/test': /\/playwright\.ts$/,
-  'fast-check': /\/(?:arbitraries|fast-check)\.ts$/,
+  'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
 }
 
