@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findChromium, noChromium } from './support/chromium.ts'
 import { findRedisServer, obtainRedisServer } from './support/redis-server.ts'
 
 interface Outcome {
@@ -41,6 +42,16 @@ const steps: Step[] = [
       const args = ['--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report]
       await command([bin('jest'), ...args])
       return countJest(report)
+    },
+  },
+  {
+    name: 'playwright',
+    what: "Playwright with a browser and an app's own server",
+    missing: () => (findChromium() ? undefined : noChromium),
+    run: async (report) => {
+      const more = { PLAYWRIGHT_JSON_OUTPUT_FILE: report }
+      await command([bin('playwright'), 'test', '--config', 'test/playwright/playwright.config.ts'], more)
+      return countPlaywright(report)
     },
   },
   {
@@ -126,6 +137,15 @@ function countJest(report: string): Outcome {
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   )
   return { passed: result.numPassedTests, failed: result.numFailedTests + brokenFiles.length }
+}
+
+function countPlaywright(report: string): Outcome {
+  if (!existsSync(report)) return { passed: 0, failed: 1 }
+  const { stats, errors } = JSON.parse(readFileSync(report, 'utf8')) as {
+    stats: { expected: number; unexpected: number; flaky: number }
+    errors: unknown[]
+  }
+  return { passed: stats.expected, failed: stats.unexpected + stats.flaky + errors.length }
 }
 
 function command(argv: string[], more: Record<string, string> = {}): Promise<number> {

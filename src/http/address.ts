@@ -77,6 +77,20 @@ export function locator(addresses: Addresses): Locate {
   return (url) => find(url) ?? find(normalOrigin(url))
 }
 
+/** Turns urls below one set of addresses into those below another; `undefined` for all other urls. */
+export function relocator(from: Addresses, to: Addresses): (url: string) => string | undefined {
+  const locate = locator(from)
+  return (url) => {
+    const found = locate(url)
+    if (found === undefined) return undefined
+    const { service, region } = found
+    const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
+    // The plain address of the queue stands for its default region.
+    const queue = found.base === from.queue || region === undefined ? to.queue : to.regions[region]
+    return (base ?? queue) + url.slice(found.base.length)
+  }
+}
+
 function endsBase(url: string, at: number): boolean {
   return at === url.length || url[at] === '/' || url[at] === '?' || url[at] === '#'
 }

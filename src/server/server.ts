@@ -40,6 +40,13 @@ export interface RunningServer extends AsyncDisposable {
   readonly controlToken: string | undefined
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
+  /**
+   * Serves a sandbox that you made yourself, with options of its own, under a name of this server; instead of the one
+   * that had the name. It is disposed with the server, or by `drop`.
+   */
+  adopt(name: string, sandbox: Sandbox): void
+  /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
+  drop(name: string): boolean
   /** The tenants that were used so far. */
   readonly tenants: readonly string[]
   /** Lets running requests end for at most two seconds, ends event streams, and disposes every sandbox. */
@@ -93,6 +100,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     port: taken,
     controlToken: token,
     tenant: (tenant) => tenants.get(tenant),
+    adopt: (tenant, sandbox) => tenants.adopt(tenant, sandbox),
+    drop: (tenant) => tenants.drop(tenant),
     get tenants() {
       return tenants.names
     },

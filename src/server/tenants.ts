@@ -1,4 +1,4 @@
-import { addressesOf, locator } from '../http/address.js'
+import { addressesOf, locator, relocator } from '../http/address.js'
 import { json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
@@ -54,6 +54,11 @@ export class Tenants {
     }
   }
 
+  /** Serves a sandbox that lives at addresses of its own under a name of this server as well. */
+  adopt(name: string, sandbox: Sandbox): void {
+    this.#sandboxes.set(name, sandbox)
+  }
+
   drop(name: string): boolean {
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)
@@ -69,6 +74,8 @@ export class Tenants {
     const sandbox = this.#sandboxes.get(name) ?? (this.#wouldOwn(name, call.url) ? this.#made(name) : undefined)
     if (sandbox instanceof RangeError) return json({ error: sandbox.message }, 503)
     if (sandbox?.owns(call.url)) return sandbox.exchange(call)
+    const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.addresses)(call.url)
+    if (adopted !== undefined) return sandbox!.exchange(moved(call, adopted))
     const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
     return json({ error }, 404)
   }

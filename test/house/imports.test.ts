@@ -157,7 +157,7 @@ const parts: readonly Part[] = [
   {
     name: 'fixtures',
     files: /^fixtures\//,
-    may: [...everything, 'adapters', 'matchers', 'player', 'types of server'],
+    may: [...everything, 'adapters', 'matchers', 'player', 'server'],
     packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', 'fast-check', '@msw/data', 'valibot'],
   },
 ]

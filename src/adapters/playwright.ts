@@ -1,0 +1,144 @@
+import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
+import { ConnectionBroken } from '../http/respond.js'
+import type { Answer, Call } from '../http/service.js'
+import { type Bytes, fromArray, latin1 } from '../kernel/bytes.js'
+import type { Sandbox } from '../sandbox.js'
+
+/** What a bridge needs of a sandbox. */
+export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'>
+
+export interface RouteOptions {
+  /**
+   * Serves the body of an event stream at an address of its own, because `route.fulfill()` takes no stream. Without it
+   * a page's event streams fail with a sentence in the console.
+   */
+  readonly serveStream?: (answer: Answer) => string
+}
+
+/**
+ * Answers what the pages, popups and workers of a context ask of the sandbox's addresses; everything else goes on to
+ * the network.
+ * @returns what ends it
+ */
+export async function routeSandbox(
+  context: BrowserContext | Page,
+  sandbox: Bridged,
+  options: RouteOptions = {},
+): Promise<() => Promise<void>> {
+  const owned = (url: URL): boolean => sandbox.owns(url.href)
+  const handler = (route: Route): Promise<void> => bridged(route, sandbox, options)
+  await context.route(owned, handler)
+  return () => context.unroute(owned, handler)
+}
+
+async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): Promise<void> {
+  const request = route.request()
+  if (isPreflight(request)) {
+    await route.fulfill({ status: 204, headers: preflightHeaders(request) })
+    return
+  }
+  try {
+    await fulfil(route, await sandbox.exchange(new RoutedCall(request, await request.headersArray())), options)
+  } catch (error) {
+    if (!(error instanceof ConnectionBroken)) throw error
+    await route.abort(networkErrors[error.code])
+  }
+}
+
+const networkErrors = {
+  ECONNRESET: 'connectionreset',
+  ETIMEDOUT: 'timedout',
+  ECONNREFUSED: 'connectionrefused',
+  ENOTFOUND: 'namenotresolved',
+} as const
+
+async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOptions): Promise<void> {
+  const headers = readable(answer.headers, route.request())
+  const { status, body } = answer
+  if (typeof body === 'string' || body === null) {
+    await route.fulfill({ status, headers, body: Buffer.from(body ?? '', 'latin1') })
+    return
+  }
+  if (serveStream === undefined) {
+    await body.cancel()
+    throw new Error(
+      'A route cannot carry an event stream. Use the fixtures of stuntdouble/playwright, which serve it, or point the page at a server: startServer().',
+    )
+  }
+  // The page follows to where the stream is served. That address is this machine's, which a public page must be allowed.
+  const page = route.request().serviceWorker() === null ? route.request().frame().page() : undefined
+  await page
+    ?.context()
+    .grantPermissions(['local-network-access'])
+    .catch(() => undefined)
+  await route.fulfill({ status: 303, headers: { ...headers, location: serveStream(answer) } })
+}
+
+class RoutedCall implements Call {
+  readonly method: string
+  readonly url: string
+  readonly headers: Call['headers']
+  readonly #body: Buffer | null
+
+  constructor(request: Request, headers: { readonly name: string; readonly value: string }[]) {
+    this.method = request.method()
+    this.url = request.url()
+    this.headers = headers.map(({ name, value }) => [name, value])
+    this.#body = request.postDataBuffer()
+  }
+
+  body(): Bytes {
+    return this.#body === null ? latin1('') : fromArray(this.#body)
+  }
+}
+
+function isPreflight(request: Request): boolean {
+  return request.method() === 'OPTIONS' && request.headers()['access-control-request-method'] !== undefined
+}
+
+function preflightHeaders(request: Request): Record<string, string> {
+  const { origin = '*', ...headers } = request.headers()
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': headers['access-control-request-method'] ?? '*',
+    'access-control-allow-headers': headers['access-control-request-headers'] ?? '*',
+    'access-control-max-age': '600',
+  }
+}
+
+/** A page of another origin may read the answer; where the service says so itself, in its words. */
+function readable(headers: Answer['headers'], request: Request): Record<string, string> {
+  const { origin } = request.headers()
+  const out: Record<string, string> = {}
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    out[key] = out[key] === undefined ? value : `${out[key]}${key === 'set-cookie' ? '\n' : ', '}${value}`
+  }
+  if (origin !== undefined) out['access-control-allow-origin'] ??= '*'
+  return out
+}
+
+const sending = ['fetch', 'get', 'head', 'post', 'put', 'patch', 'delete'] as const
+
+/**
+ * Sends what an `APIRequestContext` asks of a sandbox's addresses to where a server has them. Such requests do not pass
+ * through routes.
+ * @param served the url on the server; `undefined` for urls that are not the sandbox's
+ * @returns what ends it
+ */
+export function routeRequests(request: APIRequestContext, served: (url: string) => string | undefined): () => void {
+  const before = sending.map((name) => [name, Object.getOwnPropertyDescriptor(request, name)] as const)
+  for (const name of sending) {
+    const original = request[name].bind(request) as (url: unknown, options?: object) => Promise<unknown>
+    const replacement = (target: string | Request, options?: object): Promise<unknown> => {
+      return original(served(typeof target === 'string' ? target : target.url()) ?? target, options)
+    }
+    Object.defineProperty(request, name, { value: replacement, configurable: true, writable: true })
+  }
+  return () => {
+    for (const [name, descriptor] of before) {
+      if (descriptor === undefined) Reflect.deleteProperty(request, name)
+      else Object.defineProperty(request, name, descriptor)
+    }
+  }
+}

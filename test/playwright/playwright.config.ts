@@ -1,0 +1,32 @@
+import { defineConfig } from '@playwright/test'
+import { sandboxEnv } from 'stuntdouble/playwright'
+import { findChromium } from '../support/chromium.ts'
+
+// Workers read this file again: what the first reading chose must stay.
+process.env.SANDBOX_PORT ??= String(20_000 + Math.floor(Math.random() * 20_000))
+process.env.APP_PORT ??= String(Number(process.env.SANDBOX_PORT) + 100)
+const port = Number(process.env.SANDBOX_PORT)
+const app = Number(process.env.APP_PORT)
+const chromium = findChromium()
+
+export default defineConfig({
+  testDir: '.',
+  testMatch: '*.spec.ts',
+  workers: 1,
+  reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['line'], ['json']] : 'line',
+  outputDir: '../../node_modules/.cache/playwright',
+  use: {
+    baseURL: `http://127.0.0.1:${app}`,
+    sandboxServer: { port },
+    sandboxOptions: { vocabulary: 'upstash' },
+    launchOptions: {
+      ...(chromium !== undefined && { executablePath: chromium }),
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    },
+  },
+  webServer: {
+    command: 'node app.ts',
+    env: { PORT: String(app), ...sandboxEnv({ port, vocabulary: 'upstash' }) },
+    url: `http://127.0.0.1:${app}/health`,
+  },
+})

@@ -1,0 +1,182 @@
+import { createSandbox, status } from 'stuntdouble'
+import { connect } from 'stuntdouble/client'
+import { expect, routeSandbox, test } from 'stuntdouble/playwright'
+
+test.describe('an app that talks to the services on its server', () => {
+  test('finds the sandbox of the test', async ({ page, sandbox }) => {
+    sandbox.store.run('SET', 'visits', 41)
+    await page.goto('/')
+    await expect(page.getByRole('heading')).toHaveText('visit 42')
+    expect(sandbox.store).toHaveExecuted('INCR', 'visits')
+  })
+
+  test('begins anew with each test', async ({ page, sandbox }) => {
+    await page.goto('/')
+    await expect(page.getByRole('heading')).toHaveText('visit 1')
+    expect(sandbox.store).toHaveKey('visits', { value: '1' })
+  })
+
+  test('receives deliveries, signed, when the clock says so', async ({ page, baseURL, sandbox }) => {
+    await page.goto('/')
+    await page.getByRole('button').click()
+    await expect(page.getByRole('heading')).toHaveText('Thank you')
+    expect(sandbox.queue).toHavePublished({ to: `${baseURL}/api/orders`, body: { id: 42 } })
+    expect(sandbox.store).not.toHaveKey('report')
+    await sandbox.clock.advance('1m')
+    expect(sandbox.queue).toHaveDelivered({ to: `${baseURL}/api/orders`, status: 200, attempts: 1 })
+    await page.goto('/')
+    await expect(page.getByRole('status')).toHaveText('Report of order 42')
+  })
+
+  test('meets scripted failures on the way', async ({ page, baseURL, sandbox }) => {
+    sandbox.destinations.script(`${baseURL}/api/orders`, [status(503)])
+    await page.goto('/')
+    await page.getByRole('button').click()
+    await sandbox.clock.drain()
+    expect(sandbox.queue).toHaveDelivered({ to: `${baseURL}/api/orders`, attempts: 2 })
+  })
+
+  test('can be steered from outside, too', async ({ page, sandbox }) => {
+    const remote = await connect(new URL(sandbox.addresses.store).origin, { tenant: 'w0' })
+    await remote.store.run('SET', 'visits', 6)
+    await page.goto('/')
+    await expect(page.getByRole('heading')).toHaveText('visit 7')
+  })
+})
+
+/** In a page: calls an address and tells what came. */
+const ask = async ([url, token, body]: [string, string, string]): Promise<unknown> => {
+  const answer = await fetch(url, { method: 'POST', body, headers: { authorization: `Bearer ${token}`, 'x-own': '1' } })
+  return [answer.status, await answer.text()]
+}
+
+/** In a page: reads an event stream up to so many events. */
+const listen = async ([url, token, count]: [string, string, number]): Promise<string[]> => {
+  const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+  const reader = answer.body!.getReader()
+  const events: string[] = []
+  while (events.length < count) {
+    const { done, value } = await reader.read()
+    if (done) break
+    events.push(
+      ...new TextDecoder()
+        .decode(value)
+        .split('\n\n')
+        .filter((event) => event.startsWith('data:')),
+    )
+  }
+  await reader.cancel()
+  return events
+}
+
+const kinds: [string, object][] = [
+  ['at the address of the worker’s server', {}],
+  ['at addresses of its own', { base: undefined, name: 'shop' }],
+]
+
+for (const [kind, options] of kinds) {
+  test.describe(`pages that talk to the services themselves, ${kind}`, () => {
+    test.use({ sandboxOptions: options })
+
+    test('are answered, preflights and foreign headers included', async ({ page, sandbox }) => {
+      const { addresses, tokens } = sandbox
+      await page.goto('/health')
+      expect(await page.evaluate(ask, [addresses.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
+        200,
+        '{"result":"OK"}',
+      ])
+      expect(sandbox.store).toHaveKey('k', { value: 'grüße' })
+      expect(await page.evaluate(ask, [addresses.store, 'wrong', '["GET","k"]'])).toEqual([
+        401,
+        expect.stringContaining('error'),
+      ])
+    })
+
+    test('so are popups', async ({ page, context, sandbox }) => {
+      const { addresses, tokens } = sandbox
+      await page.goto('/health')
+      const [popup] = await Promise.all([
+        context.waitForEvent('page'),
+        page.evaluate(() => void window.open('/health')),
+      ])
+      await popup.waitForLoadState()
+      expect(await popup.evaluate(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([200, '{"result":"PONG"}'])
+    })
+
+    test('so are workers', async ({ page, sandbox }) => {
+      const { addresses, tokens } = sandbox
+      await page.goto('/health')
+      const told = await page.evaluate(
+        ([url, token]) => {
+          const source = `fetch('${url}', { method: 'POST', body: '["PING"]', headers: { authorization: 'Bearer ${token}' } })
+            .then((answer) => answer.text()).then(postMessage, (error) => postMessage(String(error)))`
+          const worker = new Worker(URL.createObjectURL(new Blob([source])))
+          return new Promise((resolve) => {
+            worker.onmessage = ({ data }) => resolve(data)
+          })
+        },
+        [addresses.store, tokens.store] as const,
+      )
+      expect(told).toBe('{"result":"PONG"}')
+    })
+
+    test('event streams arrive while they are open', async ({ page, sandbox }) => {
+      const { addresses, store, tokens } = sandbox
+      await page.goto('/health')
+      const heard = page.evaluate(listen, [`${addresses.store}/subscribe/news`, tokens.store, 3])
+      await expect.poll(() => store.run('PUBSUB', 'NUMSUB', 'news')).toEqual(['news', 1])
+      store.run('PUBLISH', 'news', 'one')
+      store.run('PUBLISH', 'news', 'two')
+      expect(await heard).toEqual(['data: subscribe,news,1', 'data: message,news,one', 'data: message,news,two'])
+    })
+
+    test('request contexts reach it as well', async ({ page, request, sandbox }) => {
+      const { addresses, tokens } = sandbox
+      const headers = { authorization: `Bearer ${tokens.store}` }
+      for (const context of [request, page.request]) {
+        const answer = await context.post(addresses.store, { headers, data: ['INCR', 'n'] })
+        expect(answer.status()).toBe(200)
+      }
+      expect(sandbox.store).toHaveKey('n', { value: '2' })
+    })
+  })
+}
+
+test.describe('the clock of pages', () => {
+  test('begins at the sandbox’s time and moves with it', async ({ page, sandbox }) => {
+    await page.goto('/health')
+    const seconds = (): Promise<number> => page.evaluate(() => Math.floor(Date.now() / 1000))
+    const start = sandbox.clock.now() / 1000
+    expect((await seconds()) - start).toBeLessThan(30)
+    await page.evaluate(() => {
+      setTimeout(() => {
+        document.body.textContent = 'an hour later'
+      }, 3_600_000)
+    })
+    await sandbox.clock.advance('59m')
+    await expect(page.locator('body')).toHaveText('ok')
+    await sandbox.clock.advance('2m')
+    await expect(page.locator('body')).toHaveText('an hour later')
+    expect((await seconds()) - start).toBeGreaterThanOrEqual(3_660)
+  })
+
+  test.describe('left alone', () => {
+    test.use({ pageClock: false })
+    test('is the machine’s', async ({ page, sandbox }) => {
+      await page.goto('/health')
+      expect(Math.abs((await page.evaluate(() => Date.now())) - Date.now())).toBeLessThan(60_000)
+      expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T00:00:00Z'))
+    })
+  })
+})
+
+test('a bridge of one’s own carries what a route can carry', async ({ context, page }) => {
+  using sandbox = createSandbox({ name: 'bare' })
+  const end = await routeSandbox(context, sandbox)
+  await page.goto('/health')
+  const { addresses, tokens } = sandbox
+  expect(await page.evaluate(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([200, '{"result":"PONG"}'])
+  await end()
+  const unanswered = page.evaluate(ask, [addresses.store, tokens.store, '["PING"]'])
+  await expect(unanswered).rejects.toThrow('Failed to fetch')
+})
