@@ -8,6 +8,7 @@ const entries: Record<string, string> = {
   msw: 'src/adapters/msw.ts',
   server: 'src/server/server.ts',
   client: 'src/server/client.ts',
+  report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
   'fast-check': 'fixtures/fast-check.ts',
   jest: 'fixtures/jest.ts',
@@ -19,6 +20,7 @@ const entries: Record<string, string> = {
 const moduleEntries: Record<string, string> = {
   cli: 'src/server/cli.ts',
   vitest: 'fixtures/vitest.ts',
+  playwright: 'fixtures/playwright.ts',
   'vitest/extend': 'matchers/vitest.ts',
   collections: 'fixtures/collections.ts',
 }

@@ -9,6 +9,7 @@ export const alias = [
   { find: /^stuntdouble\/msw$/, replacement: source('src/adapters/msw.ts') },
   { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
   { find: /^stuntdouble\/client$/, replacement: source('src/server/client.ts') },
+  { find: /^stuntdouble\/report$/, replacement: source('src/report/index.ts') },
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
   { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
@@ -16,6 +17,7 @@ export const alias = [
   { find: /^stuntdouble\/fast-check$/, replacement: source('fixtures/fast-check.ts') },
   { find: /^stuntdouble\/collections$/, replacement: source('fixtures/collections.ts') },
   { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
+  { find: /^stuntdouble\/playwright$/, replacement: source('fixtures/playwright.ts') },
   { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
 ]
 

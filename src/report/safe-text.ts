@@ -14,6 +14,11 @@ export function plainText(given: string): string {
   return given.replace(unsafe, spelled)
 }
 
+/** A text that can be printed on several lines: line breaks and tabs stay. */
+export function multiLine(given: string): string {
+  return given.replace(unsafe, (char) => (char === '\n' || char === '\t' ? char : spelled(char)))
+}
+
 function spelled(char: string): string {
   const code = char.codePointAt(0)!
   if (named[char] !== undefined) return named[char]

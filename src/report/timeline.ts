@@ -112,7 +112,7 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
  * How many causes stand above each entry. A cause that was left out of the list does not count, and the attempts of
  * one message stand below each other, although each follows from the one before.
  */
-function depthsOf(entries: readonly Entry[]): ReadonlyMap<number, number> {
+export function depthsOf(entries: readonly Entry[]): ReadonlyMap<number, number> {
   const depths = new Map<number, number>()
   const attempts = new Map<number, string>()
   for (const entry of entries) {

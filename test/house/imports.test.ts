@@ -123,7 +123,7 @@ const parts: readonly Part[] = [
     may: ['kernel', 'policy', 'fault values', 'store', 'queue', 'invariants', 'types of http', 'types of sandbox'],
     packages: ['valibot'],
   },
-  { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
+  { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: ['valibot'] },
   { name: 'invariants', files: /^src\/invariants\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
   { name: 'sandbox', files: /^src\/sandbox\.ts$/, may: everything, packages: [] },
   { name: 'index', files: /^src\/index\.ts$/, may: everything, packages: [] },

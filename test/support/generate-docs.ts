@@ -1,8 +1,17 @@
 // Writes the generated pages of docs/reference: `npm run docs`.
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/endpoints.js'
 import { queueReference } from '../../src/queue/reference.js'
 import { commandReference } from '../../src/store/reference.js'
+import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
+import { traceSchemaText } from './trace-schema.js'
 
 writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference())
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
+mkdirSync(new URL('../../schema/', import.meta.url), { recursive: true })
+writeFileSync(new URL('../../schema/trace.schema.json', import.meta.url), traceSchemaText())
+writeFileSync(new URL('../../schema/scenario.schema.json', import.meta.url), scenarioSchemaText())
+mkdirSync(new URL('../../scenarios/', import.meta.url), { recursive: true })
+for (const [file, text] of scenarioFiles()) writeFileSync(new URL(`../../scenarios/${file}`, import.meta.url), text)
+const scenarioPage = new URL('../../docs/scenarios.md', import.meta.url)
+writeFileSync(scenarioPage, withTables(readFileSync(scenarioPage, 'utf8')))

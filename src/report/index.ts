@@ -1,0 +1,12 @@
+// The entry `stuntdouble/report`: what a test run needs only when it writes or reads reports.
+export type { CausalNode, CausalTree } from './causal-tree.js'
+export type { DecodedEntry } from './decoded.js'
+export { DecodedBody, decoded } from './decoded.js'
+export type { Har, HarEntry, HarOptions } from './har.js'
+export type { HtmlOptions } from './html.js'
+export { toHtml } from './html.js'
+export { loadTrace } from './load-trace.js'
+export type { NormalizedEntry } from './normalized.js'
+export type { Trace, TraceEntry, TraceOptions } from './trace.js'
+export type { EntryChange, TraceDifference } from './trace-difference.js'
+export { differenceText, traceDifference } from './trace-difference.js'

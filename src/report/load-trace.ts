@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import { type Bytes, latin1 } from '../kernel/bytes.js'
+import { bytesOf, type PortableString } from '../kernel/portable.js'
+import { type Entry, Traffic } from '../kernel/traffic.js'
+import type { Trace } from './trace.js'
+import { type ReadTrace, traceSchema } from './trace-schema.js'
+import { TrafficView } from './traffic-view.js'
+
+/**
+ * Reads a trace that `toTrace()` wrote, for matchers and reports. Secrets stay hidden as `***`.
+ * @param given the text of a JSON file, or what was parsed from it
+ * @throws TypeError which tells what is wrong, and where
+ * @example expect(loadTrace(readFileSync('trace.json', 'utf8'))).toHavePublished({ to: orders })
+ */
+export function loadTrace(given: string | Trace | object): TrafficView {
+  const plain = typeof given === 'string' ? parsed(given) : given
+  const result = v.safeParse(traceSchema, plain)
+  if (!result.success) throw new TypeError(complaint(plain, result.issues[0]))
+  // What was given, not what was checked: its fields stand in the order in which they were written.
+  const { entries, seed, now, headerPrefix, addresses } = plain as ReadTrace
+  let last = 0
+  for (const { seq } of entries) {
+    if (seq <= last) throw new TypeError(`This is no trace: entry #${seq} stands behind entry #${last}.`)
+    last = seq
+  }
+  return new TrafficView(Traffic.recorded(entries.map((entry) => entryOf(entry as Loose))), {
+    ...(seed !== undefined && { seed }),
+    ...(now !== undefined && { now: () => now }),
+    ...(headerPrefix !== undefined && { headerPrefix }),
+    ...(addresses !== undefined && { addresses: addresses as Record<string, unknown> }),
+  })
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new TypeError(`This is no trace: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
+  const { format, version } = (typeof given === 'object' && given !== null ? given : {}) as {
+    format?: unknown
+    version?: unknown
+  }
+  if (format === 'stuntdouble/trace' && version !== undefined && version !== 1) {
+    return `This trace is of version ${JSON.stringify(version)}, and only version 1 can be read: take a newer stuntdouble.`
+  }
+  const where = v.getDotPath(issue)
+  return `This is no trace, such as traffic.toTrace() gives${where ? `: ${where}` : ''}: ${issue.message}.`
+}
+
+type Loose = Record<string, unknown> & { readonly type: string }
+
+/** The fields that hold byte strings become so again. */
+function entryOf(plain: Loose): Entry {
+  const out: Record<string, unknown> = { ...plain }
+  if (plain.type === 'keyspace') out.key = bytesOf(plain.key as PortableString)
+  if (plain.type === 'command') {
+    out.argv = (plain.argv as PortableString[]).map((word) => bytesOf(word))
+    if ('reply' in plain) out.reply = replyOf(plain.reply)
+  }
+  if ('body' in plain) out.body = bodyOf(plain.body)
+  for (const end of ['answer', 'outcome']) {
+    const given = plain[end] as { body: unknown } | undefined
+    if (given !== undefined) out[end] = { ...given, body: given.body === null ? undefined : bodyOf(given.body) }
+  }
+  const redact = plain.redact as { headers: string[] } | undefined
+  if (redact !== undefined) out.redact = { ...redact, headers: new Set(redact.headers) }
+  return out as unknown as Entry
+}
+
+function bodyOf(given: unknown): Bytes {
+  const { cut } = given as { cut?: PortableString }
+  return bytesOf(cut ?? (given as PortableString))
+}
+
+function replyOf(reply: unknown): unknown {
+  if (typeof reply === 'string') return bytesOf(reply)
+  if (Array.isArray(reply)) return reply.map(replyOf)
+  if (typeof reply !== 'object' || reply === null) return reply
+  const { status, integer, base64 } = reply as { status?: unknown; integer?: unknown; base64?: unknown }
+  if (typeof status === 'string') return { text: latin1(status) }
+  if (typeof integer === 'string' && /^-?\d+$/.test(integer)) return BigInt(integer)
+  return typeof base64 === 'string' ? bytesOf({ base64 }) : null
+}

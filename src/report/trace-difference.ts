@@ -1,0 +1,330 @@
+import { formatDuration } from '../kernel/duration.js'
+import type { Entry } from '../kernel/traffic.js'
+import { describeEntry } from './describe.js'
+import { timeOf } from './instants.js'
+import { shortNames } from './names.js'
+import type { Redaction } from './redaction.js'
+import { excerpt, plainText } from './safe-text.js'
+import { EntryWriter, type TraceEntry } from './trace.js'
+import type { TrafficView } from './traffic-view.js'
+
+/** One place where two traces differ; `fields` for entries that tell of the same thing. */
+export type EntryChange =
+  | { readonly kind: 'removed'; readonly before: Entry }
+  | { readonly kind: 'added'; readonly after: Entry }
+  | { readonly kind: 'changed'; readonly before: Entry; readonly after: Entry; readonly fields: readonly FieldChange[] }
+
+/** `undefined` stands for a field that is not there. */
+export interface FieldChange {
+  /** `outcome.status`, `headers.content-type`, `body.id` … */
+  readonly path: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface TraceDifference {
+  readonly equal: boolean
+  /** What differs about the worlds: `seed`. */
+  readonly world: readonly FieldChange[]
+  readonly changes: readonly EntryChange[]
+}
+
+/**
+ * What changed from one trace to another. Entries are paired by what they tell of, in order; numbers of entries, ids
+ * that only have other names, and the date of the start make no difference.
+ */
+export function traceDifference(before: TrafficView, after: TrafficView): TraceDifference {
+  const old = readable(before)
+  const now = readable(after)
+  const names = new Renaming()
+  const changes: EntryChange[] = []
+  for (const [left, right] of paired(old, now)) {
+    if (left === undefined) changes.push({ kind: 'added', after: right!.entry })
+    else if (right === undefined) changes.push({ kind: 'removed', before: left.entry })
+    else {
+      const fields: FieldChange[] = []
+      compare('', comparable(left), comparable(right), fields, names)
+      if (fields.length > 0) changes.push({ kind: 'changed', before: left.entry, after: right.entry, fields })
+    }
+  }
+  const world: FieldChange[] = []
+  if (before.context.seed !== after.context.seed) {
+    world.push({ path: 'seed', before: before.context.seed, after: after.context.seed })
+  }
+  return { equal: changes.length === 0 && world.length === 0, world, changes }
+}
+
+interface Readable {
+  readonly entry: Entry
+  readonly plain: TraceEntry
+  /** What it tells of, without ids: entries with the same key are candidates for a pair. */
+  readonly key: string
+  readonly start: number
+}
+
+function readable(view: TrafficView): Readable[] {
+  const writer = new EntryWriter(view.redaction(), Number.POSITIVE_INFINITY)
+  const { entries } = view
+  const start = entries[0]?.at ?? 0
+  return entries.map((entry) => {
+    const plain = writer.entry(entry)
+    return { entry, plain, key: keyOf(plain), start }
+  })
+}
+
+const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
+
+function keyOf(plain: TraceEntry): string {
+  const {
+    type,
+    service,
+    method,
+    url,
+    argv,
+    event,
+    key,
+    kind,
+    retried,
+    of,
+    name,
+    change,
+    point,
+    fault,
+    decision,
+    call,
+  } = plain
+  const words = Array.isArray(argv) ? argv.slice(0, 2) : undefined
+  const parts = [
+    type,
+    service,
+    method,
+    url,
+    words,
+    event,
+    key,
+    kind,
+    retried,
+    of,
+    name,
+    change,
+    point,
+    fault,
+    decision,
+    call,
+    type === 'message' ? plain.state : undefined,
+  ]
+  return JSON.stringify(parts).replace(idShape, '')
+}
+
+/** Pairs in order, by a longest common subsequence of the keys (Myers' greedy way); the rest stands alone. */
+function paired(old: readonly Readable[], now: readonly Readable[]): [Readable | undefined, Readable | undefined][] {
+  let head = 0
+  while (head < old.length && head < now.length && old[head]!.key === now[head]!.key) head++
+  let tail = 0
+  while (
+    tail < old.length - head &&
+    tail < now.length - head &&
+    old[old.length - 1 - tail]!.key === now[now.length - 1 - tail]!.key
+  )
+    tail++
+  const same = (from: number, to: number): [Readable, Readable][] =>
+    Array.from({ length: to - from }, (_, index) => [old[from + index]!, now[now.length - old.length + from + index]!])
+  const first: [Readable, Readable][] = Array.from({ length: head }, (_, index) => [old[index]!, now[index]!])
+  const middle = shortestEdit(old.slice(head, old.length - tail), now.slice(head, now.length - tail))
+  return [...first, ...middle, ...same(old.length - tail, old.length)]
+}
+
+/** Differences beyond which the rest is told as removed and added, not paired. */
+const mostEdits = 2000
+
+function shortestEdit(
+  old: readonly Readable[],
+  now: readonly Readable[],
+): [Readable | undefined, Readable | undefined][] {
+  const most = Math.min(old.length + now.length, mostEdits)
+  const reached: Map<number, number>[] = []
+  const furthest = new Map<number, number>([[1, 0]])
+  for (let edits = 0; edits <= most; edits++) {
+    reached.push(new Map(furthest))
+    for (let line = -edits; line <= edits; line += 2) {
+      const down =
+        line === -edits || (line !== edits && (furthest.get(line - 1) ?? -1) < (furthest.get(line + 1) ?? -1))
+      let x = down ? (furthest.get(line + 1) ?? 0) : (furthest.get(line - 1) ?? 0) + 1
+      while (x < old.length && x - line < now.length && old[x]!.key === now[x - line]!.key) x++
+      furthest.set(line, x)
+      if (x >= old.length && x - line >= now.length) return walked(old, now, reached, edits)
+    }
+  }
+  return [
+    ...old.map((one): [Readable, undefined] => [one, undefined]),
+    ...now.map((one): [undefined, Readable] => [undefined, one]),
+  ]
+}
+
+function walked(
+  old: readonly Readable[],
+  now: readonly Readable[],
+  reached: readonly ReadonlyMap<number, number>[],
+  edits: number,
+): [Readable | undefined, Readable | undefined][] {
+  const pairs: [Readable | undefined, Readable | undefined][] = []
+  let [x, y] = [old.length, now.length]
+  for (let left = edits; left >= 0; left--) {
+    const furthest = reached[left]!
+    const line = x - y
+    const down = line === -left || (line !== left && (furthest.get(line - 1) ?? -1) < (furthest.get(line + 1) ?? -1))
+    const before = down ? line + 1 : line - 1
+    const beforeX = left === 0 ? 0 : (furthest.get(before) ?? 0)
+    const beforeY = left === 0 ? 0 : beforeX - before
+    const [startX, startY] = left === 0 ? [0, 0] : down ? [beforeX, beforeY + 1] : [beforeX + 1, beforeY]
+    while (x > startX && y > startY) pairs.push([old[--x], now[--y]])
+    if (left === 0) break
+    if (down) pairs.push([undefined, now[--y]])
+    else pairs.push([old[--x], undefined])
+  }
+  return pairs.reverse()
+}
+
+/** Ids of one trace and their names in the other: told apart once, the same from then on. */
+class Renaming {
+  readonly #there = new Map<string, string>()
+  readonly #back = new Map<string, string>()
+
+  same(one: string, other: string): boolean {
+    const [there, back] = [this.#there.get(one), this.#back.get(other)]
+    if (there === undefined && back === undefined) {
+      this.#there.set(one, other)
+      this.#back.set(other, one)
+      return true
+    }
+    return there === other && back === one
+  }
+}
+
+/** Times count from the start of the trace; numbers of entries do not count at all. */
+function comparable({ plain, start }: Readable): unknown {
+  const { seq, cause, endedAfter, ...rest } = plain
+  return { ...rest, at: plain.at - start, ...relative(rest, start) }
+}
+
+function relative(fields: Record<string, unknown>, start: number): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const name of ['notBefore', 'to'])
+    if (typeof fields[name] === 'number') out[name] = (fields[name] as number) - start
+  for (const name of ['answer', 'outcome']) {
+    const part = fields[name] as { at: number; next?: { at: number } } | undefined
+    if (part !== undefined) {
+      out[name] = {
+        ...part,
+        at: part.at - start,
+        ...(part.next && { next: { ...part.next, at: part.next.at - start } }),
+      }
+    }
+  }
+  return out
+}
+
+type Plain = Record<string, unknown>
+
+function compare(path: string, before: unknown, after: unknown, into: FieldChange[], names: Renaming): void {
+  if (before === after) return
+  if (typeof before === 'string' && typeof after === 'string' && sameText(before, after, names)) return
+  if (isHeaders(path, before) && isHeaders(path, after)) {
+    compare(path, headerMap(before), headerMap(after), into, names)
+    return
+  }
+  const [left, right] = [structure(path, before), structure(path, after)]
+  if (left === undefined || right === undefined || Array.isArray(left) !== Array.isArray(right)) {
+    into.push({ path, before, after })
+    return
+  }
+  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const below = Array.isArray(left) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+    compare(
+      below,
+      Object.hasOwn(left, name) ? left[name] : undefined,
+      Object.hasOwn(right, name) ? right[name] : undefined,
+      into,
+      names,
+    )
+  }
+}
+
+/** An object or a list, a body's JSON included. */
+function structure(path: string, value: unknown): Plain | undefined {
+  if (typeof value === 'object' && value !== null) return value as Plain
+  if (typeof value !== 'string' || !/(?:^|\.)body$/.test(path) || !/^\s*[[{]/.test(value)) return undefined
+  try {
+    return JSON.parse(value) as Plain
+  } catch {
+    return undefined
+  }
+}
+
+function sameText(before: string, after: string, names: Renaming): boolean {
+  const [left, right] = [before.match(idShape) ?? [], after.match(idShape) ?? []]
+  if (left.length === 0 || left.length !== right.length) return false
+  if (before.replace(idShape, '\0') !== after.replace(idShape, '\0')) return false
+  return left.every((id, index) => names.same(id, right[index]!))
+}
+
+function isHeaders(path: string, value: unknown): value is readonly (readonly [string, string])[] {
+  return /(?:^|\.)headers$/.test(path) && Array.isArray(value)
+}
+
+/** What names the delivery, not its content: the signature is made of ids and times. */
+function headerMap(headers: readonly (readonly [string, string])[]): Plain {
+  return Object.fromEntries(
+    headers.filter(([name]) => !/-signature$/i.test(name)).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+}
+
+const changesShown = 200
+const fieldsShown = 12
+
+/** The difference as text, one block for each entry: `-` is gone, `+` is new, `~` has changed fields. */
+export function differenceText(difference: TraceDifference, before: TrafficView, after: TrafficView): string {
+  if (difference.equal) return 'The traces are equal.'
+  const lines = difference.world.map(({ path, before, after }) => `${path}: ${shown(before)} → ${shown(after)}`)
+  const writers = { before: wordingOf(before), after: wordingOf(after) }
+  for (const change of difference.changes.slice(0, changesShown)) {
+    if (change.kind === 'removed') lines.push(`- ${headOf(change.before, writers.before)}`)
+    else if (change.kind === 'added') lines.push(`+ ${headOf(change.after, writers.after)}`)
+    else {
+      lines.push(`~ ${headOf(change.after, writers.after)}`)
+      for (const { path, before, after } of change.fields.slice(0, fieldsShown)) {
+        lines.push(`    ${excerpt(path, 80)}: ${fieldText(path, before)} → ${fieldText(path, after)}`)
+      }
+      if (change.fields.length > fieldsShown) lines.push(`    … and ${change.fields.length - fieldsShown} more fields`)
+    }
+  }
+  const { length } = difference.changes
+  if (length > changesShown) lines.push(`… and ${length - changesShown} more entries`)
+  const count = (kind: EntryChange['kind']): number =>
+    difference.changes.filter((change) => change.kind === kind).length
+  lines.push('', `${count('removed')} removed, ${count('added')} added, ${count('changed')} changed`)
+  return lines.join('\n')
+}
+
+interface Words {
+  readonly name: (id: string) => string
+  readonly redaction: Redaction
+}
+
+function wordingOf(view: TrafficView): Words {
+  return { name: shortNames(view.entries), redaction: view.redaction() }
+}
+
+function headOf(entry: Entry, words: Words): string {
+  return `#${entry.seq} ${timeOf(entry.at)} ${describeEntry(entry, { bodies: 0, ...words }).head}`
+}
+
+function fieldText(path: string, value: unknown): string {
+  if (typeof value === 'number' && /(?:^|\.)(?:at|notBefore|to)$/.test(path)) return `T+${formatDuration(value)}`
+  return shown(value)
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  return excerpt(plainText(JSON.stringify(value) ?? String(value)), 160)
+}

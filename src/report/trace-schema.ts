@@ -1,0 +1,145 @@
+import * as v from 'valibot'
+
+// One schema reads a trace and describes it: `trace.schema.json` is made from it.
+
+const text = v.string()
+const integer = v.pipe(v.number(), v.integer())
+const base64 = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]*={0,2}$/))
+const bytes = v.pipe(
+  v.union([v.string(), v.strictObject({ base64 })]),
+  v.description('Bytes: the text when they are valid UTF-8, else their base64.'),
+)
+const body = v.pipe(
+  v.union([v.string(), v.strictObject({ base64 }), v.strictObject({ cut: bytes, size: integer })]),
+  v.description('Bytes; a longer body than was asked for is `cut`, and `size` tells how many bytes it had.'),
+)
+const time = v.pipe(v.number(), v.description('Virtual time, milliseconds since the Unix epoch.'))
+const headers = v.array(v.strictTuple([text, text]))
+const kind = v.picklist(['message', 'callback', 'failure-callback'])
+const hidden = v.object({ body: v.boolean(), allHeaders: v.boolean(), headers: v.array(text) })
+
+type Fields = Record<string, v.GenericSchema>
+
+const stamp = {
+  seq: v.pipe(integer, v.minValue(1), v.description('Number of the entry.')),
+  at: time,
+  cause: v.optional(v.pipe(integer, v.description('`seq` of the entry that led to this one.'))),
+}
+
+function entry<T extends string, F extends Fields>(type: T, fields: F) {
+  return v.looseObject({ type: v.literal(type), ...stamp, ...fields })
+}
+
+const message = { messageId: text, kind, url: text, method: text, headers, body, maxRetries: v.number() }
+
+/** Entries by type; fields that are not named here are kept. */
+const entries = [
+  entry('request', {
+    service: v.picklist(['store', 'queue', 'stats']),
+    method: text,
+    url: text,
+    headers,
+    body,
+    answer: v.optional(v.looseObject({ at: time, status: integer, headers, body: v.nullable(body) })),
+    endedAfter: v.optional(integer),
+  }),
+  entry('command', {
+    argv: v.array(bytes),
+    user: text,
+    via: v.picklist(['request', 'pipeline', 'transaction', 'direct']),
+    reply: v.optional(
+      v.pipe(
+        v.unknown(),
+        v.description(
+          'null, a number, bytes, `{ status }` for a simple string, `{ integer }` beyond 2^53, or a list of these.',
+        ),
+      ),
+    ),
+    error: v.optional(text),
+  }),
+  entry('keyspace', { event: text, key: bytes }),
+  entry('published', {
+    ...message,
+    notBefore: time,
+    deduplicated: v.boolean(),
+    urlGroup: v.optional(text),
+    endpointName: v.optional(text),
+    queue: v.optional(text),
+    scheduleId: v.optional(text),
+    flowControlKey: v.optional(text),
+    labels: v.optional(v.array(text)),
+    callback: v.optional(text),
+    failureCallback: v.optional(text),
+    sourceMessageId: v.optional(text),
+    redact: v.optional(hidden),
+  }),
+  entry('attempt', {
+    ...message,
+    retried: integer,
+    why: text,
+    waited: v.optional(text),
+    workflowRunId: v.optional(text),
+    redact: v.optional(hidden),
+    store: v.optional(
+      v.object({
+        added: v.array(v.looseObject({})),
+        removed: v.array(v.looseObject({})),
+        changed: v.array(v.looseObject({ before: v.looseObject({}), after: v.looseObject({}) })),
+      }),
+    ),
+    outcome: v.optional(
+      v.looseObject({
+        at: time,
+        status: integer,
+        error: v.optional(text),
+        headers,
+        body,
+        state: v.picklist(['DELIVERED', 'RETRY', 'FAILED', 'CANCELLED']),
+        next: v.optional(v.looseObject({ at: time, delay: v.number(), reason: text })),
+        note: v.optional(text),
+      }),
+    ),
+    endedAfter: v.optional(integer),
+  }),
+  entry('message', { messageId: text, state: text, reason: v.optional(text) }),
+  entry('dead-letter', { messageId: text, dlqId: text, kind, url: text, status: integer, error: v.optional(text) }),
+  entry('workflow', { runId: text, url: text, state: text }),
+  entry('setting', { of: text, name: text, change: text, value: v.optional(v.looseObject({})) }),
+  entry('fault', { point: text, fault: text, target: text }),
+  entry('flow-control', {
+    decision: v.picklist(['held', 'admitted']),
+    messageId: text,
+    flowControlKey: v.optional(text),
+    reason: text,
+  }),
+  entry('clock', {
+    call: v.picklist(['advance', 'advanceTo', 'drain']),
+    to: v.optional(time),
+    moves: integer,
+    endedAfter: v.optional(integer),
+  }),
+  entry('dropped', { count: integer, limit: v.number(), unit: v.picklist(['entries', 'bytes']) }),
+] as const
+
+/** What the schema lets through, as far as it is the same for all entries. */
+export interface ReadTrace {
+  readonly seed?: number | string | undefined
+  readonly now?: number | undefined
+  readonly headerPrefix?: string | undefined
+  readonly addresses?: object | undefined
+  readonly entries: readonly { readonly type: string; readonly seq: number; readonly at: number }[]
+}
+
+export const traceSchema: v.GenericSchema<unknown, ReadTrace> = v.pipe(
+  v.looseObject({
+    format: v.literal('stuntdouble/trace'),
+    version: v.literal(1),
+    seed: v.optional(v.union([v.number(), v.string()])),
+    now: v.optional(time),
+    headerPrefix: v.optional(text),
+    addresses: v.optional(v.looseObject({})),
+    entries: v.array(v.variant('type', entries)),
+  }),
+  v.title('A trace of stuntdouble'),
+  v.description('Everything that a sandbox saw and did, in order, with secrets hidden.'),
+)
