@@ -21,7 +21,6 @@ const moduleEntries: Record<string, string> = {
   cli: 'src/server/cli.ts',
   vitest: 'fixtures/vitest.ts',
   playwright: 'fixtures/playwright.ts',
-  playwright: 'fixtures/playwright.ts',
   'vitest/extend': 'matchers/vitest.ts',
   collections: 'fixtures/collections.ts',
 }

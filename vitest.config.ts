@@ -18,7 +18,6 @@ export const alias = [
   { find: /^stuntdouble\/collections$/, replacement: source('fixtures/collections.ts') },
   { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
   { find: /^stuntdouble\/playwright$/, replacement: source('fixtures/playwright.ts') },
-  { find: /^stuntdouble\/playwright$/, replacement: source('fixtures/playwright.ts') },
   { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
 ]
 
