@@ -12,6 +12,7 @@ const entries: Record<string, string> = {
   matchers: 'matchers/index.ts',
   'fast-check': 'fixtures/fast-check.ts',
   jest: 'fixtures/jest.ts',
+  scenarios: 'fixtures/scenarios.ts',
   'jest/extend': 'matchers/jest.ts',
   'playwright/extend': 'matchers/playwright.ts',
 }

@@ -52,7 +52,7 @@ test('only what is needed is packed', () => {
     .sort()
   const strange = files.filter(
     (file) =>
-      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/.test(
+      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|schema\/[\w.-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/.test(
         file,
       ),
   )
