@@ -272,7 +272,8 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
 
 export const expectationNames: readonly ExpectationName[] = Object.keys(expectationKinds) as ExpectationName[]
 
-const oneExpectation = v.union(
+/** One expectation. */
+export const oneExpectation: v.GenericSchema = v.union(
   expectationNames.map((key) =>
     v.pipe(v.strictObject({ [key]: expectationKinds[key].schema }), v.description(expectationKinds[key].summary)),
   ),

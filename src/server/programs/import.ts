@@ -99,7 +99,10 @@ function formatOf(given: Given, out: string | undefined): 'yaml' | 'json' {
 
 /** The line that makes editors complete a scenario. */
 function schemaLine(out: string | undefined): string {
-  const schema = relative(dirname(out ?? 'scenario.yaml'), join('node_modules', 'stuntdouble', 'scenario.schema.json'))
+  const schema = relative(
+    dirname(out ?? 'scenario.yaml'),
+    join('node_modules', 'stuntdouble', 'schema', 'scenario.schema.json'),
+  )
   return `# yaml-language-server: $schema=${schema.replaceAll('\\', '/')}`
 }
 

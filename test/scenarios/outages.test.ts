@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { playScenario, scenarios } from '../../fixtures/scenarios.js'
+import { readScenario } from '../../src/server/scenario-file.js'
+
+const directory = new URL('../../scenarios/', import.meta.url)
+
+describe('the ready-made outages', () => {
+  test('there are ten of them, each with a file', () => {
+    const files = readdirSync(directory).filter((file) => file.endsWith('.yaml'))
+    expect(files.sort()).toEqual(Object.keys(scenarios).map((name) => `${name}.yaml`).sort())
+    expect(files).toHaveLength(10)
+  })
+
+  test.each(Object.entries(scenarios))('%s holds', async (_, scenario) => {
+    const play = await playScenario(scenario)
+    expect(play.verdict()).toMatch(/\nHolds: \d+ of \d+\.$/)
+    expect(play.holds).toBe(true)
+    expect(play.findings.length).toBeGreaterThan(1)
+  })
+
+  test.each(Object.entries(scenarios))('%s is the same as a file', (name, scenario) => {
+    const file = `${name}.yaml`
+    expect(readScenario(readFileSync(new URL(file, directory), 'utf8'), file)).toEqual(scenario)
+  })
+
+  test.each(Object.entries(scenarios).filter(([, { faults }]) => faults !== undefined))(
+    '%s without its faults does not hold: its expectations can fail',
+    async (_, { faults: _faults, ...calm }) => {
+      const play = await playScenario(calm)
+      expect(play.holds).toBe(false)
+    },
+  )
+})

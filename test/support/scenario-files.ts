@@ -1,0 +1,80 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import { stringify } from 'yaml'
+import { scenarios } from '../../fixtures/scenarios.js'
+import { secretKinds } from '../../src/faults/import-redaction.js'
+import { faultRuleSchema, faultSchema } from '../../src/faults/rule-schema.js'
+import { scenarioSchema } from '../../src/faults/scenario.js'
+import { expectationKinds, expectationNames, oneExpectation } from '../../src/faults/scenario-expectations.js'
+import { stepKinds, stepNames } from '../../src/faults/scenario-steps.js'
+
+// What is generated from the tables of scenarios: the JSON Schema, the files of the ready-made outages, and the tables
+// of docs/scenarios.md.
+
+/** The schema that editors complete scenario files with. */
+export function scenarioSchemaText(): string {
+  const schema = toJsonSchema(scenarioSchema, {
+    // What no JSON Schema can say (a window that ends before it begins) is told when a scenario is read.
+    errorMode: 'ignore',
+    typeMode: 'input',
+    definitions: { fault: faultSchema, rule: faultRuleSchema, expectation: oneExpectation } as never,
+  })
+  const titled = { ...schema, title: 'A scenario of stuntdouble' }
+  return `${JSON.stringify(titled, undefined, 1)}\n`
+}
+
+/** File name → text. */
+export function scenarioFiles(): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(scenarios).map(([name, scenario]) => [
+      `${name}.yaml`,
+      `# yaml-language-server: $schema=../schema/scenario.schema.json\n# Generated from fixtures/scenarios.ts: npm run docs\n${stringify(scenario, { version: '1.2', lineWidth: 100, aliasDuplicateObjects: false })}`,
+    ]),
+  )
+}
+
+const begin = (table: string): string => `<!-- generated: ${table} -->`
+const end = '<!-- end -->'
+
+/** A page with its generated tables as they should be. */
+export function withTables(page: string): string {
+  let text = page
+  for (const [name, table] of Object.entries({
+    outages: outages(),
+    steps: steps(),
+    expectations: expectations(),
+    secrets: secrets(),
+  })) {
+    const from = text.indexOf(begin(name))
+    if (from === -1) throw new Error(`The page has no line ${begin(name)}`)
+    const to = text.indexOf(end, from)
+    text = `${text.slice(0, from)}${begin(name)}\n\n${table}\n\n${text.slice(to)}`
+  }
+  return text
+}
+
+function outages(): string {
+  const rows = Object.entries(scenarios).map(
+    ([file, { about }]) => `| [\`${file}\`](../scenarios/${file}.yaml) | ${about} |`,
+  )
+  return ['| File | What happens |', '|---|---|', ...rows].join('\n')
+}
+
+function steps(): string {
+  const rows = stepNames.map((name) => row(name, stepKinds[name].summary, stepKinds[name].example))
+  return ['| Step | Example | What it does |', '|---|---|---|', ...rows].join('\n')
+}
+
+function expectations(): string {
+  const rows = expectationNames.map((name) => row(name, expectationKinds[name].summary, expectationKinds[name].example))
+  return ['| Expectation | Example | What must hold |', '|---|---|---|', ...rows].join('\n')
+}
+
+function secrets(): string {
+  const rows = Object.entries(secretKinds).map(([kind, about]) => `| \`${kind}\` | ${about} |`)
+  return ['| Kind | What is replaced |', '|---|---|', ...rows].join('\n')
+}
+
+function row(name: string, summary: string, example: unknown): string {
+  const flow = stringify({ [name]: example }, { version: '1.2', collectionStyle: 'flow', lineWidth: 0 }).trim()
+  return `| \`${name}\` | \`${flow.slice(2, -2).replaceAll('|', '\\|')}\` | ${summary} |`
+}
