@@ -124,7 +124,7 @@ export function naiveReport(
 }
 
 /** Keeps every entry, whatever its log forgets. */
-export function remembering(traffic: Traffic): ReadonlySet<Entry> {
+export function remembering(traffic: Pick<Traffic, 'subscribe'>): ReadonlySet<Entry> {
   const all = new Set<Entry>()
   traffic.subscribe((entry) => all.add(entry))
   return all
