@@ -62,7 +62,7 @@ const ofAttempt: Fields<EntryOf<'attempt'>> = {
 
 /** A message of `queue.publish()` says the same in its own words. */
 const ofMessage: Fields<unknown> = Object.fromEntries(
-  Object.entries(publishedFields as Fields<EntryOf<'published'>>).map(([name, field]) => [
+  Object.entries(publishedFields).map(([name, field]) => [
     name,
     { ...field, read: (message: unknown) => field.read(entryOfMessage(message as LooseMessage)) },
   ]),

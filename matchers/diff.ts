@@ -22,7 +22,9 @@ export function differingLines(expected: unknown, received: unknown): readonly s
   if (wanted === undefined || found === undefined) return undefined
   if (wanted.length <= 1 && found.length <= 1) return differingPart(expected, received)
   const lines = diffLines(wanted, found)
-  return lines.some(([mark]) => mark !== ' ') ? shownLines(lines) : undefined
+  const marks = new Set(lines.map(([mark]) => mark))
+  // Without a line in common there is nothing to compare, and without a difference nothing to show.
+  return marks.size > 1 && marks.has(' ') ? shownLines(lines) : undefined
 }
 
 function isLong(value: unknown): boolean {
@@ -130,7 +132,8 @@ function shownLines(lines: readonly Line[]): string[] {
   )
   const shown: string[] = []
   lines.forEach(([mark, text], index) => {
-    if (near[index]) shown.push(`${mark} ${plainText(text.length > widest ? `${text.slice(0, widest)}…` : text)}`)
+    if (near[index])
+      shown.push(`${mark} ${plainText(text.length > widest ? `${text.slice(0, widest)}…` : text)}`.trimEnd())
     else if (index === 0 || near[index - 1]) shown.push('  …')
   })
   if (shown.length <= mostLines) return shown

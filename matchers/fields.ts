@@ -22,6 +22,9 @@ export interface Field<T> {
 
 export type Fields<T> = Readonly<Record<string, Field<T>>>
 
+/** A field for every name of a pattern: the compiler keeps both complete. */
+export type FieldsOf<Pattern, T> = { readonly [Name in keyof Pattern]-?: Field<T> }
+
 const textTaken: Takes = {
   what: 'a text or an expression',
   check: (value) => typeof value === 'string' || value instanceof RegExp,

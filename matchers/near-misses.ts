@@ -190,7 +190,11 @@ function itemsOf(compared: Compared, blocks: string[]): string[] {
     const { lines } = one
     const name = `✗ ${compared.name}${one.path}`
     if (lines === undefined) items.push(`${name}: expected ${one.expected}, received ${one.received}`)
-    else blocks.push(`${indent}${name}, - expected + received:`, ...lines.map((line) => `${indent}    ${line}`))
+    else
+      blocks.push(
+        `${indent}${name}, - expected + received:`,
+        ...lines.map((line) => (line === '' ? '' : `${indent}    ${line}`)),
+      )
   }
   const rest = compared.differences.length - mostDifferences
   if (rest > 0) items.push(`✗ ${compared.name}: ${rest} more differences`)

@@ -1,7 +1,6 @@
 import type { Duration } from '../src/kernel/duration.js'
 import type { MessageKind } from '../src/kernel/traffic.js'
 import type { AsymmetricMatcher } from './literal.js'
-import type { StoryState } from './stories.js'
 
 export type Or<T> = T | AsymmetricMatcher
 export type Text = Or<string | RegExp>
@@ -52,6 +51,9 @@ export interface AttemptPart {
   /** Milliseconds until the next attempt. */
   readonly delay?: Or<number> | undefined
 }
+
+/** Where a message stands: the state of its last attempt, `CREATED` before the first. */
+export type StoryState = 'CREATED' | 'ACTIVE' | 'RETRY' | 'DELIVERED' | 'FAILED' | 'CANCEL_REQUESTED' | 'CANCELLED'
 
 export type AttemptState = 'ACTIVE' | 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
 

@@ -6,7 +6,7 @@ import {
   anyField,
   bodyField,
   checkPattern,
-  type Fields,
+  type FieldsOf,
   numberField,
   optional,
   textField,
@@ -100,27 +100,26 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
   })
 }
 
-/** Why the nearest message was delivered although it looks like a duplicate. */
-function duplicateHints(evidence: Evidence, [nearest]: readonly EntryOf<'published'>[]): string[] {
-  if (nearest === undefined) return []
-  const name = evidence.name(nearest.messageId)
-  const { deduplicationId, contentBasedDeduplication } = nearest
-  if (deduplicationId === undefined && contentBasedDeduplication === undefined) {
-    return [`nothing asked for it: publish ${name} with a deduplication id, or with deduplication by content.`]
+/** Why a message was delivered although it looks like a duplicate: of the nearest ones, the one that came later. */
+function duplicateHints(evidence: Evidence, nearest: readonly EntryOf<'published'>[]): string[] {
+  const [first] = nearest
+  if (first === undefined) return []
+  const all = evidence.of('published').filter((entry) => !entry.deduplicated)
+  for (const entry of nearest) {
+    const before = all.findLast((other) => other.seq < entry.seq && isSame(other, entry))
+    if (before === undefined) continue
+    const gap = formatDuration(entry.at - before.at)
+    return [`${evidence.name(entry.messageId)} came ${gap} after #${before.seq}: the window of deduplication was over.`]
   }
-  const others = evidence.of('published').filter((entry) => entry !== nearest && !entry.deduplicated)
-  const before = others.findLast((entry) => entry.seq < nearest.seq && isSame(entry, nearest))
-  if (before === undefined) {
-    return [
-      `${name} was the first one${deduplicationId === undefined ? ' with this content' : ' with this deduplication id'}.`,
-    ]
-  }
-  return [
-    `${name} came ${formatDuration(nearest.at - before.at)} after #${before.seq}: the window of deduplication was over.`,
-  ]
+  const name = evidence.name(first.messageId)
+  const { deduplicationId, contentBasedDeduplication } = first
+  if (deduplicationId !== undefined) return [`${name} was the first one with this deduplication id.`]
+  if (contentBasedDeduplication !== undefined) return [`${name} was the first one with this content.`]
+  return [`nothing asked for it: publish ${name} with a deduplication id, or with deduplication by content.`]
 }
 
 function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean {
+  if (other.deduplicationId === undefined && other.contentBasedDeduplication === undefined) return false
   if (other.deduplicationId !== undefined) return one.deduplicationId === other.deduplicationId
   return one.contentBasedDeduplication === true && one.url === other.url && one.body === other.body
 }
@@ -137,7 +136,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     call: callText(pattern, options),
     evidence,
     ...stories,
-    test: quietly(testOf<MessageStory>(storyFields, wanted, ['to', 'messageId']), ['state'], pattern),
+    test: quietly(testOf(storyFields, wanted, ['to', 'messageId']), ['state'], pattern),
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
@@ -146,10 +145,11 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
   })
 }
 
-const deadLetterFields = (({ state: _state, deliveredAt: _deliveredAt, ...fields }): Fields<MessageStory> => ({
-  ...fields,
+const { state: stateField, deliveredAt: _, ...lifeFields } = storyFields
+const deadLetterFields: FieldsOf<DeadLetterPattern, MessageStory> = {
+  ...lifeFields,
   dlqId: textField(({ deadLetter }) => deadLetter?.dlqId),
-}))(storyFields as typeof storyFields & Record<string, never>)
+}
 
 /** Messages that went to the dead-letter queue. */
 export function deadLettered(received: unknown, pattern: DeadLetterPattern = {}, options?: MatchOptions): Verdict {
@@ -163,7 +163,7 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
     call: callText(pattern, options),
     evidence,
     ...stories,
-    test: testOf({ ...deadLetterFields, state: storyFields.state }, wanted, ['to', 'messageId']),
+    test: testOf({ ...deadLetterFields, state: stateField }, wanted, ['to', 'messageId']),
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: ['dead letter', 'dead letters'],
@@ -200,7 +200,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
 }
 
 /** What a callback carries: bodies are decoded, everything else is read as it came. */
-const callbackFields: Fields<MessageStory> = {
+const callbackFields: FieldsOf<CallbackPattern, MessageStory> = {
   to: storyFields.to,
   kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
   state: wordField(storyStates, stateOf),

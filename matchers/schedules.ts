@@ -7,7 +7,7 @@ import {
   bodyField,
   booleanField,
   checkPattern,
-  type Fields,
+  type FieldsOf,
   headersField,
   labelField,
   methodField,
@@ -44,7 +44,7 @@ export interface SchedulePattern {
   readonly next?: Or<string | number | Date> | undefined
 }
 
-const fields = {
+const fields: FieldsOf<SchedulePattern, Schedule> = {
   to: addressField(({ draft }) => draft.destination),
   cron: textField(({ draft }) => draft.cron),
   scheduleId: textField(({ id }) => id),
@@ -60,7 +60,7 @@ const fields = {
   flowControlKey: optional(textField(({ draft }) => draft.settings.flowControl?.key)),
   queue: optional(textField(({ draft }) => draft.settings.queue)),
   next: optional(momentField(({ nextTime }) => nextTime)),
-} as const satisfies Fields<Schedule>
+}
 
 /** Schedules that exist now. */
 export function scheduled(received: unknown, pattern: SchedulePattern = {}, options?: MatchOptions): Verdict {

@@ -4,7 +4,7 @@ import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
 import { plainText } from '../src/report/safe-text.js'
 import { compare, Difference } from './compare.js'
-import { addressField, anyField, checkPattern, type Fields, momentField, textField, wordField } from './fields.js'
+import { addressField, anyField, checkPattern, type FieldsOf, momentField, textField, wordField } from './fields.js'
 import { type HeaderList, headerMap, parseJson } from './kinds.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
 import { type Compared, type Test, testOf } from './near-misses.js'
@@ -49,13 +49,13 @@ interface Signed {
   readonly key?: string
 }
 
-const fields: Fields<Signed> = {
+const fields: FieldsOf<Pick<SignedPattern, 'to' | 'messageId' | 'kind'>, Signed> = {
   to: addressField(({ url }) => url),
   messageId: textField(({ messageId }) => messageId),
   kind: wordField(messageKinds, ({ kind }) => kind),
 }
 
-const checked: Fields<Signed> = {
+const checked: FieldsOf<SignedPattern, Signed> = {
   ...fields,
   key: textField(() => undefined),
   keys: anyField(() => undefined),

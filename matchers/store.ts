@@ -4,7 +4,7 @@ import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import { quoted } from '../src/report/safe-text.js'
 import { compare, Difference } from './compare.js'
-import { anyField, checkPattern, type Fields, spanField, wordField } from './fields.js'
+import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './fields.js'
 import { span } from './kinds.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
 import { type Compared, missLines } from './near-misses.js'
@@ -31,7 +31,7 @@ const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', '
 
 const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
 /** Only their names and what they take: values are compared by the type of the key. */
-const keyFields: Fields<StoredValue> = {
+const keyFields: FieldsOf<KeyPattern, StoredValue> = {
   value: anyField(() => undefined),
   ttl: { ...spanOfTtl, takes: { ...spanOfTtl.takes, check: (ttl) => ttl === null || spanOfTtl.takes.check(ttl) } },
   type: wordField(keyTypes, ({ type }) => type),

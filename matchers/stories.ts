@@ -6,7 +6,7 @@ import {
   attemptsField,
   bodyField,
   booleanField,
-  type Fields,
+  type FieldsOf,
   headersField,
   labelField,
   labelsField,
@@ -19,6 +19,7 @@ import {
   wordField,
 } from './fields.js'
 import type { Comparison } from './kinds.js'
+import type { AttemptPattern, DeliveredPattern, PublishedPattern, StoryState } from './patterns.js'
 
 /** Everything the log tells about one message. */
 export class MessageStory {
@@ -61,7 +62,7 @@ export class MessageStory {
   }
 }
 
-export const storyStates = [
+export const storyStates: readonly StoryState[] = [
   'CREATED',
   'ACTIVE',
   'RETRY',
@@ -69,8 +70,7 @@ export const storyStates = [
   'FAILED',
   'CANCEL_REQUESTED',
   'CANCELLED',
-] as const
-export type StoryState = (typeof storyStates)[number]
+]
 
 /** The messages of a log, in the order in which they first appear. */
 export function storiesOf(entries: readonly Entry[]): MessageStory[] {
@@ -122,7 +122,7 @@ export function blockOf(story: MessageStory): string | undefined {
 export const messageKinds: readonly MessageKind[] = ['message', 'callback', 'failure-callback']
 
 /** Fields that every matcher of messages knows, read from the entry that accepted the message. */
-export const publishedFields = {
+export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> = {
   to: addressField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
   headers: headersField((entry) => entry.headers),
@@ -144,18 +144,18 @@ export const publishedFields = {
   kind: wordField(messageKinds, (entry) => entry.kind),
   messageId: textField((entry) => entry.messageId),
   sourceMessageId: optional(textField((entry) => entry.sourceMessageId)),
-} as const satisfies Fields<EntryOf<'published'>>
+}
 
 /** What was published, read from the whole story: nothing, when the log was cleared after that. */
 const fromPublished = Object.fromEntries(
-  Object.entries(publishedFields as Fields<EntryOf<'published'>>).map(([name, field]) => [
+  Object.entries(publishedFields).map(([name, field]) => [
     name,
     { ...field, read: ({ published }: MessageStory) => published && field.read(published) },
   ]),
-) as Record<keyof typeof publishedFields, Fields<MessageStory>[string]>
+) as FieldsOf<PublishedPattern, MessageStory>
 
 /** Fields of a message's whole life. What a destination saw goes before what was published. */
-export const storyFields = {
+export const storyFields: FieldsOf<DeliveredPattern, MessageStory> = {
   ...fromPublished,
   to: addressField((story) => story.url),
   method: methodField(({ last, published }) => last?.method ?? published?.method),
@@ -170,7 +170,7 @@ export const storyFields = {
   retried: numberField(({ last }) => last?.retried),
   response: optional(bodyField(({ last }) => last?.outcome?.body)),
   deliveredAt: momentField(({ last }) => (last?.outcome?.state === 'DELIVERED' ? last.outcome.at : undefined)),
-} as const satisfies Fields<MessageStory>
+}
 
 /** `3`, `[500, 0, 200]`, or a list of partial attempts `[{ status: 500 }, { status: 200 }]`. */
 function attempts(expected: unknown): Comparison {
@@ -198,7 +198,7 @@ function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
 }
 
 /** Fields of one attempt, as a step of a sequence names them. */
-export const attemptFields = {
+export const attemptFields: FieldsOf<AttemptPattern, EntryOf<'attempt'>> = {
   to: addressField((entry) => entry.url),
   method: methodField((entry) => entry.method),
   status: numberField((entry) => entry.outcome?.status),
@@ -214,4 +214,4 @@ export const attemptFields = {
   response: optional(bodyField((entry) => entry.outcome?.body)),
   messageId: textField((entry) => entry.messageId),
   workflowRunId: anyField((entry) => entry.workflowRunId),
-} as const satisfies Fields<EntryOf<'attempt'>>
+}

@@ -4,7 +4,7 @@ import {
   addressField,
   bodyField,
   checkPattern,
-  type Fields,
+  type FieldsOf,
   headersField,
   methodField,
   numberField,
@@ -31,7 +31,7 @@ export interface RequestPattern {
   readonly response?: unknown
 }
 
-export const requestFields = {
+export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
   method: methodField((entry) => entry.method),
   url: addressField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
@@ -39,7 +39,7 @@ export const requestFields = {
   status: numberField((entry) => entry.answer?.status),
   response: optional(bodyField((entry) => entry.answer?.body)),
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
-} as const satisfies Fields<EntryOf<'request'>>
+}
 
 /** HTTP requests that arrived, answered or not. */
 export function receivedRequest(received: unknown, pattern: RequestPattern = {}, options?: MatchOptions): Verdict {

@@ -74,8 +74,11 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): st
   const pointed = not ? ranking.found[0] : (near?.thing ?? ranking.found[0])
   const focus = (pointed === undefined ? undefined : given.candidate(pointed).seq) || undefined
   lines.push(...(not ? unwanted(given, ranking) : missing(given, ranking)))
-  const hints = not ? [] : (given.hints?.(ranking.nearest) ?? [])
+  const isShort = ranking.found.length < (given.times?.min ?? 1)
+  const hints = not || !isShort ? [] : (given.hints?.(ranking.nearest) ?? [])
   if (hints.length > 0) lines.push('', ...hints.map((hint) => `Hint: ${hint}`))
+  // A request that was taken out of its log has no story.
+  if (evidence.entries.length === 0 && evidence.context.seed === undefined) return lines.join('\n')
   lines.push(replayLine(evidence, focus))
   const entries = given.shown ? evidence.entries.filter(given.shown) : evidence.entries
   return `${lines.join('\n')}\n\n${storyText(entries, focus)}`
