@@ -40,13 +40,14 @@ const outcome: fc.Arbitrary<Step> = fc.oneof(
 const limits = fc.constantFrom(
   'parallelism=1',
   'parallelism=2',
+  'rate=1',
+  'rate=3',
   'rate=1,period=10s',
   'rate=2,period=10s,parallelism=2',
-  'rate=3',
 )
 const queueName = fc.constantFrom('q1', 'q2')
 const keyName = fc.constantFrom('k1', 'k2')
-const maybe = <T>(arbitrary: fc.Arbitrary<T>, freq = 1): fc.Arbitrary<T | undefined> =>
+const maybe = <T>(arbitrary: fc.Arbitrary<T>, freq = 2): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq })
 
 const publish = fc.record({
@@ -54,7 +55,7 @@ const publish = fc.record({
   to: fc.nat(2),
   times: fc.constantFrom(1, 1, 2, 4),
   queue: maybe(queueName),
-  key: maybe(keyName, 2),
+  key: maybe(keyName, 3),
   limits,
   retries: fc.nat(3),
   retryDelay: maybe(fc.constantFrom('1000', 'pow(2, retried) * 1000', '5000 * (1 + retried)', '1 / 0')),
@@ -67,30 +68,52 @@ const publish = fc.record({
 const storeKey = fc.constantFrom('x', 'y', 'z')
 const field = fc.constantFrom('f', 'g')
 const amount = fc.integer({ min: -3, max: 9 }).map(String)
+const likely = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({
+  weight,
+  arbitrary: arbitrary as fc.Arbitrary<readonly string[]>,
+})
 const words = fc.oneof(
-  fc.tuple(fc.constantFrom('GET', 'INCR', 'DECR', 'STRLEN', 'TTL', 'PTTL', 'PERSIST', 'GETDEL', 'TYPE'), storeKey),
-  fc.tuple(fc.constantFrom('HGETALL', 'HLEN', 'LLEN', 'LPOP', 'RPOP', 'SCARD', 'SMEMBERS', 'DEL', 'EXISTS'), storeKey),
-  fc.tuple(fc.constant('SET'), storeKey, amount),
-  fc.tuple(fc.constant('SET'), storeKey, amount, fc.constantFrom('NX', 'XX', 'GET', 'KEEPTTL')),
-  fc.tuple(fc.constant('SET'), storeKey, amount, fc.constantFrom('EX', 'PX'), fc.constantFrom('1', '5', '9000')),
-  fc.tuple(
-    fc.constantFrom('INCRBY', 'APPEND', 'SETNX', 'GETSET', 'LPUSH', 'RPUSH', 'SADD', 'SREM', 'SISMEMBER'),
-    storeKey,
-    amount,
+  likely(
+    6,
+    fc.tuple(fc.constantFrom('GET', 'INCR', 'DECR', 'STRLEN', 'TTL', 'PTTL', 'PERSIST', 'GETDEL', 'TYPE'), storeKey),
   ),
-  fc.tuple(fc.constantFrom('EXPIRE', 'PEXPIRE'), storeKey, fc.constantFrom('-1', '1', '5', '9000')),
-  fc.tuple(fc.constantFrom('HSET', 'HINCRBY'), storeKey, field, amount),
-  fc.tuple(fc.constantFrom('HGET', 'HDEL', 'HEXISTS'), storeKey, field),
-  fc.tuple(fc.constant('LRANGE'), storeKey, amount, amount),
-  fc.tuple(fc.constantFrom('MGET', 'DEL', 'EXISTS'), storeKey, storeKey),
-  fc.constantFrom(
-    ['ZADD', 'z', '1', 'm'],
-    ['RENAME', 'x', 'y'],
-    ['COPY', 'x', 'z'],
-    ['FLUSHALL'],
-    ['SETRANGE', 'x', '1', 'ab'],
+  likely(
+    6,
+    fc.tuple(
+      fc.constantFrom('HGETALL', 'HLEN', 'LLEN', 'LPOP', 'RPOP', 'SCARD', 'SMEMBERS', 'DEL', 'EXISTS'),
+      storeKey,
+    ),
   ),
-  fc.constant(['EVAL', "redis.call('SET', 'y', '7') return redis.call('INCR', 'x')", '0']),
+  likely(4, fc.tuple(fc.constant('SET'), storeKey, amount)),
+  likely(2, fc.tuple(fc.constant('SET'), storeKey, amount, fc.constantFrom('NX', 'XX', 'GET', 'KEEPTTL'))),
+  likely(
+    4,
+    fc.tuple(fc.constant('SET'), storeKey, amount, fc.constantFrom('EX', 'PX'), fc.constantFrom('1', '7', '9000')),
+  ),
+  likely(
+    6,
+    fc.tuple(
+      fc.constantFrom('INCRBY', 'APPEND', 'SETNX', 'GETSET', 'LPUSH', 'RPUSH', 'SADD', 'SREM', 'SISMEMBER'),
+      storeKey,
+      amount,
+    ),
+  ),
+  likely(3, fc.tuple(fc.constantFrom('EXPIRE', 'PEXPIRE'), storeKey, fc.constantFrom('-1', '1', '7', '9000'))),
+  likely(2, fc.tuple(fc.constantFrom('HSET', 'HINCRBY'), storeKey, field, amount)),
+  likely(2, fc.tuple(fc.constantFrom('HGET', 'HDEL', 'HEXISTS'), storeKey, field)),
+  likely(1, fc.tuple(fc.constant('LRANGE'), storeKey, amount, amount)),
+  likely(2, fc.tuple(fc.constantFrom('MGET', 'DEL', 'EXISTS'), storeKey, storeKey)),
+  likely(
+    1,
+    fc.constantFrom(
+      ['ZADD', 'z', '1', 'm'],
+      ['RENAME', 'x', 'y'],
+      ['COPY', 'x', 'z'],
+      ['FLUSHALL'],
+      ['SETRANGE', 'x', '1', 'ab'],
+      ['EVAL', "redis.call('SET', 'y', '7') return redis.call('INCR', 'x')", '0'],
+    ),
+  ),
 )
 
 const step = fc.oneof(
@@ -99,19 +122,19 @@ const step = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       do: fc.constant('advance' as const),
-      by: fc.constantFrom(0, 500, 1000, 7000, 9500, 60_000, 300_000, 3_600_000),
+      by: fc.constantFrom(0, 500, 1000, 4000, 7000, 9500, 60_000, 300_000, 3_600_000),
     }),
   },
   {
-    weight: 4,
+    weight: 6,
     arbitrary: fc.record({
       do: fc.constant('commands' as const),
-      rows: fc.array(words, { maxLength: 5 }),
+      rows: fc.array(words, { minLength: 1, maxLength: 8, size: 'max' }),
       form: fc.constantFrom('path', 'pipeline', 'multi-exec', 'direct'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), at: fc.nat(20) }) },
-  fc.record({ do: fc.constant('release' as const), at: fc.nat(20) }),
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('release' as const), at: fc.nat(20) }) },
   fc.record({ do: fc.constant('pause queue' as const), name: queueName, on: fc.boolean() }),
   fc.record({ do: fc.constant('set queue' as const), name: queueName, parallelism: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ do: fc.constant('delete queue' as const), name: queueName }),
@@ -208,9 +231,9 @@ async function perform(sandbox: Sandbox, step: ProgramStep, ids: string[]): Prom
     case 'commands':
       return command(sandbox, step.rows, step.form)
     case 'cancel':
-      return send(sandbox, 'DELETE', `/v2/messages/${ids[step.at] ?? 'msg_none'}`)
+      return send(sandbox, 'DELETE', `/v2/messages/${ids[step.at % ids.length] ?? 'msg_none'}`)
     case 'release':
-      return send(sandbox, 'POST', `/v2/messages/${ids[step.at] ?? 'msg_none'}/retry`)
+      return send(sandbox, 'POST', `/v2/messages/${ids[step.at % ids.length] ?? 'msg_none'}/retry`)
     case 'pause queue':
       return send(sandbox, 'POST', `/v2/queues/${step.name}/${step.on ? 'pause' : 'resume'}`)
     case 'set queue':
