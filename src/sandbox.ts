@@ -361,11 +361,11 @@ export class Sandbox {
     })
     const tokens = this.#initialTokens
     const services = [
-      storeService(journal, clock),
+      storeService(journal, clock, faults),
       queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
       statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
     ] as Service[]
-    const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic })
+    const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic, faults })
     const store = new DirectStore(journal)
     const view = new TrafficView(traffic, {
       seed: options.seed ?? 1,

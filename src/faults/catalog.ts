@@ -354,7 +354,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
   'clock-skew': defineFault({
     kind: 'clock-skew',
     summary:
-      'The clock that signs is `byMs` ahead of the receiver: its signature is not valid yet; below 0 it is over.',
+      'The clock that signs is `byMs` ahead of the receiver, below 0 behind it: by more than five minutes, and the signature is over when it arrives; ahead, and receivers that look at `iat` refuse it.',
     effect: 'shapes',
     points: deliveries,
     phases: ['before'],
@@ -420,7 +420,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
       'The service restarts and is down for `downMs`: connections break and are refused; deliveries in flight are cut off and made again, which counts as no retry.',
     effect: 'answers',
     points: calls,
-    phases: ['before', 'after'],
+    phases: ['after', 'before'],
     fields: { downMs: optional(milliseconds) },
     example: { kind: 'restart', downMs: 10_000 },
     shownAt: 'queue.delivery',

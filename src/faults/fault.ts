@@ -157,7 +157,9 @@ export interface FaultFacts {
   readonly destination?: string | undefined
   /** Names of the commands, upper case. */
   readonly commands?: readonly string[] | undefined
-  /** Keys of the commands. */
+  /** Whether it is a command that reads keys and writes none. */
+  readonly reads?: boolean | undefined
+  /** Keys of the commands, or channels. */
   readonly keys?: readonly Bytes[] | undefined
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
@@ -205,4 +207,6 @@ export interface FaultSource {
   /** Services that are down after a restart, and until when; `undefined` while none is. */
   readonly down: { readonly [S in FaultService]?: number } | undefined
   takeDown(service: FaultService, until: number): void
+  /** Tells how many rules of a kind there are, now and after every change. */
+  watch(kind: FaultKind, changed: (count: number) => void): void
 }

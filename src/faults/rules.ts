@@ -119,7 +119,6 @@ export class Faults implements FaultSource {
       })
   }
 
-  /** @internal Tells how many rules of a kind there are, now and after every change. */
   watch(kind: Fault['kind'], changed: (count: number) => void): void {
     this.#watchers.set(kind, changed)
     changed(this.#count(kind))
@@ -215,7 +214,9 @@ class ArmedRule implements Indexed {
     this.definition = catalog[rule.fault.kind] as FaultDefinition
     this.match = rule.match ?? noMatch
     const outage = rule.fault.kind === 'outage' && rule.fault.region !== undefined ? { region: rule.fault.region } : {}
-    this.#tests = predicatesOf({ ...this.match, ...outage }, tenant)
+    const tests = predicatesOf({ ...this.match, ...outage }, tenant)
+    // What writes cannot be answered from the past.
+    this.#tests = rule.fault.kind === 'stale-read' ? [(facts) => facts.reads === true, ...tests] : tests
     this.#from = rule.from === undefined ? undefined : windowEnd(rule.from, now)
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
     if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {

@@ -10,6 +10,8 @@ export interface EventStream {
   /** Sends a comment, which readers skip: keeps connections open. */
   comment(text: string): void
   close(): void
+  /** Breaks the stream off: its reader sees the error. */
+  fail(error: Error): void
   /** Whether the reader has taken everything that was sent. */
   readonly isRead: boolean
 }
@@ -74,6 +76,12 @@ export function eventStream(options: EventStreamOptions): EventStream {
       return controller?.desiredSize === limit
     },
     close: () => end('closed'),
+    fail: (error) => {
+      if (ended) return
+      const stream = controller
+      end('aborted')
+      stream?.error(error)
+    },
   }
 }
 

@@ -1,10 +1,14 @@
 import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
+import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import type { Task, VirtualClock } from '../kernel/clock.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location } from './address.js'
-import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from './service.js'
-import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
+import { ConnectionBroken } from './respond.js'
+import { RoutedCall } from './routed-call.js'
+import type { Answer, Call, Endpoint, Exchange, Service } from './service.js'
+import { serveStruck, struckBy } from './struck-requests.js'
+import type { Vocabulary } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -12,7 +16,12 @@ export interface GatewayOptions {
   readonly services: readonly Service[]
   readonly clock: VirtualClock
   readonly traffic: Traffic
+  /** What shall go wrong. */
+  readonly faults?: FaultSource | undefined
 }
+
+/** Runs work that takes time as a task of the clock: the one that is there, or a new one. */
+type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
 
 /**
  * The way of one request: address, log, route, token, endpoint, log. Everything that can be answered without waiting
@@ -29,28 +38,45 @@ export function createGateway(options: GatewayOptions): Exchange {
     }
     const label = `request ${call.method} ${location.path}`
     const body = call.body()
-    if (typeof body !== 'string') {
-      return options.clock.track(label, async () => answer(call, await body, location))
-    }
-    const answered = answer(call, body, location)
-    return answered instanceof Promise ? options.clock.track(label, () => answered) : answered
+    if (typeof body === 'string') return answer(call, body, location, (work) => options.clock.track(label, work))
+    return options.clock.track(label, async (task) => answer(call, await body, location, (work) => work(task)))
   }
 
-  function answer(call: Call, body: Bytes, location: Location): Answer | Promise<Answer> {
-    const entry = options.traffic.keeps ? logRequest(call, body, location.service) : undefined
+  function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
+    const { traffic, vocabulary, clock } = options
+    const entry = traffic.keeps ? logRequest(call, body, location.service) : undefined
     const finish = (given: Answer): Answer => {
       const sent: Answer = {
         ...given,
-        headers: given.headers.map((header) => inVendorWords(header, options.vocabulary)),
+        headers: given.headers.map((header) => inVendorWords(header, vocabulary)),
       }
-      if (entry !== undefined) options.traffic.complete(entry, { answer: logged(sent, options.clock.now()) })
-      options.clock.letOutsideContinue()
+      if (entry !== undefined) traffic.complete(entry, { answer: logged(sent, clock.now()) })
+      clock.letOutsideContinue()
       return call.method === 'HEAD' ? { ...sent, body: null } : sent
     }
-    const served = routes
-      .get(location.service)!
-      .serve(new RoutedCall(call, body, location, options.vocabulary, entry?.seq ?? 0))
-    return served instanceof Promise ? served.then(finish) : finish(served)
+    const fail = (error: unknown): never => {
+      if (error instanceof ConnectionBroken) {
+        if (entry !== undefined) {
+          traffic.complete(entry, { answer: { at: clock.now(), status: 0, headers: [], body: undefined } })
+        }
+        clock.letOutsideContinue()
+      }
+      throw error
+    }
+    const target = routes.get(location.service)!
+    const routed = new RoutedCall(call, body, location, vocabulary, entry?.seq ?? 0)
+    const struck = options.faults === undefined ? undefined : struckBy(options.faults, routed, target.service, clock)
+    if (struck !== undefined) {
+      const serve = (): Answer | Promise<Answer> => target.serve(routed)
+      return waiting((task) => serveStruck({ ...struck, call: routed, task, clock, serve }).then(finish, fail))
+    }
+    let served: Answer | Promise<Answer>
+    try {
+      served = target.serve(routed)
+    } catch (error) {
+      return fail(error)
+    }
+    return served instanceof Promise ? waiting(() => served.then(finish, fail)) : finish(served)
   }
 
   function logRequest(call: Call, body: Bytes, service: ServiceName): EntryStamp & RequestEntry {
@@ -74,11 +100,11 @@ interface Route {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 class Routes {
-  readonly #service: Service
+  readonly service: Service
   readonly #router: RouterContext<Route> = createRouter<Route>()
 
   constructor(service: Service) {
-    this.#service = service
+    this.service = service
     for (const endpoint of service.endpoints) {
       const segments = endpoint.path.split('/').slice(1)
       const route: Route = { endpoint, restAfter: segments.findIndex((segment) => segment.startsWith('**')) }
@@ -98,10 +124,10 @@ class Routes {
           .slice(restAfter + 1)
           .join('/')
       if (endpoint.auth !== 'none') {
-        const refusal = this.#service.authorize(call, endpoint.auth)
+        const refusal = this.service.authorize(call, endpoint.auth)
         if (refusal) return refusal
       }
-      const answer = endpoint.run(call, this.#service.state)
+      const answer = endpoint.run(call, this.service.state)
       return answer instanceof Promise ? answer.catch((error) => this.#failure(error)) : answer
     } catch (error) {
       return this.#failure(error)
@@ -110,64 +136,13 @@ class Routes {
 
   #refuse(call: RoutedCall): Answer {
     const allowed = methods.filter((method) => findRoute(this.#router, method, call.path) !== undefined)
-    return allowed.length > 0 ? this.#service.methodNotAllowed(call, allowed) : this.#service.notFound(call)
+    return allowed.length > 0 ? this.service.methodNotAllowed(call, allowed) : this.service.notFound(call)
   }
 
   #failure(error: unknown): Answer {
-    const answer = this.#service.failure(error)
+    const answer = this.service.failure(error)
     if (answer) return answer
     throw error
-  }
-}
-
-class RoutedCall implements ServiceCall {
-  readonly path: string
-  readonly query: string
-  params: Readonly<Record<string, string>> = {}
-  rest = ''
-  identity = ''
-  #settings: ServiceCall['settings'] | undefined
-
-  constructor(
-    private readonly call: Call,
-    readonly body: Bytes,
-    private readonly location: Location,
-    private readonly vocabulary: Vocabulary,
-    readonly cause: number,
-  ) {
-    const { service, path, query } = location
-    this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
-    this.query = query
-  }
-
-  get method(): string {
-    return this.call.method
-  }
-
-  get region(): string | undefined {
-    return this.location.region
-  }
-
-  get base(): string {
-    return this.location.base
-  }
-
-  get headers(): Call['headers'] {
-    return this.call.headers
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.call.signal
-  }
-
-  get settings(): ServiceCall['settings'] {
-    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
-    return this.#settings
-  }
-
-  header(name: string): string | undefined {
-    for (const [key, value] of this.call.headers) if (key === name || key.toLowerCase() === name) return value
-    return undefined
   }
 }
 

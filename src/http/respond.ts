@@ -37,7 +37,7 @@ export class HttpError extends Error {
  */
 export class ConnectionBroken extends Error {
   constructor(
-    readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ECONNREFUSED' | 'ENOTFOUND',
+    readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ECONNREFUSED' | 'ENOTFOUND' | 'CERT_HAS_EXPIRED',
     message: string,
   ) {
     super(message)

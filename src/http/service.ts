@@ -1,3 +1,4 @@
+import type { FaultFacts, FaultOf } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Settings } from './vocabulary.js'
@@ -77,4 +78,21 @@ export interface Service<S = unknown> {
   methodNotAllowed(call: ServiceCall, allowed: readonly string[]): Answer
   /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
   failure(error: unknown): Answer | undefined
+  /** What faults need of the service; without it faults are answered in plain words. */
+  readonly faults?: ServiceFaults<S>
+}
+
+/** A fault that the service answers in its own words. */
+export type WordedFault =
+  | { readonly kind: 'status'; readonly status: number; readonly text: string }
+  | FaultOf<'rate-limited' | 'quota'>
+
+export interface ServiceFaults<S> {
+  answer(fault: WordedFault, call: ServiceCall, state: S): Answer
+  /** What rules may ask about a call beyond what every request has; computed when a rule asks. */
+  facts(call: ServiceCall, state: S): FaultFacts
+  /** Whether the call opens an event stream. */
+  opensStream?(call: ServiceCall): boolean
+  /** The service restarts: what is in flight is cut off. */
+  restart?(until: number, state: S): void
 }

@@ -5,6 +5,7 @@ import type { Vocabulary } from '../http/vocabulary.js'
 import { CallLimits } from './call-limits.js'
 import { userOf } from './credentials.js'
 import { deadLetterEndpoints } from './endpoints/dead-letters.js'
+import { queueFaults } from './endpoints/faults.js'
 import { flowControlEndpoints } from './endpoints/flow-control.js'
 import { logEndpoints } from './endpoints/log.js'
 import { messageEndpoints } from './endpoints/messages.js'
@@ -44,6 +45,7 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
   return {
     name: 'queue',
     state: { queue, vocabulary },
+    faults: queueFaults,
     endpoints: queueEndpoints,
     authorize(call) {
       const given = queryToken(call, vocabulary.queueTokenQuery) ?? bearerToken(call)

@@ -1,4 +1,5 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
+import { reasonPhrase } from '../kernel/reason-phrase.js'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -65,47 +66,8 @@ export interface WireReply {
   readonly never?: true
 }
 
-const reasonPhrases: Readonly<Record<number, string>> = {
-  300: 'Multiple Choices',
-  301: 'Moved Permanently',
-  302: 'Found',
-  303: 'See Other',
-  304: 'Not Modified',
-  307: 'Temporary Redirect',
-  308: 'Permanent Redirect',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  406: 'Not Acceptable',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  411: 'Length Required',
-  412: 'Precondition Failed',
-  413: 'Request Entity Too Large',
-  415: 'Unsupported Media Type',
-  418: "I'm a teapot",
-  422: 'Unprocessable Entity',
-  423: 'Locked',
-  425: 'Too Early',
-  428: 'Precondition Required',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  501: 'Not Implemented',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-  505: 'HTTP Version Not Supported',
-  507: 'Insufficient Storage',
-  508: 'Loop Detected',
-}
-
 /** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
 export function statusText(status: number): string {
-  const phrase = reasonPhrases[status]
+  const phrase = reasonPhrase(status)
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }

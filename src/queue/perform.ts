@@ -1,4 +1,5 @@
-import type { DeliveryFault, DuplicateFault, LatencyFault } from '../faults/fault.js'
+import type { DeliveryFault, DuplicateFault } from '../faults/fault.js'
+import { waitOf } from '../faults/latency.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Attempt } from './attempt.js'
@@ -129,18 +130,6 @@ function silence(context: DeliveryContext, forMs: number | undefined, note: stri
   const told = note === undefined ? {} : { note }
   if (forMs === undefined) return note === undefined ? noAnswer : { ...noAnswer, ...told }
   return context.task.sleep(forMs).then(() => ({ ...broken(networkErrors.closed), ...told }))
-}
-
-/** Milliseconds of a latency, drawn where it leaves room. */
-export function waitOf(fault: LatencyFault, draw: (below: number) => number): number {
-  if ('minMs' in fault) return between(fault.minMs, fault.maxMs, draw)
-  const { waitMs, jitterMs = 0 } = fault
-  return jitterMs === 0 ? waitMs : between(Math.max(0, waitMs - jitterMs), waitMs + jitterMs, draw)
-}
-
-function between(least: number, most: number, draw: (below: number) => number): number {
-  const room = Math.floor(most - least)
-  return room === 0 ? least : least + draw(Math.min(room + 1, 0x1_0000_0000))
 }
 
 function truncatedReply(given: WireReply, afterBytes: number): WireReply {

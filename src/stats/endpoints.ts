@@ -65,6 +65,11 @@ export function statsService(statistics: Statistics, options: StatsServiceOption
     notFound: () => refuse(refusals.notFound()),
     methodNotAllowed: (_, allowed) => refuse(refusals.wrongMethod(allowed)),
     failure: (error) => (error instanceof HttpError ? refuse(error) : undefined),
+    faults: {
+      answer: (fault) =>
+        refuse(fault.kind === 'status' ? new HttpError(fault.status, fault.text) : new HttpError(429, fault.kind)),
+      facts: () => ({}),
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FaultSource } from '../faults/fault.js'
 import { bearerToken, queryToken } from '../http/auth.js'
 import { binary, empty, jsonText } from '../http/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
@@ -8,23 +9,31 @@ import { corsHeaders, errorAnswer, errorItem, syncToken } from './answers.js'
 import { base64, json, plain, type StringForm } from './encoding/json.js'
 import { resp2, resp2Error } from './encoding/resp2.js'
 import { replyError, unauthorized } from './errors.js'
+import { executeStruck, storeFaults } from './fault-endpoints.js'
 import type { Journal } from './journal.js'
 import { refusedCount, refusedSize, refusedStorage, sizeOfReply, sizeOfWords } from './limits.js'
 import { transactionOverhead } from './meter.js'
 import { type Reply, ReplyError } from './reply.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
+import { StaleReads } from './stale-reads.js'
 import type { Store } from './store.js'
 import { subscriptionEndpoints } from './subscription-endpoints.js'
 
 /** The store behind its REST interface. */
 export class StoreFront {
   readonly store: Store
+  readonly staleReads: StaleReads | undefined
 
   constructor(
     readonly journal: Journal,
     readonly clock: Clock & { letOutsideContinue(): void },
+    readonly faults?: FaultSource | undefined,
   ) {
     this.store = journal.store
+    if (faults === undefined) return
+    const staleReads = new StaleReads(journal.store)
+    this.staleReads = staleReads
+    faults.watch('stale-read', (rules) => (rules > 0 ? staleReads.begin() : staleReads.end()))
   }
 
   /** Runs one row for a request, within the limits of the plan. */
@@ -33,7 +42,10 @@ export class StoreFront {
     const received = sizeOfWords(argv)
     const refusal = refusedSize(received, store) ?? refusedCount(1, store) ?? refusedStorage(argv, store)
     if (refusal !== undefined) throw refusal
-    const reply = this.journal.execute(argv, user, via, call.cause)
+    const reply =
+      this.faults?.armed['store.command'] === undefined
+        ? this.journal.execute(argv, user, via, call.cause)
+        : executeStruck(this, argv, user, via, call)
     const sent = sizeOfReply(reply)
     store.meter.countBytes(received, sent)
     const refusedReply = refusedSize(sent, store)
@@ -72,11 +84,12 @@ const endpoints: readonly Endpoint<StoreFront>[] = [
   },
 ]
 
-export function storeService(journal: Journal, clock: StoreFront['clock']): Service<StoreFront> {
+export function storeService(journal: Journal, clock: StoreFront['clock'], faults?: FaultSource): Service<StoreFront> {
   const { store } = journal
   return {
     name: 'store',
-    state: new StoreFront(journal, clock),
+    state: new StoreFront(journal, clock, faults),
+    faults: storeFaults,
     endpoints,
     authorize(call) {
       const token = queryToken(call, '_token') ?? bearerToken(call)

@@ -8,6 +8,8 @@ import type { Store } from './store.js'
 export class Journal {
   /** `seq` of the request that is being served. */
   #cause: number | undefined
+  /** `seq` of the last command in the log. */
+  last = 0
 
   constructor(
     readonly store: Store,
@@ -30,17 +32,34 @@ export class Journal {
       const entry = new Executed(argv, user.name, via, cause)
       entry.reply = reply
       this.traffic.adopt(entry)
+      this.last = entry.seq
       return reply
     } catch (error) {
       if (error instanceof ReplyError) {
         const entry = new Executed(argv, user.name, via, cause)
         entry.error = error.message
         this.traffic.adopt(entry)
+        this.last = entry.seq
       }
       throw error
     } finally {
       this.#cause = undefined
     }
+  }
+
+  /** Writes down a command that was not run as it stands: a fault decided its end. */
+  note(
+    argv: readonly Bytes[],
+    user: User,
+    via: CommandEntry['via'],
+    cause: number,
+    end: { readonly reply: Reply } | { readonly error: string },
+  ): void {
+    const entry = new Executed(argv, user.name, via, cause)
+    if ('error' in end) entry.error = end.error
+    else entry.reply = end.reply
+    this.traffic.adopt(entry)
+    this.last = entry.seq
   }
 }
 

@@ -1,3 +1,4 @@
+import { terminated } from '../http/broken-bodies.js'
 import { dataFrame, type EventStream, eventStream } from '../http/event-stream.js'
 import type { Answer, Endpoint, ServiceCall } from '../http/service.js'
 import type { Bytes } from '../kernel/bytes.js'
@@ -9,6 +10,7 @@ import { noCommandPermission, replyError, wrongArity } from './errors.js'
 import type { Message, Subscriber } from './pubsub.js'
 import { ReplyError } from './reply.js'
 import { decodePercent } from './request.js'
+import { type EventOutlet, struckEvent } from './struck-event-endpoints.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
 
@@ -87,15 +89,20 @@ function opened(call: ServiceCall, front: StoreFront, feed: Feed, names: readonl
 /** Comments that readers skip, so that nobody between takes the connection for dead. */
 const keepAliveEvery = 15_000
 
-class StreamReader implements Subscriber {
+class StreamReader implements Subscriber, EventOutlet {
   readonly isWelcome: () => boolean
   hasEnded = false
+  readonly #call: ServiceCall
+  readonly #front: StoreFront
   readonly #stream: EventStream
   readonly #clock: StoreFront['clock']
   #timer: Timer | undefined
 
-  constructor(call: ServiceCall, { store, clock }: StoreFront, isWelcome: () => boolean) {
+  constructor(call: ServiceCall, front: StoreFront, isWelcome: () => boolean) {
+    const { store, clock } = front
     this.isWelcome = isWelcome
+    this.#call = call
+    this.#front = front
     this.#clock = clock
     this.#stream = eventStream({
       signal: call.signal,
@@ -113,8 +120,19 @@ class StreamReader implements Subscriber {
   }
 
   receive(message: Message): void {
-    this.#stream.sendFrame(frameOf(message))
+    if (this.#front.faults?.armed['stream.event'] !== undefined) struckEvent(this, message, this.#call, this.#front)
+    else this.pass(frameOf(message))
+  }
+
+  pass(frame: Uint8Array): void {
+    if (this.hasEnded) return
+    this.#stream.sendFrame(frame)
     // Whoever reads gets a turn before time moves on.
+    this.#clock.letOutsideContinue()
+  }
+
+  breakOff(): void {
+    this.#stream.fail(terminated())
     this.#clock.letOutsideContinue()
   }
 

@@ -84,22 +84,22 @@ const parts: readonly Part[] = [
   {
     name: 'http',
     files: /^src\/http\//,
-    may: ['kernel', 'policy', 'types of fault values'],
+    may: ['kernel', 'policy', 'fault values'],
     packages: ['rou3'],
   },
   // What goes wrong, as plain data: rules, the scripts of destinations and the services share these values.
-  { name: 'fault values', files: /^src\/faults\/(?:fault|constructors)\.ts$/, may: ['kernel'], packages: [] },
+  { name: 'fault values', files: /^src\/faults\/(?:fault|constructors|latency)\.ts$/, may: ['kernel'], packages: [] },
   // The only files that know a domain and the protocol; `answers` is what the store's endpoints share.
   {
     name: 'endpoints',
     files: /^src\/(?:store\/answers|(?:store|queue|stats)\/(?:[\w-]+-)?endpoints(?:\/[\w-]+)?)\.ts$/,
-    may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats', 'types of fault values'],
+    may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats', 'fault values'],
     packages: ['valibot'],
   },
   {
     name: 'store',
     files: /^src\/store\//,
-    may: ['kernel', 'policy', 'types of fault values'],
+    may: ['kernel', 'policy', 'fault values'],
     packages: ['valibot'],
   },
   {

@@ -67,7 +67,7 @@ export function settingsIn(call: ServiceCall, { vocabulary }: QueueApi): RawSett
 }
 
 /** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
-function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<string, string>; rest: string } {
+export function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<string, string>; rest: string } {
   const own = new Map<string, string>()
   if (query === '') return { own, rest: '' }
   const rest: string[] = []

@@ -1,0 +1,91 @@
+import { toArray } from '../kernel/bytes.js'
+import type { Task } from '../kernel/clock.js'
+import { ConnectionBroken } from './respond.js'
+import type { Answer } from './service.js'
+
+// Bodies that come slowly, in part or never. All are streams, so that every adapter carries them as its tool would:
+// `fetch` rejects while it reads, a server cuts the socket.
+
+/** Chunks of a slow body at most. */
+const mostChunks = 50
+
+/** The body comes in even portions of virtual time. */
+export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
+  const bytes = bytesOf(answer)
+  if (bytes === undefined || bytes.length === 0) return answer
+  const chunks = Math.min(mostChunks, bytes.length)
+  const total = (bytes.length / bytesPerSecond) * 1000
+  return streamed(answer, bytes.length, task, async (controller, body, signal) => {
+    let slept = 0
+    for (let count = 1; count <= chunks && !signal.aborted; count++) {
+      const until = Math.round((total * count) / chunks)
+      await body.sleep(until - slept, signal)
+      slept = until
+      if (signal.aborted) return
+      controller.enqueue(
+        bytes.slice(Math.floor((bytes.length * (count - 1)) / chunks), Math.floor((bytes.length * count) / chunks)),
+      )
+    }
+    if (!signal.aborted) controller.close()
+  })
+}
+
+/** The headers are there, the body never comes; after a while the connection breaks. */
+export function silentBody(answer: Answer, task: Task, forMs: number): Answer {
+  const length = bytesOf(answer)?.length
+  return streamed(answer, length, task, async (controller, body, signal) => {
+    await body.sleep(forMs, signal)
+    if (!signal.aborted) controller.error(terminated())
+  })
+}
+
+/** Breaks off within the body. What a client asks for is there, and no more. */
+export function cutBody(answer: Answer, afterBytes: number): Answer {
+  const bytes = bytesOf(answer)
+  if (bytes === undefined || bytes.length <= afterBytes) return answer
+  const part = bytes.slice(0, afterBytes)
+  let sent = part.length === 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      // Only when it is asked for more: an error would take back what nobody has read yet.
+      pull(controller) {
+        if (sent) controller.error(terminated())
+        else controller.enqueue(part)
+        sent = true
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+  )
+  return { ...answer, headers: withLength(answer, bytes.length), body }
+}
+
+/** As `fetch` words it; adapters that need no words cut the connection. */
+export function terminated(): TypeError {
+  return new TypeError('terminated', { cause: new ConnectionBroken('ECONNRESET', 'other side closed') })
+}
+
+type Emit = (controller: ReadableStreamDefaultController<Uint8Array>, task: Task, signal: AbortSignal) => Promise<void>
+
+/** Work that goes on after the request was answered: its caller waits for it as for the request itself. */
+function streamed(answer: Answer, length: number | undefined, task: Task, emit: Emit): Answer {
+  if (answer.body === null) return answer
+  const abort = new AbortController()
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      void task.beside!('request: the body of its answer', (beside) => emit(controller, beside, abort.signal))
+    },
+    cancel() {
+      abort.abort()
+    },
+  })
+  return { ...answer, headers: length === undefined ? answer.headers : withLength(answer, length), body }
+}
+
+function bytesOf({ body }: Answer): Uint8Array | undefined {
+  return typeof body === 'string' ? toArray(body) : undefined
+}
+
+/** The whole length is promised: what is missing can be seen. */
+function withLength({ headers }: Answer, length: number): Answer['headers'] {
+  return [...headers.filter(([name]) => name.toLowerCase() !== 'content-length'), ['content-length', String(length)]]
+}

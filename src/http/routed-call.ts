@@ -1,0 +1,71 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Location } from './address.js'
+import type { Call, ServiceCall } from './service.js'
+import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
+
+/** A call that was located; the router adds what the pattern of its endpoint says. */
+export class RoutedCall implements ServiceCall {
+  readonly path: string
+  readonly query: string
+  params: Readonly<Record<string, string>> = {}
+  rest = ''
+  identity = ''
+  #settings: ServiceCall['settings'] | undefined
+
+  constructor(
+    private readonly call: Call,
+    readonly body: Bytes,
+    private readonly location: Location,
+    private readonly vocabulary: Vocabulary,
+    readonly cause: number,
+  ) {
+    const { service, path, query } = location
+    this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
+    this.query = query
+  }
+
+  /** The same call without its token. */
+  withoutToken(): RoutedCall {
+    const headers = this.call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
+    const call: Call = { method: this.call.method, url: this.call.url, headers, body: () => this.body }
+    return new RoutedCall(call, this.body, { ...this.location, query: '' }, this.vocabulary, this.cause)
+  }
+
+  get service(): Location['service'] {
+    return this.location.service
+  }
+
+  get url(): string {
+    return this.call.url
+  }
+
+  get method(): string {
+    return this.call.method
+  }
+
+  get region(): string | undefined {
+    return this.location.region
+  }
+
+  get base(): string {
+    return this.location.base
+  }
+
+  get headers(): Call['headers'] {
+    return this.call.headers
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.call.signal
+  }
+
+  get settings(): ServiceCall['settings'] {
+    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
+    return this.#settings
+  }
+
+  header(name: string): string | undefined {
+    for (const [key, value] of this.call.headers) if (key === name || key.toLowerCase() === name) return value
+    return undefined
+  }
+}

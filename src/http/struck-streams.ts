@@ -1,0 +1,83 @@
+import type { VirtualClock } from '../kernel/clock.js'
+import { terminated } from './broken-bodies.js'
+import type { Answer } from './service.js'
+
+// Event streams that break off or fall silent. A chunk of the stream is one event. Comments, and the first events that
+// confirm what was asked for, do not count.
+
+const notCounted = /^(?::|data: (?:p?subscribe,|"OK"\n))/
+
+function counts(chunk: Uint8Array): boolean {
+  return !notCounted.test(String.fromCharCode(...chunk.subarray(0, 20)))
+}
+
+type Body = ReadableStream<Uint8Array>
+
+/** Passes so many events on, then breaks off. */
+export function cutEvents(answer: Answer, afterEvents: number): Answer {
+  return through(answer, (source) => {
+    const reader = source.getReader()
+    let events = 0
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (events >= afterEvents) {
+            controller.error(terminated())
+            return reader.cancel()
+          }
+          const { done, value } = await reader.read()
+          if (done) return controller.close()
+          if (counts(value)) events++
+          controller.enqueue(value)
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      unhurried,
+    )
+  })
+}
+
+/** Passes so many events on, then none for a while, or for ever; what was sent meanwhile follows. */
+export function stalledEvents(
+  answer: Answer,
+  afterEvents: number,
+  forMs: number | undefined,
+  clock: VirtualClock,
+): Answer {
+  return through(answer, (source) => {
+    const reader = source.getReader()
+    let events = 0
+    let silence: Promise<void> | undefined
+    const fallSilent = (): Promise<void> =>
+      new Promise((resolve) => {
+        if (forMs === undefined) return
+        clock.schedule(clock.now() + forMs, 'silence of an event stream', () => {
+          resolve()
+          clock.letOutsideContinue()
+        })
+      })
+    // The silence begins with the event, not with the next look at the stream.
+    if (afterEvents === 0) silence = fallSilent()
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (events >= afterEvents) await silence
+          const { done, value } = await reader.read()
+          if (done) return controller.close()
+          if (counts(value) && ++events === afterEvents) silence = fallSilent()
+          controller.enqueue(value)
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      unhurried,
+    )
+  })
+}
+
+/** Nothing is taken from the source before somebody reads. */
+const unhurried = { highWaterMark: 0 }
+
+function through(answer: Answer, wrap: (source: Body) => Body): Answer {
+  const { body } = answer
+  return body === null || typeof body === 'string' ? answer : { ...answer, body: wrap(body) }
+}

@@ -1,0 +1,152 @@
+import type { FaultFacts } from '../faults/fault.js'
+import { ConnectionBroken, empty } from '../http/respond.js'
+import type { ServiceCall, ServiceFaults } from '../http/service.js'
+import type { Bytes } from '../kernel/bytes.js'
+import type { CommandEntry } from '../kernel/traffic.js'
+import type { User } from './access.js'
+import { errorAnswer } from './answers.js'
+import type { StoreFront } from './endpoints.js'
+import { monthlyLimit } from './errors.js'
+import { type Reply, ReplyError } from './reply.js'
+import { type Argv, argvOfJson, argvOfPath, decodePercent, rowsOfJson } from './request.js'
+import type { Store } from './store.js'
+
+// What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
+
+/** Commands a month of the free plan. [store.md 10] */
+const freePlan = 500_000
+
+export const storeFaults: ServiceFaults<StoreFront> = {
+  answer(fault, call, { store }) {
+    if (fault.kind === 'quota') return errorAnswer(quotaError(store), 400, call)
+    if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
+    return empty(429)
+  },
+  facts: (call, { store }) => requestFacts(call, store),
+  opensStream: (call) => streamPath.test(call.path),
+}
+
+const streamPath = /^\/(monitor|subscribe|psubscribe)(?:\/|$)/
+
+function quotaError({ options }: Store): ReplyError {
+  return monthlyLimit(freePlan, freePlan, options.docs)
+}
+
+/** A request that cannot be read names no command: it is refused when it is served. */
+function requestFacts(call: ServiceCall, store: Store): FaultFacts {
+  const stream = streamPath.exec(call.path)
+  try {
+    if (stream) {
+      const channels = call.path.split('/').slice(2)
+      return { commands: [stream[1]!.toUpperCase()], keys: channels.map(decodePercent) }
+    }
+    const rows = rowsOf(call)
+    return { commands: rows.map(nameOf), keys: rows.flatMap((argv) => keysOf(argv, store)) }
+  } catch (error) {
+    if (error instanceof ReplyError) return {}
+    throw error
+  }
+}
+
+function rowsOf(call: ServiceCall): readonly Argv[] {
+  if (call.path === '/pipeline' || call.path === '/multi-exec') return rowsOfJson(call.body)
+  if (call.path === '/') return [argvOfJson(call.body)]
+  return [argvOfPath(call.path, call.query, call.body)]
+}
+
+function nameOf(argv: Argv): string {
+  return (argv[0] ?? '').toUpperCase()
+}
+
+function keysOf(argv: Argv, store: Store): readonly Bytes[] {
+  try {
+    return store.lookup(argv).keysOf(argv)
+  } catch (error) {
+    if (error instanceof ReplyError) return []
+    throw error
+  }
+}
+
+class CommandFacts implements FaultFacts {
+  readonly api = 'store'
+  readonly #argv: Argv
+  readonly #call: ServiceCall
+  readonly #store: Store
+
+  constructor(argv: Argv, call: ServiceCall, store: Store) {
+    this.#argv = argv
+    this.#call = call
+    this.#store = store
+  }
+
+  get commands(): readonly string[] {
+    return [nameOf(this.#argv)]
+  }
+
+  get keys(): readonly Bytes[] {
+    return keysOf(this.#argv, this.#store)
+  }
+
+  get reads(): boolean {
+    return this.#store.commands.find(this.#argv)?.writes === false && this.keys.length > 0
+  }
+
+  get endpoint(): string {
+    return this.#call.path
+  }
+
+  get method(): string {
+    return this.#call.method
+  }
+
+  header(name: string): string | undefined {
+    return this.#call.header(name)
+  }
+}
+
+/** Runs a command that rules may strike. All faults of commands answer, so there is one at most. */
+export function executeStruck(
+  front: StoreFront,
+  argv: Argv,
+  user: User,
+  via: CommandEntry['via'],
+  call: ServiceCall,
+): Reply {
+  const { journal, store, staleReads } = front
+  const [strike] = front.faults?.ask('store.command', new CommandFacts(argv, call, store)) ?? []
+  const run = (): Reply => journal.execute(argv, user, via, call.cause)
+  if (strike === undefined) return run()
+  const { fault, phase } = strike
+  const target = nameOf(argv)
+  switch (fault.kind) {
+    case 'reply':
+    case 'quota': {
+      const error = fault.kind === 'quota' ? quotaError(store) : new ReplyError(fault.error)
+      if (phase === 'after') run()
+      else journal.note(argv, user, via, call.cause, { error: error.message })
+      strike.log(journal.last, target)
+      throw error
+    }
+    case 'stale-read': {
+      const stale = staleReads?.read(argv, user, fault.versions)
+      if (stale === undefined) {
+        const reply = run()
+        strike.log(journal.last, target, 'its keys have not changed so often: answered as they are')
+        return reply
+      }
+      journal.note(argv, user, via, call.cause, stale)
+      strike.log(journal.last, target)
+      return stale.reply
+    }
+    case 'reset':
+    case 'lost-ack':
+      if (phase === 'after') run()
+      strike.log(phase === 'after' ? journal.last : call.cause, target)
+      throw new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
+    default: {
+      const reply = run()
+      strike.log(journal.last, target)
+      return reply
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { User } from './access.js'
+import type { Value } from './database.js'
+import { type PortableValue, portableValue, storedValue } from './portable.js'
+import type { Reply } from './reply.js'
+import type { Store } from './store.js'
+
+/** What a key was; `undefined` where it was not there. */
+type Version = { readonly value: PortableValue; readonly expiresAt: number | undefined } | undefined
+
+const mostVersions = 1000
+
+/**
+ * What the keys were before their latest changes, for reads that are answered from the past. Kept only while somebody
+ * asks for it, from then on.
+ */
+export class StaleReads {
+  readonly #store: Store
+  readonly #present = new Map<Bytes, Version>()
+  /** The latest first. */
+  readonly #past = new Map<Bytes, Version[]>()
+  readonly #changed = new Set<Bytes>()
+  #stop: (() => void) | undefined
+  #paused = false
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  begin(): void {
+    if (this.#stop !== undefined) return
+    this.#store.db.entries.forEach(({ value, expiresAt }, key) => {
+      this.#present.set(key, { value: portableValue(value), expiresAt })
+    })
+    this.#stop = this.#store.listen({
+      keyspace: (eventClass, _event, key) => {
+        if (!this.#paused && eventClass !== 'n' && eventClass !== 'm') this.#changed.add(key)
+      },
+      executed: () => this.#catchUp(),
+    })
+  }
+
+  end(): void {
+    this.#stop?.()
+    this.#stop = undefined
+    for (const memory of [this.#present, this.#past, this.#changed]) memory.clear()
+  }
+
+  /** Runs a reading command over what its keys were; `undefined` when none of them has changed so often. */
+  read(argv: readonly Bytes[], user: User, versions: number): { readonly reply: Reply } | undefined {
+    this.#catchUp()
+    const keys = this.#store.check(argv, user).keysOf(argv)
+    const old = [...new Set(keys)].filter((key) => (this.#past.get(key)?.length ?? 0) >= versions)
+    if (old.length === 0) return undefined
+    this.#paused = true
+    const restore = old.map((key) => this.#putBack(key, this.#past.get(key)![versions - 1]))
+    try {
+      return { reply: this.#store.executeInside(argv, user) }
+    } finally {
+      for (const undo of restore) undo()
+      this.#paused = false
+    }
+  }
+
+  /** @returns what puts the present back in its place */
+  #putBack(key: Bytes, version: Version): () => void {
+    const { db } = this.#store
+    const entry = db.find(key)
+    const present = entry && { value: entry.value, expiresAt: entry.expiresAt }
+    if (version === undefined) db.delete(key)
+    else {
+      db.set(key, storedValue(version.value))
+      // It answers as it did then, although its time may be over.
+      const { expiresAt } = version
+      db.setDeadline(key, expiresAt !== undefined && expiresAt > this.#store.options.now() ? expiresAt : undefined)
+    }
+    return () => {
+      if (present === undefined) {
+        db.delete(key)
+        return
+      }
+      db.set(key, present.value as Value)
+      db.setDeadline(key, present.expiresAt)
+    }
+  }
+
+  #catchUp(): void {
+    if (this.#changed.size === 0) return
+    for (const key of this.#changed) {
+      const past = this.#past.get(key) ?? []
+      past.unshift(this.#present.get(key))
+      if (past.length > mostVersions) past.pop()
+      this.#past.set(key, past)
+      const entry = this.#store.db.find(key)
+      this.#present.set(key, entry && { value: portableValue(entry.value), expiresAt: entry.expiresAt })
+    }
+    this.#changed.clear()
+  }
+}

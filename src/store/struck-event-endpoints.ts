@@ -1,0 +1,84 @@
+import type { FaultFacts, Strike } from '../faults/fault.js'
+import { waitOf } from '../faults/latency.js'
+import { dataFrame } from '../http/event-stream.js'
+import type { ServiceCall } from '../http/service.js'
+import type { Bytes } from '../kernel/bytes.js'
+import { formatDuration } from '../kernel/duration.js'
+import type { StoreFront } from './endpoints.js'
+import type { Message } from './pubsub.js'
+
+// What faults do to one event on its way into one stream.
+
+/** The writing end of a stream. */
+export interface EventOutlet {
+  pass(frame: Uint8Array): void
+  breakOff(): void
+}
+
+export function struckEvent(outlet: EventOutlet, message: Message, call: ServiceCall, front: StoreFront): void {
+  if (isConfirmation(message)) {
+    outlet.pass(dataFrame(message.line))
+    return
+  }
+  const strikes = front.faults?.ask('stream.event', new EventFacts(message, call)) ?? []
+  let line = message.line
+  let wait = 0
+  let copies = 1
+  let last: Strike | undefined
+  for (const strike of strikes) {
+    const { fault } = strike
+    const record = strike.log(call.cause === 0 ? undefined : call.cause, channelOf(message))
+    if (fault.kind === 'latency') {
+      const own = waitOf(fault, (below) => strike.draw(below))
+      record.effect = `takes ${formatDuration(own)} more`
+      wait += own
+    } else if (fault.kind === 'corrupt-json') line = `${line.slice(0, -1)}<` as Bytes
+    else if (fault.kind === 'duplicate') copies += fault.copies ?? 1
+    else last = strike
+  }
+  const send = (): void => {
+    if (last?.fault.kind === 'drop') return
+    if (last?.fault.kind === 'reset') {
+      if (last.phase === 'after') outlet.pass(dataFrame(line))
+      outlet.breakOff()
+      return
+    }
+    for (let count = 0; count < copies; count++) outlet.pass(dataFrame(line))
+  }
+  if (wait === 0) send()
+  else front.clock.schedule(front.clock.now() + wait, 'event that a fault holds up', send)
+}
+
+/** `message,channel,payload`; a line of the monitor has no channel. */
+function channelOf({ line }: Message): Bytes {
+  const [kind, first, second] = line.split(',', 3)
+  return ((kind === 'message' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
+}
+
+/** That a subscription stands is part of opening the stream. */
+function isConfirmation({ line }: Message): boolean {
+  return line === '"OK"' || line.startsWith('subscribe,') || line.startsWith('psubscribe,')
+}
+
+class EventFacts implements FaultFacts {
+  readonly api = 'store'
+  readonly #message: Message
+  readonly #call: ServiceCall
+
+  constructor(message: Message, call: ServiceCall) {
+    this.#message = message
+    this.#call = call
+  }
+
+  get endpoint(): string {
+    return this.#call.path
+  }
+
+  get keys(): readonly Bytes[] {
+    return [channelOf(this.#message)]
+  }
+
+  header(name: string): string | undefined {
+    return this.#call.header(name)
+  }
+}

@@ -1,0 +1,457 @@
+import {
+  badCertificate,
+  contentType,
+  corruptJson,
+  createSandbox,
+  duplicate,
+  type Fault,
+  type FaultRule,
+  halfOpen,
+  hang,
+  lateAnswer,
+  latency,
+  lostAck,
+  ok,
+  outage,
+  quota,
+  rateLimited,
+  refused,
+  reset,
+  restart,
+  revokedToken,
+  type Sandbox,
+  slowBody,
+  status,
+  truncate,
+  unresolved,
+} from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+const start = Date.parse('2030-01-01T00:00:00Z')
+
+function world(...rules: FaultRule[]) {
+  const sandbox = createSandbox({ warn: () => {} })
+  sandbox.faults.add(rules)
+  const command = (...words: string[]): Promise<Response> =>
+    sandbox.fetch(`${sandbox.addresses.store}/`, {
+      method: 'POST',
+      body: JSON.stringify(words),
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+  const publish = (to = 'https://shop.test/orders', headers: Record<string, string> = {}): Promise<Response> =>
+    sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${to}`, {
+      method: 'POST',
+      body: 'x',
+      headers: { authorization: `Bearer ${sandbox.tokens.queue}`, ...headers },
+    })
+  const usage = (): Promise<Response> => {
+    const { mgmtUser, mgmtKey } = sandbox.tokens
+    return sandbox.fetch(`${sandbox.addresses.mgmt}/v2/queue/stats/u`, {
+      headers: { authorization: `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}` },
+    })
+  }
+  const faults = (): string[] => sandbox.traffic.of('fault').map(({ fault, effect }) => `${fault}: ${effect}`)
+  return { sandbox, command, publish, usage, faults }
+}
+
+const onStore = (fault: Fault, more: Partial<FaultRule> = {}): FaultRule => ({ on: 'store.request', fault, ...more })
+/** The answer, or the error that fetch rejects with, at the time at which it comes. */
+async function outcome(sandbox: Sandbox, asked: Promise<Response>): Promise<unknown[]> {
+  const told = asked.then(
+    async (answer) => {
+      const at = sandbox.clock.now()
+      return answer.text().then(
+        (body) => [at - start, answer.status, body, sandbox.clock.now() - start],
+        (error) => [at - start, answer.status, error, sandbox.clock.now() - start],
+      )
+    },
+    (error) => [sandbox.clock.now() - start, error],
+  )
+  await sandbox.clock.drain()
+  return told
+}
+const networkError = (code: string) =>
+  expect.objectContaining({ name: 'TypeError', message: 'fetch failed', cause: expect.objectContaining({ code }) })
+
+describe('before the work', () => {
+  test('a status, in the words of each service', async () => {
+    const { command, publish, usage, sandbox } = world({
+      on: ['store.request', 'queue.request', 'stats.request'],
+      fault: status(503),
+    })
+    const answers = await Promise.all([command('SET', 'a', '1'), publish(), usage()])
+    expect(answers.map((answer) => answer.status)).toEqual([503, 503, 503])
+    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([
+      { error: 'service unavailable' },
+      { error: 'service unavailable' },
+      { error: 'service unavailable', code: '503', message: 'service unavailable' },
+    ])
+    expect(sandbox.store.get('a')).toBeNull()
+    expect(sandbox.queue.messages).toEqual([])
+  })
+
+  test('a status with headers and body of its own', async () => {
+    const { command } = world(onStore(status(418, { headers: { 'X-Own': ['a', 'b'] }, body: { tea: true } })))
+    const answer = await command('GET', 'a')
+    expect([
+      answer.status,
+      answer.headers.get('x-own'),
+      answer.headers.get('content-type'),
+      await answer.json(),
+    ]).toEqual([418, 'a, b', 'application/json', { tea: true }])
+  })
+
+  test.each<[Fault, string]>([
+    [reset(), 'ECONNRESET'],
+    [refused(), 'ECONNREFUSED'],
+    [unresolved(), 'ENOTFOUND'],
+    [badCertificate(), 'CERT_HAS_EXPIRED'],
+    [outage(), 'ECONNREFUSED'],
+  ])('%j: no connection, and nothing is done', async (fault, code) => {
+    const { command, sandbox } = world(onStore(fault))
+    await expect(command('SET', 'a', '1')).rejects.toEqual(networkError(code))
+    expect(sandbox.store.get('a')).toBeNull()
+    expect(sandbox.traffic.of('request')[0]!.answer).toMatchObject({ status: 0 })
+  })
+
+  test('latency, fixed', async () => {
+    const { command, sandbox, faults } = world(onStore(latency('300ms')))
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([300, 200, '{"result":1}', 300])
+    expect(faults()).toEqual(['latency: takes 300ms more'])
+  })
+
+  test('latency within a range, by the seed: the same again, and not always the same', async () => {
+    const times = async (): Promise<number[]> => {
+      const { command, sandbox } = world(onStore(latency({ min: 100, max: 200 })), onStore(latency(1000, 50)))
+      const waits: number[] = []
+      for (let count = 0; count < 20; count++) {
+        const before = sandbox.clock.now()
+        await outcome(sandbox, command('INCR', 'a'))
+        waits.push(sandbox.clock.now() - before)
+      }
+      return waits
+    }
+    const waits = await times()
+    expect(await times()).toEqual(waits)
+    expect(new Set(waits).size).toBeGreaterThan(5)
+    for (const wait of waits) expect(wait >= 1050 && wait <= 1250).toBe(true)
+  })
+
+  test('hang: for a while, or until a client would give up', async () => {
+    const a = world(onStore(hang('10s')))
+    expect(await outcome(a.sandbox, a.command('SET', 'a', '1'))).toEqual([10_000, networkError('ECONNRESET')])
+    const b = world(onStore(hang()))
+    expect(await outcome(b.sandbox, b.command('SET', 'a', '1'))).toEqual([300_000, networkError('ETIMEDOUT')])
+    expect([a.sandbox.store.get('a'), b.sandbox.store.get('a')]).toEqual([null, null])
+    expect(b.faults()).toEqual(['hang: no answer for 5m, then given up'])
+  })
+
+  test('a client that gives up ends the wait', async () => {
+    const { sandbox } = world(onStore(hang()))
+    const client = new AbortController()
+    sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
+    const asked = sandbox.fetch(`${sandbox.addresses.store}/ping`, { signal: client.signal })
+    const refusal = expect(asked).rejects.toMatchObject({ name: 'AbortError' })
+    await sandbox.clock.drain()
+    await refusal
+    expect(sandbox.clock.now() - start).toBe(2000)
+  })
+
+  test('a revoked token, in the words of each service', async () => {
+    const { command, publish, usage } = world({
+      on: ['store.request', 'queue.request', 'stats.request'],
+      fault: revokedToken(),
+    })
+    const answers = await Promise.all([command('PING'), publish(), usage()])
+    const plain = createSandbox()
+    const without = await Promise.all([
+      plain.fetch(`${plain.addresses.store}/ping`),
+      plain.fetch(`${plain.addresses.queue}/v2/publish/https://shop.test/`, { method: 'POST' }),
+      plain.fetch(`${plain.addresses.mgmt}/v2/queue/stats/u`),
+    ])
+    expect(answers.map(({ status: code }) => code)).toEqual([401, 401, 401])
+    for (const [index, answer] of answers.entries()) expect(await answer.text()).toBe(await without[index]!.text())
+  })
+
+  test('quota, in the words of each service', async () => {
+    const { command, publish } = world({ on: ['store.request', 'queue.request'], fault: quota() })
+    const [store, queue] = await Promise.all([command('PING'), publish()])
+    expect([store.status, (await store.json()).error]).toEqual([
+      400,
+      expect.stringMatching(/^ERR max requests limit exceeded\. Limit: 500000, Usage: 500000\./),
+    ])
+    expect([queue.status, (await queue.json()).error]).toEqual([
+      412,
+      expect.stringMatching(/^quota \w+ exceeded, current limit: \d+$/),
+    ])
+  })
+
+  test.each<[Parameters<typeof rateLimited>, Record<string, string>]>([
+    [
+      ['daily'],
+      { 'ratelimit-limit': '1', 'ratelimit-remaining': '0', 'ratelimit-reset': String(start / 1000 + 86_400) },
+    ],
+    [
+      ['burst', '2s'],
+      { 'burst-ratelimit-remaining': '0', 'burst-ratelimit-reset': String(start / 1000 + 2), 'retry-after': '2' },
+    ],
+    [
+      ['chat', '90s', 'date'],
+      {
+        'x-ratelimit-reset-tokens': '90s',
+        'x-ratelimit-remaining-requests': '0',
+        'retry-after': 'Tue, 01 Jan 2030 00:01:30 GMT',
+      },
+    ],
+  ])('rate-limited %j: 429 with the headers by which clients tell the limits apart', async (args, headers) => {
+    const { publish } = world({ on: 'queue.request', fault: rateLimited(...args) })
+    const answer = await publish()
+    expect(answer.status).toBe(429)
+    expect(Object.fromEntries(answer.headers)).toMatchObject(headers)
+  })
+
+  test('an outage of one region leaves the other alone', async () => {
+    const { sandbox } = world({ on: 'queue.request', fault: outage({ region: 'us-east-1', status: 502 }) })
+    const ask = async (base: string): Promise<number> =>
+      (await sandbox.fetch(`${base}/v2/keys`, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } })).status
+    const { regions } = sandbox.addresses
+    expect([await ask(regions['us-east-1']), await ask(regions['eu-central-1'])]).toEqual([502, 200])
+  })
+})
+
+describe('after the work', () => {
+  test.each<[string, FaultRule]>([
+    ['lost-ack', onStore(lostAck())],
+    ['reset after', onStore(reset(), { phase: 'after' })],
+  ])('%s: it is done, the answer is lost', async (_, rule) => {
+    const { command, sandbox } = world(rule)
+    await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
+    expect(sandbox.store.get('a')).toBe('1')
+  })
+
+  test('a status instead of the answer', async () => {
+    const { command, sandbox } = world(onStore(status(502), { phase: 'after' }))
+    expect((await command('INCR', 'a')).status).toBe(502)
+    expect(sandbox.store.get('a')).toBe('1')
+  })
+
+  test('hang after', async () => {
+    const { command, sandbox } = world(onStore(hang('1s'), { phase: 'after' }))
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([1000, networkError('ECONNRESET')])
+    expect(sandbox.store.get('a')).toBe('1')
+  })
+
+  test('a late answer: done at once, answered later', async () => {
+    const { command, sandbox } = world(onStore(lateAnswer('20s')))
+    const asked = command('INCR', 'a')
+    expect(sandbox.store.get('a')).toBe('1')
+    expect(await outcome(sandbox, asked)).toEqual([20_000, 200, '{"result":1}', 20_000])
+  })
+
+  test('half-open: headers at once, then nothing, then the end', async () => {
+    const { command, sandbox } = world(onStore(halfOpen('5s')))
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([
+      0,
+      200,
+      expect.objectContaining({ name: 'TypeError', message: 'terminated' }),
+      5000,
+    ])
+    expect(sandbox.store.get('a')).toBe('1')
+  })
+
+  test('truncated: so many bytes can be read, then it breaks', async () => {
+    const { command, sandbox, faults } = world(onStore(truncate(8)))
+    const answer = await command('INCR', 'a')
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '12'])
+    const reader = answer.body!.getReader()
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe('{"result')
+    await expect(reader.read()).rejects.toThrow('terminated')
+    expect(sandbox.store.get('a')).toBe('1')
+    expect(faults()).toEqual(['truncate: the work is done, the body breaks off after 8 bytes'])
+  })
+
+  test('truncated beyond its end it is whole, and the log says so', async () => {
+    const { command, faults } = world(onStore(truncate(12)))
+    expect(await (await command('INCR', 'a')).text()).toBe('{"result":1}')
+    expect(faults()).toEqual(['truncate: the body has 12 bytes only, nothing is cut'])
+  })
+
+  test('corrupt JSON: whole and wrong', async () => {
+    const { command } = world(onStore(corruptJson()))
+    const answer = await command('INCR', 'a')
+    expect(answer.status).toBe(200)
+    await expect(answer.json()).rejects.toThrow(SyntaxError)
+  })
+
+  test('a slow body: headers at once, the body at so many bytes a second', async () => {
+    const { command, sandbox } = world(onStore(slowBody(10)))
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([0, 200, '{"result":1}', 1200])
+  })
+
+  test('another content type', async () => {
+    const { command } = world(onStore(contentType('text/html')))
+    const answer = await command('INCR', 'a')
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/html', '{"result":1}'])
+  })
+
+  test('twice, and the client sees the first answer', async () => {
+    const { command, sandbox } = world(onStore(duplicate({ copies: 2, after: '1s' })))
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([2000, 200, '{"result":1}', 2000])
+    expect(sandbox.store.get('a')).toBe('3')
+  })
+
+  test('a restart: the connection breaks, and nobody is there for a while', async () => {
+    const { command, sandbox } = world(onStore(restart('10s'), { times: 1 }))
+    await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
+    expect(sandbox.store.get('a')).toBe('1')
+    await sandbox.clock.advance(9_999)
+    await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNREFUSED'))
+    await sandbox.clock.advance(1)
+    expect(await (await command('INCR', 'a')).text()).toBe('{"result":2}')
+  })
+})
+
+describe('several rules', () => {
+  test('shaping ones lie around what follows, in the order in which they were added', async () => {
+    const { command, sandbox, faults } = world(
+      onStore(latency(100)),
+      onStore(contentType('text/plain')),
+      onStore(latency(50), { phase: 'after' }),
+      onStore(status(503)),
+    )
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([150, 503, '{"error":"service unavailable"}', 150])
+    expect(faults().map((text) => text.split(':')[0])).toEqual(['latency', 'content-type', 'latency', 'status'])
+  })
+
+  test('the first that answers ends the question: later ones are not even counted', async () => {
+    const { command, sandbox } = world(
+      onStore(ok(), { times: 1 }),
+      onStore(status(500), { times: 1 }),
+      onStore(status(501)),
+    )
+    expect([(await command('PING')).status, (await command('PING')).status, (await command('PING')).status]).toEqual([
+      200, 500, 501,
+    ])
+    expect(sandbox.faults.list().map(({ matched, struck }) => [matched, struck])).toEqual([
+      [3, 1],
+      [2, 1],
+      [1, 1],
+    ])
+  })
+})
+
+describe('what rules match', () => {
+  test.each<[string, FaultRule['match'], boolean]>([
+    ['the api', { api: 'store' }, true],
+    ['another api', { api: 'queue' }, false],
+    ['the command, any case', { command: 'set' }, true],
+    ['another command', { command: 'GET' }, false],
+    ['a key', { key: 'user:1' }, true],
+    ['a pattern of keys', { key: 'user:[0-9]' }, true],
+    ['another key', { key: 'user:2' }, false],
+    ['the endpoint', { endpoint: '/' }, true],
+    ['another endpoint', { endpoint: '/pipe*' }, false],
+    ['the method', { method: 'post' }, true],
+    ['the url', { url: 'https://store.test/' }, true],
+    ['a pattern of urls', { url: 'https://*.test/*' }, true],
+    ['a header', { header: { Authorization: 'Bearer *' } }, true],
+    ['another header', { header: { authorization: 'Basic *' } }, false],
+    ['everything at once', { api: 'store', command: 'SET', key: 'user:*', method: 'POST' }, true],
+    ['all but one', { api: 'store', command: 'SET', key: 'order:*' }, false],
+  ])('store.request: %s', async (_, match, strikes) => {
+    const { command } = world(onStore(status(503), { match }))
+    expect((await command('SET', 'user:1', 'Ada')).status).toBe(strikes ? 503 : 200)
+  })
+
+  test('a row of a pipeline', async () => {
+    const { sandbox } = world(onStore(status(503), { match: { command: 'INCR', key: 'b' } }))
+    const send = async (rows: string[][]): Promise<number> =>
+      (
+        await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, {
+          method: 'POST',
+          body: JSON.stringify(rows),
+          headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+        })
+      ).status
+    expect(
+      await send([
+        ['GET', 'a'],
+        ['INCR', 'b'],
+      ]),
+    ).toBe(503)
+    expect(
+      await send([
+        ['GET', 'a'],
+        ['INCR', 'c'],
+      ]),
+    ).toBe(200)
+  })
+
+  test.each<[string, FaultRule['match'], boolean]>([
+    ['the destination', { url: 'https://shop.test/orders' }, true],
+    ['the destination as a pattern', { url: 'https://shop.test/*' }, true],
+    ['another destination', { url: 'https://other.test/*' }, false],
+    ['the endpoint', { endpoint: '/v2/publish/*' }, true],
+    ['a label', { label: 'b' }, true],
+    ['another label', { label: 'c' }, false],
+    ['a flow-control key', { flowControlKey: 'k' }, true],
+    ['the region', { region: 'eu-central-1' }, true],
+    ['another region', { region: 'us-east-1' }, false],
+  ])('queue.request: %s', async (_, match, strikes) => {
+    const { publish } = world({ on: 'queue.request', match: match!, fault: status(503) })
+    const headers = {
+      'Service-Label': 'a,b',
+      'Service-Flow-Control-Key': 'k',
+      'Service-Flow-Control-Value': 'parallelism=1',
+    }
+    expect((await publish(undefined, headers)).status).toBe(strikes ? 503 : 200)
+  })
+
+  test('the tenant: the name of the sandbox', async () => {
+    for (const [name, code] of [
+      ['a', 503],
+      ['b', 200],
+    ] as const) {
+      const sandbox = createSandbox({ name })
+      sandbox.faults.add({ on: 'store.request', match: { tenant: 'a' }, fault: status(503) })
+      const { status: given } = await sandbox.fetch(`${sandbox.addresses.store}/ping`, {
+        headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+      })
+      expect(given).toBe(code)
+    }
+  })
+})
+
+test('a handler that asks a slow store in its own delivery gets on', async () => {
+  const { sandbox } = world(onStore(latency('2s')))
+  const at: number[] = []
+  sandbox.destinations.on('https://shop.test/*', async () => {
+    const answer = await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    at.push(sandbox.clock.now() - start)
+    return new Response(await answer.text())
+  })
+  sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0 })
+  await sandbox.clock.drain()
+  expect(at).toEqual([2000])
+  expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({ status: 200, at: start + 2000 })
+})
+
+test('a handler that waits for a slow body meets the time-out of its delivery', async () => {
+  const { sandbox } = world(onStore(slowBody(1)))
+  sandbox.destinations.on('https://shop.test/*', async () => {
+    const answer = await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    return new Response(await answer.text())
+  })
+  sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 0, timeout: '5s' })
+  await sandbox.clock.drain()
+  expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({
+    status: 0,
+    error: 'context deadline exceeded',
+    at: start + 5000,
+  })
+  expect(sandbox.traffic.of('attempt')[0]!.outcome!.note).toBe('the handler answered 200 7 s after the time-out')
+})
