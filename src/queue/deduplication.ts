@@ -2,6 +2,13 @@ import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { sha256Bytes } from '../kernel/digest.js'
 import type { PublishSettings } from './publish.js'
 
+/** What a key stands for, until its window is over. */
+export interface Remembered<T> {
+  readonly key: string
+  readonly first: T
+  readonly until: number
+}
+
 /** Which messages count as published already, and which schedules as created. [queue.md 2.4] */
 export class Deduplication<T> {
   readonly #window: number
@@ -20,6 +27,17 @@ export class Deduplication<T> {
   remember(key: string, first: T, now: number): void {
     this.#remembered.delete(key)
     this.#remembered.set(key, { first, until: now + this.#window })
+  }
+
+  /** Everything whose window is open, earliest end first. */
+  remembered(now: number): readonly Remembered<T>[] {
+    this.#forget(now)
+    return [...this.#remembered].map(([key, { first, until }]) => ({ key, first, until }))
+  }
+
+  /** Puts back what was remembered, earliest end first. */
+  restore(key: string, first: T, until: number): void {
+    this.#remembered.set(key, { first, until })
   }
 
   #forget(now: number): void {

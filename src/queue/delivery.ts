@@ -11,7 +11,7 @@ import type { Destinations } from './destinations.js'
 import { FlowControl } from './flow-control.js'
 import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
-import { MessageLog, messageFields } from './log.js'
+import { type LogDetail, MessageLog, messageFields } from './log.js'
 import { type Carrier, type Draft, Message, type MessageState } from './message.js'
 import { notingIn } from './noted.js'
 import { Published } from './published.js'
@@ -46,6 +46,13 @@ export interface RestoredMessage {
   readonly due: number
   readonly retried: number
   readonly wait?: RetryWait | undefined
+}
+
+/** A line of the log of a dump. */
+export interface RestoredLogEntry extends LogDetail {
+  readonly message: string
+  readonly state: MessageState
+  readonly time: number
 }
 
 const notWaitedFor = { background: 'meanwhile' } as const
@@ -135,19 +142,21 @@ export class Courier implements Carrier {
   }
 
   /**
-   * Puts back a message of a dump, oldest first and callbacks behind what they report on. The log begins with what is
-   * known of it now; the traffic log keeps silent, because nothing happened.
+   * Puts back a message of a dump, oldest first and callbacks behind what they report on. The traffic log keeps silent,
+   * because nothing happened.
+   * @param logged whether `restored` will bring its past; else its log begins with what is known of it now
    */
-  restore(draft: Draft, past: RestoredMessage): Message {
+  restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
     const { settings, source } = draft
     const now = this.#options.clock.now()
     const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this)
-    const wasRunning = past.state === 'ACTIVE' || past.state === 'ERROR'
+    const wasRunning = isRunning(past)
     message.retried = past.retried
     message.due = wasRunning ? now : past.due
     message.wait = past.wait
     message.cancelRequested = past.state === 'CANCEL_REQUESTED'
-    this.log.write(message, wasRunning ? (past.retried === 0 ? 'CREATED' : 'RETRY') : past.state, now)
+    if (logged) message.state = past.state
+    else this.log.write(message, wasRunning ? waitingState(past) : past.state, now)
     this.byId.set(message.id, message)
     this.#loaded = true
     if (message.ended) return message
@@ -164,8 +173,20 @@ export class Courier implements Carrier {
     return message
   }
 
-  /** All messages of a dump are back: the queues go on. */
-  restored(): void {
+  /** All messages of a dump are back: the log tells what was, oldest first, and the queues go on. */
+  restored(log: readonly RestoredLogEntry[]): void {
+    for (const { message: id, state, time, ...detail } of log) {
+      const message = this.byId.get(id)
+      if (message === undefined) continue
+      const { state: now } = message
+      this.log.write(message, state, time, detail)
+      message.state = now
+    }
+    const now = this.#options.clock.now()
+    for (const message of this.byId.values()) {
+      // Its call ended with the world that made it.
+      if (isRunning(message)) this.log.write(message, waitingState(message), now)
+    }
     const lanes = new Set<Lane>()
     for (const message of this.byId.values()) {
       const lane = message.settings.queue === undefined ? undefined : this.#options.laneOf(message.settings.queue)
@@ -506,6 +527,15 @@ export class Courier implements Carrier {
   #forget(message: Message): void {
     if (message.ended) this.byId.delete(message.id)
   }
+}
+
+function isRunning({ state }: { readonly state: MessageState }): boolean {
+  return state === 'ACTIVE' || state === 'ERROR'
+}
+
+/** What a message that was being delivered is after a restart. */
+function waitingState({ retried }: { readonly retried: number }): MessageState {
+  return retried === 0 ? 'CREATED' : 'RETRY'
 }
 
 function waitingReason(message: Message): string {

@@ -193,7 +193,7 @@ export class Queue {
     }
   }
 
-  /** Everything as plain JSON, but for the log and the memory of duplicates. */
+  /** Everything as plain JSON. */
   dump(): QueueDump {
     return dumpOf(this)
   }
@@ -214,6 +214,12 @@ export class Queue {
       throw error
     }
     stop(before)
+  }
+
+  /** What counts as published, and what as scheduled already. */
+  get duplicates(): { readonly messages: Deduplication<Message>; readonly schedules: Deduplication<Schedule> } {
+    const { published, scheduled } = this.#holdings
+    return { messages: published, schedules: scheduled }
   }
 
   get urlGroups(): UrlGroups {

@@ -64,6 +64,13 @@ export class SigningKeys implements SigningKeyPair {
     return this.#former
   }
 
+  /** Puts keys back as they were once. */
+  replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
+    this.#current = current
+    this.#next = next
+    this.#former = [...former]
+  }
+
   /** The next key becomes the current one, a fresh one the next. */
   rotate(): SigningKeyPair {
     this.#former.unshift(this.#current)

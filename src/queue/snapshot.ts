@@ -1,11 +1,15 @@
 import * as v from 'valibot'
+import type { Bytes } from '../kernel/bytes.js'
 import { iso } from '../kernel/clock.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { MessageKind } from '../kernel/traffic.js'
 import type { DeadLetter } from './dead-letters.js'
+import type { Remembered } from './deduplication.js'
+import type { RestoredLogEntry } from './delivery.js'
 import { Refusal } from './errors.js'
 import type { FlowKey } from './flow-control.js'
 import { canonicalName } from './headers.js'
+import type { LogEntry } from './log.js'
 import type { Message, MessageState } from './message.js'
 import {
   type PortableHeaders,
@@ -19,8 +23,7 @@ import type { Lane } from './queues.js'
 import type { Schedule, ScheduleDraft } from './schedules.js'
 import type { UrlGroup } from './url-groups.js'
 
-// The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: the log, the memory of
-// duplicates, and which calls are under way.
+// The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
 
 export interface DumpedEndpoint {
   readonly url: string
@@ -112,6 +115,31 @@ export interface DumpedDeadLetter {
   readonly error?: string | undefined
 }
 
+/** A line of the log: a message entered a state. */
+export interface DumpedLogEntry {
+  /** Id of the message. */
+  readonly message: string
+  readonly state: MessageState
+  readonly time: number
+  readonly nextDeliveryTime?: number | undefined
+  readonly error?: string | undefined
+  readonly response?:
+    | {
+        readonly status: number
+        readonly headers: readonly (readonly [name: string, value: string])[]
+        readonly body: PortableString
+      }
+    | undefined
+}
+
+/** What the next publish or schedule of the same key is taken for, until its window is over. */
+export interface DumpedDuplicate {
+  readonly of: 'message' | 'schedule'
+  readonly key: PortableString
+  readonly id: string
+  readonly until: number
+}
+
 /** Everything in the queue as JSON. Survives `JSON.stringify` and back, whatever the bytes. */
 export interface QueueDump {
   readonly format: 'stuntdouble/queue'
@@ -122,6 +150,11 @@ export interface QueueDump {
   readonly schedules: readonly DumpedSchedule[]
   readonly messages: readonly DumpedMessage[]
   readonly deadLetters: readonly DumpedDeadLetter[]
+  /** Oldest first. Without it the log begins with where each message stands. */
+  readonly log?: readonly DumpedLogEntry[] | undefined
+  readonly duplicates?: readonly DumpedDuplicate[] | undefined
+  /** Without them the keys stay as they are. */
+  readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
 }
 
 export function dumpOf(queue: Queue): QueueDump {
@@ -139,8 +172,39 @@ export function dumpOf(queue: Queue): QueueDump {
     schedules: queue.schedules.list().map(dumpedSchedule),
     messages: [...messages].sort((a, b) => a.seq - b.seq).map(dumpedMessage),
     deadLetters: letters.map(dumpedLetter),
+    log: queue.log.select({}, queue.now()).items.map(dumpedLogEntry),
+    duplicates: [
+      ...queue.duplicates.messages.remembered(queue.now()).map(dumpedDuplicate('message')),
+      ...queue.duplicates.schedules.remembered(queue.now()).map(dumpedDuplicate('schedule')),
+    ],
+    keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
   }
 }
+
+function dumpedLogEntry({ message, state, time, detail }: LogEntry): DumpedLogEntry {
+  const { nextDeliveryTime, error, response } = detail ?? {}
+  return present({
+    message: message.id,
+    state,
+    time,
+    nextDeliveryTime,
+    error,
+    response: response && {
+      status: response.status,
+      headers: response.headers.map(([name, value]) => [name, value] as const),
+      body: portableString(response.body),
+    },
+  })
+}
+
+const dumpedDuplicate =
+  (of: DumpedDuplicate['of']) =>
+  ({ key, first, until }: Remembered<{ readonly id: string }>): DumpedDuplicate => ({
+    of,
+    key: portableString(key as Bytes),
+    id: first.id,
+    until,
+  })
 
 function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentType }: UrlGroup): DumpedGroup {
   return {
@@ -331,6 +395,24 @@ const dumpSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   schedules: v.array(dumpedRows.schedules),
   messages: v.array(dumpedRows.messages),
   deadLetters: v.array(dumpedRows.deadLetters),
+  log: v.optional(
+    v.array(
+      v.object({
+        message: v.string(),
+        state: v.picklist(states),
+        time,
+        nextDeliveryTime: v.optional(time),
+        error: v.optional(v.string()),
+        response: v.optional(
+          v.object({ status: count, headers: v.array(v.tuple([v.string(), v.string()])), body: portable }),
+        ),
+      }),
+    ),
+  ),
+  duplicates: v.optional(
+    v.array(v.object({ of: v.picklist(['message', 'schedule']), key: portable, id: v.string(), until: time })),
+  ),
+  keys: v.optional(v.object({ current: v.string(), next: v.string(), former: v.array(v.string()) })),
 })
 
 /** Fills an empty queue. Throws TypeError for what is no dump, or does not fit together. */
@@ -347,9 +429,22 @@ export function loadInto(queue: Queue, given: QueueDump): void {
   for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
   for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
   for (const key of dump.flowControlKeys) loadKey(queue, key)
-  loadMessages(queue, dump.messages)
+  loadMessages(queue, dump)
   for (const schedule of dump.schedules) within(`schedule ${schedule.id}`, () => loadSchedule(queue, schedule))
   for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
+  loadDuplicates(queue, dump.duplicates ?? [])
+  if (dump.keys !== undefined) queue.keys.replace(dump.keys)
+}
+
+function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
+  const { messages, schedules } = queue.duplicates
+  for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
+    const message = of === 'message' ? queue.courier.byId.get(id) : undefined
+    const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
+    // One that is gone from the log is forgotten a little early.
+    if (message !== undefined) messages.restore(bytesOf(key), message, until)
+    if (schedule !== undefined) schedules.restore(bytesOf(key), schedule, until)
+  }
 }
 
 /** What the queue would refuse is no dump: the sentence names the part. */
@@ -393,8 +488,9 @@ function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
   })
 }
 
-function loadMessages(queue: Queue, messages: readonly DumpedMessage[]): void {
+function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
   const { courier } = queue
+  const logged = new Set(log.map(({ message }) => message))
   for (const dumped of messages.toSorted((a, b) => a.createdAt - b.createdAt)) {
     const { id, url, source: sourceId } = dumped
     checkPast(queue, `message ${id}`, 'was created', dumped.createdAt)
@@ -407,10 +503,22 @@ function loadMessages(queue: Queue, messages: readonly DumpedMessage[]): void {
       const settings = queue.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
       const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
-      courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped)
+      courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
     })
   }
-  courier.restored()
+  courier.restored(log.toSorted((a, b) => a.time - b.time).map(restoredLogEntry))
+}
+
+function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {
+  const { message, state, time, nextDeliveryTime, error, response } = dumped
+  return {
+    message,
+    state,
+    time,
+    ...(nextDeliveryTime !== undefined && { nextDeliveryTime }),
+    ...(error !== undefined && { error }),
+    ...(response !== undefined && { response: { ...response, body: bytesOf(response.body) } }),
+  }
 }
 
 function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {

@@ -53,6 +53,28 @@ describe('a queue as JSON', () => {
     expect(copied(other.queue.dump())).toEqual(dump)
   })
 
+  test('the log, the memory of duplicates and the signing keys survive', async () => {
+    const { queue, clock, destinations, send } = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
+    const logOf = async (of: { send: World['send'] }) => (await of.send('GET', '/v2/logs')).json
+    destinations.script(shop, [status(503, { body: 'down' })])
+    queue.publish({ to: shop, body: 'once', deduplicationId: 'a' })
+    queue.publish({ to: 'https://shop.test/same', body: 'same', contentBasedDeduplication: true, delay: '1h' })
+    await clock.advance('1m')
+    queue.keys.rotate()
+    const other = world({ startAt: '2030-01-01T09:01:00Z', seed: 4 })
+    other.queue.load(copied(queue.dump()))
+    expect(await logOf(other)).toEqual(await logOf({ send }))
+    expect([other.queue.keys.pair(), other.queue.keys.former]).toEqual([queue.keys.pair(), queue.keys.former])
+    const again = { to: shop, body: 'other', deduplicationId: 'a' }
+    const before = other.queue.messages.length
+    other.queue.publish(again)
+    other.queue.publish({ to: 'https://shop.test/same', body: 'same', contentBasedDeduplication: true })
+    expect(other.queue.messages).toHaveLength(before)
+    await other.clock.advance('10m')
+    other.queue.publish(again)
+    expect(other.queue.messages.map(({ url }) => url)).toContain(shop)
+  })
+
   test('every option survives, those of callbacks too', () => {
     const values: Record<string, string> = {
       method: 'PUT',
