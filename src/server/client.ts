@@ -13,6 +13,7 @@ import type { DirectStore, PlainReply, Word } from '../store/direct.js'
 import type { Spend } from '../store/meter.js'
 import { ReplyError } from '../store/reply.js'
 import type { StoreDifference, StoreDump } from '../store/snapshot.js'
+import { RemoteStatistics } from './remote-stats.js'
 import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
 import { bytesOfWire, replyOfWire, type WireReply, wireWord } from './wire-value.js'
 
@@ -113,6 +114,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly store: RemoteStore
   readonly queue: RemoteQueue
   readonly destinations: RemoteDestinations
+  readonly stats: RemoteStatistics
   readonly #wire: ControlWire
   #facts: TenantFacts
 
@@ -125,6 +127,7 @@ export class RemoteSandbox implements AsyncDisposable {
     this.store = new RemoteStore(wire, refresh)
     this.queue = new RemoteQueue(wire, refresh)
     this.destinations = new RemoteDestinations(wire)
+    this.stats = new RemoteStatistics(wire)
   }
 
   get addresses(): Addresses {

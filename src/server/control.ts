@@ -10,6 +10,7 @@ import type { Order } from './order.js'
 import { clockOrders } from './orders/clock.js'
 import { destinationOrders } from './orders/destinations.js'
 import { queueOrders } from './orders/queue.js'
+import { statsOrders } from './orders/stats.js'
 import { storeOrders } from './orders/store.js'
 import { trafficOrders } from './orders/traffic.js'
 import { worldOrders } from './orders/world.js'
@@ -30,6 +31,7 @@ export const orders: readonly Order[] = [
   ...storeOrders,
   ...queueOrders,
   ...destinationOrders,
+  ...statsOrders,
   ...trafficOrders,
 ]
 

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSandbox, type Sandbox, spikeAt, steady } from '../../src/index.js'
+import { connect, type RemoteSandbox } from '../../src/server/client.js'
+import { type RunningServer, startServer } from '../../src/server/server.js'
+
+const world = { seed: 7, startAt: '2030-01-15T12:00:00Z' } as const
+
+let server: RunningServer | undefined
+
+const kinds: [string, () => Promise<Sandbox | RemoteSandbox>][] = [
+  ['in process', async () => createSandbox(world)],
+  [
+    'behind a server',
+    async () => {
+      server = await startServer({ port: 0, clock: 'manual', ...world })
+      return connect(server.origin, { tenant: 'w1' })
+    },
+  ],
+]
+
+describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
+  let sandbox: Sandbox | RemoteSandbox
+
+  beforeEach(async () => {
+    sandbox = await open()
+  })
+  afterEach(async () => {
+    await sandbox[Symbol.asyncDispose]()
+    await server?.close()
+    server = undefined
+  })
+
+  const statusOf = async (path: string): Promise<number> => {
+    const { addresses, tokens } = sandbox
+    const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+    const authorization = `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}`
+    return (await send(addresses.mgmt + path, { headers: { authorization } })).status
+  }
+
+  test('an index is told, set and forgotten', async () => {
+    const index = sandbox.stats.search('a/b c')
+    await index.script([steady({ queries: 10, vectors: 3 }, { jitter: 0 }), spikeAt('-1h', 2)], { vectorSize: 8 })
+    await index.set({ monthly_cost: 0.5 })
+    expect(await index.report('3h')).toMatchObject({
+      daily_query_count: 12 * 600 + 100,
+      current_vector_count: 3,
+      storage_usage: 24,
+      monthly_cost: 0.5,
+    })
+    expect((await index.report('30d')).query_throughput).toHaveLength(240)
+    expect((await index.report()).query_throughput.at(-2)).toEqual({ x: '2030-01-15 11:59:00.000 +0000 UTC', y: 10 })
+    expect(await statusOf('/v2/search/a%2Fb%20c/stats')).toBe(200)
+    await index.clear()
+    expect(await statusOf('/v2/search/a%2Fb%20c/stats')).toBe(404)
+  })
+
+  test('the queue is told beside its traffic', async () => {
+    const { clock, destinations, queue, stats } = sandbox
+    await stats.queue.script([steady({ delivered: 5 })], { messageSize: 2 })
+    await destinations.answer('https://shop.test/orders', 200)
+    await queue.publish({ to: 'https://shop.test/orders', body: 'abc' })
+    await clock.advance('1m')
+    const { daily_used, daily_bandwidth_used } = await stats.queue.report()
+    expect([daily_used.at(-2)?.y, daily_bandwidth_used.at(-2)?.y]).toEqual([6, 13])
+    await stats.queue.set({ total_monthly_billing: 5.806 })
+    expect((await stats.queue.report('7d')).total_monthly_billing).toBe(5.806)
+    await stats.queue.clear()
+    expect((await stats.queue.report()).total_monthly_billing).toBe(0.00001)
+  })
+
+  test('ids are forbidden until all is cleared', async () => {
+    const id = '0c0e0f10-0000-4000-8000-000000000001'
+    await sandbox.stats.forbid(id)
+    expect(await statusOf(`/v2/search/${id}/stats`)).toBe(403)
+    await sandbox.stats.clear()
+    expect(await statusOf(`/v2/search/${id}/stats`)).toBe(200)
+  })
+
+  test('mistakes are told in the same words', async () => {
+    const { stats } = sandbox
+    await expect((async () => stats.queue.report('2h' as '1h'))()).rejects.toThrow(
+      'There is no period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
+    )
+    await expect((async () => stats.queue.set({ requests: 3 } as never))()).rejects.toThrow('knows no field "requests"')
+    await expect((async () => stats.search('x').script([steady({ delivered: 3 })] as never))()).rejects.toThrow(
+      'It knows queries, updates, reranks, vectors, growth, pending.',
+    )
+  })
+})
