@@ -1,11 +1,12 @@
 import { type Bytes, toArray } from '../kernel/bytes.js'
 import { Heap, type Ranked } from '../kernel/heap.js'
 import { replyError } from './errors.js'
-import { type KeyEntry, KeyTable, type Value } from './key-table.js'
+import { type Kept, KeyEntry, type Value } from './key-entry.js'
+import { OrderedTable } from './values/ordered-table.js'
 import { RawString } from './values/raw-string.js'
 import type { Container, ValueType } from './values/value.js'
 
-export type { KeyEntry, Value } from './key-table.js'
+export type { Value } from './key-entry.js'
 
 /** Event classes of keyspace notifications: `g` generic, `$` string, `l` list, `s` set, `h` hash, `z` sorted set, `t` stream, `x` expired, `n` new key, `m` miss, `d` module (JSON). */
 export type EventClass = 'g' | '$' | 'l' | 's' | 'h' | 'z' | 't' | 'x' | 'n' | 'm' | 'd'
@@ -21,19 +22,21 @@ interface Deadline extends Ranked {
 export type ContainerClass<T extends Container> = new () => T
 
 /**
- * The key space: one table, one kind of entry. Commands look keys up themselves, because real commands differ in
- * whether they parse or look up first; the lookup throws WRONGTYPE.
+ * The key space: one table of values. Commands look keys up themselves, because real commands differ in whether they
+ * parse or look up first; the lookup throws WRONGTYPE.
  */
 export class Database {
-  readonly #entries = new KeyTable()
+  readonly #entries = new OrderedTable<Kept>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
+  /** The second in which every value that has no entry was last used. */
+  #begun = 0
   /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
   readonly #touchedKeys: Bytes[] = []
-  readonly #touched: KeyEntry[] = []
+  readonly #touched: Container[] = []
   #touchedCount = 0
   /** Those of them that the running command made itself: one left empty never was there. */
-  #made = new Set<KeyEntry>()
+  #made = new Set<Container>()
   /** The last time that was asked for, in milliseconds and in seconds: time stands still during most commands. */
   #secondsOf = 0
   #secondsThen = 0
@@ -45,56 +48,52 @@ export class Database {
     readonly notify: Notify,
   ) {}
 
-  /** The live entry of a key. Looking does not count as using. */
-  find(key: Bytes): KeyEntry | undefined {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) {
-      this.missed?.add(key)
-      return undefined
-    }
-    if (entry.expiresAt !== undefined && entry.expiresAt <= this.now()) {
-      this.#expire(key)
-      this.missed?.add(key)
-      return undefined
-    }
-    return entry.kind === 'expires in parts' ? this.#withoutExpiredParts(key, entry) : entry
+  /** The live value of a key. Looking does not count as using. */
+  value(key: Bytes): Value | undefined {
+    const kept = this.#entries.get(key)
+    if (kept instanceof KeyEntry) return this.#isLive(key, kept) ? kept.value : undefined
+    if (kept === undefined) this.missed?.add(key)
+    return kept
+  }
+
+  /** All that is known of a live key. Looking does not count as using. */
+  find(key: Bytes): Readonly<KeyEntry> | undefined {
+    const value = this.value(key)
+    return value === undefined ? undefined : this.#entryOf(key, value)
   }
 
   has(key: Bytes): boolean {
-    return this.find(key) !== undefined
+    return this.value(key) !== undefined
   }
 
   /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
   isLive(key: Bytes): boolean {
-    const entry = this.#entries.get(key)
-    return entry !== undefined && (entry.expiresAt === undefined || entry.expiresAt > this.now())
+    const kept = this.#entries.get(key)
+    return kept !== undefined && !(kept instanceof KeyEntry && hasExpired(kept, this.now()))
   }
 
   /** Counts as a use of the key. */
   touch(key: Bytes): void {
-    const entry = this.find(key)
-    if (entry !== undefined) entry.usedAt = this.#seconds()
+    this.#use(key)
   }
 
   /** The value of a string key; WRONGTYPE for any other kind. */
   string(key: Bytes): Bytes | undefined {
-    const entry = this.find(key)
-    if (entry === undefined) return undefined
-    entry.usedAt = this.#seconds()
-    if (entry.kind === 'text') return entry.value as Bytes
-    if (entry.value instanceof RawString) return entry.value.text
+    const value = this.#use(key)
+    if (typeof value === 'string' || value === undefined) return value
+    if (value instanceof RawString) return value.text
     throw replyError('wrongType')
   }
 
   /** Length of a string key, 0 when there is none; makes no text of a string that is written in place. */
   stringLength(key: Bytes): number {
-    const value = this.find(key)?.value
+    const value = this.value(key)
     return value instanceof RawString ? value.length : (this.string(key)?.length ?? 0)
   }
 
   /** The bytes of a string key, for reading; WRONGTYPE for any other kind. */
   array(key: Bytes): Uint8Array | undefined {
-    const value = this.find(key)?.value
+    const value = this.value(key)
     if (value instanceof RawString) return value.array
     const string = this.string(key)
     return string === undefined ? undefined : toArray(string)
@@ -105,16 +104,13 @@ export class Database {
   /** The same, an empty one when the key is free. */
   rawString(key: Bytes, missing: 'create'): RawString
   rawString(key: Bytes, missing?: 'create'): RawString | undefined {
-    const entry = this.find(key)
-    if (entry === undefined) {
-      if (missing === undefined) return undefined
-      const created = new RawString()
-      this.set(key, created)
-      return created
+    let value = this.#use(key)
+    if (value === undefined && missing === undefined) return undefined
+    if (value === undefined || typeof value === 'string') {
+      value = new RawString(value)
+      this.set(key, value, 'keep')
     }
-    entry.usedAt = this.#seconds()
-    if (typeof entry.value === 'string') entry.replace(new RawString(entry.value))
-    if (entry.value instanceof RawString) return entry.value
+    if (value instanceof RawString) return value
     throw replyError('wrongType')
   }
 
@@ -123,57 +119,56 @@ export class Database {
   /** The same, made when the key is free; left empty at the end of the command it vanishes again. */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing: 'create'): T
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing?: 'create'): T | undefined {
-    let entry = this.find(key)
-    if (entry === undefined) {
+    let value = this.#use(key)
+    if (value === undefined) {
       if (missing === undefined) return undefined
-      entry = this.#insert(key, new type())
-      this.#made.add(entry)
-    } else {
+      value = new type()
+      this.#insert(key, value)
+      this.#made.add(value)
       // Nobody extends a container, so this says the same as `instanceof` and does not have to search for it.
-      if (entry.value.constructor !== type) throw replyError('wrongType')
-      entry.usedAt = this.#seconds()
-    }
+    } else if (value.constructor !== type) throw replyError('wrongType')
     // Not pushed: arrays that are emptied by every command would give up their room each time.
     this.#touchedKeys[this.#touchedCount] = key
-    this.#touched[this.#touchedCount++] = entry
-    return entry.value as T
+    this.#touched[this.#touchedCount++] = value as T
+    return value as T
   }
 
   type(key: Bytes): ValueType | 'none' {
-    const value = this.find(key)?.value
+    const value = this.value(key)
     return value === undefined ? 'none' : typeof value === 'string' ? 'string' : value.type
   }
 
   /** Stores a value. The key's deadline goes, unless it is kept. */
   set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
-    const entry = this.find(key)
-    if (entry === undefined) {
-      this.#insert(key, value)
-      return
-    }
-    entry.replace(value)
-    entry.usedAt = this.#seconds()
-    if (deadline === 'drop') entry.expiresAt = undefined
-    this.#watchParts(key, entry)
+    const kept = this.#entries.get(key)
+    if (kept === undefined) this.#insert(key, value)
+    else if (kept instanceof KeyEntry || typeof value !== 'string' || this.#seconds() !== this.#begun) {
+      this.#replace(key, value, deadline)
+    } else this.#entries.set(key, value)
   }
 
   /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
   watchParts(key: Bytes): void {
-    const entry = this.#entries.get(key)
-    if (entry !== undefined) this.#watchParts(key, entry)
+    const kept = this.#entries.get(key)
+    if (kept !== undefined) this.#watchParts(key, kept instanceof KeyEntry ? kept.value : kept)
   }
 
   /** Removes a key without an event; returns whether it was there. */
   delete(key: Bytes): boolean {
-    return this.find(key) !== undefined && this.#entries.delete(key)
+    return this.value(key) !== undefined && this.#entries.delete(key)
   }
 
   /** Sets or, with `undefined`, removes the deadline of an existing key. */
   setDeadline(key: Bytes, at: number | undefined): void {
-    const entry = this.find(key)
-    if (entry === undefined) return
+    const value = this.value(key)
+    if (value === undefined) return
+    if (at === undefined) {
+      const kept = this.#entries.get(key)
+      if (kept instanceof KeyEntry) kept.expiresAt = undefined
+      return
+    }
+    const entry = this.#ownEntryOf(key, value)
     entry.expiresAt = at
-    if (at === undefined) return
     this.#pushDeadline(at, key, entry)
   }
 
@@ -211,7 +206,7 @@ export class Database {
     for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
       this.#deadlines.pop()
       // Looking is enough: what has expired goes.
-      if (this.#holds(next)) this.find(next.key)
+      if (this.#holds(next)) this.value(next.key)
     }
   }
 
@@ -221,12 +216,12 @@ export class Database {
     if (count === 0) return
     this.#touchedCount = 0
     for (let index = 0; index < count; index++) {
-      const entry = this.#touched[index]!
-      if (!(entry.value as Container).isEmpty) continue
+      const container = this.#touched[index]!
+      if (!container.isEmpty) continue
       const key = this.#touchedKeys[index]!
-      if (this.#entries.get(key) !== entry) continue
+      if (valueIn(this.#entries.get(key)) !== container) continue
       this.#entries.delete(key)
-      if (!this.#made.has(entry)) this.notify('g', 'del', key)
+      if (!this.#made.has(container)) this.notify('g', 'del', key)
     }
     if (this.#made.size > 0) this.#made.clear()
   }
@@ -240,16 +235,25 @@ export class Database {
   get expiring(): number {
     this.sweep()
     let count = 0
-    this.#entries.forEach((entry) => {
-      if (entry.expiresAt !== undefined) count++
+    this.#entries.forEach((kept) => {
+      if (kept instanceof KeyEntry && kept.expiresAt !== undefined) count++
     })
     return count
   }
 
-  /** The table of live entries, in order of insertion. */
-  get entries(): KeyTable {
+  /** The table of live keys, in order of insertion. */
+  get entries(): OrderedTable<unknown> {
     this.sweep()
     return this.#entries
+  }
+
+  /** Visits the live keys in order of insertion. */
+  forEach(visit: (value: Value, key: Bytes, expiresAt: number | undefined) => void): void {
+    this.sweep()
+    this.#entries.forEach((kept, key) => {
+      if (kept instanceof KeyEntry) visit(kept.value, key, kept.expiresAt)
+      else visit(kept, key, undefined)
+    })
   }
 
   clear(): void {
@@ -257,32 +261,75 @@ export class Database {
     this.#deadlines = new Heap()
   }
 
-  #insert(key: Bytes, value: Value): KeyEntry {
-    const entry = this.#entries.insert(key, value, this.#seconds())
-    this.#watchParts(key, entry)
+  #use(key: Bytes): Value | undefined {
+    const kept = this.#entries.get(key)
+    if (kept === undefined || kept instanceof KeyEntry || this.#seconds() !== this.#begun) return this.#useEntry(key)
+    return kept
+  }
+
+  /** The same for a key with an entry, and for one that needs an entry from now on, because time has moved. */
+  #useEntry(key: Bytes): Value | undefined {
+    const value = this.value(key)
+    if (value !== undefined) this.#ownEntryOf(key, value).usedAt = this.#seconds()
+    return value
+  }
+
+  #replace(key: Bytes, value: Value, deadline: 'drop' | 'keep'): void {
+    const old = this.#useEntry(key)
+    if (old === undefined) {
+      this.#insert(key, value)
+      return
+    }
+    const entry = this.#ownEntryOf(key, old)
+    entry.value = value
+    if (deadline === 'drop') entry.expiresAt = undefined
+    this.#watchParts(key, value)
+  }
+
+  /** The key must be free. */
+  #insert(key: Bytes, value: Value): void {
+    const now = this.#seconds()
+    if (this.#entries.size === 0) this.#begun = now
+    this.#entries.set(key, now === this.#begun ? value : new KeyEntry(value, now))
+    this.#watchParts(key, value)
     this.notify('n', 'new', key)
+  }
+
+  /** What is known of a key; its own entry only when it has one. */
+  #entryOf(key: Bytes, value: Value): KeyEntry {
+    const kept = this.#entries.get(key)
+    return kept instanceof KeyEntry ? kept : new KeyEntry(value, this.#begun)
+  }
+
+  /** The entry of a key, from now on if there was none. */
+  #ownEntryOf(key: Bytes, value: Value): KeyEntry {
+    const entry = this.#entryOf(key, value)
+    this.#entries.set(key, entry)
     return entry
   }
 
-  #watchParts(key: Bytes, entry: KeyEntry): void {
-    if (entry.kind === 'text') return
-    const at = partsExpireAt(entry)
-    entry.kind = at === undefined ? 'container' : 'expires in parts'
-    if (at !== undefined) this.#pushDeadline(at, key, entry)
+  #watchParts(key: Bytes, value: Value): void {
+    if (typeof value === 'string' || value.partsExpireAt === undefined) return
+    this.#pushDeadline(value.partsExpireAt, key, this.#ownEntryOf(key, value))
   }
 
-  #withoutExpiredParts(key: Bytes, entry: KeyEntry): KeyEntry | undefined {
-    const container = entry.value as Container
-    if (container.partsExpireAt !== undefined && container.partsExpireAt > this.now()) return entry
-    const expired = container.expireParts?.(this.now()) ?? 0
+  #isLive(key: Bytes, entry: KeyEntry): boolean {
+    if (hasExpired(entry, this.now())) {
+      this.#expire(key)
+      this.missed?.add(key)
+      return false
+    }
+    const { value } = entry
+    if (typeof value === 'string' || value.partsExpireAt === undefined || value.partsExpireAt > this.now()) return true
+    const expired = value.expireParts?.(this.now()) ?? 0
     if (expired > 0) this.notify('h', 'hexpired', key)
-    if (container.isEmpty) {
+    if (value.isEmpty) {
       this.#entries.delete(key)
       this.notify('g', 'del', key)
-      return undefined
+      return false
     }
-    this.#watchParts(key, entry)
-    return entry
+    this.#watchParts(key, value)
+    return true
   }
 
   #seconds(): number {
@@ -305,6 +352,14 @@ export class Database {
   }
 }
 
-function partsExpireAt({ kind, value }: KeyEntry): number | undefined {
-  return kind === 'text' ? undefined : (value as Container).partsExpireAt
+function hasExpired({ expiresAt }: KeyEntry, now: number): boolean {
+  return expiresAt !== undefined && expiresAt <= now
+}
+
+function partsExpireAt({ value }: KeyEntry): number | undefined {
+  return typeof value === 'string' ? undefined : value.partsExpireAt
+}
+
+function valueIn(kept: Kept | undefined): Value | undefined {
+  return kept instanceof KeyEntry ? kept.value : kept
 }

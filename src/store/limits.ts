@@ -79,6 +79,6 @@ function refusedWrite(
   if (maxRecordSize === undefined) return undefined
   const added = sizeOfWords(argv)
   const grows = (key: Bytes): boolean => db.type(key) !== 'string' || extending.has(command.name)
-  const size = (key: Bytes): number => (grows(key) && db.has(key) ? measure(db.find(key)!.value).bytes : 0)
+  const size = (key: Bytes): number => (grows(key) && db.has(key) ? measure(db.value(key)!).bytes : 0)
   return keys.some((key) => size(key) + added > maxRecordSize) ? recordTooLarge() : undefined
 }

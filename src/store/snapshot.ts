@@ -20,7 +20,7 @@ export interface StoreDifference {
 
 export function dumpOf(db: Database): StoreDump {
   const keys: DumpedKey[] = []
-  db.entries.forEach(({ value, expiresAt }, name) => {
+  db.forEach((value, name, expiresAt) => {
     const key = portableString(name)
     keys.push({ key, ...(expiresAt !== undefined && { expiresAt }), ...portableValue(value) })
   })

@@ -29,7 +29,7 @@ export class StaleReads {
 
   begin(): void {
     if (this.#stop !== undefined) return
-    this.#store.db.entries.forEach(({ value, expiresAt }, key) => {
+    this.#store.db.forEach((value, key, expiresAt) => {
       this.#present.set(key, { value: portableValue(value), expiresAt })
     })
     this.#stop = this.#store.listen({

@@ -142,7 +142,7 @@ export const bitmapCommands: readonly Command[] = [
     since: '2.2.0',
     args: { key, offset: bitOffset },
     run({ key, offset }, { db }) {
-      const value = db.find(key)?.value
+      const value = db.value(key)
       if (value instanceof RawString) return bitAt(value.array, offset)
       const byte = (db.string(key) ?? latin1('')).charCodeAt(offset >>> 3)
       return (byte >> (7 - (offset & 7))) & 1

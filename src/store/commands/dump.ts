@@ -34,8 +34,8 @@ export const dumpCommands: readonly Command[] = [
     deviations: 'The payload has a format of its own, with a version and a checksum.',
     args: { key },
     run({ key }, { db }) {
-      const entry = db.find(key)
-      return entry === undefined ? null : payloadOf(entry.value)
+      const value = db.value(key)
+      return value === undefined ? null : payloadOf(value)
     },
   }),
 

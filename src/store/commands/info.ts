@@ -54,7 +54,7 @@ function sectionText(name: string, lines: Lines): string {
 /** Bytes of all keys and values. */
 export function usedMemory(db: Database): number {
   let bytes = 0
-  db.entries.forEach(({ value }, key) => {
+  db.forEach((value, key) => {
     bytes += key.length + measure(value).bytes
   })
   return bytes

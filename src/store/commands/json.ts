@@ -368,7 +368,7 @@ export const jsonCommands: readonly Command[] = [
     args: { what: keysAndPath },
     run: ({ what: { keys, path } }, context) =>
       keys.map((key) => {
-        const document = context.db.find(key)?.value
+        const document = context.db.value(key)
         // Like MGET: a key of another type counts as missing.
         if (!(document instanceof JsonDocument)) return null
         const values = valuesAt(path, document)

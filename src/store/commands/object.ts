@@ -41,8 +41,8 @@ export const objectCommands: readonly Command[] = [
     deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
     args: { key },
     run({ key }, { db }) {
-      const entry = db.find(key)
-      return entry === undefined ? null : latin1(encodingOf(entry.value))
+      const value = db.value(key)
+      return value === undefined ? null : latin1(encodingOf(value))
     },
   }),
 
@@ -86,9 +86,9 @@ export const objectCommands: readonly Command[] = [
     deviations: 'An estimate.',
     args: { key, options: options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') }) },
     run({ key }, { db }) {
-      const entry = db.find(key)
-      if (entry === undefined) return null
-      const { elements, bytes } = measure(entry.value)
+      const value = db.value(key)
+      if (value === undefined) return null
+      const { elements, bytes } = measure(value)
       return keyOverhead + key.length + bytes + elements * elementOverhead
     },
   }),

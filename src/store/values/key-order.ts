@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
 
-/** Tables this small are not worth compacting; a random pick among so few places costs nothing either. */
-const smallTable = 8
+/** Orders this short are not worth compacting; a random pick among so few places costs nothing either. */
+const shortOrder = 8
 
 /** One page of a scan. A cursor of 0 asks for the first page and announces the last. */
 export interface ScanPage {
@@ -18,31 +18,55 @@ export interface ScanPage {
  * cursor is the next number to visit, so keys that are there throughout a scan are seen exactly once, whatever happens
  * around them. Numbers are implicit (place plus offset) for all places filled after the last compaction.
  */
-export abstract class KeyOrder {
-  protected readonly order: (Bytes | undefined)[] = []
+export class KeyOrder {
+  readonly #order: (Bytes | undefined)[] = []
+  readonly #places = new Map<Bytes, number>()
   /** Sequence numbers of the places that survived the last compaction, ascending. */
   #survivors: number[] = []
   /** Sequence number minus place, for places behind the survivors. */
   #offset = 0
 
-  abstract get size(): number
-  /** A key changes its place, to one before. */
-  protected abstract moved(key: Bytes, from: number, to: number): void
-  /** There are only so many places now. */
-  protected abstract shortened(places: number): void
+  constructor(keys: Iterable<Bytes>) {
+    for (const key of keys) this.append(key)
+  }
 
-  /** A key, each with the same probability. The table must not be empty. */
+  /** The key must be new. */
+  append(key: Bytes): void {
+    this.#places.set(key, this.#order.push(key) - 1)
+  }
+
+  /**
+   * The key must be there. Leaves a hole, or shortens the order when the place is the last: a later key may then reuse
+   * its number.
+   */
+  delete(key: Bytes): void {
+    const order = this.#order
+    const place = this.#places.get(key)!
+    this.#places.delete(key)
+    if (place < order.length - 1) order[place] = undefined
+    else this.#shorten()
+    if (order.length > shortOrder && order.length > 2 * this.#places.size) this.#compact()
+  }
+
+  /** Forgets all keys; their numbers are not given again. */
+  clear(): void {
+    this.#offset = this.#sequence(this.#order.length)
+    this.#order.length = 0
+    this.#survivors = []
+    this.#places.clear()
+  }
+
+  /** A key, each with the same probability. There must be one. */
   random(random: Random): Bytes {
-    if (this.size === 0) throw new RangeError('an empty table has no random key')
     for (;;) {
-      const key = this.order[random.int(this.order.length)]
+      const key = this.#order[random.int(this.#order.length)]
       if (key !== undefined) return key
     }
   }
 
-  /** The next `count` keys from the cursor on, in order of insertion. Any cursor is valid. */
+  /** The next `count` keys from the cursor on. Any cursor is valid. */
   scan(cursor: number, count: number): ScanPage {
-    const { order } = this
+    const order = this.#order
     const keys: Bytes[] = []
     let place = this.#placeFrom(cursor)
     for (; place < order.length && keys.length < count; place++) {
@@ -53,39 +77,18 @@ export abstract class KeyOrder {
     return { keys, cursor: place < order.length ? this.#sequence(place) : 0 }
   }
 
-  /** Returns the place of the new key. */
-  protected append(key: Bytes): number {
-    return this.order.push(key) - 1
-  }
-
-  /** Leaves a hole, or shortens the table when the place is the last: a later key may then reuse its number. */
-  protected vacate(place: number): void {
-    const { order } = this
-    if (place < order.length - 1) {
-      order[place] = undefined
-      return
-    }
+  #shorten(): void {
+    const order = this.#order
     do order.pop()
     while (order.length > 0 && order[order.length - 1] === undefined)
-    this.shortened(order.length)
-    if (order.length < this.#survivors.length) this.#dropSurvivors()
-  }
-
-  /** To be called after deletions. */
-  protected compactWhenSparse(): void {
-    if (this.order.length > smallTable && this.order.length > 2 * this.size) this.#compact()
-  }
-
-  /** Forgets all keys; their numbers are not given again. */
-  protected empty(): void {
-    this.#offset = this.#sequence(this.order.length)
-    this.order.length = 0
-    this.#survivors = []
-    this.shortened(0)
+    if (order.length >= this.#survivors.length) return
+    // Once shorter than its survivors, the order must not hand their numbers out anew by place plus offset.
+    this.#offset = this.#sequence(order.length) - order.length
+    this.#survivors.length = order.length
   }
 
   #compact(): void {
-    const { order } = this
+    const order = this.#order
     const survivors: number[] = []
     const end = this.#sequence(order.length)
     for (let place = 0; place < order.length; place++) {
@@ -94,18 +97,11 @@ export abstract class KeyOrder {
       const to = survivors.push(this.#sequence(place)) - 1
       if (to === place) continue
       order[to] = key
-      this.moved(key, place, to)
+      this.#places.set(key, to)
     }
     order.length = survivors.length
-    this.shortened(survivors.length)
     this.#survivors = survivors
     this.#offset = end - survivors.length
-  }
-
-  /** Once shorter than its survivors, the table must not hand their numbers out anew by place plus offset. */
-  #dropSurvivors(): void {
-    this.#offset = this.#sequence(this.order.length) - this.order.length
-    this.#survivors.length = this.order.length
   }
 
   #sequence(place: number): number {

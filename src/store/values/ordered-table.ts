@@ -1,116 +1,92 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { KeyOrder } from './key-order.js'
+import type { Random } from '../../kernel/random.js'
+import { KeyOrder, type ScanPage } from './key-order.js'
 
 export type { ScanPage } from './key-order.js'
 
 /**
  * A hash table that remembers the order of insertion, picks a random entry in constant time and can be scanned page
- * by page while it changes. It is the hash, the set (value `true`) and the member table of a sorted set. Keys and
- * values live in parallel arrays.
+ * by page while it changes. It is the key space, the hash, the set (value `true`) and the member table of a sorted set.
+ *
+ * Keys lead straight to their values, as in any `Map`, which has their order, too. Only places in that order need a
+ * table of their own: it is made when somebody first asks for a random key or a page, which most tables never see.
  */
-export class OrderedTable<V> extends KeyOrder {
-  readonly #places = new Map<Bytes, number>()
-  readonly #blank: V | undefined
-  readonly #values: V[] = []
+export class OrderedTable<V> {
+  readonly #values: Map<Bytes, V>
+  #order: KeyOrder | undefined = undefined
 
-  /** `blank` fills holes: pass 0 for numbers, which keeps the values in an unboxed array. */
-  constructor(blank?: V) {
-    super()
-    this.#blank = blank
+  constructor(values: Map<Bytes, V> = new Map()) {
+    this.#values = values
   }
 
   get size(): number {
-    return this.#places.size
+    return this.#values.size
   }
 
   has(key: Bytes): boolean {
-    return this.#places.has(key)
+    return this.#values.has(key)
   }
 
   get(key: Bytes): V | undefined {
-    const place = this.#places.get(key)
-    return place === undefined ? undefined : this.#values[place]
+    return this.#values.get(key)
   }
 
   /** Returns whether the key is new. An existing key keeps its position. */
   set(key: Bytes, value: V): boolean {
-    const place = this.#places.get(key)
-    if (place !== undefined) {
-      this.#values[place] = value
-      return false
-    }
-    this.#places.set(key, this.append(key))
-    this.#values.push(value)
+    const values = this.#values
+    const { size } = values
+    values.set(key, value)
+    if (values.size === size) return false
+    this.#order?.append(key)
     return true
   }
 
   /** Returns whether the key was there. */
   delete(key: Bytes): boolean {
-    const place = this.#places.get(key)
-    if (place === undefined) return false
-    this.#remove(key, place)
-    this.compactWhenSparse()
+    if (!this.#values.delete(key)) return false
+    this.#order?.delete(key)
     return true
   }
 
   clear(): void {
-    this.#places.clear()
-    this.empty()
+    this.#values.clear()
+    this.#order?.clear()
   }
 
-  /** Keys in order of insertion. Do not delete while iterating; `deleteWhere` does that. */
+  /** Keys in order of insertion. */
   keys(): MapIterator<Bytes> {
-    return this.#places.keys()
+    return this.#values.keys()
   }
 
-  *entries(): Generator<[Bytes, V]> {
-    for (const [key, place] of this.#places) yield [key, this.#values[place]!]
+  entries(): MapIterator<[Bytes, V]> {
+    return this.#values.entries()
   }
 
-  [Symbol.iterator](): Generator<[Bytes, V]> {
-    return this.entries()
+  [Symbol.iterator](): MapIterator<[Bytes, V]> {
+    return this.#values.entries()
   }
 
   forEach(visit: (value: V, key: Bytes) => void): void {
-    const { order } = this
-    const values = this.#values
-    for (let place = 0; place < order.length; place++) {
-      const key = order[place]
-      if (key !== undefined) visit(values[place]!, key)
-    }
+    this.#values.forEach(visit)
   }
 
-  /** Deletes every entry that satisfies the condition and returns how many did. */
-  deleteWhere(condition: (value: V, key: Bytes) => boolean): number {
-    const before = this.#places.size
-    for (let place = this.order.length - 1; place >= 0; place--) {
-      const key = this.order[place]
-      if (key !== undefined && condition(this.#values[place]!, key)) this.#remove(key, place)
-    }
-    this.compactWhenSparse()
-    return before - this.#places.size
+  copy(): OrderedTable<V> {
+    return new OrderedTable(new Map(this.#values))
   }
 
-  copy(copyValue: (value: V) => V = (value) => value): OrderedTable<V> {
-    const copy = new OrderedTable<V>(this.#blank)
-    this.forEach((value, key) => {
-      copy.set(key, copyValue(value))
-    })
-    return copy
+  /** A key, each with the same probability. The table must not be empty. */
+  random(random: Random): Bytes {
+    if (this.size === 0) throw new RangeError('an empty table has no random key')
+    return this.#ordered().random(random)
   }
 
-  #remove(key: Bytes, place: number): void {
-    this.#places.delete(key)
-    this.#values[place] = this.#blank as V
-    this.vacate(place)
+  /** The next `count` keys from the cursor on, in order of insertion. Any cursor is valid. */
+  scan(cursor: number, count: number): ScanPage {
+    return this.#ordered().scan(cursor, count)
   }
 
-  protected override moved(key: Bytes, from: number, to: number): void {
-    this.#places.set(key, to)
-    this.#values[to] = this.#values[from]!
-  }
-
-  protected override shortened(places: number): void {
-    this.#values.length = places
+  #ordered(): KeyOrder {
+    this.#order ??= new KeyOrder(this.#values.keys())
+    return this.#order
   }
 }

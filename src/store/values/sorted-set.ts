@@ -25,7 +25,7 @@ interface Block {
  */
 export class SortedSet implements Container {
   readonly type = 'zset'
-  readonly #table = new OrderedTable<number>(0)
+  readonly #table = new OrderedTable<number>()
   readonly #blocks: Block[] = []
   readonly #fenceScores: number[] = []
   readonly #fenceMembers: Bytes[] = []
