@@ -82,29 +82,53 @@ export interface Command {
  * @example command('STRLEN', { flags: ['read', 'fast'], args: { key }, run: ({ key }, { db }) => db.string(key)?.length ?? 0 })
  */
 export function command<const A extends ArgSpecs>(name: string, row: CommandRow<A>): Command {
-  const words = name.split(' ').length
-  const specs = Object.values(row.args)
-  const minWords = specs.reduce((total, arg) => total + arg.min, words)
-  const mostWords = specs.reduce((total, arg) => total + arg.max, words)
-  // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
-  const maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
-  const reader = new ValuesReader(name, words, row.args)
-  return {
-    name,
-    group: '',
-    flags: row.flags,
-    writes: row.flags.includes('write'),
-    usage: [name, ...specs.map((arg) => arg.usage).filter(Boolean)].join(' '),
-    since: row.since ?? '1.0.0',
-    deviations: row.deviations ?? '',
-    minWords,
-    maxWords,
-    execute(argv, context) {
-      if (argv.length < minWords || argv.length > maxWords) throw wrongArity(name)
-      return row.run(reader.read(argv), context)
-    },
-    keysOf: (argv) => reader.collect(argv).keys!,
-    channelsOf: (argv) => reader.collect(argv).channels!,
+  return new DeclaredCommand(name, row)
+}
+
+/** One class for all commands, so that what they have in common is compiled into the store; only bodies are called. */
+class DeclaredCommand<A extends ArgSpecs> implements Command {
+  readonly name: string
+  group = ''
+  readonly flags: readonly CommandFlag[]
+  readonly writes: boolean
+  readonly usage: string
+  readonly since: string
+  readonly deviations: string
+  readonly minWords: number
+  readonly maxWords: number
+  readonly #reader: ValuesReader<A>
+  readonly #run: CommandRow<A>['run']
+
+  constructor(name: string, row: CommandRow<A>) {
+    const words = name.split(' ').length
+    const specs = Object.values(row.args)
+    const minWords = specs.reduce((total, arg) => total + arg.min, words)
+    const mostWords = specs.reduce((total, arg) => total + arg.max, words)
+    this.name = name
+    this.flags = row.flags
+    this.writes = row.flags.includes('write')
+    this.usage = [name, ...specs.map((arg) => arg.usage).filter(Boolean)].join(' ')
+    this.since = row.since ?? '1.0.0'
+    this.deviations = row.deviations ?? ''
+    this.minWords = minWords
+    // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
+    this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
+    this.#reader = new ValuesReader(name, words, row.args)
+    this.#run = row.run
+  }
+
+  execute(argv: readonly Bytes[], context: CommandContext): Reply {
+    if (argv.length < this.minWords || argv.length > this.maxWords) throw wrongArity(this.name)
+    const run = this.#run
+    return run(this.#reader.read(argv), context)
+  }
+
+  keysOf(argv: readonly Bytes[]): readonly Bytes[] {
+    return this.#reader.collect(argv).keys!
+  }
+
+  channelsOf(argv: readonly Bytes[]): readonly Bytes[] {
+    return this.#reader.collect(argv).channels!
   }
 }
 

@@ -21,13 +21,15 @@ const dayMs = 86_400_000
 
 /** Counts commands and bytes. Commands that a test runs directly are not counted. */
 export class Meter {
-  #commands = 0
   #reads = 0
   #writes = 0
+  /** What was billed beside reads and writes. */
+  #overhead = 0
   #bytesIn = 0
   #bytesOut = 0
-  #today = 0
-  #thisMonth = 0
+  /** Commands before the current day and the current month. */
+  #beforeToday = 0
+  #beforeThisMonth = 0
   #dayEnds = 0
   #month = 0
   #paused = false
@@ -36,13 +38,14 @@ export class Meter {
 
   count(command: Command): void {
     if (this.#paused) return
-    this.#add(1)
+    if (this.now() >= this.#dayEnds) this.#turnPage()
     if (command.writes) this.#writes++
     else this.#reads++
   }
 
   countTransaction(): void {
-    this.#add(transactionOverhead)
+    if (this.now() >= this.#dayEnds) this.#turnPage()
+    this.#overhead += transactionOverhead
   }
 
   countBytes(received: number, sent: number): void {
@@ -62,36 +65,32 @@ export class Meter {
   }
 
   spend(): Spend {
-    this.#turnPage()
+    if (this.now() >= this.#dayEnds) this.#turnPage()
+    const commands = this.#commands
     return {
-      commands: this.#commands,
+      commands,
       reads: this.#reads,
       writes: this.#writes,
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
-      today: this.#today,
-      thisMonth: this.#thisMonth,
+      today: commands - this.#beforeToday,
+      thisMonth: commands - this.#beforeThisMonth,
     }
   }
 
-  #add(commands: number): void {
-    this.#turnPage()
-    this.#commands += commands
-    this.#today += commands
-    this.#thisMonth += commands
+  get #commands(): number {
+    return this.#reads + this.#writes + this.#overhead
   }
 
   /** Begins to count anew on another day or month. */
   #turnPage(): void {
-    const now = this.now()
-    if (now < this.#dayEnds) return
-    const day = Math.floor(now / dayMs)
+    const day = Math.floor(this.now() / dayMs)
     this.#dayEnds = (day + 1) * dayMs
-    this.#today = 0
+    this.#beforeToday = this.#commands
     const month = monthOf(day)
     if (month === this.#month) return
     this.#month = month
-    this.#thisMonth = 0
+    this.#beforeThisMonth = this.#commands
   }
 }
 
