@@ -191,6 +191,20 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
+/** One or more pairs of plain words, to the end, in one row: what long writes are made of needs no arrays of two. */
+export function wordPairs(first: Arg<Bytes>, second: Arg<Bytes>): Arg<Bytes[]> {
+  const one = `${first.usage} ${second.usage}`
+  return {
+    usage: `${one} [${one} …]`,
+    min: 2,
+    max: Number.POSITIVE_INFINITY,
+    read(from) {
+      if (from.left % 2 !== 0) throw new UnevenArguments()
+      return from.rest()
+    },
+  }
+}
+
 export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
   return {
     usage: `[${arg.usage} …]`,

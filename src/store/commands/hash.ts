@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, float, int64, key, named, oneOrMore, tuple } from '../arguments.js'
+import { bytes, float, int64, key, named, oneOrMore, wordPairs } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import { replyError } from '../errors.js'
 import { ok, type Reply } from '../reply.js'
@@ -21,7 +21,7 @@ import { sumInt64 } from './string.js'
 
 const field = named('field', bytes)
 const fieldsArg = oneOrMore(field)
-const pairsArg = oneOrMore(tuple(field, named('value', bytes)))
+const pairsArg = wordPairs(field, named('value', bytes))
 
 export const hashCommands: readonly Command[] = [
   command('HSET', {
@@ -186,12 +186,12 @@ export const hashCommands: readonly Command[] = [
 ]
 
 /** Returns how many fields are new. */
-function setPairs(key: Bytes, pairs: readonly (readonly [Bytes, Bytes])[], { db }: CommandContext): number {
+function setPairs(key: Bytes, pairs: readonly Bytes[], { db }: CommandContext): number {
   const hash = db.container(key, HashValue, 'create')
-  const before = hash.fields.size
-  for (const [field, value] of pairs) hash.set(field, value)
+  let added = 0
+  for (let at = 0; at < pairs.length; at += 2) if (hash.set(pairs[at]!, pairs[at + 1]!)) added++
   db.notify('h', 'hset', key)
-  return hash.fields.size - before
+  return added
 }
 
 function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[]) => void): Command {
