@@ -1,4 +1,5 @@
 // The failing tests of a page and the outputs that it shows below them. Erasable syntax: Node runs this file as it is.
+import { headOf, type Runner } from './runners.ts'
 
 /** One test that must fail, and the text that the page says it prints. */
 export interface Example {
@@ -40,9 +41,9 @@ export function readPage(page: string): FailurePage {
   return { shared, examples }
 }
 
-/** The tests of a page as one program. */
-export function programOf({ shared, examples }: FailurePage): string {
-  return [shared, ...examples.map(({ code }) => code)].join('\n')
+/** The tests of a page as one program for a runner. */
+export function programOf({ shared, examples }: FailurePage, runner: Runner): string {
+  return [headOf(runner, ['createSandbox']), shared, ...examples.map(({ code }) => code)].join('\n')
 }
 
 /** The page with what the tests really print. */

@@ -68,7 +68,7 @@ const runners: Readonly<Record<Runner, RunnerFacts>> = {
       `import { expect, test } from '@playwright/test'\nimport 'stuntdouble/playwright/extend'\n${importNames(names)}\n`,
     config: [
       'playwright.config.mjs',
-      'export default { workers: 1, preserveOutput: "never", outputDir: "./results" }\n',
+      'export default { workers: 2, fullyParallel: true, preserveOutput: "never", outputDir: "./results" }\n',
     ],
     command: (modules) => [join(modules, '@playwright/test/cli.js'), 'test', '--reporter=list,json'],
     env: (report) => ({ PLAYWRIGHT_JSON_OUTPUT_FILE: report }),
@@ -102,19 +102,19 @@ export function consumerOf(packageDirectory: string): { readonly path: string; r
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
+/** The lines that make `test`, `expect` and these names of the package known to tests under a runner. */
+export function headOf(runner: Runner, names: readonly string[]): string {
+  return runners[runner].head(names)
+}
+
 /**
  * Runs tests under one runner.
- * @param code tests in plain JavaScript; `test`, `expect` and `names` are there
+ * @param code tests in plain JavaScript, with their head
  */
-export async function runUnder(
-  runner: Runner,
-  consumer: string,
-  code: string,
-  names: readonly string[] = ['createSandbox'],
-): Promise<Run> {
+export async function runUnder(runner: Runner, consumer: string, code: string): Promise<Run> {
   const facts = runners[runner]
   const place = mkdtempSync(join(consumer, `${runner.replaceAll(' ', '-')}-`))
-  writeFileSync(join(place, facts.file), `${facts.head(names)}\n${code}`)
+  writeFileSync(join(place, facts.file), code)
   if (facts.config !== undefined) writeFileSync(join(place, facts.config[0]), facts.config[1])
   const report = join(place, 'report.json')
   const command = facts.command(join(consumer, 'node_modules'), report)
@@ -199,7 +199,7 @@ function messageOf(failure: string): string {
   return plain(failure)
     .replace(/^(?:\w*Error: )?/, '')
     .replace(/\n\n[ >]+\d+ \|[\s\S]*$/, '')
-    .replace(/\n\s+at [^\n]*:\d+:\d+\)?(?:\n[\s\S]*)?$/, '')
+    .replace(/\n\s+at [^\n]*:\d+\)?(?:\n[\s\S]*)?$/, '')
     .trimEnd()
 }
 

@@ -8,7 +8,7 @@ const consumer = consumerOf(process.argv[2] ?? root)
 try {
   const path = `${root}docs/matchers.md`
   const page = readFileSync(path, 'utf8')
-  const { tests } = await runUnder('vitest', consumer.path, programOf(readPage(page)))
+  const { tests } = await runUnder('vitest', consumer.path, programOf(readPage(page), 'vitest'))
   const outputs = [...tests].map(([title, { message }]): [string, string] => {
     if (message === undefined) throw new Error(`The test '${title}' shall fail, and it passed.`)
     return [title, message]

@@ -22,7 +22,7 @@ test('the page shows a failure of every matcher', () => {
 describe.each(runnerNames)('%s', (runner) => {
   let run: Run
   beforeAll(async () => {
-    run = await runUnder(runner, consumer, programOf(page))
+    run = await runUnder(runner, consumer, programOf(page, runner))
   })
 
   test.each(page.examples.map((example): [string, Example] => [example.title, example]))(
