@@ -182,7 +182,7 @@ export class Queue {
       faults: this.#faults,
     })
     const trigger = (schedule: Schedule, meanwhile: boolean, cause: number) => this.#trigger(schedule, meanwhile, cause)
-    const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note)
+    const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note, this.#faults)
     return {
       urlGroups: new UrlGroups(now, policy, limits),
       lanes,

@@ -1,3 +1,4 @@
+import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { Clock, Timer } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
@@ -8,6 +9,7 @@ import { IdSource } from './ids.js'
 import type { Message } from './message.js'
 import type { NoteSetting } from './noted.js'
 import type { PublishHeaders, PublishSettings, RawSettings } from './publish.js'
+import { struckTrigger } from './schedule-faults.js'
 
 export interface ScheduleDraft {
   readonly cron: string
@@ -59,6 +61,7 @@ export class Schedules {
   readonly #ids: IdSource
   readonly #publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[]
   readonly #note: NoteSetting
+  readonly #faults: FaultSource | undefined
 
   /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
   constructor(
@@ -68,6 +71,7 @@ export class Schedules {
     limits: QueueLimits,
     publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[],
     note: NoteSetting,
+    faults?: FaultSource,
   ) {
     this.#clock = clock
     this.#policy = policy
@@ -75,6 +79,7 @@ export class Schedules {
     this.#ids = new IdSource(random.fork('schedule'), 'scd_', 28)
     this.#publish = publish
     this.#note = note
+    this.#faults = faults
   }
 
   get(id: string): Schedule | undefined {
@@ -176,6 +181,28 @@ export class Schedules {
   }
 
   #trigger(schedule: Schedule, meanwhile: boolean, change = 'fired'): readonly Message[] {
+    const plan = struckTrigger(this.#faults, schedule, this.#clock)
+    if (plan === undefined) return this.#fire(schedule, meanwhile, change)
+    const { times, wait, apart } = plan
+    let fired: readonly Message[] = []
+    for (let count = 0; count < times; count++) {
+      const later = wait + count * apart
+      if (later === 0) fired = [...fired, ...this.#fire(schedule, meanwhile, change)]
+      else this.#fireLater(schedule, meanwhile, change, later)
+    }
+    return fired
+  }
+
+  #fireLater(schedule: Schedule, meanwhile: boolean, change: string, wait: number): void {
+    const fire = (): void => {
+      // It may have been deleted or replaced by now.
+      if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, meanwhile, change)
+    }
+    const options = meanwhile ? ({ background: 'meanwhile' } as const) : undefined
+    this.#clock.schedule(this.#clock.now() + wait, `schedule ${schedule.id}, held by a fault`, fire, options)
+  }
+
+  #fire(schedule: Schedule, meanwhile: boolean, change: string): readonly Message[] {
     schedule.lastTime = this.#clock.now()
     const cause = this.#note('schedule', schedule.id, change, undefined, schedule.trail)
     schedule.lastMessages = this.#publish(schedule, meanwhile, cause)

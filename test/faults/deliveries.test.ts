@@ -1,0 +1,572 @@
+import { Receiver } from '@upstash/qstash'
+import {
+  badCertificate,
+  badSignature,
+  clockSkew,
+  contentType,
+  corruptJson,
+  createSandbox,
+  delay,
+  drop,
+  duplicate,
+  type Fault,
+  type FaultRule,
+  halfOpen,
+  hang,
+  lateAnswer,
+  latency,
+  lostAck,
+  nonRetryable,
+  ok,
+  outage,
+  rateLimited,
+  refused,
+  reorder,
+  reset,
+  restart,
+  signatureFlaws,
+  slowBody,
+  status,
+  truncate,
+  unresolved,
+} from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+const start = Date.parse('2030-01-01T00:00:00Z')
+const shop = 'https://shop.test/orders'
+
+function world(...rules: FaultRule[]) {
+  const sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  sandbox.faults.add(rules)
+  const handled: [number, string][] = []
+  sandbox.destinations.on('https://shop.test/*', async (request) => {
+    handled.push([sandbox.clock.now() - start, await request.text()])
+    return Response.json({ done: true })
+  })
+  const publish = (body = 'a', more: object = {}) =>
+    sandbox.queue.publish({ to: shop, body, retries: 1, retryDelay: '10000', ...more }) as { id: string; state: string }
+  const attempts = () =>
+    sandbox.traffic
+      .of('attempt')
+      .map(({ at, outcome }) => [at - start, outcome?.status, outcome?.error ?? '', outcome && outcome.at - start])
+  const faults = () => sandbox.traffic.of('fault').map(({ fault, effect }) => `${fault}: ${effect}`)
+  const notes = () => sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.note)
+  return { sandbox, publish, handled, attempts, faults, notes, drain: () => sandbox.clock.drain() }
+}
+
+const once = (fault: Fault, more: Partial<FaultRule> = {}): FaultRule => ({
+  on: 'queue.delivery',
+  fault,
+  times: 1,
+  ...more,
+})
+const again = [10_000, 200, '', 10_000]
+
+describe('instead of the handler', () => {
+  test.each<[Fault, number, string]>([
+    [status(503), 503, '503 Service Unavailable'],
+    [rateLimited('burst'), 429, '429 Too Many Requests'],
+    [reset(), 0, 'read: connection reset by peer'],
+    [refused(), 0, 'dial tcp: connect: connection refused'],
+    [unresolved(), 0, 'dial tcp: lookup: no such host'],
+    [badCertificate(), 0, 'tls: failed to verify certificate'],
+  ])('%j: it does not run, and there is a retry', async (fault, code, error) => {
+    const at = world(once(fault))
+    at.publish()
+    await at.drain()
+    expect(at.attempts()[0]).toEqual([0, code, error, 0])
+    expect(at.handled).toHaveLength(1)
+  })
+
+  test('489 forbids retries', async () => {
+    const at = world(once(nonRetryable('gone')))
+    const message = at.publish()
+    await at.drain()
+    expect([at.handled, message.state]).toEqual([[], 'FAILED'])
+  })
+
+  test.each<[Fault, number]>([
+    [rateLimited('burst', '45s'), 45_000],
+    [rateLimited('daily', '1h', 'date'), 3_600_000],
+    [rateLimited('chat', '90s', 'none'), 90_000],
+  ])('%j tells when to come again', async (fault, wait) => {
+    const at = world(once(fault))
+    at.publish()
+    await at.drain()
+    expect(at.handled).toEqual([[wait, 'a']])
+  })
+
+  test('hang: until the time-out, or for a while', async () => {
+    const at = world(once(hang()), once(hang('3s')))
+    at.publish('a', { timeout: '5s', retries: 2 })
+    await at.drain()
+    expect(at.attempts()).toEqual([
+      [0, 0, 'context deadline exceeded', 5000],
+      [15_000, 0, 'unexpected EOF', 18_000],
+      [28_000, 200, '', 28_000],
+    ])
+  })
+})
+
+describe('after the handler', () => {
+  test.each<[string, FaultRule, number, string, string]>([
+    [
+      'lost-ack',
+      once(lostAck()),
+      0,
+      'read: connection reset by peer',
+      'the handler ran and answered 200, its answer was lost',
+    ],
+    [
+      'reset after',
+      once(reset(), { phase: 'after' }),
+      0,
+      'read: connection reset by peer',
+      'the handler ran and answered 200, its answer was lost',
+    ],
+    [
+      'status after',
+      once(status(502), { phase: 'after' }),
+      502,
+      '502 Bad Gateway',
+      'the handler ran and answered 200, its answer was replaced',
+    ],
+    [
+      'truncate',
+      once(truncate(5)),
+      0,
+      'unexpected EOF',
+      'the handler ran and answered 200, its body broke off after 5 of 13 bytes',
+    ],
+  ])('%s: it ran, the queue does not know, it runs again', async (_, rule, code, error, note) => {
+    const at = world(rule)
+    at.publish()
+    await at.drain()
+    expect(at.attempts()).toEqual([[0, code, error, 0], again])
+    expect(at.notes()).toEqual([note, undefined])
+    expect(at.handled).toHaveLength(2)
+  })
+
+  test('half-open: headers, then nothing until the time-out', async () => {
+    const at = world(once(halfOpen()))
+    at.publish('a', { timeout: '5s' })
+    await at.drain()
+    expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
+    expect(at.notes()[0]).toBe('the handler ran and answered 200, its headers arrived, its body did not')
+    expect(at.handled).toHaveLength(2)
+  })
+
+  test('a late answer: after the time-out, and the handler runs again', async () => {
+    const at = world(once(lateAnswer('2s')))
+    at.publish('a', { timeout: '5s' })
+    await at.drain()
+    expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
+    expect(at.notes()[0]).toBe('the handler answered 200 2 s after the time-out')
+    expect(at.handled.map(([time]) => time)).toEqual([0, 15_000])
+  })
+
+  test('a slow body takes its time, or meets the time-out', async () => {
+    const at = world(once(slowBody(1), { times: 2 }))
+    at.publish('a', { timeout: '5s' })
+    at.publish('b')
+    await at.drain()
+    const [first, second] = at.attempts()
+    expect(first).toEqual([0, 0, 'context deadline exceeded', 5000])
+    expect(second).toEqual([0, 200, '', 13_000])
+  })
+
+  test('what a callback is told suffers: content type and body', async () => {
+    const at = world(once(corruptJson()), { ...once(contentType('text/html')) })
+    const told = at.sandbox.destinations.record('https://back.test/done')
+    at.publish('a', { callback: 'https://back.test/done' })
+    await at.drain()
+    const { header, body } = told.last()!.json() as { header: Record<string, string[]>; body: string }
+    expect(header['Content-Type']).toEqual(['text/html'])
+    expect(atob(body)).toBe('{"done":true<')
+    expect(at.attempts()[0]).toEqual([0, 200, '', 0])
+  })
+
+  test('latency before and after', async () => {
+    const at = world(once(latency('2s')), once(latency('3s'), { phase: 'after' }))
+    at.publish()
+    await at.drain()
+    expect([at.handled, at.attempts()]).toEqual([[[2000, 'a']], [[0, 200, '', 5000]]])
+    expect(at.faults()).toEqual(['latency: takes 2s more', 'latency: takes 3s more to answer'])
+  })
+})
+
+describe('more than once', () => {
+  test('a duplicate arrives after the first was answered; the queue sees the first answer', async () => {
+    const at = world(once(duplicate({ copies: 2, after: '1s' })))
+    at.publish()
+    await at.drain()
+    expect([at.handled, at.attempts()]).toEqual([
+      [
+        [0, 'a'],
+        [1000, 'a'],
+        [2000, 'a'],
+      ],
+      [[0, 200, '', 0]],
+    ])
+    expect(at.faults()).toEqual([
+      'duplicate: delivered 3 times, the queue sees the first answer only; the others: 200, 200',
+    ])
+  })
+
+  test('concurrent ones are in the handler together', async () => {
+    const at = world(once(duplicate({ concurrent: true })))
+    const log: string[] = []
+    let number = 0
+    at.sandbox.destinations.on(shop, async (_request, task) => {
+      const own = ++number
+      log.push(`${own} in`)
+      await task.sleep('1s')
+      log.push(`${own} out`)
+      return new Response()
+    })
+    at.publish()
+    await at.drain()
+    expect(log).toEqual(['1 in', '2 in', '1 out', '2 out'])
+    expect(at.attempts()).toEqual([[0, 200, '', 1000]])
+  })
+
+  test('the copies carry the same message id and count', async () => {
+    const at = world(once(duplicate()))
+    const seen: unknown[] = []
+    at.sandbox.destinations.on(shop, (request) => {
+      seen.push([request.headers.get('upstash-message-id'), request.headers.get('upstash-retried')])
+      return new Response()
+    })
+    const { id } = at.publish()
+    await at.drain()
+    expect(seen).toEqual([
+      [id, '0'],
+      [id, '0'],
+    ])
+  })
+})
+
+describe('later, or never', () => {
+  test('delay: the attempt begins later, and says why', async () => {
+    const at = world(once(delay('90s')))
+    at.publish()
+    await at.drain()
+    expect(at.attempts()).toEqual([[90_000, 200, '', 90_000]])
+    expect(at.sandbox.traffic.of('attempt')[0]!.waited).toBe('held by a fault, 1m30s')
+  })
+
+  test('reorder: held until a later one has gone', async () => {
+    const at = world(once(reorder('1m')))
+    at.publish('a')
+    at.publish('b', { delay: '5s' })
+    const { id } = at.publish('c', { delay: '9s' })
+    await at.drain()
+    expect(at.handled).toEqual([
+      [5000, 'b'],
+      [5000, 'a'],
+      [9000, 'c'],
+    ])
+    expect(id).toMatch(/^msg_/)
+    expect(at.faults()[0]).toMatch(/^reorder: held until msg_\w+ had gone$/)
+  })
+
+  test('reorder in vain: goes when nobody comes', async () => {
+    const at = world(once(reorder('1m')))
+    at.publish('a')
+    await at.drain()
+    expect(at.handled).toEqual([[60_000, 'a']])
+    expect(at.faults()).toEqual(['reorder: held in vain: no later delivery within 1m'])
+  })
+
+  test('reorder cannot break the order of a queue', async () => {
+    const at = world(once(reorder('1m')))
+    at.publish('a', { queue: 'line' })
+    at.publish('b', { queue: 'line' })
+    await at.drain()
+    expect(at.handled.map(([, body]) => body)).toEqual(['a', 'b'])
+  })
+
+  test('drop: no attempt, no retry, no dead letter, and a queue goes on', async () => {
+    const at = world(once(drop()))
+    const lost = at.publish('a', { queue: 'line' })
+    at.publish('b', { queue: 'line' })
+    await at.drain()
+    expect(at.handled.map(([, body]) => body)).toEqual(['b'])
+    expect([at.sandbox.queue.messages, at.sandbox.queue.deadLetters, at.sandbox.queue.message(lost.id)]).toEqual([
+      [],
+      [],
+      undefined,
+    ])
+    expect(at.faults()).toEqual(['drop: vanishes'])
+  })
+
+  test('a callback that is delayed, one that is dropped, one that fails', async () => {
+    const at = world(
+      { on: 'queue.callback', fault: delay('30s'), times: 1, match: { url: 'https://back.test/a' } },
+      { on: 'queue.callback', fault: drop(), match: { url: 'https://back.test/b' } },
+      { on: 'queue.callback', fault: status(500), match: { url: 'https://back.test/c' }, times: 2 },
+    )
+    const back = at.sandbox.destinations.record('https://back.test/*')
+    for (const name of ['a', 'b', 'c']) at.publish(name, { callback: `https://back.test/${name}`, callbackRetries: 1 })
+    await at.drain()
+    expect(back.requests.map(({ url, at: time, retried }) => [url, time - start, retried])).toEqual([
+      ['https://back.test/c', 0, 0],
+      ['https://back.test/c', 12_000, 1],
+      ['https://back.test/a', 30_000, 0],
+    ])
+    expect(at.sandbox.queue.deadLetters.map(({ message }) => message.url)).toEqual(['https://back.test/c'])
+  })
+
+  test('a failure callback is a callback', async () => {
+    const at = world(once(status(500), { times: 2 }), { on: 'queue.callback', fault: lostAck(), times: 1 })
+    const failed = at.sandbox.destinations.record('https://back.test/failed')
+    at.publish('a', { failureCallback: 'https://back.test/failed' })
+    await at.drain()
+    expect(failed.requests.map(({ retried }) => retried)).toEqual([0, 1])
+  })
+})
+
+describe('signatures, as the SDK of a receiver sees them', () => {
+  const verify = async (...rules: FaultRule[]) => {
+    const at = world(...rules)
+    const { current, next } = at.sandbox.queue.keys
+    const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
+    const verdicts: string[] = []
+    at.sandbox.destinations.on(shop, async (request) => {
+      const signature = request.headers.get('upstash-signature')!
+      const verdict = await receiver.verify({ signature, body: await request.text(), url: shop }).then(
+        () => 'ok',
+        (error: Error) => error.message,
+      )
+      verdicts.push(verdict)
+      return new Response()
+    })
+    at.publish('{"a":1}')
+    await at.drain()
+    return verdicts
+  }
+
+  test('without a fault', async () => {
+    expect(await verify()).toEqual(['ok'])
+  })
+
+  test.each([...Object.keys(signatureFlaws)])('%s is refused', async (flaw) => {
+    const [verdict] = await verify(once(badSignature(flaw)))
+    expect(verdict).not.toBe('ok')
+  })
+
+  test('signed with the next key: still accepted, as during a rotation', async () => {
+    expect(await verify(once(badSignature('rotated')))).toEqual(['ok'])
+  })
+
+  test('a clock far behind: expired; a little behind, or ahead: accepted by this SDK, which does not look at iat', async () => {
+    expect(await verify(once(clockSkew('-10m')))).toEqual([expect.stringContaining('signature verification failed')])
+    expect(await verify(once(clockSkew('-4m')))).toEqual(['ok'])
+    expect(await verify(once(clockSkew('10m')))).toEqual(['ok'])
+  })
+
+  test('only the struck attempt: the retry is signed well', async () => {
+    const at = world(once(badSignature('key')))
+    const { current, next } = at.sandbox.queue.keys
+    const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
+    at.sandbox.destinations.on(shop, async (request) => {
+      await receiver.verify({ signature: request.headers.get('upstash-signature')!, body: await request.text() })
+      return new Response()
+    })
+    at.publish()
+    await at.drain()
+    expect(at.attempts().map(([, code]) => code)).toEqual([500, 200])
+  })
+})
+
+describe('the service itself', () => {
+  test('a restart after the handler: done, and made again without counting as a retry', async () => {
+    const at = world(once(restart('20s')))
+    at.publish('a', { retries: 0 })
+    await at.drain()
+    expect(at.handled).toEqual([
+      [0, 'a'],
+      [20_000, 'a'],
+    ])
+    expect(at.sandbox.traffic.of('attempt').map(({ retried, outcome }) => [retried, outcome!.state])).toEqual([
+      [0, 'RETRY'],
+      [0, 'DELIVERED'],
+    ])
+    expect(at.notes()[0]).toBe('the handler ran and answered 200, the service restarted before it knew')
+  })
+
+  test('a restart before the handler: it does not run', async () => {
+    const at = world(once(restart(), { phase: 'before' }))
+    at.publish('a', { retries: 0 })
+    await at.drain()
+    expect(at.handled).toEqual([[0, 'a']])
+    expect(at.attempts()).toEqual([
+      [0, 0, 'the service restarted', 0],
+      [0, 200, '', 0],
+    ])
+  })
+
+  test('everything in flight is cut off, what is due waits, and publishers meet a closed door', async () => {
+    const at = world({ on: 'queue.request', match: { endpoint: '/v2/keys' }, fault: restart('1m') })
+    at.sandbox.destinations.on(shop, async (_request, task) => {
+      at.handled.push([at.sandbox.clock.now() - start, 'slow'])
+      await task.sleep('10s')
+      return new Response()
+    })
+    at.publish('a', { retries: 0 })
+    at.publish('b', { retries: 0, delay: '30s' })
+    const ask = (): Promise<Response> =>
+      at.sandbox.fetch(`${at.sandbox.addresses.queue}/v2/keys`, {
+        headers: { authorization: `Bearer ${at.sandbox.tokens.queue}` },
+      })
+    await at.sandbox.clock.advance('5s')
+    await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } })
+    await expect(ask()).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
+    await at.drain()
+    expect(at.handled).toEqual([
+      [0, 'slow'],
+      [65_000, 'slow'],
+      [65_000, 'slow'],
+    ])
+    expect(at.attempts()[0]).toEqual([0, 0, 'the service restarted', 5000])
+    expect(at.notes()[0]).toBe('the handler answered 200 5 s after the restart')
+  })
+
+  test('an outage of the region: deliveries wait for its end', async () => {
+    const at = world({ on: 'queue.delivery', fault: outage({ region: 'eu-central-1' }), until: '10m' })
+    at.publish()
+    await at.drain()
+    expect(at.handled).toEqual([[600_000, 'a']])
+  })
+})
+
+describe('the trigger of a schedule', () => {
+  const nightly = async (...rules: FaultRule[]) => {
+    const at = world(...rules)
+    const { addresses, tokens, clock } = at.sandbox
+    await at.sandbox.fetch(`${addresses.queue}/v2/schedules/${shop}`, {
+      method: 'POST',
+      body: 'night',
+      headers: {
+        authorization: `Bearer ${tokens.queue}`,
+        'Upstash-Cron': '0 3 * * *',
+        'Upstash-Schedule-Id': 'nightly',
+      },
+    })
+    await clock.advance('2d')
+    return at
+  }
+  const hour = 3_600_000
+
+  test.each<[string, FaultRule, number[]]>([
+    ['nothing', { on: 'schedule.fire', fault: ok() }, [3, 27]],
+    ['dropped once', { on: 'schedule.fire', fault: drop(), times: 1 }, [27]],
+    ['delayed once', { on: 'schedule.fire', fault: delay('2h'), times: 1 }, [5, 27]],
+    ['slow once', { on: 'schedule.fire', fault: latency('1h'), times: 1 }, [4, 27]],
+    [
+      'fired twice',
+      { on: 'schedule.fire', fault: duplicate({ after: '1h' }), match: { scheduleId: 'nightly' }, times: 1 },
+      [3, 4, 27],
+    ],
+    ['another schedule', { on: 'schedule.fire', fault: drop(), match: { scheduleId: 'other' } }, [3, 27]],
+    ['on the second night only, by cron', { on: 'schedule.fire', fault: drop(), cron: '0 3 2 1 *' }, [3]],
+  ])('%s', async (_, rule, hours) => {
+    const { handled } = await nightly(rule)
+    expect(handled.map(([time]) => time / hour)).toEqual(hours)
+  })
+})
+
+describe('in the script of a destination', () => {
+  test('every step that a rule can be', async () => {
+    const at = world()
+    at.sandbox.destinations.script(shop, [
+      latency('1s'),
+      truncate(3),
+      duplicate(),
+      rateLimited('burst', '5s'),
+      badSignature('expired'),
+    ])
+    for (const body of ['a', 'b', 'c', 'd', 'e']) at.publish(body, { retries: 0 })
+    await at.drain()
+    expect(at.sandbox.destinations.unplayed).toEqual([])
+    expect(at.attempts().map(([time, code, error, end]) => [time, code, error, end])).toEqual([
+      [0, 200, '', 1000],
+      [0, 0, 'unexpected EOF', 0],
+      [0, 200, '', 0],
+      [0, 429, '429 Too Many Requests', 0],
+      [0, 200, '', 0],
+    ])
+    expect(at.handled.filter(([, body]) => body === 'c')).toHaveLength(2)
+  })
+
+  test('a rule that answers leaves the script as it is; one that shapes lies around it', async () => {
+    const at = world(once(status(500)), once(latency('3s')))
+    at.sandbox.destinations.script(shop, [status(501), status(502)])
+    at.publish('a', { retries: 2 })
+    await at.drain()
+    expect(at.attempts()).toEqual([
+      [0, 500, '500 Internal Server Error', 0],
+      [10_000, 501, '501 Not Implemented', 13_000],
+      [23_000, 502, '502 Bad Gateway', 23_000],
+    ])
+  })
+
+  test.each([
+    [{ kind: 'restart' }, 'there is no step "restart"'],
+    [{ kind: 'resett' }, 'there is no step "resett". Did you mean "reset"?'],
+  ])('%j is refused', (step, sentence) => {
+    const at = world()
+    expect(() => at.sandbox.destinations.script(shop, [step as never])).toThrow(sentence)
+  })
+})
+
+describe('what rules match', () => {
+  test.each<[string, FaultRule['match'], boolean]>([
+    ['the url', { url: shop }, true],
+    ['another url', { url: 'https://shop.test/refunds' }, false],
+    ['a label', { label: 'vip' }, true],
+    ['the queue', { queue: 'line' }, true],
+    ['the flow-control key', { flowControlKey: 'k' }, true],
+    ['the first attempt', { attempt: 1 }, true],
+    ['the second attempt', { attempt: 2 }, false],
+    ['attempts up to the second', { attempt: { to: 2 } }, true],
+    ['a header', { header: { 'x-own': 'y*s' } }, true],
+    ['another header', { header: { 'x-own': 'no' } }, false],
+    ['the method', { method: 'POST' }, true],
+    ['a group', { urlGroup: 'g' }, false],
+  ])('%s', async (_, match, strikes) => {
+    const at = world(once(status(500), { match: match! }))
+    at.publish('a', {
+      queue: 'line',
+      label: 'vip',
+      flowControlKey: 'k',
+      flowControlValue: 'parallelism=1',
+      headers: { 'X-Own': 'yes' },
+    })
+    await at.drain()
+    expect(at.attempts()[0]![1]).toBe(strikes ? 500 : 200)
+  })
+
+  test('an endpoint of a group, by its name', async () => {
+    const at = world(once(status(500), { match: { urlGroup: 'g', endpointName: 'two' } }))
+    at.sandbox.queue.urlGroup('g', [
+      { url: 'https://shop.test/1', name: 'one' },
+      { url: 'https://shop.test/2', name: 'two' },
+    ])
+    at.sandbox.queue.publish({ to: 'g', retries: 0 })
+    await at.drain()
+    expect(at.sandbox.traffic.of('attempt').map(({ url, outcome }) => [url, outcome!.status])).toEqual([
+      ['https://shop.test/1', 200],
+      ['https://shop.test/2', 500],
+    ])
+  })
+
+  test('one message by its id, the second attempt', async () => {
+    const at = world()
+    at.publish('a')
+    const { id } = at.publish('b')
+    at.sandbox.faults.add({ on: 'queue.delivery', match: { messageId: id, attempt: { from: 1 } }, fault: status(500) })
+    await at.drain()
+    expect(at.handled.map(([, body]) => body)).toEqual(['a'])
+  })
+})
