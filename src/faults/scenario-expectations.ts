@@ -89,6 +89,7 @@ const publishedPattern: Entries = {
   delay: duration,
   notBefore: moment,
   deduplicated: flag,
+  deduplicationId: text,
   urlGroup: text,
   endpointName: text,
   queue: text,

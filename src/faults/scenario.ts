@@ -132,6 +132,27 @@ const destinationSchema = v.strictObject({
   ),
 })
 
+/** Policies whose default does not tell what else they may be. */
+const policyWords: Partial<Record<keyof Policy, v.GenericSchema>> = {
+  queuePlan: v.picklist(['free', 'payg', 'fixed-1m', 'fixed-10m']),
+  cancelledSpelling: v.picklist(['CANCELLED', 'CANCELED']),
+  cancelledAt: v.picklist(['due', 'now']),
+  callbackTimes: v.picklist(['string', 'number']),
+  unhandledDestination: v.union([v.literal('error'), v.number()]),
+  homeRegion: v.string(),
+  queueLimits: v.record(v.string(), v.number()),
+}
+
+const policySchema = v.strictObject(
+  Object.fromEntries(
+    Object.entries(defaultPolicy).map(([key, value]) => {
+      const known = policyWords[key as keyof Policy]
+      const byType = typeof value === 'boolean' ? v.boolean() : typeof value === 'string' ? v.string() : v.number()
+      return [key, v.exactOptional(known ?? byType)]
+    }),
+  ),
+)
+
 /** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
 export const scenarioSchema: v.GenericSchema = v.strictObject({
   $schema: v.exactOptional(v.string()),
@@ -142,9 +163,7 @@ export const scenarioSchema: v.GenericSchema = v.strictObject({
   ),
   startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
   vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
-  policy: v.exactOptional(
-    v.strictObject(Object.fromEntries(Object.keys(defaultPolicy).map((key) => [key, v.exactOptional(v.unknown())]))),
-  ),
+  policy: v.exactOptional(v.pipe(policySchema, v.description('Choices that the public sources leave open.'))),
   given: v.exactOptional(v.pipe(givenSchema, v.description('What is there when it begins.'))),
   destinations: v.exactOptional(v.pipe(v.array(destinationSchema), v.description('Where deliveries go.'))),
   faults: v.exactOptional(

@@ -138,8 +138,13 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => Complai
       dangers.push(at(offset, `It is nested deeper than ${deepest} levels.`))
       return 1
     }
-    if (isAlias(node)) return sizes.get(node.source) ?? 1
-    if (node.tag?.startsWith('!')) {
+    if (isAlias(node)) {
+      const size = sizes.get(node.source)
+      if (size === undefined)
+        dangers.push(at(offset, `The alias ${JSON.stringify(node.source)} contains itself, or nothing is called so.`))
+      return size ?? 1
+    }
+    if (node.tag !== undefined) {
       dangers.push(at(offset, 'Tags are not allowed: a scenario is plain data.'))
     }
     let size = 1

@@ -8,7 +8,11 @@ const directory = new URL('../../scenarios/', import.meta.url)
 describe('the ready-made outages', () => {
   test('there are ten of them, each with a file', () => {
     const files = readdirSync(directory).filter((file) => file.endsWith('.yaml'))
-    expect(files.sort()).toEqual(Object.keys(scenarios).map((name) => `${name}.yaml`).sort())
+    expect(files.sort()).toEqual(
+      Object.keys(scenarios)
+        .map((name) => `${name}.yaml`)
+        .sort(),
+    )
     expect(files).toHaveLength(10)
   })
 

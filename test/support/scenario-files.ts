@@ -5,6 +5,7 @@ import { secretKinds } from '../../src/faults/import-redaction.js'
 import { faultRuleSchema, faultSchema } from '../../src/faults/rule-schema.js'
 import { scenarioSchema } from '../../src/faults/scenario.js'
 import { expectationKinds, expectationNames, oneExpectation } from '../../src/faults/scenario-expectations.js'
+import { scriptStep } from '../../src/faults/scenario-faults.js'
 import { stepKinds, stepNames } from '../../src/faults/scenario-steps.js'
 
 // What is generated from the tables of scenarios: the JSON Schema, the files of the ready-made outages, and the tables
@@ -16,7 +17,7 @@ export function scenarioSchemaText(): string {
     // What no JSON Schema can say (a window that ends before it begins) is told when a scenario is read.
     errorMode: 'ignore',
     typeMode: 'input',
-    definitions: { fault: faultSchema, rule: faultRuleSchema, expectation: oneExpectation } as never,
+    definitions: { fault: faultSchema, rule: faultRuleSchema, expectation: oneExpectation, scriptStep } as never,
   })
   const titled = { ...schema, title: 'A scenario of stuntdouble' }
   return `${JSON.stringify(titled, undefined, 1)}\n`

@@ -1,0 +1,378 @@
+import { describe, expect, test } from 'vitest'
+import { playScenario } from '../../fixtures/scenarios.js'
+import { delay, hang, lostAck, nonRetryable, ok, refused, reset, status } from '../../src/faults/constructors.js'
+import type { DeliveryFault } from '../../src/faults/fault.js'
+import { type Imported, type ImportOptions, importDeliveries } from '../../src/faults/import.js'
+import { ImportError } from '../../src/faults/import-records.js'
+import { deadLetterShape } from '../../src/queue/shapes.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+
+const orders = 'https://shop.test/orders'
+
+/** What the API of a sandbox answers. */
+async function asked(sandbox: Sandbox, path: string): Promise<unknown> {
+  const response = await sandbox.fetch(`${sandbox.addresses.queue}${path}`, {
+    headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
+  })
+  return response.json()
+}
+
+const imported = (value: unknown, options?: ImportOptions): Imported =>
+  importDeliveries([{ name: 'records.json', value }], options)
+
+/** The course of one message as the log of the service has it, without what differs from run to run. */
+async function course(sandbox: Sandbox): Promise<unknown[]> {
+  const { events } = (await asked(sandbox, '/v2/events?order=earliestFirst')) as { events: Record<string, unknown>[] }
+  return events.map(({ time, state, error, responseStatus, responseBody, url, header, body, nextDeliveryTime }) => ({
+    time,
+    state,
+    error,
+    responseStatus,
+    responseBody,
+    url,
+    header,
+    body,
+    nextDeliveryTime,
+  }))
+}
+
+/** Something that went wrong in production: a sandbox of its own, with a handler that takes its time. */
+async function production(steps: readonly DeliveryFault[], options: Record<string, unknown> = {}): Promise<Sandbox> {
+  const sandbox = createSandbox({ startAt: '2031-05-17T10:11:12.345Z', seed: 99 })
+  let call = 0
+  sandbox.destinations.answer(orders, async (_delivery, task) => {
+    await task.sleep(1000 + 250 * call)
+    return steps[call++] ?? 200
+  })
+  sandbox.destinations.answer('https://shop.test/failed', () => 200)
+  sandbox.queue.publish({
+    to: orders,
+    body: { id: 4711, note: 'größer' },
+    headers: { 'x-shop': 'berlin' },
+    ...options,
+  })
+  await sandbox.clock.drain()
+  return sandbox
+}
+
+const failures: readonly (readonly [string, readonly DeliveryFault[], Record<string, unknown>])[] = [
+  ['three statuses', [status(500), status(503, { body: 'down' }), status(404)], { retries: 2 }],
+  ['no answer at all', [reset(), refused(), status(500)], { retries: 2, retryDelay: '1000 * (1 + retried)' }],
+  [
+    'an answer that asks for patience',
+    [status(429, { headers: { 'retry-after': '90' } }), status(500)],
+    { retries: 1 },
+  ],
+  ['no retry wanted', [status(500), nonRetryable('bad order')], { retries: 5 }],
+  [
+    'delayed, with a failure callback',
+    [status(500)],
+    { retries: 0, delay: '5m', failureCallback: 'https://shop.test/failed' },
+  ],
+  ['a lost answer', [lostAck(), status(500)], { retries: 1 }],
+  ['a time-out', [hang(), status(500)], { retries: 1, timeout: '20s' }],
+]
+
+describe('an imported dead letter fails the same way as in its log', () => {
+  test.each(failures)('%s', async (_, steps, options) => {
+    const original = await production(steps, options)
+    const { scenario, redactions } = imported([await asked(original, '/v2/dlq'), await asked(original, '/v2/events')], {
+      vocabulary: 'service',
+    })
+    const play = await playScenario(scenario)
+    expect(play.verdict()).toMatch(/\nHolds: /)
+    const ofMessage = (list: unknown[]): unknown[] => list.filter((entry) => (entry as { url: string }).url === orders)
+    expect(ofMessage(await course(play.sandbox))).toEqual(ofMessage(await course(original)))
+    expect(redactions).toEqual([])
+  })
+
+  test('from the dead letter alone: the earlier attempts are taken to have failed like the last, and that is said', async () => {
+    const original = await production([status(503), status(503), status(503)], { retries: 2 })
+    const [letter] = original.queue.deadLetters
+    const { scenario, notes } = imported(JSON.parse(JSON.stringify(deadLetterShape(letter!))))
+    expect(notes).toEqual([expect.stringContaining('the records tell 1 of 3 attempts')])
+    const play = await playScenario(scenario)
+    expect(play.holds).toBe(true)
+    const statuses = play.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)
+    expect(statuses).toEqual([503, 503, 503])
+    expect(play.sandbox.queue.deadLetters[0]!.message.body).toBe(letter!.message.body)
+  })
+
+  test('a scenario that expects the end the user wants does not hold before the fix', async () => {
+    const original = await production([status(503)], { retries: 0 })
+    const records = await asked(original, '/v2/dlq')
+    const { scenario } = imported(records, { expect: 'delivered' })
+    expect((await playScenario(scenario)).holds).toBe(false)
+    const fixed = await playScenario(scenario, {
+      elsewhere: (url) => url === orders,
+      prepare: ({ destinations }) => void destinations.answer(orders, 200),
+    })
+    expect(fixed.verdict()).toMatch(/\nHolds: /)
+  })
+})
+
+describe('what is imported', () => {
+  // Put together from the fields that the service's documents name: no output of ours. [queue.md 4.3, 5.4, 5.5]
+  const letter = {
+    messageId: 'msg_26hZCxZCuWyyTWPmSVBrNC1RADwpgWxPcak2rQD51EMjFMuzcW7qYXpPiDyw8Gd',
+    url: 'https://shop.example.org/api/orders',
+    method: 'POST',
+    header: { 'Content-Type': ['application/json'] },
+    body: '{"id":4711}',
+    maxRetries: 1,
+    notBefore: 1725323658000,
+    createdAt: 1725323658000,
+    failureCallback: 'https://shop.example.org/failed',
+    callerIP: '127.43.12.54',
+    dlqId: '1725323671000-0',
+    responseStatus: 500,
+    responseHeader: { 'Content-Type': ['text/plain'] },
+    responseBody: 'boom',
+  }
+  const callback = {
+    status: 502,
+    header: { 'Content-Type': ['text/html'] },
+    body: btoa('bad gateway'),
+    sourceMessageId: letter.messageId,
+    url: letter.url,
+    method: 'POST',
+    sourceHeader: { 'Content-Type': ['application/json'] },
+    sourceBody: btoa(letter.body),
+    maxRetries: 1,
+    notBefore: '1725323658000',
+    createdAt: '1725323658000',
+    callerIP: '127.43.12.54',
+  }
+  const log = {
+    messageId: letter.messageId,
+    url: letter.url,
+    method: 'POST',
+    maxRetries: 1,
+    header: letter.header,
+    body: btoa(letter.body),
+  }
+
+  test('a dead letter and the body of a callback are joined: attempt 1 by the callback, attempt 2 by the letter', async () => {
+    const { scenario, notes } = imported([letter, callback])
+    expect(notes).toEqual([])
+    expect(scenario.destinations![0]).toEqual({
+      url: letter.url,
+      script: [
+        { kind: 'status', status: 502, headers: { 'Content-Type': 'text/html' }, body: 'bad gateway' },
+        { kind: 'status', status: 500, headers: { 'Content-Type': 'text/plain' }, body: 'boom' },
+      ],
+    })
+    expect(scenario.steps![0]).toEqual({
+      publish: {
+        to: letter.url,
+        as: 'message',
+        headers: { 'Content-Type': 'application/json' },
+        body: letter.body,
+        retries: 1,
+        failureCallback: letter.failureCallback,
+      },
+    })
+    expect(scenario.startAt).toBe('2024-09-03T00:34:18.000Z')
+    expect((await playScenario(scenario)).verdict()).toMatch(/\nHolds: /)
+  })
+
+  test('entries of the log, newest first as the API lists them', async () => {
+    const at = 1725323658000
+    const events = [
+      { ...log, time: at + 20_000, state: 'DELIVERED' },
+      { ...log, time: at + 18_000, state: 'ACTIVE' },
+      { ...log, time: at + 5000, state: 'RETRY', nextDeliveryTime: at + 17_000 },
+      {
+        ...log,
+        time: at + 5000,
+        state: 'ERROR',
+        responseStatus: 503,
+        responseBody: btoa('down'),
+        error: '503 Service Unavailable',
+      },
+      { ...log, time: at + 2000, state: 'ACTIVE' },
+      { ...log, time: at, state: 'CREATED' },
+    ]
+    const { scenario } = imported({ events, cursor: '' })
+    expect(scenario.destinations![0]!.script).toEqual([delay('3s', status(503, { body: 'down' })), delay('2s', ok())])
+    const play = await playScenario(scenario)
+    expect(play.verdict()).toMatch(/\nHolds: /)
+    expect(scenario.expect![0]).toMatchObject({ delivered: { attempts: [503, 200], state: 'DELIVERED' } })
+  })
+
+  test('a message that was cancelled while it waited', async () => {
+    const at = 1725323658000
+    const { scenario } = imported([
+      { ...log, time: at, state: 'CREATED' },
+      { ...log, time: at, state: 'ACTIVE' },
+      { ...log, time: at, state: 'ERROR', responseStatus: 500 },
+      { ...log, time: at, state: 'RETRY' },
+      { ...log, time: at + 4000, state: 'CANCEL_REQUESTED' },
+      { ...log, time: at + 12_000, state: 'CANCELED' },
+    ])
+    expect(scenario.steps!.slice(1, 3)).toEqual([{ advanceTo: '2024-09-03T00:34:22.000Z' }, { cancel: 'message' }])
+    expect((await playScenario(scenario)).verdict()).toMatch(/\nHolds: /)
+  })
+
+  test('a message that had not ended is played as far as the records go', async () => {
+    const at = 1725323658000
+    const { scenario } = imported([
+      { ...log, time: at, state: 'CREATED' },
+      { ...log, time: at, state: 'ACTIVE' },
+      { ...log, time: at, state: 'ERROR', responseStatus: 500 },
+      { ...log, time: at, state: 'RETRY', nextDeliveryTime: at + 12_000 },
+    ])
+    const play = await playScenario(scenario)
+    expect(play.verdict()).toMatch(/\nHolds: /)
+    expect(play.virtualMs).toBe(0)
+  })
+
+  test('two messages to one destination take their statuses in the order of their attempts', async () => {
+    const other = {
+      ...letter,
+      messageId: 'msg_2',
+      createdAt: letter.createdAt + 5000,
+      notBefore: letter.createdAt + 5000,
+      responseStatus: 404,
+      responseBody: 'gone',
+    }
+    const { scenario } = imported({ messages: [letter, other] })
+    const play = await playScenario(scenario)
+    expect(play.verdict()).toMatch(/\nHolds: /)
+    expect(play.sandbox.queue.deadLetters.map(({ reply }) => reply.status)).toEqual([500, 404])
+  })
+
+  test('a page tells that there are more', () => {
+    const { notes } = imported({ messages: [letter], cursor: '1725323671000-1' })
+    expect(notes[0]).toContain('the next begins at cursor 1725323671000-1')
+  })
+
+  test('bytes that are no text', async () => {
+    const { body: _, ...rest } = letter
+    const { scenario } = imported({ ...rest, bodyBase64: '/wD+' })
+    expect(scenario.steps![0]).toMatchObject({ publish: { bodyBase64: '/wD+' } })
+    const play = await playScenario(scenario)
+    expect(play.sandbox.traffic.of('published')[0]!.body).toBe('\xff\x00\xfe')
+  })
+
+  test("the service's own headers are written in the words of the scenario", () => {
+    const given = { ...letter, header: { 'Service-Label': ['a'], 'X-Own': ['1', '2'] } }
+    expect(imported(given).scenario.steps![0]).toMatchObject({
+      publish: { headers: { 'Upstash-Label': 'a', 'X-Own': '1, 2' } },
+    })
+    expect(imported(given, { vocabulary: 'service' }).scenario).toMatchObject({
+      vocabulary: 'service',
+      steps: [{ publish: { headers: { 'Service-Label': 'a' } } }, {}],
+    })
+  })
+
+  test.each([
+    ['nothing', [], 'there is no message in it'],
+    ['another object', { id: 1, name: 'x' }, 'it has id, name, but no messageId'],
+    ['a text', 'hello', 'is no object'],
+    ['a record without a url', { messageId: 'msg_1', dlqId: '1-0' }, 'have no url'],
+  ])('%s is refused', (_, value, sentence) => {
+    expect(() => imported(value)).toThrow(ImportError)
+    expect(() => imported(value)).toThrow(sentence)
+  })
+})
+
+describe('secrets', () => {
+  const secrets = {
+    jwt: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0NzExIn0.c2lnbmF0dXJlLW9mLWl0',
+    live: 'sk_live_51HxAbCdEfGhIjKl',
+    password: 'hunter2-and-more',
+    cookie: 'c00kie-of-ada',
+    query: 'q-secret-9f8e7d',
+    user: 'pa55-in-url',
+    email: 'ada@lovelace-engines.org',
+    ip: '93.184.216.34',
+    card: '4111 1111 1111 1111',
+    form: 'f0rm-secret',
+  }
+  const record = {
+    messageId: 'msg_1',
+    url: `https://ada:${secrets.user}@shop.example.org/hook?access_token=${secrets.query}&page=2`,
+    method: 'POST',
+    header: {
+      Authorization: [`Bearer ${secrets.live}`],
+      Cookie: [`session=${secrets.cookie}; theme=dark`],
+      'X-Api-Key': [secrets.password],
+      'X-Forwarded-For': [secrets.ip],
+      Accept: ['*/*'],
+    },
+    body: JSON.stringify({
+      id: 4711,
+      customer: { email: secrets.email, apiKey: secrets.live, card: secrets.card },
+      text: `token ${secrets.jwt}, again ${secrets.email}`,
+      tokens_used: 12,
+    }),
+    maxRetries: 0,
+    createdAt: 1725323658000,
+    callback: `https://shop.example.org/cb?signature=${secrets.query}`,
+    callbackHeader: { Authorization: [`Basic ${secrets.password}`] },
+    dlqId: '1-0',
+    responseStatus: 500,
+    responseHeader: { 'Set-Cookie': [`id=${secrets.cookie}; HttpOnly`] },
+    responseBody: `user=ada&password=${secrets.form}`,
+  }
+
+  test('none is left in the scenario or in the report', () => {
+    const { scenario, redactions } = imported(record)
+    const written = JSON.stringify(scenario) + JSON.stringify(redactions)
+    for (const secret of Object.values(secrets)) expect(written).not.toContain(secret)
+    expect(written).toContain('tokens_used')
+    expect(redactions.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['header', 'cookie', 'url', 'field', 'jwt', 'card', 'email', 'ip']),
+    )
+  })
+
+  test('the same secret has the same placeholder, another one another', () => {
+    const { scenario } = imported(record)
+    const { publish } = scenario.steps![0] as { publish: { body: string; to: string; callback: string } }
+    const body = JSON.parse(publish.body) as { customer: { email: string }; text: string }
+    expect(body.text).toContain(body.customer.email)
+    expect(body.customer.email).toBe('person-1@example.com')
+    expect(new URL(publish.callback).searchParams.get('signature')).toBe(
+      new URL(publish.to).searchParams.get('access_token'),
+    )
+    expect(new URL(publish.to).searchParams.get('page')).toBe('2')
+  })
+
+  test('the scheme of an authorization stays, so that a receiver can still tell', () => {
+    const { scenario } = imported(record)
+    expect(scenario.steps![0]).toMatchObject({
+      publish: { headers: { Authorization: expect.stringMatching(/^Bearer redacted-header-\d+$/) } },
+    })
+  })
+
+  test('kinds can be kept', () => {
+    const { scenario, redactions } = imported(record, { keep: ['email', 'cookie'] })
+    expect(JSON.stringify(scenario)).toContain(secrets.email)
+    expect(JSON.stringify(scenario)).not.toContain(secrets.live)
+    expect(redactions.map(({ kind }) => kind)).not.toContain('email')
+  })
+
+  test('an import of what was imported changes nothing more', () => {
+    const first = imported(record)
+    const { publish } = first.scenario.steps![0] as {
+      publish: { body: string; headers: Record<string, string>; to: string }
+    }
+    const again = imported({
+      ...record,
+      url: publish.to,
+      header: publish.headers,
+      body: publish.body,
+      callback: undefined,
+      callbackHeader: undefined,
+      responseHeader: {},
+      responseBody: '',
+    })
+    expect(again.redactions).toEqual([])
+  })
+
+  test('a body without secrets stays as it was, byte for byte', () => {
+    const body = '{ "id" : 4711,\n  "when": 1725323658000 }'
+    expect(imported({ ...record, body }).scenario.steps![0]).toMatchObject({ publish: { body } })
+  })
+})
