@@ -19,6 +19,7 @@ import { parseRetryExpression } from './queue/retry-expression.js'
 import type { SignatureWindow } from './queue/signing.js'
 import { timeline } from './report/timeline.js'
 import { TrafficView } from './report/traffic-view.js'
+import { checkDump, dumpOf, loadInto, type SandboxDump } from './sandbox-dump.js'
 import { statsService } from './stats/endpoints.js'
 import { payAsYouGo, unmetered } from './stats/reports.js'
 import { Statistics } from './stats/statistics.js'
@@ -126,6 +127,9 @@ interface World {
   readonly exchange: Exchange
 }
 
+/** Where a world begins. */
+type Start = Pick<SandboxOptions, 'startAt' | 'seed'>
+
 /** What clients sign in with. */
 export interface SandboxTokens {
   readonly store: string
@@ -145,6 +149,8 @@ export class Sandbox {
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   #world: World
+  /** How many dumps were loaded, one upon the other. */
+  #loads = 0
 
   constructor(options: SandboxOptions) {
     checkNames(options)
@@ -310,9 +316,43 @@ export class Sandbox {
 
   /** A world as new: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
   reset(): void {
+    this.#loads = 0
+    this.#replace(this.#build())
+  }
+
+  /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
+  dump(): SandboxDump {
+    const { queue, clock } = this
+    const format = { format: 'stuntdouble/sandbox', version: 1 } as const
+    return { ...format, now: clock.now(), loads: this.#loads, ...dumpOf(this), queue: queue.dump() }
+  }
+
+  /**
+   * Replaces the world by what `dump()` gave once, here or elsewhere, at the time of the dump or at `at`, whichever is
+   * later. Deliveries that were under way then are due at once. Throws TypeError for anything else, and nothing has
+   * changed.
+   */
+  load(dump: SandboxDump, { at }: { readonly at?: Instant } = {}): void {
+    checkDump(dump)
+    const before = this.#loads
+    // New ids must not meet those of the dump.
+    this.#loads = dump.loads + 1
+    const startAt = Math.max(dump.now, at === undefined ? dump.now : instant(at))
+    try {
+      const world = this.#build({ startAt, seed: `${this.options.seed ?? 1}/load ${this.#loads}` })
+      loadInto(world, dump)
+      world.queue.load(dump.queue)
+      this.#replace(world)
+    } catch (error) {
+      this.#loads = before
+      throw error
+    }
+  }
+
+  #replace(world: World): void {
     this.#world.store.engine.pubsub.close()
     this.#world.clock.stop()
-    this.#world = this.#build()
+    this.#world = world
   }
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
@@ -338,14 +378,14 @@ export class Sandbox {
     this.dispose()
   }
 
-  #build(): World {
+  #build({ startAt = this.options.startAt ?? defaultStart, seed = this.options.seed ?? 1 }: Start = {}): World {
     const { options, vocabulary, policy } = this
     const clock = new VirtualClock({
-      startAt: instant(options.startAt ?? defaultStart),
+      startAt: instant(startAt),
       mode: options.clock ?? 'manual',
       ...(options.warn && { warn: options.warn }),
     })
-    const random = createRandom(options.seed ?? 1)
+    const random = createRandom(seed)
     const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
     clock.onDrive((call) => traffic.moves(call))
     const journal = this.#buildStore(clock, random, traffic)

@@ -50,6 +50,7 @@ const networkErrors = {
   ETIMEDOUT: 'timedout',
   ECONNREFUSED: 'connectionrefused',
   ENOTFOUND: 'namenotresolved',
+  CERT_HAS_EXPIRED: 'failed',
 } as const
 
 async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOptions): Promise<void> {

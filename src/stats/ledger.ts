@@ -1,10 +1,17 @@
 import type { AttemptEntry, Entry, EntryStamp } from '../kernel/traffic.js'
 import { minute } from './calendar.js'
 import { type Grid, grids } from './periods.js'
-import { Ring } from './rings.js'
+import { Ring, type RingRow } from './rings.js'
 import { type Tally, type TallySource, tallies } from './tallies.js'
 
 const column = Object.fromEntries(tallies.map((tally, index) => [tally, index])) as Readonly<Record<Tally, number>>
+
+/** What was counted, as JSON. */
+export interface LedgerDump {
+  /** Names of the columns. */
+  readonly tallies: readonly string[]
+  readonly rings: readonly (readonly [interval: number, rows: readonly RingRow[]])[]
+}
 
 /**
  * Counts what the queue did as the traffic log tells it. An entry costs the same however much was counted before, and a
@@ -42,6 +49,23 @@ export class Ledger implements TallySource {
     return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(column[tally], grid)
   }
 
+  /** Everything that was counted, as JSON: rows by length of the interval. */
+  dump(): LedgerDump {
+    this.#close()
+    return {
+      tallies: [...tallies],
+      rings: [...(this.#rings ?? [])].map(([interval, ring]) => [interval, ring.dump()] as const),
+    }
+  }
+
+  /** Adds what `dump` gave. Counts of a version that told other things are left out. */
+  load({ tallies: columns, rings }: LedgerDump): void {
+    if (columns.join() !== tallies.join()) return
+    this.#close()
+    this.#open()
+    for (const [interval, rows] of rings) this.#rings?.get(interval)?.load(rows)
+  }
+
   #attempt(entry: EntryStamp & AttemptEntry, isNew: boolean): void {
     if (isNew) {
       // Every attempt is billed, those of callbacks too.
@@ -73,13 +97,17 @@ export class Ledger implements TallySource {
     this.#isEmpty = false
   }
 
-  /** Hands the counts of the open minute on to the rings; every interval begins and ends with a minute. */
-  #close(): void {
-    if (this.#isEmpty) return
+  #open(): ReadonlyMap<number, Ring> {
     this.#rings ??= new Map(
       [...grids].map(([interval, points]) => [interval, new Ring(interval, points, tallies.length)]),
     )
-    for (const ring of this.#rings.values()) ring.add(this.#minute * minute, this.#row)
+    return this.#rings
+  }
+
+  /** Hands the counts of the open minute on to the rings; every interval begins and ends with a minute. */
+  #close(): void {
+    if (this.#isEmpty) return
+    for (const ring of this.#open().values()) ring.add(this.#minute * minute, this.#row)
     this.#row.fill(0)
     this.#isEmpty = true
   }

@@ -1,5 +1,8 @@
 import type { Grid } from './periods.js'
 
+/** An interval since the epoch, and its sums. */
+export type RingRow = readonly [number: number, sums: readonly number[]]
+
 /**
  * Sums in the latest intervals of one length, a row of numbers for each. A new interval takes the place of the oldest,
  * so that the past is forgotten by itself, and reading costs what is read.
@@ -41,6 +44,19 @@ export class Ring {
       const place = this.#placeOf(first + index)
       return this.#numbers[place] === first + index ? this.#sums[place * this.#width + column]! : 0
     })
+  }
+
+  /** The intervals that count, as JSON: number since the epoch and sums. */
+  dump(): readonly RingRow[] {
+    return [...this.#numbers].flatMap((number, place) =>
+      number === Number.NEGATIVE_INFINITY
+        ? []
+        : [[number, [...this.#sums.subarray(place * this.#width, (place + 1) * this.#width)]] as const],
+    )
+  }
+
+  load(rows: readonly RingRow[]): void {
+    for (const [number, sums] of rows) this.add(number * this.#interval, Float64Array.from(sums))
   }
 
   #placeOf(number: number): number {

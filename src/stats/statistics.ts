@@ -105,19 +105,20 @@ export class Statistics {
 /** The queue's statistics: what was counted, what a story adds to it, and what was set by hand. */
 export class QueueStatistics {
   readonly #options: StatisticsOptions & { readonly random: Random }
-  readonly #ledger = new Ledger()
+  /** What was counted so far. */
+  readonly ledger: Ledger = new Ledger()
   #story: QueueStory | undefined
   #figures: Figures<QueueReport> = {}
 
   constructor(options: StatisticsOptions & { readonly random: Random }) {
     this.#options = options
-    options.traffic.subscribe(this.#ledger.note)
+    options.traffic.subscribe(this.ledger.note)
   }
 
   /** What the endpoint answers now. */
   report(period: Period = defaultPeriod): QueueReport {
     const { now, price = payAsYouGo, deadLetters } = this.#options
-    const source = this.#story === undefined ? this.#ledger : together(this.#ledger, this.#story)
+    const source = this.#story === undefined ? this.ledger : together(this.ledger, this.#story)
     const letters = (deadLetters?.() ?? 0) + (this.#story?.deadLetters ?? 0)
     return withFigures(queueReport(source, now(), checkedPeriod(period), price, letters), this.#figures)
   }

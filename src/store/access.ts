@@ -1,5 +1,6 @@
 import { type Bytes, fromBase64, latin1, toBase64, toHex } from '../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
+import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { createRandom, hexId, type Random } from '../kernel/random.js'
 import type { RuleContext } from './acl-rules.js'
 import { AclUser } from './acl-user.js'
@@ -60,10 +61,18 @@ const secretLength = 16
 const shortestPassword = 8
 
 /** Who may do what, and which token belongs to whom. */
+/** Who may do what, as JSON. */
+export interface AccessDump {
+  readonly tokens: Tokens
+  /** What signs the tokens of users. */
+  readonly key: PortableString
+  readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
+}
+
 export class Access {
   readonly #random: Random
   /** What signs the tokens of GENTOKEN, so that others are told from them. */
-  readonly #key: Bytes
+  #key: Bytes
   #tokens: Tokens
   #users = new Map<string, AclUser>()
   #holders = new Map<string, AclUser>()
@@ -128,6 +137,27 @@ export class Access {
   describe(): Description[] {
     const described = [...this.#users.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(describeUser)
     return [...builtIn(this.#tokens), ...described]
+  }
+
+  /** Tokens and users as JSON. */
+  dump(): AccessDump {
+    return {
+      tokens: this.#tokens,
+      key: portableString(this.#key),
+      users: [...this.#users.values()].map(({ name, rules }) => ({
+        name: portableString(name),
+        rules: rules.map(portableString),
+      })),
+    }
+  }
+
+  /** Replaces tokens and users by what `dump` gave. */
+  load({ tokens, key, users }: AccessDump, hasCommand: (name: string) => boolean): void {
+    this.#tokens = tokens
+    this.#key = bytesOf(key)
+    this.#users = new Map()
+    for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), hasCommand)
+    this.#changed()
   }
 
   // ---- tokens ---------------------------------------------------------------------------------------------------

@@ -208,6 +208,15 @@ export class AclUser implements User {
     ]
   }
 
+  /** What ACL SETUSER would make the same user of. */
+  get rules(): readonly Bytes[] {
+    const keys = this.keyPatterns.map((pattern) => (pattern.startsWith('%') ? pattern : `~${pattern}`))
+    const channels = this.channelPatterns.map((pattern) => `&${pattern}`)
+    const tokens = [...this.#tokens.values()].map((token) => `>${token}`)
+    const all = ['reset', this.enabled ? 'on' : 'off', ...tokens, ...keys, ...channels, ...this.commandText.split(' ')]
+    return all.map(latin1)
+  }
+
   /** Patterns as they are; those for reading or writing only with what they began with. */
   get keyPatterns(): readonly string[] {
     return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))

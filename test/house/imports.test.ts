@@ -125,7 +125,7 @@ const parts: readonly Part[] = [
   },
   { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: ['valibot'] },
   { name: 'invariants', files: /^src\/invariants\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
-  { name: 'sandbox', files: /^src\/sandbox\.ts$/, may: everything, packages: [] },
+  { name: 'sandbox', files: /^src\/sandbox(?:-dump)?\.ts$/, may: everything, packages: ['valibot'] },
   { name: 'index', files: /^src\/index\.ts$/, may: everything, packages: [] },
   {
     name: 'adapters',
@@ -171,7 +171,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@jest/globals': /\/jest\.ts$/,
   expect: /\/jest\.ts$/,
   '@playwright/test': /\/playwright\.ts$/,
-  'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check)\.ts$/,
+  'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
 }
 
