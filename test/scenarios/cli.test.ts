@@ -1,0 +1,351 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Receiver } from '@upstash/qstash'
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { playScenario, type Scenario } from '../../fixtures/scenarios.js'
+import { publicCredentials } from '../../src/queue/credentials.js'
+import { readScenario } from '../../src/server/scenario-file.js'
+
+const root = new URL('../..', import.meta.url).pathname
+const place = mkdtempSync(join(tmpdir(), 'stuntdouble-play-'))
+const program = join(place, 'cli.mjs')
+
+beforeAll(async () => {
+  symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
+  await build({ ...options, entryPoints: [join(root, 'src/server/cli.ts')], outfile: program })
+})
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function run(args: readonly string[], input?: string): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], { cwd: place, env: { ...process.env, NO_COLOR: '1' } })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    err += chunk
+  })
+  child.stdin.end(input ?? '')
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
+}
+
+let files = 0
+function fileOf(content: string | object, suffix = 'yaml'): string {
+  const file = `file-${++files}.${suffix}`
+  writeFileSync(join(place, file), typeof content === 'string' ? content : JSON.stringify(content))
+  return file
+}
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** An application of its own, as a user runs it. */
+async function app(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  servers.push(server)
+  await new Promise((resolve) => server.once('listening', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const orders = 'https://shop.example.org/api/orders'
+const retried = (attempts: readonly number[], more: Partial<Scenario> = {}): Scenario => ({
+  name: 'an order',
+  destinations: [{ url: orders, script: [{ kind: 'status', status: 500 }] }],
+  steps: [{ publish: { to: orders, as: 'order', body: { id: 42 } } }, { drain: true }],
+  expect: [{ delivered: { message: 'order', attempts: [...attempts] } }],
+  ...more,
+})
+
+describe('play', () => {
+  test('0: prints the story and what holds', async () => {
+    const { code, out, err } = await run(['play', fileOf(retried([500, 200]))])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^an order {3}seed 1\n/)
+    expect(out).toContain('attempt 1 of 4')
+    expect(out).toContain('waits 12s until 00:00:12.000')
+    expect(out).toContain('✓ expect[0].delivered')
+    expect(out.trimEnd()).toMatch(/Holds: 1 of 1\.$/)
+  })
+
+  test('1: tells why it does not hold', async () => {
+    const { code, out } = await run(['play', fileOf(retried([200]))])
+    expect(code).toBe(1)
+    expect(out).toContain('✗ expect[0].delivered')
+    expect(out).toContain('attempts: expected [200], received [500, 200]')
+    // The story is told once.
+    expect(out.match(/attempt 1 of 4/g)).toHaveLength(1)
+  })
+
+  test('1: a fault that never struck is named with its line', async () => {
+    const source = 'name: a\nsteps: [{ drain: true }]\nfaults:\n  - { on: queue.delivery, fault: { kind: reset } }\n'
+    const file = fileOf(source)
+    const { code, out } = await run(['play', file])
+    expect(code).toBe(1)
+    expect(out).toContain(`declared at ${file}:4:`)
+  })
+
+  test.each([
+    [
+      'a mistake',
+      () => fileOf('name: a\nsteps:\n  - publsh: {}\n'),
+      /^stuntdouble: file-\d+\.yaml:3:5: There is no "publsh"/,
+    ],
+    ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. There is no such file\./],
+    ['a directory', () => '.', /It is a directory/],
+    [
+      'a store that cannot be loaded',
+      () =>
+        fileOf(
+          retried([200], {
+            given: { store: { format: 'stuntdouble/store', version: 1, keys: [{ key: 'a', type: 'hash' }] } },
+          }),
+        ),
+      /^stuntdouble: /,
+    ],
+  ])('2: %s', async (_, file, sentence) => {
+    const { code, out, err } = await run(['play', file()])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(sentence)
+    expect(err).not.toContain('    at ')
+  })
+
+  test.each([
+    [['play'], /stuntdouble play FILE/],
+    [['play', 'a.yaml', 'b.yaml'], /stuntdouble play FILE/],
+    [['play', 'FILE', '--runs', '0'], /--runs is a number from 1/],
+    [['play', 'FILE', '--timeout', 'long'], /--timeout is a span/, '--to'],
+    [['play', 'FILE', '--to', 'localhost:3000'], /--to is a url/],
+    [
+      ['play', 'FILE', '--to', 'http://shop.example.org/x'],
+      /not this machine\. If you mean it, add --deliver shop\.example\.org/,
+    ],
+    [['play', 'FILE', '--speed', '2'], /There is no option --speed/],
+  ])('2: %j', async (args, sentence, more?: string) => {
+    const file = fileOf(retried([200]))
+    const { code, err } = await run([
+      ...args.map((word) => (word === 'FILE' ? file : word)),
+      ...(more === undefined ? [] : [more, 'http://127.0.0.1:9']),
+    ])
+    expect(code).toBe(2)
+    expect(err).toMatch(sentence)
+  })
+
+  test('--json has the verdict and the entries', async () => {
+    const { code, out } = await run(['play', fileOf(retried([200])), '--json', '--seed', '9'])
+    expect(code).toBe(1)
+    const report = JSON.parse(out) as { entries: { type: string; outcome?: { status: number } }[] }
+    expect(report).toMatchObject({
+      name: 'an order',
+      holds: false,
+      runs: 1,
+      failedSeeds: [9],
+      seed: 9,
+      endedAt: '2030-01-01T00:00:12.000Z',
+    })
+    expect(report.entries.filter(({ type }) => type === 'attempt').map(({ outcome }) => outcome?.status)).toEqual([
+      500, 200,
+    ])
+  })
+
+  test('--runs repeats it with other seeds; the same seeds fail when it is played in a test', async () => {
+    const scenario: Scenario = retried([200], {
+      seed: 5,
+      destinations: [{ url: orders }],
+      faults: [{ on: 'queue.delivery', chance: [1, 3], fault: { kind: 'reset' } }],
+    })
+    const { code, out, err } = await run(['play', fileOf(scenario), '--runs', '12', '--json'])
+    const failed: number[] = []
+    for (let seed = 5; seed < 17; seed++) if (!(await playScenario(scenario, { seed })).holds) failed.push(seed)
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed.length).toBeLessThan(12)
+    expect(code).toBe(1)
+    // A pipe sees no progress.
+    expect(err).toBe('')
+    expect(JSON.parse(out)).toMatchObject({ runs: 12, failedSeeds: failed, seed: failed[0] })
+  })
+
+  test('a scenario from the standard input', async () => {
+    expect(await run(['play', '-'], JSON.stringify(retried([500, 200])))).toMatchObject({ code: 0, err: '' })
+    expect((await run(['play', '-'], 'nam: a')).err).toContain('stdin:1:1: ')
+  })
+})
+
+describe('play --to a running application', () => {
+  test('delivers there with signatures that the SDK accepts, and the script of the scenario steps back', async () => {
+    const receiver = new Receiver({
+      currentSigningKey: publicCredentials[0].current,
+      nextSigningKey: publicCredentials[0].next,
+    })
+    const arrived: { url: string | undefined; retried: unknown; valid: boolean; body: string }[] = []
+    const origin = await app(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const signature = String(request.headers['upstash-signature'])
+      const valid = await receiver.verify({ signature, body, url: orders }).catch(() => false)
+      arrived.push({ url: request.url, retried: request.headers['upstash-retried'], valid, body })
+      response.writeHead(arrived.length < 3 ? 503 : 200).end()
+    })
+    const file = fileOf(retried([503, 503, 200], { vocabulary: 'upstash' }))
+    const { code, out } = await run(['play', file, '--to', `${origin}/local/orders?debug=1`])
+    expect(out).toContain('Holds: 1 of 1.')
+    expect(code).toBe(0)
+    const body = '{"id":42}'
+    const url = '/local/orders?debug=1'
+    expect(arrived).toEqual([
+      { url, retried: '0', valid: true, body },
+      { url, retried: '1', valid: true, body },
+      { url, retried: '2', valid: true, body },
+    ])
+  })
+
+  test('without a path every destination keeps its own, callbacks too', async () => {
+    const arrived: string[] = []
+    const origin = await app((request, response) => {
+      arrived.push(`${request.method} ${request.url}`)
+      response.end()
+    })
+    const scenario: Scenario = {
+      name: 'two destinations and a callback',
+      given: { urlGroups: { fleet: ['https://a.example.org/one?x=1', { url: 'https://b.example.org/two' }] } },
+      steps: [{ publish: { to: 'fleet', method: 'PUT', callback: 'https://c.example.org/back' } }, { drain: true }],
+      expect: [{ pending: 0 }, { deadLetters: 0 }],
+    }
+    const { code } = await run(['play', fileOf(scenario), '--to', origin])
+    expect(code).toBe(0)
+    expect(arrived.sort()).toEqual(['POST /back', 'POST /back', 'PUT /one?x=1', 'PUT /two'])
+    const { code: refused, err } = await run(['play', fileOf(scenario), '--to', `${origin}/one`])
+    expect(refused).toBe(2)
+    expect(err).toContain('delivers to 2 urls')
+  })
+
+  test('its faults strike as before', async () => {
+    let arrived = 0
+    const origin = await app((_request, response) => {
+      arrived++
+      response.end()
+    })
+    const scenario = retried([0, 200], {
+      destinations: [{ url: orders }],
+      faults: [{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }],
+    })
+    expect((await run(['play', fileOf(scenario), '--to', `${origin}/x`])).code).toBe(0)
+    expect(arrived).toBe(2)
+  })
+
+  test('an application that is not there, and one that does not answer', async () => {
+    const origin = await app(() => {})
+    const hung = await run([
+      'play',
+      fileOf(
+        retried([0, 0], {
+          steps: [{ publish: { to: orders, as: 'order', retries: 1, timeout: '10s' } }, { drain: true }],
+          expect: [{ deadLetter: { message: 'order', attempts: [0, 0], error: 'context deadline exceeded' } }],
+        }),
+      ),
+      '--to',
+      `${origin}/x`,
+      '--timeout',
+      '100ms',
+    ])
+    expect(hung.out).toContain('Holds: 1 of 1.')
+    servers.at(-1)!.closeAllConnections()
+    await new Promise((resolve) => servers.pop()!.close(resolve))
+    const gone = await run([
+      'play',
+      fileOf(
+        retried([0, 0], {
+          steps: [{ publish: { to: orders, as: 'order', retries: 1 } }, { drain: true }],
+          expect: [{ deadLetter: { message: 'order', error: 'dial tcp: connect: connection refused' } }],
+        }),
+      ),
+      '--to',
+      `${origin}/x`,
+    ])
+    expect(gone.out).toContain('Holds: 1 of 1.')
+  })
+})
+
+describe('import', () => {
+  const letter = {
+    messageId: 'msg_1',
+    url: orders,
+    header: { Authorization: ['Bearer top-secret-value'] },
+    body: '{"id":42,"email":"ada@lovelace-engines.org"}',
+    maxRetries: 1,
+    createdAt: 1725323658000,
+    dlqId: '1725323670000-0',
+    responseStatus: 503,
+    responseBody: 'down',
+  }
+
+  test('writes a scenario that plays, and tells on the console what it hid', async () => {
+    const source = fileOf({ messages: [letter] }, 'json')
+    const { code, out, err } = await run(['import', source])
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/schema\/scenario\.schema\.json\n# msg_1: the records tell 1 of 2 attempts/,
+    )
+    expect(err).toContain('msg_1.header.Authorization → redacted-header-1')
+    expect(err).toContain('msg_1.body.email → person-1@example.com')
+    for (const text of [out, err]) expect(text).not.toMatch(/top-secret|lovelace/)
+    expect(readScenario(out, 'imported.yaml').startAt).toBe('2024-09-03T00:34:18.000Z')
+    const played = await run(['play', '-'], out)
+    expect(played).toMatchObject({ code: 0, err: '' })
+    expect(played.out).toContain('dead letter')
+  })
+
+  test('--out, --expect, --keep and --name', async () => {
+    const options = [
+      '--out',
+      'order.json',
+      '--expect',
+      'delivered',
+      '--keep',
+      'email',
+      '--name',
+      'order 4711',
+      '--vocabulary',
+      'service',
+    ]
+    const { code, out } = await run(['import', fileOf(letter, 'json'), ...options])
+    expect({ code, out }).toEqual({ code: 0, out: '' })
+    expect(JSON.parse(readFileSync(join(place, 'order.json'), 'utf8'))).toMatchObject({
+      name: 'order 4711',
+      vocabulary: 'service',
+      steps: [{ publish: { body: letter.body } }, {}],
+      expect: [{ delivered: { message: 'message' } }],
+    })
+    expect((await run(['play', 'order.json'])).code).toBe(1)
+  })
+
+  test.each([
+    [['import', 'FILE'], 'hello', /is no JSON/],
+    [['import', 'FILE'], '{"a":1}', /neither a dead letter, a log entry nor a callback body: it has a/],
+    [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
+    [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],
+    [['import', 'FILE', '--out', 'no/such/place.yaml'], JSON.stringify(letter), /cannot be written/],
+    [['import'], '', /stuntdouble import FILE…/],
+  ])('2: %j', async (args, content, sentence) => {
+    const file = fileOf(content, 'json')
+    const { code, out, err } = await run(args.map((word) => (word === 'FILE' ? file : word)))
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(sentence)
+  })
+})
