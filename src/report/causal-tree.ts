@@ -25,23 +25,19 @@ export interface CausalTree {
 /** @param entries everything that is known, in order */
 export function causalTree(entries: readonly Entry[], messageId: string, wording: Partial<Wording> = {}): CausalTree {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
+  // What led to the message also led to others: they are another story.
+  const own = new Set<number>()
   const wanted = new Set<number>()
   for (const entry of entries) {
-    const about = 'messageId' in entry && entry.messageId === messageId
-    const follows =
-      entry.cause !== undefined && wanted.has(entry.cause) && !isSibling(bySeq.get(entry.cause)!, entry, messageId)
-    if (about || follows) addWithCauses(entry, bySeq, wanted)
+    const isAbout = 'messageId' in entry && entry.messageId === messageId
+    if (!isAbout && (entry.cause === undefined || !own.has(entry.cause))) continue
+    own.add(entry.seq)
+    addWithCauses(entry, bySeq, wanted)
   }
   const shown = entries.filter((entry) => wanted.has(entry.seq))
   const roots = grown(shown, bySeq, wanted)
   const words: Wording = { bodies: 80, name: shortNames(entries), redaction: standardRedaction, ...wording }
   return { messageId, roots, entries: shown, toString: () => treeText(messageId, roots, words) }
-}
-
-/** What led to the message also led to others: they are another story. */
-function isSibling(cause: Entry, entry: Entry, messageId: string): boolean {
-  if (!('messageId' in cause)) return !('sourceMessageId' in entry && entry.sourceMessageId === messageId)
-  return false
 }
 
 function addWithCauses(entry: Entry, bySeq: ReadonlyMap<number, Entry>, wanted: Set<number>): void {

@@ -3,7 +3,7 @@ import { instant } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
-import type { Redaction } from './redaction.js'
+import { hidden, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-view.js'
 
 /** An entry without what differs from run to run, as plain JSON. `at` is the time since the first entry. */
@@ -100,7 +100,7 @@ class StableNames {
     const ran = commands.length > 0
     return {
       request: `${entry.method} ${this.#text(url)}`,
-      headers: this.#headers(entry.headers),
+      headers: this.#headers(this.redaction.headers(entry.headers, fields)),
       // The commands say it better.
       body: ran ? undefined : this.#body(entry.body, fields?.body),
       commands: ran ? commands.map((command) => this.#command(command)) : undefined,
@@ -165,7 +165,7 @@ class StableNames {
 
   #headers(headers: readonly (readonly [string, string])[]): Fields | undefined {
     const told = headers
-      .filter(([name, value]) => !noise.test(name) && !/\*\*\*$/.test(this.redaction.header(name, value)))
+      .filter(([name, value]) => !noise.test(name) && !value.endsWith(hidden))
       .map(([name, value]) => [name.toLowerCase(), this.#text(value)] as const)
       .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     return told.length === 0 ? undefined : Object.fromEntries(told)

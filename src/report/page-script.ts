@@ -155,8 +155,8 @@ const instantAt = (part) => {
   return instants[low] + (step - low) * (instants[low + 1] - instants[low]);
 };
 const clock = (at) => { const text = new Date(at).toISOString(); return info.oneDay ? text.slice(11, 23) : text.slice(5, 10) + ' ' + text.slice(11, 23); };
-const width = () => canvas.clientWidth - nameWidth - 8;
-const x = (at) => nameWidth + (place(at) - view.from) / (view.to - view.from) * width();
+const width = () => canvas.clientWidth - nameWidth - 16;
+const x = (at) => nameWidth + 4 + (place(at) - view.from) / (view.to - view.from) * width();
 let colours = {};
 const readColours = () => { const style = getComputedStyle(document.documentElement); for (const name of ['paper', 'ink', 'soft', 'line', 'shade', 'pick', 'ok', 'bad', 'wait', 'call', 'store', 'move', 'focus']) colours[name] = style.getPropertyValue('--' + name).trim(); };
 let asked = false;
@@ -172,7 +172,7 @@ const paint = () => {
     const y = axisTop + lane * laneHeight - top;
     if (lane % 2 === 0) { pen.fillStyle = colours.shade; pen.fillRect(0, y, wide, laneHeight); }
   }
-  pen.save(); pen.beginPath(); pen.rect(nameWidth, axisTop, wide, high); pen.clip();
+  pen.save(); pen.beginPath(); pen.rect(nameWidth - 6, axisTop, wide, high); pen.clip();
   let drawnAt = new Map();
   for (let lane = firstLane; lane < lastLane; lane++) {
     const middle = axisTop + lane * laneHeight - top + laneHeight / 2;
@@ -180,7 +180,7 @@ const paint = () => {
     for (const index of lanes[lane].items) {
       const row = rows[index], from = x(row.at), to = row.end === undefined ? from : x(row.end), until = row.until === undefined ? to : x(row.until);
       if (until < nameWidth || from > wide) continue;
-      const chosenHere = index === chosen, spot = Math.round(from) + ' ' + Math.round(until) + row.look;
+      const chosenHere = index === chosen, spot = Math.round(from) + ' ' + Math.round(until) + row.look + row.type;
       if (drawnAt.has(spot) && !chosenHere) continue;
       drawnAt.set(spot, true);
       pen.strokeStyle = pen.fillStyle = colours[row.look] || colours.soft; pen.lineWidth = 1;
@@ -208,7 +208,7 @@ const paint = () => {
   pen.fillStyle = colours.soft;
   const steps = Math.max(1, Math.floor(width() / 130));
   for (let step = 0; step <= steps; step++) {
-    const part = view.from + (view.to - view.from) * step / steps, left = nameWidth + width() * step / steps;
+    const part = view.from + (view.to - view.from) * step / steps, left = nameWidth + 4 + width() * step / steps;
     pen.textAlign = step === 0 ? 'left' : step === steps ? 'right' : 'center'; pen.fillText(clock(instantAt(part)), left, 10);
   }
   pen.textAlign = 'left';

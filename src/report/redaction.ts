@@ -20,7 +20,7 @@ const secretName =
 /** Names that only look like it: counts, ways and kinds. */
 const harmlessName = /^(?:maxtokens|tokens|tokentype|tokencount|signatureversion|nexttoken|cookieconsent)$/
 
-const jwt = /\b(eyJ[\w-]{6,}\.eyJ[\w-]+)\.[\w-]+/g
+const jwt = /\b(eyJ[\w-]{6,})\.(eyJ[\w-]+)\.[\w-]+/g
 const scheme = /\b(bearer|basic)(\s+)(?!\*{3})[\w~+/.=-]{6,}/gi
 const signingKey = /\bsig_[A-Za-z0-9]{12,}/g
 const userInfo = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"']+@/gi
@@ -58,7 +58,7 @@ export class Redaction {
   text(given: string): string {
     if (given.length < 4) return given
     let out = this.#secrets === undefined ? given : given.replace(this.#secrets, hidden)
-    if (out.includes('eyJ')) out = out.replace(jwt, `$1.${hidden}`)
+    if (out.includes('eyJ')) out = out.replace(jwt, (_, head: string, claims: string) => this.#token(head, claims))
     out = out.replace(scheme, `$1$2${hidden}`)
     if (out.includes('sig_')) out = out.replace(signingKey, `sig_${hidden}`)
     if (out.includes('://')) out = out.replace(userInfo, `$1${hidden}@`)
@@ -69,12 +69,22 @@ export class Redaction {
     }
     if (!out.includes('"')) return out
     out = out.replace(jsonField, (all, before: string, name: string, list: string | undefined) =>
-      this.isSecretName(name) ? `${before}${list === undefined ? `"${hidden}"` : `["${hidden}"]`}` : all,
+      this.isSecretName(name) || (list !== undefined && secretName.test(plainName(name)))
+        ? `${before}${list === undefined ? `"${hidden}"` : `["${hidden}"]`}`
+        : all,
     )
     // A callback carries what it reports on in base64.
     return out.includes('ody"')
       ? out.replace(encodedField, (all, before, code, after) => this.#encoded(all, before, code, after))
       : out
+  }
+
+  /** A token without its signature; without its claims too when they tell a secret, such as one in a destination's url. */
+  #token(head: string, claims: string): string {
+    const padded = claims.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (claims.length % 4)) % 4)
+    const bytes = fromBase64(padded)
+    const plain = bytes === undefined ? '' : text(bytes)
+    return plain !== '' && this.text(plain) === plain ? `${head}.${claims}.${hidden}` : `${head}.${hidden}.${hidden}`
   }
 
   #encoded(all: string, before: string, code: string, after: string): string {
@@ -102,8 +112,10 @@ export class Redaction {
     const hide = this.#allHeaders || fields?.allHeaders === true || fields?.headers.has(lower) === true
     if (hide || this.#names.has(plainName(name))) return hidden
     if (!this.isSecretName(name)) return this.text(value)
-    const claims = /^eyJ[\w-]+\.eyJ[\w-]+(?=\.)/.exec(value)?.[0]
-    if (claims !== undefined) return `${claims}.${hidden}`
+    // What was hidden before stays as it is: a trace may be written again.
+    if (/^eyJ[\w-]+\.\*{3}\.\*{3}$/.test(value)) return value
+    const token = /^(eyJ[\w-]+)\.(eyJ[\w-]+)\.(?:[\w-]+|\*{3})$/.exec(value)
+    if (token !== null) return this.#token(token[1]!, token[2]!)
     const known = /^(bearer|basic|digest)\s/i.exec(value)?.[1]
     return known === undefined ? hidden : `${known} ${hidden}`
   }

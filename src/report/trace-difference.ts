@@ -227,8 +227,10 @@ function relative(fields: Record<string, unknown>, start: number): Record<string
 type Plain = Record<string, unknown>
 
 function compare(path: string, before: unknown, after: unknown, into: FieldChange[], names: Renaming): void {
-  if (before === after) return
-  if (typeof before === 'string' && typeof after === 'string' && sameText(before, after, names)) return
+  if (typeof before === 'string' && typeof after === 'string') {
+    // Equal texts count as well: from here on the id in them stands for itself.
+    if (sameText(before, after, names)) return
+  } else if (before === after) return
   if (isHeaders(path, before) && isHeaders(path, after)) {
     compare(path, headerMap(before), headerMap(after), into, names)
     return
@@ -263,7 +265,7 @@ function structure(path: string, value: unknown): Plain | undefined {
 
 function sameText(before: string, after: string, names: Renaming): boolean {
   const [left, right] = [before.match(idShape) ?? [], after.match(idShape) ?? []]
-  if (left.length === 0 || left.length !== right.length) return false
+  if (left.length === 0 || left.length !== right.length) return before === after
   if (before.replace(idShape, '\0') !== after.replace(idShape, '\0')) return false
   return left.every((id, index) => names.same(id, right[index]!))
 }

@@ -28,6 +28,10 @@ const programs: Readonly<Record<string, Row>> = {
     description: 'Turn dead letters, log entries and callback bodies into a scenario.',
     load: () => import('./programs/import.js'),
   },
+  diff: {
+    description: 'Compare two traces and show what changed.',
+    load: () => import('./programs/diff.js'),
+  },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
     load: () => import('./programs/env.js'),

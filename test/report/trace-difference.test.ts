@@ -1,0 +1,208 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSandbox, type TrafficView } from '../../src/index.js'
+import { differenceText, loadTrace, traceDifference } from '../../src/report/index.js'
+import { askQueue, orders, orderWorld } from './worlds.js'
+
+const read = (traffic: TrafficView) => loadTrace(JSON.stringify(traffic))
+
+interface Story {
+  readonly status?: number
+  readonly body?: object
+  readonly extra?: boolean
+  readonly startAt?: string
+}
+
+async function world({
+  status = 500,
+  body = { id: 42 },
+  extra = false,
+  startAt = '2030-01-01T09:00:00Z',
+}: Story = {}): Promise<TrafficView> {
+  const sandbox = createSandbox({ seed: 7, startAt })
+  let refusals = 1
+  sandbox.destinations.answer(orders, () => (refusals-- > 0 ? status : 200))
+  sandbox.store.run('SET', 'stock', 5)
+  if (extra) sandbox.queue.publish({ to: 'https://shop.test/extra', delay: '1d' })
+  await askQueue(sandbox, `/v2/publish/${orders}`, { body: JSON.stringify(body) })
+  await sandbox.clock.advance('1h')
+  return read(sandbox.traffic)
+}
+
+describe('two traces', () => {
+  test('of the same world are equal', async () => {
+    const difference = traceDifference(await world(), await world())
+    expect(difference).toEqual({ equal: true, world: [], changes: [] })
+    expect(differenceText(difference, await world(), await world())).toBe('The traces are equal.')
+  })
+
+  test('that only begin on another day have equal entries', async () => {
+    expect(traceDifference(await world(), await world({ startAt: '2030-01-02T09:00:00Z' })).changes).toEqual([])
+  })
+
+  test('differ in fields, told by their path', async () => {
+    const [before, after] = [await world(), await world({ status: 503, body: { id: 43 } })]
+    const difference = traceDifference(before, after)
+    expect(difference.equal).toBe(false)
+    const changed = difference.changes.map((change) => [
+      change.kind,
+      'after' in change ? change.after.type : '',
+      'fields' in change ? change.fields.map(({ path }) => path) : [],
+    ])
+    expect(changed).toEqual([
+      ['changed', 'request', ['body.id']],
+      ['changed', 'published', ['body.id']],
+      ['changed', 'attempt', expect.arrayContaining(['body.id', 'outcome.status', 'outcome.error'])],
+      ['changed', 'attempt', expect.arrayContaining(['body.id'])],
+    ])
+    const told = differenceText(difference, before, after)
+    expect(told).toMatch(/^~ #\d+ 09:00:00\.000 POST .* → 200$/m)
+    expect(told).toContain('    body.id: 42 → 43')
+    expect(told).toContain('    outcome.status: 500 → 503')
+    expect(told).toMatch(/0 removed, 0 added, 4 changed$/)
+  })
+
+  test('with one thing more differ in that thing, although every id and number behind it is another', async () => {
+    const [before, after] = [await world(), await world({ extra: true })]
+    const added = traceDifference(before, after)
+    expect(added.changes).toMatchObject([
+      { kind: 'added', after: { type: 'published', url: 'https://shop.test/extra' } },
+    ])
+    expect(differenceText(added, before, after)).toMatch(
+      /^\+ #\d+ 09:00:00\.000 published msg_\S+ to https:\/\/shop\.test\/extra/,
+    )
+    const removed = traceDifference(after, before)
+    expect(removed.changes).toMatchObject([{ kind: 'removed', before: { url: 'https://shop.test/extra' } }])
+  })
+
+  test('of other seeds differ in the seed, not in every id', async () => {
+    const [one, other] = await Promise.all(
+      [7, 8].map(async (seed) => read((await orderWorld({ seed })).sandbox.traffic)),
+    )
+    const difference = traceDifference(one!, other!)
+    expect(difference.world).toEqual([{ path: 'seed', before: 7, after: 8 }])
+    expect(difference.changes).toEqual([])
+  })
+
+  test('where an id stands for another message differ', async () => {
+    const trace = JSON.parse(JSON.stringify((await orderWorld()).sandbox.traffic))
+    const swapped = structuredClone(trace)
+    const attempts = swapped.entries.filter(
+      ({ type, kind }: { type: string; kind: string }) => type === 'attempt' && kind === 'message',
+    )
+    const others = new Set(attempts.map(({ messageId }: { messageId: string }) => messageId))
+    expect(others.size).toBe(2)
+    attempts[0].messageId = [...others].find((id) => id !== attempts[0].messageId)
+    expect(traceDifference(loadTrace(trace), loadTrace(swapped)).changes).toMatchObject([
+      { kind: 'changed', fields: [{ path: 'messageId' }] },
+    ])
+  })
+
+  test('that have nothing in common, or nothing at all', async () => {
+    const [empty, full] = [read(createSandbox({ seed: 7 }).traffic), await world()]
+    expect(traceDifference(empty, empty).equal).toBe(true)
+    expect(traceDifference(empty, full).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'added'))
+    expect(traceDifference(full, empty).changes.map(({ kind }) => kind)).toEqual(full.entries.map(() => 'removed'))
+  })
+
+  test('against a longest common subsequence that is computed the slow way', () => {
+    let state = 1
+    const below = (most: number): number => {
+      state = (state * 1103515245 + 12345) % 2147483648
+      return Math.floor((state / 2147483648) * most)
+    }
+    for (let round = 0; round < 200; round++) {
+      const [left, right] = [0, 1].map(() => Array.from({ length: below(12) }, () => 'abc'[below(3)]!))
+      const view = (keys: readonly string[]) =>
+        loadTrace({
+          format: 'stuntdouble/trace',
+          version: 1,
+          entries: keys.map((key, index) => ({ type: 'keyspace', seq: index + 1, at: 0, event: 'set', key })),
+        })
+      const { changes } = traceDifference(view(left!), view(right!))
+      const length = Array.from({ length: left!.length + 1 }, () => new Array<number>(right!.length + 1).fill(0))
+      for (let i = 1; i <= left!.length; i++)
+        for (let j = 1; j <= right!.length; j++)
+          length[i]![j] =
+            left![i - 1] === right![j - 1]
+              ? length[i - 1]![j - 1]! + 1
+              : Math.max(length[i - 1]![j]!, length[i]![j - 1]!)
+      const common = length[left!.length]![right!.length]!
+      expect(changes.filter(({ kind }) => kind === 'removed')).toHaveLength(left!.length - common)
+      expect(changes.filter(({ kind }) => kind === 'added')).toHaveLength(right!.length - common)
+    }
+  })
+})
+
+describe('stuntdouble diff', () => {
+  const place = mkdtempSync(join(tmpdir(), 'stuntdouble-diff-'))
+  const root = new URL('../..', import.meta.url).pathname
+  const file = (name: string) => join(place, name)
+  beforeAll(async () => {
+    symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+    await build({
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      packages: 'external',
+      logLevel: 'silent',
+      entryPoints: [join(root, 'src/server/cli.ts')],
+      outfile: file('cli.mjs'),
+    })
+    writeFileSync(file('a.json'), JSON.stringify(await world()))
+    writeFileSync(file('b.json'), JSON.stringify(await world({ status: 503 })))
+    writeFileSync(file('bad.json'), '{"format":"something else"}')
+  }, 60_000)
+  afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+  const run = (...args: string[]) =>
+    new Promise<{ code: number; out: string; err: string }>((resolve) => {
+      execFile(
+        process.execPath,
+        [file('cli.mjs'), 'diff', ...args],
+        { env: { ...process.env, NO_COLOR: '1' } },
+        (error, out, err) => resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+      )
+    })
+
+  test('ends with 0 when they are equal, with 1 and the changes when not', async () => {
+    expect(await run(file('a.json'), file('a.json'))).toEqual({ code: 0, out: 'The traces are equal.\n', err: '' })
+    const { code, out, err } = await run(file('a.json'), file('b.json'))
+    expect([code, err]).toEqual([1, ''])
+    expect(out).toContain('outcome.status: 500 → 503')
+  })
+
+  test('tells the same as JSON', async () => {
+    const { code, out } = await run('--json', file('a.json'), file('b.json'))
+    expect(code).toBe(1)
+    const { equal, world: worlds, changes } = JSON.parse(out)
+    expect([equal, worlds]).toEqual([false, []])
+    expect(changes.map(({ kind, type }: { kind: string; type: string }) => [kind, type])).toEqual([
+      ['changed', 'attempt'],
+      ['changed', 'attempt'],
+    ])
+    expect(changes[0].fields).toContainEqual({ path: 'outcome.status', before: 500, after: 503 })
+    expect(changes[1].fields).toMatchObject([{ path: 'waited' }])
+  })
+
+  test('ends with 2 and a sentence when a file is no trace or not there', async () => {
+    expect(await run(file('a.json'), file('bad.json'))).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^stuntdouble: .*bad\.json: This is no trace/),
+    })
+    expect(await run(file('a.json'), file('none.json'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is no such file.'),
+    })
+    expect(await run(file('a.json'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('stuntdouble diff A.json B.json'),
+    })
+    expect(await run('-', '-')).toMatchObject({ code: 2 })
+  })
+})
