@@ -32,6 +32,7 @@ type Name =
   | 'max-streams'
   | 'max-tenants'
   | 'max-entries'
+  | 'state'
   | 'i-know'
 
 /** As their tokens name them. */
@@ -78,6 +79,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   'max-streams': { type: 'string', valueHint: 'N', description: 'event streams at once' },
   'max-tenants': { type: 'string', valueHint: 'N', description: 'tenants at once' },
   'max-entries': { type: 'string', valueHint: 'N', description: 'entries of the traffic log of each tenant' },
+  state: {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'keep every tenant in this file, and begin with what it holds',
+  },
   'i-know': { type: 'boolean', description: 'start although NODE_ENV is production' },
 }
 
@@ -98,6 +104,7 @@ export function serverOptions(given: Given): ServerOptions {
     iKnow: given['i-know'] === true,
     ...named(given, {
       controlToken: 'control-token',
+      state: 'state',
       storeToken: 'store-token',
       readonlyToken: 'readonly-token',
       queueToken: 'queue-token',

@@ -7,6 +7,8 @@ import { refusal } from './guard.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
+import { readState } from './state-file.js'
+import { StateKeeper } from './state-keeper.js'
 import { Tenants } from './tenants.js'
 
 export type { ServerLimits } from './limits.js'
@@ -24,6 +26,11 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly limits?: Partial<ServerLimits>
   /** Receives every request that is over, with tokens taken out. */
   readonly log?: (request: LoggedRequest) => void
+  /**
+   * Keeps every tenant in this file and takes them from it at the start. Written atomically, at most 200 ms after a
+   * change; a damaged file is refused and left as it is.
+   */
+  readonly state?: string
   /** Starts although `NODE_ENV` is `production`. */
   readonly iKnow?: boolean
 }
@@ -61,8 +68,9 @@ export interface RunningServer extends AsyncDisposable {
  * const { env, clock } = server.tenant('main')
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { host = defaultHost, port = defaultPort, report, log, iKnow, controlToken, limits, ...world } = options
+  const { host = defaultHost, port = defaultPort, report, log, iKnow, controlToken, limits, state, ...world } = options
   refuseProduction(iKnow)
+  const kept = state === undefined ? {} : readState(state)
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isLoopbackHost(host) ? undefined : randomBytes(24).toString('base64url'))
   // A server delivers for real, as far as `deliver` allows, and may run for days.
@@ -89,9 +97,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const everywhere = host === '0.0.0.0' || host === '::' || host === 'localhost'
   const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   tenants.origin = `http://${name}:${taken}`
+  for (const [tenant, dump] of Object.entries(kept)) tenants.restore(tenant, dump)
+  const keeper = state === undefined ? undefined : new StateKeeper(state, () => tenants.all, tell)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
-    closing ??= ended(servers, tenants)
+    closing ??= ended(servers, tenants, keeper)
     return closing
   }
   return {
@@ -121,7 +131,7 @@ function refuseProduction(iKnow = false): void {
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
-async function ended(servers: readonly Server[], tenants: Tenants): Promise<void> {
+async function ended(servers: readonly Server[], tenants: Tenants, keeper: StateKeeper | undefined): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
   for (const server of servers) server.closeIdleConnections()
@@ -130,4 +140,6 @@ async function ended(servers: readonly Server[], tenants: Tenants): Promise<void
   }, grace)
   await Promise.all(closed)
   clearTimeout(patience)
+  // Even requests that were answered in the meantime are kept.
+  await keeper?.close()
 }

@@ -2,6 +2,7 @@ import { addressesOf, locator, relocator } from '../http/address.js'
 import { json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 
 /** The sandboxes of a server by name. */
@@ -59,6 +60,16 @@ export class Tenants {
     this.#sandboxes.set(name, sandbox)
   }
 
+  get all(): ReadonlyMap<string, Sandbox> {
+    return this.#sandboxes
+  }
+
+  /** Makes a tenant as it was. On a clock of people's time it is today, and what fell due meanwhile is due. */
+  restore(name: string, dump: SandboxDump): void {
+    const { clock, startAt } = this.#options
+    this.get(name).load(dump, clock === 'real' && startAt !== undefined ? { at: startAt } : {})
+  }
+
   drop(name: string): boolean {
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)
@@ -94,7 +105,6 @@ export class Tenants {
 
   dispose(): void {
     for (const sandbox of this.#sandboxes.values()) sandbox.dispose()
-    this.#sandboxes.clear()
   }
 }
 

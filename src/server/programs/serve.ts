@@ -1,12 +1,14 @@
 import { serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, UsageError } from '../program.js'
 import { type RunningServer, startServer } from '../server.js'
+import { StateFileError } from '../state-file.js'
 
 export const program: Program = {
   args: serveArguments,
   examples: [
     'stuntdouble serve --vocabulary upstash',
     'stuntdouble serve --port 0 --clock manual --seed 7',
+    'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
     'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
@@ -46,7 +48,8 @@ function listenFailure(error: NodeJS.ErrnoException, host: string, port: number)
   }
   const sentence = sentences[error.code ?? '']
   if (sentence !== undefined) return new UsageError(sentence)
-  return error.message.startsWith('NODE_ENV') ? new UsageError(error.message) : error
+  const isRefusal = error instanceof StateFileError || error.message.startsWith('NODE_ENV')
+  return isRefusal ? new UsageError(error.message) : error
 }
 
 /** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */

@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
+import { readState, StateFileError, writeState } from '../../src/server/state-file.js'
+
+let place: string
+let path: string
+const running: RunningServer[] = []
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'stuntdouble-state-'))
+  path = join(place, 'state.json')
+})
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.close()
+  rmSync(place, { recursive: true, force: true })
+})
+
+const start = async (options: ServerOptions = {}): Promise<RunningServer> => {
+  const server = await startServer({
+    port: 0,
+    clock: 'manual',
+    startAt: '2030-01-01T09:00:00Z',
+    state: path,
+    ...options,
+  })
+  running.push(server)
+  return server
+}
+
+describe('a server with a state file', () => {
+  test('goes on after its end where it was, every tenant', async () => {
+    const first = await start()
+    for (const name of ['w1', 'w2']) {
+      const { store, queue, clock } = first.tenant(name)
+      store.run('SET', 'who', name, 'EX', 7200)
+      queue.publish({ to: 'https://shop.test/later', body: name, delay: '2h' })
+      await clock.advance('1h')
+    }
+    await first.close()
+    const second = await start()
+    expect(second.tenants).toEqual(['w1', 'w2'])
+    for (const name of ['w1', 'w2']) {
+      const { store, queue, clock, destinations } = second.tenant(name)
+      expect(clock.now()).toBe(Date.parse('2030-01-01T10:00:00Z'))
+      expect([store.get('who'), store.run('TTL', 'who')]).toEqual([name, 3600])
+      expect(queue.messages).toMatchObject([{ body: name }])
+      const recorder = destinations.record('https://shop.test/later')
+      await clock.advance('1h')
+      expect(recorder.last().text()).toBe(name)
+    }
+  })
+
+  test('writes while it runs, not only at its end', async () => {
+    const server = await start()
+    server.tenant('main').store.run('SET', 'k', 'v')
+    await expect.poll(() => Object.keys(readState(path))).toEqual(['main'])
+    expect(JSON.stringify(readState(path).main!.store)).toContain('"k"')
+  })
+
+  test('with people’s time begins today, and delivers what fell due meanwhile', async () => {
+    const now = Date.now()
+    const first = await start({ clock: 'real', startAt: now })
+    first.tenant('main').queue.publish({ to: 'https://shop.test/later', delay: '1h' })
+    await first.close()
+    const second = await start({ clock: 'real', startAt: now + 7_200_000 })
+    const { clock, destinations } = second.tenant('main')
+    expect(clock.now()).toBeGreaterThanOrEqual(now + 7_200_000)
+    const recorder = destinations.record('https://shop.test/later')
+    await expect.poll(() => recorder.count).toBe(1)
+  })
+
+  test('that cannot write says so and goes on', async () => {
+    const reported: string[] = []
+    const server = await start({ state: join(place, 'nowhere', 'state.json'), report: (text) => reported.push(text) })
+    server.tenant('main').store.run('SET', 'k', 'v')
+    await expect.poll(() => reported.join()).toContain('the state could not be written')
+    expect(server.tenant('main').store.get('k')).toBe('v')
+  })
+})
+
+describe('a file that cannot be used is refused, and kept', () => {
+  const whole = async (): Promise<Buffer> => {
+    await writeState(path, {})
+    return readFileSync(path)
+  }
+  test.each([
+    ['cut off', (content: Buffer) => content.subarray(0, -1), 'is damaged'],
+    [
+      'with one other byte',
+      (content: Buffer) => Buffer.concat([content.subarray(0, -1), Buffer.from(' ')]),
+      'is damaged',
+    ],
+    [
+      'of another version',
+      (content: Buffer) => Buffer.from(content.toString().replace('"version":1', '"version":9')),
+      'has version 9',
+    ],
+    ['of another program', () => Buffer.from('{"users":[]}\n'), 'is no state file'],
+    ['empty', () => Buffer.alloc(0), 'is no state file'],
+    ['binary', () => Buffer.from([0, 255, 10, 1]), 'is no state file'],
+  ])('%s', async (_, change, sentence) => {
+    const content = change(await whole())
+    writeFileSync(path, content)
+    await expect(start()).rejects.toThrow(StateFileError)
+    await expect(start()).rejects.toThrow(sentence)
+    expect(readFileSync(path).equals(content)).toBe(true)
+  })
+
+  test('a directory', async () => {
+    await expect(start({ state: place })).rejects.toThrow('cannot be read')
+  })
+})
