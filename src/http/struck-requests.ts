@@ -76,6 +76,7 @@ async function play(scene: Scene, from: number): Promise<Answer> {
     case 'latency': {
       const wait = waitOf(fault, (below) => strike.draw(below))
       record.effect = `takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`
+      if (wait === 0) return onwards()
       if (phase === 'before') {
         await task.sleep(wait, signal)
         return onwards()

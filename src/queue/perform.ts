@@ -105,6 +105,7 @@ export function perform(encounters: readonly Encounter[], scene: Scene, from = 0
     case 'latency': {
       const wait = waitOf(fault, (below) => met.draw(below))
       met.tell?.(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+      if (wait === 0) return onwards()
       if (phase === 'before') return task.sleep(wait).then(onwards)
       return afterwards((given) => task.sleep(wait).then(() => given))
     }

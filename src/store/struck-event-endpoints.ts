@@ -39,8 +39,13 @@ export function struckEvent(outlet: EventOutlet, message: Message, call: Service
   const send = (): void => {
     if (last?.fault.kind === 'drop') return
     if (last?.fault.kind === 'reset') {
-      if (last.phase === 'after') outlet.pass(dataFrame(line))
-      outlet.breakOff()
+      if (last.phase === 'before') {
+        outlet.breakOff()
+        return
+      }
+      outlet.pass(dataFrame(line))
+      // What breaks off takes along what nobody has read: the reader gets its turn first.
+      front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
       return
     }
     for (let count = 0; count < copies; count++) outlet.pass(dataFrame(line))

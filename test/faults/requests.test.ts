@@ -359,7 +359,7 @@ describe('what rules match', () => {
     ['everything at once', { api: 'store', command: 'SET', key: 'user:*', method: 'POST' }, true],
     ['all but one', { api: 'store', command: 'SET', key: 'order:*' }, false],
   ])('store.request: %s', async (_, match, strikes) => {
-    const { command } = world(onStore(status(503), { match }))
+    const { command } = world(onStore(status(503), { match: match! }))
     expect((await command('SET', 'user:1', 'Ada')).status).toBe(strikes ? 503 : 200)
   })
 

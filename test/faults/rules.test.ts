@@ -1,0 +1,272 @@
+import { createSandbox, type FaultRule, latency, lostAck, reset, type SandboxOptions, status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+function world(options: SandboxOptions = {}) {
+  const sandbox = createSandbox({ warn: () => {}, ...options })
+  const { clock, faults } = sandbox
+  /** Whether each of so many requests is struck, a while apart. */
+  const pings = async (count: number, apart: number | string = 0): Promise<string> => {
+    let out = ''
+    for (let index = 0; index < count; index++) {
+      const { status: given } = await sandbox.fetch(`${sandbox.addresses.store}/ping`, {
+        headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+      })
+      out += given === 503 ? 'x' : '.'
+      await clock.advance(apart as never)
+    }
+    return out
+  }
+  return { sandbox, clock, faults, pings }
+}
+const down = (more: Partial<FaultRule> = {}): FaultRule => ({ on: 'store.request', fault: status(503), ...more })
+
+describe('counters', () => {
+  test.each<[string, Partial<FaultRule>, string]>([
+    ['none', {}, 'xxxxxxxxxx'],
+    ['times', { times: 3 }, 'xxx.......'],
+    ['skip', { skip: 2 }, '..xxxxxxxx'],
+    ['skip and times', { skip: 2, times: 3 }, '..xxx.....'],
+    ['every', { every: 3 }, 'x..x..x..x'],
+    ['every of what is not skipped', { skip: 1, every: 4 }, '.x...x...x'],
+    ['every so often, so many times', { every: 2, times: 2 }, 'x.x.......'],
+    ['certain chance', { chance: [10, 10], times: 2 }, 'xx........'],
+  ])('%s', async (_, more, expected) => {
+    const { faults, pings } = world()
+    faults.add(down(more))
+    expect(await pings(10)).toBe(expected)
+  })
+
+  test('a rule that does not match does not count', async () => {
+    const { faults, pings, sandbox } = world()
+    faults.add(down({ match: { command: 'PING' }, skip: 1, times: 1 }))
+    await sandbox.fetch(`${sandbox.addresses.store}/get/a`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    expect(await pings(3)).toBe('.x.')
+  })
+})
+
+describe('chance', () => {
+  const run = async (seed: number, ...rules: FaultRule[]): Promise<string> => {
+    const { faults, pings } = world({ seed })
+    faults.add(rules)
+    return pings(60)
+  }
+
+  test('the same seed throws the same dice, another seed others', async () => {
+    const rule = down({ chance: [1, 3] })
+    const first = await run(1, rule)
+    expect(await run(1, rule)).toBe(first)
+    expect(await run(2, rule)).not.toBe(first)
+    const struck = [...first].filter((mark) => mark === 'x').length
+    // One in three of 60: outside of 8 to 32 once in ten thousand seeds.
+    expect(struck > 7 && struck < 33).toBe(true)
+  })
+
+  test('a rule with a name keeps its dice, whatever other rules there are', async () => {
+    const rule = down({ name: 'flaky', chance: [1, 3] })
+    const quiet: FaultRule = { on: 'queue.delivery', chance: [1, 2], fault: reset() }
+    expect(await run(1, quiet, quiet, rule)).toBe(await run(1, rule))
+  })
+})
+
+describe('windows', () => {
+  test.each<[string, Partial<FaultRule>, string]>([
+    ['from', { from: '3s' }, '...xxxxxxx'],
+    ['until, not including it', { until: '3s' }, 'xxx.......'],
+    ['from and until', { from: 2000, until: 5000 }, '..xxx.....'],
+    ['instants', { from: '2030-01-01T00:00:02Z', until: '2030-01-01T00:00:04Z' }, '..xx......'],
+    ['one of each', { from: '1s', until: '2030-01-01T00:00:04Z' }, '.xxx......'],
+    ['times within a window', { from: '2s', times: 2 }, '..xx......'],
+  ])('%s', async (_, more, expected) => {
+    const { faults, pings } = world()
+    faults.add(down(more))
+    expect(await pings(10, '1s')).toBe(expected)
+  })
+
+  test('spans count from the moment at which the rule is added', async () => {
+    const { faults, pings, clock } = world()
+    await clock.advance('1h')
+    faults.add(down({ until: '2s' }))
+    expect(await pings(4, '1s')).toBe('xx..')
+  })
+
+  test('an instant that is over by the time the rule begins is refused then', () => {
+    const { faults } = world()
+    expect(() => faults.add(down({ from: '1h', until: '2030-01-01T00:30:00Z' }))).toThrow(
+      'before or as it begins at "1h"',
+    )
+  })
+
+  test.each<[string, string, string]>([
+    ['minutes that a pattern names', '*/3 * * * *', 'x..x..x..x'],
+    ['an hour in a zone', 'CRON_TZ=Asia/Tokyo 4-6 9 * * *', '....xxx...'],
+  ])('cron: %s', async (_, cron, expected) => {
+    const { faults, pings } = world()
+    faults.add(down({ cron }))
+    expect(await pings(10, '1m')).toBe(expected)
+  })
+
+  test('cron: the whole minute, to its last millisecond', async () => {
+    const { faults, pings, clock } = world()
+    faults.add(down({ cron: '1 * * * *' }))
+    await clock.advance(59_999)
+    expect(await pings(2, 1)).toBe('.x')
+    await clock.advance(59_998)
+    expect(await pings(2, 1)).toBe('x.')
+  })
+})
+
+describe('adding and removing', () => {
+  test('by handle, by name, by scope, all of them', async () => {
+    const { faults, pings } = world()
+    const handle = faults.add(down())
+    expect(await pings(1)).toBe('x')
+    handle.remove()
+    handle.remove()
+    expect(await pings(1)).toBe('.')
+    faults.add([down({ name: 'night' }), { ...down({ name: 'night' }), on: 'queue.request' }])
+    faults.remove('night')
+    expect(faults.list()).toEqual([])
+    {
+      using _ = faults.add(down())
+      expect(await pings(1)).toBe('x')
+    }
+    expect(await pings(1)).toBe('.')
+    faults.add(down())
+    faults.clear()
+    expect([await pings(1), faults.list()]).toEqual(['.', []])
+  })
+
+  test('a reset of the sandbox takes them along', () => {
+    const { sandbox } = world()
+    sandbox.faults.add(down())
+    sandbox.reset()
+    expect(sandbox.faults.list()).toEqual([])
+  })
+
+  test('one bad rule adds none', () => {
+    const { faults } = world()
+    expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: reset() }])).toThrow(
+      'faults.add(): rule 2: times: 0 would never strike',
+    )
+    expect(faults.list()).toEqual([])
+  })
+
+  test('a point without rules is as cheap as before', () => {
+    const { faults } = world()
+    const handle = faults.add(down())
+    expect(Object.keys(faults.armed)).toEqual(['store.request'])
+    handle.remove()
+    expect(faults.armed).toEqual({})
+  })
+})
+
+describe('the index', () => {
+  test('rules are asked in the order in which they were added, however they are found', async () => {
+    const { sandbox, faults } = world()
+    const marks: FaultRule[] = [
+      { on: 'store.request', name: 'any', fault: latency(0) },
+      { on: 'store.request', name: 'command', match: { command: 'get' }, fault: latency(0) },
+      { on: 'store.request', name: 'pattern', match: { key: 'us*' }, fault: latency(0) },
+      { on: 'store.request', name: 'other key', match: { key: 'order' }, fault: latency(0) },
+      { on: 'store.request', name: 'key', match: { key: 'user' }, fault: latency(0) },
+      { on: 'store.request', name: 'url', match: { url: 'HTTPS://STORE.test:443/get/user' }, fault: latency(0) },
+      { on: 'store.request', name: 'endpoint', match: { endpoint: '/get/user' }, fault: latency(0) },
+      { on: 'store.request', name: 'last', match: { method: 'GET' }, fault: latency(0) },
+    ]
+    faults.add(marks)
+    await sandbox.fetch(`${sandbox.addresses.store}/get/user?_token=${encodeURIComponent(sandbox.tokens.store)}`)
+    expect(sandbox.traffic.of('fault').map(({ rule }) => rule)).toEqual(
+      marks.map(({ name }) => name).filter((name) => name !== 'other key'),
+    )
+  })
+
+  test('a rule that is found in two ways strikes once', async () => {
+    const { sandbox, faults } = world()
+    faults.add({ on: 'store.request', match: { command: 'GET' }, fault: latency(0) })
+    await sandbox.fetch(`${sandbox.addresses.store}/pipeline`, {
+      method: 'POST',
+      body: '[["GET","a"],["GET","b"]]',
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    })
+    expect(sandbox.traffic.of('fault')).toHaveLength(1)
+  })
+})
+
+describe('unused()', () => {
+  test('names the line, the rule, and why it never struck', async () => {
+    const { faults, pings } = world()
+    const declared = (): void => {
+      faults.add(down({ match: { key: 'nobody' }, name: 'never' }))
+    }
+    declared()
+    faults.add(down({ skip: 10 }))
+    faults.add({ on: 'queue.delivery', fault: lostAck() })
+    faults.add(down({ from: '1h' }))
+    faults.add(down({ times: 1, skip: 3 }))
+    await pings(4)
+    const unused = faults.unused()
+    expect(unused.map(({ rule }) => rule.name ?? rule.fault.kind)).toEqual(['never', 'status', 'lost-ack', 'status'])
+    expect(unused[0]!.line).toMatch(/test\/faults\/rules\.test\.ts:\d+:\d+$/)
+    const sentences = unused.map(({ sentence, line }) => sentence.replace(`, declared at ${line},`, ''))
+    expect(sentences).toEqual([
+      'The fault status "never" on store.request never struck: none of 4 moments at which it could matched {"key":"nobody"}.',
+      'The fault status on store.request never struck: it matched 4 times, and its counters let all of them pass.',
+      'The fault lost-ack on queue.delivery never struck: nothing came by there.',
+      'The fault status on store.request never struck: none of 4 moments at which it could matched {} within its window.',
+    ])
+  })
+
+  test('a rule with chance counts once dice were thrown', async () => {
+    const { faults, pings } = world()
+    faults.add(down({ chance: [1, 1_000_000] }))
+    expect(faults.unused()).toHaveLength(1)
+    expect(await pings(3)).toBe('...')
+    expect(faults.unused()).toEqual([])
+  })
+
+  test('somebody else may say where a rule was declared', () => {
+    const { faults } = world()
+    faults.add(down(), { line: 'outage.yaml:12:3' })
+    expect(faults.unused()[0]!.line).toBe('outage.yaml:12:3')
+  })
+})
+
+test('the timeline and the diagram tell what struck, by which rule, and what came of it', async () => {
+  const { sandbox, faults, clock } = world()
+  faults.add({ on: 'queue.delivery', name: 'night', times: 1, fault: lostAck() })
+  sandbox.destinations.answer('https://shop.test/orders', 200)
+  sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1 })
+  await clock.drain()
+  expect(sandbox.traffic.timeline()).toContain(
+    'fault lost-ack of rule night strikes queue.delivery at https://shop.test/orders\n',
+  )
+  expect(sandbox.traffic.timeline()).toContain('the work is done, its answer is lost\n')
+  for (const format of ['text', 'mermaid'] as const) {
+    expect(sandbox.traffic.diagram({ format })).toContain('fault lost-ack at queue.delivery')
+  }
+  const [entry] = sandbox.traffic.of('fault')
+  expect(sandbox.traffic.find(entry!.cause!)).toMatchObject({ type: 'attempt', retried: 0 })
+})
+
+test('the same seed and rules give the same traffic, byte for byte', async () => {
+  const run = async (): Promise<string> => {
+    const { sandbox, faults, clock } = world({ seed: 7 })
+    faults.add([
+      { on: 'queue.delivery', chance: [1, 2], fault: lostAck() },
+      { on: 'queue.delivery', fault: latency(500, 400) },
+      { on: 'store.request', chance: [1, 2], fault: latency({ min: 1, max: 900 }) },
+    ])
+    sandbox.destinations.on('https://shop.test/*', async () => {
+      const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+      return new Response(await (await sandbox.fetch(`${sandbox.addresses.store}/incr/a`, { headers })).text())
+    })
+    for (let count = 0; count < 20; count++) sandbox.queue.publish({ to: `https://shop.test/${count}` })
+    await clock.drain()
+    return JSON.stringify(sandbox.traffic.entries)
+  }
+  const first = await run()
+  expect(first.length).toBeGreaterThan(10_000)
+  expect(await run()).toBe(first)
+})

@@ -1,0 +1,317 @@
+import {
+  contentType,
+  corruptJson,
+  createSandbox,
+  cutStream,
+  drop,
+  duplicate,
+  errorReply,
+  type FaultRule,
+  latency,
+  lostAck,
+  ok,
+  quota,
+  reset,
+  staleRead,
+  stallStream,
+  status,
+} from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+const start = Date.parse('2030-01-01T00:00:00Z')
+
+function world(...rules: FaultRule[]) {
+  const sandbox = createSandbox({ warn: () => {} })
+  sandbox.faults.add(rules)
+  const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+  const send = (path: string, body: unknown): Promise<Response> =>
+    sandbox.fetch(`${sandbox.addresses.store}${path}`, { method: 'POST', body: JSON.stringify(body), headers })
+  const command = async (...words: string[]): Promise<unknown> => (await send('/', words)).json()
+  return { sandbox, send, command, headers, faults: () => sandbox.traffic.of('fault') }
+}
+const onCommand = (fault: FaultRule['fault'], more: Partial<FaultRule> = {}): FaultRule => ({
+  on: 'store.command',
+  fault,
+  ...more,
+})
+const oom = 'OOM command not allowed'
+
+describe('one command', () => {
+  test('fails instead of running: the third INCR, once', async () => {
+    const { command, sandbox } = world(onCommand(errorReply(oom), { match: { command: 'INCR' }, skip: 2, times: 1 }))
+    const replies = []
+    for (let count = 0; count < 4; count++) replies.push(await command('INCR', 'a'))
+    expect(replies).toEqual([{ result: 1 }, { result: 2 }, { error: oom }, { result: 3 }])
+    expect(sandbox.traffic.of('command').map(({ error }) => error)).toEqual([undefined, undefined, oom, undefined])
+  })
+
+  test('fails although it ran', async () => {
+    const { command, sandbox } = world(onCommand(errorReply(oom), { phase: 'after' }))
+    expect(await command('INCR', 'a')).toEqual({ error: oom })
+    expect(sandbox.store.get('a')).toBe('1')
+  })
+
+  test('fails in its row of a pipeline, and of a transaction; the others run', async () => {
+    for (const path of ['/pipeline', '/multi-exec']) {
+      const { send } = world(onCommand(errorReply(oom), { match: { key: 'b' } }))
+      const rows = [
+        ['SET', 'a', '1'],
+        ['SET', 'b', '2'],
+        ['SET', 'c', '3'],
+      ]
+      expect(await (await send(path, rows)).json()).toEqual([{ result: 'OK' }, { error: oom }, { result: 'OK' }])
+    }
+  })
+
+  test('breaks the connection between two rows of a pipeline: those before it ran', async () => {
+    for (const [rule, ran] of [
+      [onCommand(reset(), { match: { key: 'b' } }), ['1', null, null]],
+      [onCommand(lostAck(), { match: { key: 'b' } }), ['1', '2', null]],
+    ] as const) {
+      const { send, sandbox } = world(rule)
+      await expect(
+        send('/pipeline', [
+          ['SET', 'a', '1'],
+          ['SET', 'b', '2'],
+          ['SET', 'c', '3'],
+        ]),
+      ).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } })
+      expect(['a', 'b', 'c'].map((key) => sandbox.store.get(key))).toEqual(ran)
+      expect(sandbox.traffic.of('request')[0]!.answer!.status).toBe(0)
+    }
+  })
+
+  test('meets the quota', async () => {
+    const { command } = world(onCommand(quota(), { match: { command: 'SET' } }))
+    expect(await command('SET', 'a', '1')).toEqual({ error: expect.stringContaining('max requests limit exceeded') })
+    expect(await command('GET', 'a')).toEqual({ result: null })
+  })
+
+  test('the entry of a strike follows from the command that it hit', async () => {
+    const { command, sandbox, faults } = world(onCommand(errorReply(oom)))
+    await command('INCR', 'a')
+    const [entry] = faults()
+    expect(entry).toMatchObject({ point: 'store.command', fault: 'reply', target: 'INCR', effect: `error: ${oom}` })
+    expect(sandbox.traffic.find(entry!.cause!)).toMatchObject({ type: 'command', error: oom })
+  })
+
+  test('the test itself is never struck', () => {
+    const { sandbox } = world(onCommand(errorReply(oom)))
+    expect(sandbox.store.run('INCR', 'a')).toBe(1)
+    expect(sandbox.faults.unused()).toHaveLength(1)
+  })
+})
+
+describe('a stale read', () => {
+  test('is answered from the change before; the next one from the present', async () => {
+    const { command, sandbox } = world(onCommand(staleRead(), { times: 1 }))
+    await command('SET', 'a', 'old')
+    await command('SET', 'a', 'new')
+    expect(await command('GET', 'a')).toEqual({ result: 'old' })
+    expect(await command('GET', 'a')).toEqual({ result: 'new' })
+    expect(sandbox.store.get('a')).toBe('new')
+  })
+
+  test('several changes ago; where the key was not there, it is not there', async () => {
+    const { command } = world(onCommand(staleRead(3)))
+    for (const value of ['1', '2', '3']) await command('SET', 'a', value)
+    expect(await command('GET', 'a')).toEqual({ result: null })
+    await command('SET', 'a', '4')
+    expect(await command('GET', 'a')).toEqual({ result: '1' })
+  })
+
+  test('knows what was there before the rule', async () => {
+    const { command, sandbox } = world()
+    sandbox.store.run('SET', 'a', 'before')
+    sandbox.faults.add(onCommand(staleRead()))
+    sandbox.store.run('SET', 'a', 'after')
+    expect(await command('GET', 'a')).toEqual({ result: 'before' })
+  })
+
+  test.each<[string, string[][], string[], unknown]>([
+    [
+      'hash',
+      [
+        ['HSET', 'k', 'f', '1'],
+        ['HSET', 'k', 'f', '2', 'g', '3'],
+      ],
+      ['HGETALL', 'k'],
+      ['f', '1'],
+    ],
+    [
+      'list',
+      [
+        ['RPUSH', 'k', 'a'],
+        ['RPUSH', 'k', 'b'],
+      ],
+      ['LRANGE', 'k', '0', '-1'],
+      ['a'],
+    ],
+    [
+      'sorted set',
+      [
+        ['ZADD', 'k', '1', 'a'],
+        ['ZADD', 'k', '2', 'b'],
+      ],
+      ['ZRANGE', 'k', '0', '-1'],
+      ['a'],
+    ],
+    [
+      'deleted key',
+      [
+        ['SET', 'k', 'v'],
+        ['DEL', 'k'],
+      ],
+      ['GET', 'k'],
+      'v',
+    ],
+    [
+      'deadline',
+      [
+        ['SET', 'k', 'v', 'EX', '100'],
+        ['PERSIST', 'k'],
+      ],
+      ['TTL', 'k'],
+      100,
+    ],
+    [
+      'stream',
+      [
+        ['XADD', 'k', '1-1', 'f', 'v'],
+        ['XADD', 'k', '1-2', 'f', 'v'],
+      ],
+      ['XLEN', 'k'],
+      1,
+    ],
+  ])('of a %s', async (_, writes, read, expected) => {
+    const { command, sandbox } = world(onCommand(staleRead()))
+    for (const write of writes) await command(...write)
+    const before = sandbox.store.dump()
+    expect(await command(...read)).toEqual({ result: expected })
+    expect(sandbox.store.dump()).toEqual(before)
+  })
+
+  test('a key that has not changed so often is answered as it is, and the log says so', async () => {
+    const { command, faults } = world(onCommand(staleRead(2)))
+    await command('SET', 'a', '1')
+    expect(await command('GET', 'a')).toEqual({ result: '1' })
+    expect(faults().map(({ effect }) => effect)).toEqual(['its keys have not changed so often: answered as they are'])
+  })
+
+  test('writes are not matched: an increment counts on', async () => {
+    const { command, sandbox } = world(onCommand(staleRead()))
+    for (let count = 0; count < 3; count++) await command('INCR', 'a')
+    expect([sandbox.store.get('a'), sandbox.traffic.of('fault')]).toEqual(['3', []])
+  })
+
+  test('nothing is kept once the rule is gone', async () => {
+    const { command, sandbox } = world()
+    const rule = sandbox.faults.add(onCommand(staleRead()))
+    await command('SET', 'a', '1')
+    rule.remove()
+    await command('SET', 'a', '2')
+    sandbox.faults.add(onCommand(staleRead()))
+    expect(await command('GET', 'a')).toEqual({ result: '2' })
+  })
+})
+
+describe('event streams', () => {
+  const opened = async (at: ReturnType<typeof world>, path = '/subscribe/news') => {
+    const answer = await at.sandbox.fetch(at.sandbox.addresses.store + path, { headers: at.headers })
+    const seen: [number, string][] = []
+    let end = 'open'
+    const reader = answer.body!.getReader()
+    const reading = (async () => {
+      try {
+        for (;;) {
+          const { done, value } = await reader.read()
+          if (done) break
+          const text = new TextDecoder().decode(value).trim()
+          if (!text.startsWith(':')) seen.push([at.sandbox.clock.now() - start, text])
+        }
+        end = 'closed'
+      } catch (error) {
+        end = (error as Error).message
+      }
+    })()
+    void reading
+    return { answer, seen, end: () => end }
+  }
+  const say = async (at: ReturnType<typeof world>, ...messages: string[]): Promise<void> => {
+    for (const message of messages) {
+      at.sandbox.store.run('PUBLISH', 'news', message)
+      await at.sandbox.clock.advance('1s')
+    }
+  }
+  const texts = (seen: [number, string][]): string[] => seen.map(([, text]) => text)
+  const confirmed = 'data: subscribe,news,1'
+  const line = (message: string): string => `data: message,news,${message}`
+
+  test('one breaks off after so many events', async () => {
+    const at = world({ on: 'stream.open', fault: cutStream(2) })
+    const stream = await opened(at)
+    await say(at, 'a', 'b', 'c')
+    expect([texts(stream.seen), stream.end()]).toEqual([[confirmed, line('a'), line('b')], 'terminated'])
+  })
+
+  test('one falls silent for a while; what was said meanwhile follows', async () => {
+    const at = world({ on: 'stream.open', fault: stallStream(1, '30s') })
+    const stream = await opened(at)
+    await say(at, 'a', 'b', 'c')
+    expect(texts(stream.seen)).toEqual([confirmed, line('a')])
+    await at.sandbox.clock.advance('40s')
+    expect(stream.seen).toEqual([
+      [0, confirmed],
+      [0, line('a')],
+      [30_000, line('b')],
+      [30_000, line('c')],
+    ])
+  })
+
+  test('one falls silent for ever', async () => {
+    const at = world({ on: 'stream.open', fault: stallStream(0) })
+    const stream = await opened(at)
+    await say(at, 'a', 'b')
+    await at.sandbox.clock.advance('1d')
+    expect([texts(stream.seen), stream.end()]).toEqual([[], 'open'])
+  })
+
+  test('one is not opened at all; one is opened later; one claims to be something else', async () => {
+    const a = world({ on: 'stream.open', fault: status(503) })
+    expect((await a.sandbox.fetch(`${a.sandbox.addresses.store}/subscribe/news`, { headers: a.headers })).status).toBe(
+      503,
+    )
+    expect(await (await a.send('/', ['PING'])).json()).toEqual({ result: 'PONG' })
+    const b = world(
+      { on: 'stream.open', fault: latency('5s') },
+      { on: 'stream.open', fault: contentType('text/plain') },
+    )
+    const asked = b.sandbox.fetch(`${b.sandbox.addresses.store}/subscribe/news`, { headers: b.headers })
+    await b.sandbox.clock.advance('5s')
+    expect((await asked).headers.get('content-type')).toBe('text/plain')
+  })
+
+  test.each<[string, FaultRule['fault'], Partial<FaultRule>, string[], string]>([
+    ['is let through', ok(), {}, [line('a'), line('b'), line('c')], 'open'],
+    ['is lost', drop(), {}, [line('a'), line('c')], 'open'],
+    ['comes twice', duplicate(), {}, [line('a'), line('b'), line('b'), line('c')], 'open'],
+    ['is no JSON any more', corruptJson(), {}, [line('a'), line('<'), line('c')], 'open'],
+    ['comes late', latency('1500ms'), {}, [line('a'), line('c'), line('b')], 'open'],
+    ['breaks the stream', reset(), {}, [line('a')], 'terminated'],
+    ['is the last one', reset(), { phase: 'after' }, [line('a'), line('b')], 'terminated'],
+  ])('the second event %s', async (_, fault, more, expected, end) => {
+    const at = world({ on: 'stream.event', fault, skip: 1, times: 1, ...more })
+    const stream = await opened(at)
+    await say(at, 'a', 'b', 'c')
+    expect([texts(stream.seen), stream.end()]).toEqual([[confirmed, ...expected], end])
+  })
+
+  test('only of one channel', async () => {
+    const at = world({ on: 'stream.event', match: { key: 'new?' }, fault: drop() })
+    const stream = await opened(at, '/psubscribe/n*')
+    at.sandbox.store.run('PUBLISH', 'news', 'a')
+    at.sandbox.store.run('PUBLISH', 'notes', 'b')
+    await at.sandbox.clock.advance('1s')
+    expect(texts(stream.seen)).toEqual(['data: psubscribe,n*,1', 'data: pmessage,n*,notes,b'])
+  })
+})
