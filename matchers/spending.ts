@@ -146,7 +146,7 @@ function countedBy<T>(things: readonly T[], name: (thing: T) => string): Counted
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   const sorted = [...counts].sort((a, b) => b[1] - a[1])
-  const parts = sorted.slice(0, mostParts).map(([key, count]) => `${count} ${key}`)
+  const parts = sorted.slice(0, mostParts).map(([key, count]) => `${count} × ${key}`)
   if (sorted.length > mostParts) parts.push(`… ${sorted.length - mostParts} more kinds`)
   return { amount: things.length, parts }
 }

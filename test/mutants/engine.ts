@@ -7,11 +7,21 @@ import type { Mutant } from './table.js'
 
 const root = new URL('../..', import.meta.url).pathname
 
+/** The engine with a mistake in it, for one test. */
+export async function mutated(mutant: Mutant, name: string): Promise<typeof createSandbox> {
+  const engine = await mutatedModule<{ createSandbox: typeof createSandbox }>('src/index.ts', mutant, name)
+  return engine.createSandbox
+}
+
 /**
- * Builds the engine with a mistake in it, for one test. The published package knows nothing of this: the mistake is put
+ * Loads an entry of the package with a mistake in it. The published package knows nothing of this: the mistake is put
  * into the text of a file while it is bundled.
  */
-export async function mutated({ file, find, replace }: Mutant, name: string): Promise<typeof createSandbox> {
+export async function mutatedModule<M>(
+  entry: string,
+  { file, find, replace }: Pick<Mutant, 'file' | 'find' | 'replace'>,
+  name: string,
+): Promise<M> {
   const path = join(root, file)
   const text = readFileSync(path, 'utf8')
   const places = text.split(find).length - 1
@@ -19,7 +29,7 @@ export async function mutated({ file, find, replace }: Mutant, name: string): Pr
   // Beside the dependencies, so that they are found; a name of its own, because modules are never forgotten.
   const outfile = join(root, 'node_modules', '.cache', `stuntdouble-mutant-${process.pid}-${name}.mjs`)
   await build({
-    entryPoints: [join(root, 'src/index.ts')],
+    entryPoints: [join(root, entry)],
     outfile,
     bundle: true,
     format: 'esm',
@@ -37,10 +47,7 @@ export async function mutated({ file, find, replace }: Mutant, name: string): Pr
     ],
   })
   try {
-    const engine = (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as {
-      createSandbox: typeof createSandbox
-    }
-    return engine.createSandbox
+    return (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as M
   } finally {
     rmSync(outfile)
   }

@@ -1,0 +1,349 @@
+import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import type { sandboxMatchers } from 'stuntdouble/matchers'
+import { expect } from 'vitest'
+
+// What each matcher must answer about one small world, as a table: the real matchers keep it (verdicts.test.ts), and
+// matchers with a mistake in them do not (mutants.test.ts). What happens in the world is told by the script below.
+
+type Matchers = typeof sandboxMatchers
+type Place = 'sandbox' | 'queue' | 'store' | 'traffic' | 'busy' | 'delivery' | 'forged' | 'entries' | 'recorder'
+
+export interface Row {
+  readonly matcher: keyof Matchers
+  readonly on: Place
+  readonly given: readonly unknown[]
+  readonly pass: boolean
+  /** What the failure says, of the assertion that fails: the plain one, or its `.not`. */
+  readonly says?: readonly (string | RegExp)[]
+}
+
+const orders = 'https://shop.test/orders'
+const lost = 'https://shop.test/lost'
+const mail = 'https://shop.test/mail'
+
+export type World = { readonly [At in Place]: unknown } & { dispose(): void }
+
+/**
+ * Orders: 500, then 200, reported to /done. Lost: 503 twice and a dead letter, reported to /failed. Mail: published
+ * twice with one deduplication id, never again. Commands of the app: SET with EX, INCR twice, a HSET that fails; of the
+ * test: DECR.
+ */
+export async function world(): Promise<World> {
+  const startAt = '2030-01-01T09:00:00Z'
+  const sandbox = createSandbox({ seed: 7, startAt })
+  const { addresses, clock, destinations, queue, store, tokens } = sandbox
+  destinations.script(orders, [status(500)])
+  destinations.on(orders, () => Response.json({ done: true }))
+  destinations.on(lost, () => new Response('gone', { status: 503 }))
+  const recorder = destinations.record(mail)
+  destinations.record('https://shop.test/done')
+  destinations.record('https://shop.test/failed')
+  queue.publish({
+    to: orders,
+    body: { id: 42, items: [1] },
+    retries: 2,
+    callback: 'https://shop.test/done',
+    headers: { 'X-Tag': 'a' },
+  })
+  queue.publish({ to: lost, body: 'plain', retries: 1, failureCallback: 'https://shop.test/failed', label: 'vip' })
+  queue.publish({ to: mail, deduplicationId: 'mail-1', delay: '30s' })
+  queue.publish({ to: mail, deduplicationId: 'mail-1', delay: '30s' })
+  await clock.drain()
+  const send = (path: string, body: unknown): Promise<Response> =>
+    sandbox.fetch(`${addresses.store}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.store}` },
+      body: JSON.stringify(body),
+    })
+  await send('/', ['SET', 'profile:42', '{"name":"Ada","age":36}', 'EX', '3600'])
+  await send('/pipeline', [
+    ['INCR', 'visits'],
+    ['INCR', 'visits'],
+  ])
+  await send('/', ['HSET', 'visits', 'a', '1'])
+  await sandbox.fetch(`${addresses.store}/get/none`)
+  store.run('DECR', 'stock')
+  await sandbox.fetch(`${addresses.queue}/v2/schedules/${mail}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokens.queue}`, 'service-cron': '0 3 * * *', 'service-schedule-id': 'nightly' },
+  })
+  const busy = busySandbox(startAt)
+  const delivery = sandbox.traffic.of('attempt')[0]!
+  const forged = { url: orders, headers: delivery.headers, body: '{"id":43}' }
+  return {
+    sandbox,
+    queue,
+    store,
+    traffic: sandbox.traffic,
+    busy,
+    delivery,
+    forged,
+    recorder,
+    entries: JSON.parse(JSON.stringify(sandbox.traffic.entries)),
+    dispose: () => {
+      sandbox.dispose()
+      busy.dispose()
+    },
+  }
+}
+
+function busySandbox(startAt: string): Sandbox {
+  const sandbox = createSandbox({ startAt })
+  sandbox.destinations.script(lost, [status(503)])
+  sandbox.queue.publish({ to: orders, delay: '1h' })
+  return sandbox
+}
+
+const yes = (matcher: Row['matcher'], on: Place, ...given: unknown[]): Row => ({ matcher, on, given, pass: true })
+const no = (matcher: Row['matcher'], on: Place, ...given: unknown[]): Row => ({ matcher, on, given, pass: false })
+const says = (row: Row, ...texts: (string | RegExp)[]): Row => ({ ...row, says: texts })
+
+export const rows: readonly Row[] = [
+  // toHaveExecuted
+  yes('toHaveExecuted', 'store', 'SET', 'profile:42', expect.anything(), 'EX', '3600'),
+  yes('toHaveExecuted', 'store', 'set', 'profile:42', { name: 'Ada' }, 'ex', 3600),
+  yes('toHaveExecuted', 'sandbox', 'INCR', 'visits', { times: 2 }),
+  yes('toHaveExecuted', 'sandbox', 'INCR', 'visits', { times: '>=2' }),
+  yes('toHaveExecuted', 'sandbox', 'INCR', 'visits', { times: { max: 2 } }),
+  no('toHaveExecuted', 'sandbox', 'INCR', 'visits', { times: 1 }),
+  no('toHaveExecuted', 'sandbox', 'INCR', 'visits', { times: '>2' }),
+  no('toHaveExecuted', 'sandbox', 'INCR', 'visits', { times: '<2' }),
+  yes('toHaveExecuted', 'entries', 'INCR', 'visits', { times: '1..2' }),
+  no('toHaveExecuted', 'store', 'SET', 'PROFILE:42'),
+  no('toHaveExecuted', 'store', 'SET', 'profile:42', { name: 'Bob' }),
+  no('toHaveExecuted', 'store', 'INCR', 'visits', expect.anything()),
+  says(no('toHaveExecuted', 'store', 'DECR', 'stock'), /Hint: #\d+ was run by the test itself/),
+  says(
+    no('toHaveExecuted', 'store', 'HSET', 'visits'),
+    /✓ command {3}✓ key\n {6}✗ reply: expected success, received WRONGTYPE/,
+  ),
+  says(
+    no('toHaveExecuted', 'store', 'INCR', 'visit'),
+    /Nearest of 4:\n {2}#\d+ .*INCR visits → 1\n {6}✓ command {3}✗ key\n/,
+  ),
+  says(yes('toHaveExecuted', 'store', 'INCR'), 'Expected no executed command like this, found 2:'),
+  // toHaveKey
+  yes('toHaveKey', 'store', 'profile:42', { value: { age: 36 }, ttl: '1h', type: 'string' }),
+  yes('toHaveKey', 'sandbox', 'visits', { value: 2, ttl: null }),
+  no('toHaveKey', 'store', 'visits', { value: 3 }),
+  no('toHaveKey', 'store', 'visits', { ttl: '1h' }),
+  no('toHaveKey', 'store', 'profile:42', { ttl: '1h1s' }),
+  no('toHaveKey', 'store', 'profile:42', { ttl: null }),
+  no('toHaveKey', 'store', 'visits', { type: 'hash' }),
+  says(no('toHaveKey', 'store', 'visit'), "Hint: there is a key 'visits'."),
+  says(
+    no('toHaveKey', 'store', 'profile:42', { ttl: 3600 }),
+    "Hint: numbers are milliseconds; for seconds write '3600s'.",
+  ),
+  says(yes('toHaveKey', 'store', 'visits'), 'but it is there:', "  visits   string, does not expire: '2'"),
+  // toHavePublished
+  yes(
+    'toHavePublished',
+    'queue',
+    { to: orders, retries: 2, body: { id: 42 }, headers: { 'x-tag': 'a' } },
+    { times: 1 },
+  ),
+  yes('toHavePublished', 'queue', {}, { times: 3 }),
+  yes('toHavePublished', 'queue', { to: 'https://shop.test/*' }, { times: 3 }),
+  yes('toHavePublished', 'entries', { label: 'vip', body: /^pl/ }, { times: 1 }),
+  yes('toHavePublished', 'sandbox', { delay: '30s' }, { times: 1 }),
+  yes('toHavePublished', 'queue', { kind: 'callback' }, { times: 2 }),
+  no('toHavePublished', 'queue', { to: 'https://shop.test/order' }),
+  no('toHavePublished', 'queue', { body: { id: 42, items: [1, 2] } }),
+  no('toHavePublished', 'queue', { headers: { 'x-tag': 'b' } }),
+  no('toHavePublished', 'queue', { delay: '31s' }),
+  no('toHavePublished', 'queue', { queue: 'q' }),
+  yes('toHavePublished', 'queue', { to: orders, queue: undefined }),
+  says(
+    no('toHavePublished', 'queue', { to: orders, retries: 3, body: { id: 42 } }),
+    / {2}#1 at 09:00:00\.000 {3}msg_\w+… {3}to https:\/\/shop\.test\/orders\n {6}✓ to {3}✗ retries: expected 3, received 2 {3}✓ body\n/,
+    /\nReplay: seed 7, entry 1\n/,
+  ),
+  says(yes('toHavePublished', 'queue', { to: orders }), 'Expected no published message like this, found 1:'),
+  // toHaveDelivered
+  yes('toHaveDelivered', 'queue', { to: orders, attempts: [500, 200], response: { done: true } }, { times: 1 }),
+  yes('toHaveDelivered', 'queue', { to: orders, attempts: 2, status: 200, retried: 1, retries: 2 }),
+  yes('toHaveDelivered', 'queue', { to: lost, state: 'FAILED', attempts: [503, 503] }),
+  yes('toHaveDelivered', 'queue', { to: mail, deliveredAt: '2030-01-01T09:00:30Z' }),
+  yes('toHaveDelivered', 'entries', { kind: 'message' }, { times: 2 }),
+  yes('toHaveDelivered', 'busy', { state: 'CREATED' }),
+  no('toHaveDelivered', 'queue', { to: lost }),
+  no('toHaveDelivered', 'queue', { to: orders, attempts: 3 }),
+  no('toHaveDelivered', 'queue', { to: orders, attempts: [500, 201] }),
+  no('toHaveDelivered', 'queue', { to: orders, response: { done: false } }),
+  no('toHaveDelivered', 'queue', { to: orders }, { times: 2 }),
+  says(
+    no('toHaveDelivered', 'busy', { to: orders }),
+    "✗ state: expected 'DELIVERED', received 'CREATED'",
+    /Hint: msg_\w+… waits 1h, until 10:00:00\.000 \(delay as published\)/,
+  ),
+  // toHaveDeadLetter
+  yes('toHaveDeadLetter', 'queue', { to: lost, status: 503, body: 'plain' }, { times: 1 }),
+  no('toHaveDeadLetter', 'queue', { to: orders }),
+  no('toHaveDeadLetter', 'queue', { status: 500 }),
+  no('toHaveDeadLetter', 'queue', { dlqId: '1-0' }),
+  says(
+    no('toHaveDeadLetter', 'queue', { to: orders, status: 200 }),
+    "✓ to   ✓ status   ✗ state: expected 'FAILED', received 'DELIVERED'",
+  ),
+  // toHaveCalledBack
+  yes(
+    'toHaveCalledBack',
+    'queue',
+    { to: 'https://shop.test/done', kind: 'callback', status: 200, body: { done: true } },
+    { times: 1 },
+  ),
+  yes(
+    'toHaveCalledBack',
+    'queue',
+    { kind: 'failure-callback', retried: 1, maxRetries: 1, sourceBody: 'plain' },
+    { times: 1 },
+  ),
+  no('toHaveCalledBack', 'queue', { to: orders }),
+  no('toHaveCalledBack', 'queue', { kind: 'callback', status: 503 }),
+  no('toHaveCalledBack', 'queue', { body: { done: false } }),
+  no('toHaveCalledBack', 'queue', {}, { times: 4 }),
+  says(no('toHaveCalledBack', 'busy', {}), 'There were no callbacks at all.'),
+  // toHaveBeenDeduplicated
+  yes('toHaveBeenDeduplicated', 'queue', { to: mail }, { times: 1 }),
+  yes('toHaveBeenDeduplicated', 'queue', { deduplicationId: 'mail-1' }),
+  no('toHaveBeenDeduplicated', 'queue', { deduplicationId: 'mail-2' }),
+  no('toHaveBeenDeduplicated', 'queue', { to: mail }, { times: 2 }),
+  says(
+    no('toHaveBeenDeduplicated', 'queue', { to: orders }),
+    '✗ deduplicated: expected true, received false',
+    'Hint: nothing asked for it',
+  ),
+  // toHaveBeenSigned
+  yes('toHaveBeenSigned', 'delivery'),
+  yes('toHaveBeenSigned', 'recorder', {}, { times: 1 }),
+  yes('toHaveBeenSigned', 'queue', { to: orders, key: 'current' }, { times: 2 }),
+  yes('toHaveBeenSigned', 'sandbox', { to: lost, claims: { sub: lost } }, { times: '>=1' }),
+  no('toHaveBeenSigned', 'sandbox', { to: lost, claims: { sub: orders } }),
+  no('toHaveBeenSigned', 'queue', { key: 'next' }),
+  no('toHaveBeenSigned', 'delivery', { key: 'sig_other' }),
+  no('toHaveBeenSigned', 'delivery', { at: '9999-12-31T23:59:59.999Z' }),
+  no('toHaveBeenSigned', 'delivery', { at: '1960-01-01T00:00:00Z' }),
+  says(
+    no('toHaveBeenSigned', 'forged'),
+    'a key that nobody here knows',
+    'the hash of another body',
+    '✓ sub',
+    'Hint: no signing keys are known here',
+  ),
+  // toHaveSpent
+  yes('toHaveSpent', 'sandbox', { messages: 8, commands: '<=4' }),
+  yes('toHaveSpent', 'store', { commands: 4, writes: 4, reads: 0 }),
+  yes('toHaveSpent', 'queue', { requests: 1 }),
+  yes('toHaveSpent', 'sandbox', { requests: 5 }),
+  no('toHaveSpent', 'sandbox', { messages: '<8' }),
+  no('toHaveSpent', 'sandbox', { messages: '<=9', commands: 5 }),
+  no('toHaveSpent', 'sandbox', { bandwidth: 0 }),
+  says(
+    no('toHaveSpent', 'sandbox', { messages: '<=7' }),
+    '✗ messages: expected at most 7, spent 8: ',
+    '1 × retry to https://shop.test/lost',
+  ),
+  // toHaveScheduled
+  yes(
+    'toHaveScheduled',
+    'queue',
+    { to: mail, cron: '0 3 * * *', scheduleId: 'nightly', paused: false, next: '2030-01-02T03:00:00Z' },
+    { times: 1 },
+  ),
+  no('toHaveScheduled', 'queue', { cron: '0 4 * * *' }),
+  no('toHaveScheduled', 'queue', { paused: true }),
+  no('toHaveScheduled', 'queue', { next: '2030-01-03T03:00:00Z' }),
+  no('toHaveScheduled', 'queue', { to: mail }, { times: 0 }),
+  says(
+    no('toHaveScheduled', 'queue', { cron: '0 4 * * *', retries: 3 }),
+    '  nightly   0 3 * * * to https://shop.test/mail',
+    '✗ cron   ✓ retries',
+  ),
+  // toHaveReceivedRequest
+  yes('toHaveReceivedRequest', 'sandbox', { service: 'store', method: 'POST', status: 200 }, { times: 2 }),
+  yes('toHaveReceivedRequest', 'sandbox', { status: 401, url: '*/get/none' }, { times: 1 }),
+  yes('toHaveReceivedRequest', 'queue', {}, { times: 1 }),
+  yes('toHaveReceivedRequest', 'store', {}, { times: 4 }),
+  no('toHaveReceivedRequest', 'sandbox', { service: 'stats' }),
+  no('toHaveReceivedRequest', 'store', { url: '*schedules*' }),
+  no('toHaveReceivedRequest', 'sandbox', { body: ['INCR'] }),
+  says(no('toHaveReceivedRequest', 'store', { status: 500 }), 'Nearest of 4:', '✗ status'),
+  // toFollowSequence
+  yes('toFollowSequence', 'sandbox', [
+    { type: 'attempt', status: 500 },
+    { type: 'attempt', to: orders, status: 200 },
+    { type: 'command', words: ['SET'] },
+  ]),
+  yes('toFollowSequence', 'entries', [
+    { type: 'command', words: ['INCR'] },
+    { type: 'command', words: ['INCR'] },
+  ]),
+  no('toFollowSequence', 'sandbox', [
+    { type: 'command', words: ['INCR'] },
+    { type: 'command', words: ['INCR'] },
+    { type: 'command', words: ['INCR'] },
+  ]),
+  says(
+    no('toFollowSequence', 'sandbox', [
+      { type: 'attempt', to: orders, status: 200 },
+      { type: 'attempt', status: 500 },
+    ]),
+    'Step 2 of 2 does not follow after #',
+    'It happened too early: #',
+  ),
+  says(
+    no('toFollowSequence', 'sandbox', [
+      { type: 'attempt', status: 500 },
+      { type: 'attempt', status: 500 },
+    ]),
+    'It happened once only: #',
+  ),
+  says(
+    no('toFollowSequence', 'sandbox', [
+      { type: 'attempt', status: 500 },
+      { type: 'attempt', to: orders, status: 201 },
+    ]),
+    'Nearest afterwards:',
+    '✓ to   ✗ status: expected 201, received 200',
+  ),
+  says(
+    yes('toFollowSequence', 'sandbox', [{ type: 'dead-letter', to: lost }]),
+    'but they do:',
+    "  ✓ { type: 'dead-letter', to: 'https://shop.test/lost' }   #",
+  ),
+  // toBeIdle
+  yes('toBeIdle', 'sandbox'),
+  says(
+    no('toBeIdle', 'busy'),
+    'waits 1h, until 10:00:00.000',
+    'script steps never met at https://shop.test/lost',
+    'Hint: await sandbox.clock.drain() first.',
+  ),
+  // messageTo, commandOf, entryOf
+  yes('messageTo', 'delivery', orders, { body: { id: 42 }, retries: 2 }),
+  no('messageTo', 'delivery', orders, { body: { id: 43 } }),
+  no('messageTo', 'delivery', lost),
+  no('messageTo', 'sandbox', orders),
+  yes('entryOf', 'delivery', 'attempt', { status: 500 }),
+  no('entryOf', 'delivery', 'attempt', { status: 200 }),
+  no('entryOf', 'delivery', 'published'),
+  no('commandOf', 'delivery', 'SET'),
+]
+
+/** Which rows a set of matchers breaks, as sentences. */
+export function broken(matchers: Matchers, given: World): string[] {
+  return rows.flatMap((row) => {
+    const call = `${row.matcher} on ${row.on} with ${JSON.stringify(row.given)}`
+    try {
+      const { pass } = matchers[row.matcher].call({}, given[row.on], ...row.given)
+      if (pass !== row.pass) return [`${call}: ${pass ? 'passes' : 'fails'}`]
+      const told = matchers[row.matcher].call({ isNot: row.pass }, given[row.on], ...row.given).message()
+      const unsaid =
+        row.says?.filter((text) => (typeof text === 'string' ? !told.includes(text) : !text.test(told))) ?? []
+      return unsaid.map((text) => `${call}: does not say ${text}:\n${told}`)
+    } catch (error) {
+      return [`${call}: throws ${error}`]
+    }
+  })
+}
