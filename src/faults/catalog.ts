@@ -215,6 +215,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { forMs: optional(milliseconds) },
     example: { kind: 'half-open', forMs: 5000 },
     shownAt: 'store.request',
+    instead: { msw: 'no headers either: msw hands an answer on with the first bytes of its body' },
   }),
   truncate: defineFault({
     kind: 'truncate',
@@ -225,6 +226,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { afterBytes: whole(0) },
     example: { kind: 'truncate', afterBytes: 8 },
     shownAt: 'store.request',
+    instead: { msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body' },
   }),
   'corrupt-json': defineFault({
     kind: 'corrupt-json',
@@ -251,6 +253,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     },
     example: { kind: 'slow-body', bytesPerSecond: 10 },
     shownAt: 'store.request',
+    instead: { msw: 'the headers come with the first bytes' },
   }),
   'content-type': defineFault({
     kind: 'content-type',
@@ -391,6 +394,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { afterEvents: whole(0) },
     example: { kind: 'cut-stream', afterEvents: 2 },
     shownAt: 'stream.open',
+    instead: { msw: 'the stream ends as if it were complete: msw has no sign for a body that breaks off' },
   }),
   'stall-stream': defineFault({
     kind: 'stall-stream',

@@ -165,8 +165,9 @@ async function sendStream(
     }
     response.end()
   } catch {
-    // The stream broke off: the client shall see that it is not complete.
-    response.destroy()
+    // The stream broke off: the client shall see that it is not complete, and what was sent before that.
+    if (response.socket === null) response.destroy()
+    else response.socket.destroySoon()
   }
 }
 
