@@ -1,0 +1,127 @@
+import { describe } from 'vitest'
+import { defineScenario } from '../../src/faults/scenario.js'
+import { command, story } from './story.js'
+
+const charge = 'https://shop.test/charge'
+const visits = 'https://shop.test/visits'
+
+describe('a lost acknowledgement charges twice', () => {
+  // The handler charged the card and crashed, or its answer was lost, before the queue heard of it.
+  story({
+    scenario: defineScenario({
+      name: 'lost acknowledgement charges twice',
+      faults: [{ on: 'queue.delivery', match: { url: charge, attempt: 1 }, fault: { kind: 'lost-ack' } }],
+      steps: [{ publish: { to: charge, as: 'order', body: { id: 42, cents: 1990 } } }, { drain: true }],
+      expect: [
+        { delivered: { message: 'order', attempts: [0, 200] } },
+        { key: { name: 'charged:42', value: '1990' } },
+        { invariants: true },
+      ],
+    }),
+    broken: (sandbox) => {
+      sandbox.destinations.on(charge, async (request) => {
+        const { id, cents } = (await request.json()) as { id: number; cents: number }
+        await command(sandbox, 'INCRBY', `charged:${id}`, cents)
+        return new Response('charged')
+      })
+    },
+    // The message id is the same on every attempt: whoever writes it down first does the work.
+    fixed: (sandbox) => {
+      sandbox.destinations.on(charge, async (request) => {
+        const { id, cents } = (await request.json()) as { id: number; cents: number }
+        const mark = `seen:${request.headers.get('service-message-id')}`
+        if ((await command(sandbox, 'SET', mark, 1, 'NX')) === null) return new Response('charged before')
+        await command(sandbox, 'INCRBY', `charged:${id}`, cents)
+        return new Response('charged')
+      })
+    },
+    breaks: /✗ expect\[1\]\.key[\s\S]*expected '1990', received '3980'/,
+  })
+})
+
+describe('a counter counts a duplicate', () => {
+  // At-least-once: two copies of one delivery arrive at the same time, and a read-modify-write races with itself.
+  story({
+    scenario: defineScenario({
+      name: 'non-idempotent counter under concurrent duplicates',
+      faults: [{ on: 'queue.delivery', fault: { kind: 'duplicate', concurrent: true } }],
+      steps: [
+        { publish: { to: visits, as: 'visit', times: 3, body: { page: 'home', visitor: '{n}' } } },
+        { drain: true },
+      ],
+      expect: [
+        { delivered: { message: 'visit', times: 3 } },
+        { received: { at: visits, times: 3 } },
+        { key: { name: 'visits:home', type: 'set', value: ['1', '2', '3'] } },
+        { key: { name: 'total', value: '3' } },
+      ],
+    }),
+    broken: (sandbox) => {
+      sandbox.destinations.on(visits, async (request) => {
+        const { page, visitor } = (await request.json()) as { page: string; visitor: string }
+        await command(sandbox, 'SADD', `visits:${page}`, visitor)
+        await command(sandbox, 'INCR', 'total')
+        return new Response('counted')
+      })
+    },
+    // The set already knows who is new: its answer decides, in one command.
+    fixed: (sandbox) => {
+      sandbox.destinations.on(visits, async (request) => {
+        const { page, visitor } = (await request.json()) as { page: string; visitor: string }
+        const isNew = (await command(sandbox, 'SADD', `visits:${page}`, visitor)) === 1
+        if (isNew) await command(sandbox, 'INCR', 'total')
+        return new Response('counted')
+      })
+    },
+    breaks: /✗ expect\[3\]\.key[\s\S]*expected '3', received '6'/,
+  })
+})
+
+describe('the deduplication window swallows a redelivery', () => {
+  // A failed import is published again by hand, with the id of the first try: within ten minutes nothing happens.
+  const importer = 'https://shop.test/import'
+  const button = 'https://shop.test/import-again'
+
+  const scenario = defineScenario({
+    name: 'deduplication window swallowing a redelivery',
+    destinations: [{ url: importer, script: [{ kind: 'status', status: 422 }] }],
+    steps: [
+      { publish: { to: button, body: { file: 'prices.csv', click: 1 }, retries: 0 } },
+      { advance: '1m' },
+      { expect: { deadLetters: 1 } },
+      // The file was repaired, and somebody clicks again.
+      { publish: { to: button, body: { file: 'prices.csv', click: 2 }, retries: 0 } },
+      { drain: true },
+    ],
+    expect: [{ key: { name: 'imported', value: 'prices.csv' } }],
+  })
+  story({
+    scenario,
+    broken: (sandbox) => {
+      sandbox.destinations.on(button, async (request) => {
+        const { file } = (await request.json()) as { file: string }
+        sandbox.queue.publish({ to: importer, body: { file }, deduplicationId: `import-${file}`, retries: 0 })
+        return new Response('on its way')
+      })
+      sandbox.destinations.on(importer, async (request) => {
+        const { file } = (await request.json()) as { file: string }
+        await command(sandbox, 'SET', 'imported', file)
+        return new Response('imported')
+      })
+    },
+    // What is the same is the click, not the file: a double click is one import, a second click another.
+    fixed: (sandbox) => {
+      sandbox.destinations.on(button, async (request) => {
+        const { file, click } = (await request.json()) as { file: string; click: number }
+        sandbox.queue.publish({ to: importer, body: { file }, deduplicationId: `import-${file}-${click}`, retries: 0 })
+        return new Response('on its way')
+      })
+      sandbox.destinations.on(importer, async (request) => {
+        const { file } = (await request.json()) as { file: string }
+        await command(sandbox, 'SET', 'imported', file)
+        return new Response('imported')
+      })
+    },
+    breaks: /✗ expect\[0\]\.key/,
+  })
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { type Play, playScenario, type Scenario } from '../../fixtures/scenarios.js'
+import type { Sandbox } from '../../src/sandbox.js'
+
+/** The code under test: registers its handlers, and may publish through the sandbox. */
+export type Code = (sandbox: Sandbox) => void | Promise<void>
+
+export interface Story {
+  readonly scenario: Scenario
+  /** The code as it was written. */
+  readonly broken: Code
+  /** The same code without the defect. */
+  readonly fixed: Code
+  /** What the verdict about the broken code says. */
+  readonly breaks: RegExp | readonly RegExp[]
+}
+
+/**
+ * A failure that was published somewhere, as a scenario: the code as it was written does not hold, its fixed
+ * counterpart does. Both meet the same faults.
+ */
+export function story({ scenario, broken, fixed, breaks }: Story): void {
+  test(`${scenario.name}: as it was written`, async () => {
+    const play = await perform(scenario, broken)
+    expect(play.holds).toBe(false)
+    for (const text of [breaks].flat()) expect(play.verdict()).toMatch(text)
+    // The engine kept its promises: it is the code that is at fault.
+    expect(play.sandbox.examine().breaches).toEqual([])
+  })
+
+  test(`${scenario.name}: fixed`, async () => {
+    const play = await perform(scenario, fixed)
+    expect(play.verdict()).toMatch(/\nHolds: /)
+    expect(play.holds).toBe(true)
+  })
+
+  test(`${scenario.name}: the same bytes each time`, async () => {
+    const [one, other] = [await perform(scenario, broken), await perform(scenario, broken)]
+    expect(other.timeline()).toBe(one.timeline())
+    expect(other.verdict()).toBe(one.verdict())
+  })
+}
+
+function perform(scenario: Scenario, code: Code): Promise<Play> {
+  return playScenario(scenario, { prepare: code })
+}
+
+/** A command as an application sends it: through the REST API, counted as its own. */
+export async function command(sandbox: Sandbox, ...words: readonly (string | number)[]): Promise<unknown> {
+  const response = await sandbox.fetch(sandbox.addresses.store, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    body: JSON.stringify(words),
+  })
+  const { result, error } = (await response.json()) as { result?: unknown; error?: string }
+  if (error !== undefined) throw new Error(error)
+  return result
+}
