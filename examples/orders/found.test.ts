@@ -1,0 +1,41 @@
+import type { Sandbox } from 'stuntdouble'
+import { checkDelivery, type DeliveryBroken, expectIdempotent } from 'stuntdouble/fast-check'
+import { expect, test } from 'vitest'
+import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts'
+
+// The defect of main.ts, found without knowing that it is there.
+
+const order = { id: '4711', cents: 1_990 }
+const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', vocabulary: 'upstash', via: 'fetch' } as const
+const subject = {
+  sandbox,
+  deliver: () => checkout(order),
+  holds: ({ store }: Sandbox) => store.get(`charged:${order.id}`) === String(order.cents),
+}
+
+test('one lost acknowledgement is enough to charge twice', async () => {
+  const handler = { [routes.charge]: charge, [routes.charged]: charged, [routes.failed]: failed }
+  const found = (await checkDelivery({ ...subject, handler }).catch((error: unknown) => error)) as DeliveryBroken
+  expect(found.faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
+  expect(found.message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 1, shrunk from \d faults to 1\):$/m)
+  expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and answered 200, its answer was lost$/m)
+  expect(found.message).toMatch(/^ {2}attempt 2 +ok +answered 200$/m)
+  expect(found.message).toContain('  → charged:4711 = "3980", without faults "1990"')
+})
+
+test('the handler that remembers messages charges once, whatever goes wrong', async () => {
+  const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged, [routes.failed]: failed }
+  const { runs } = await checkDelivery({ ...subject, handler })
+  expect(runs).toBe(100)
+})
+
+test('and it is idempotent, but for what it remembers and what it reports', async () => {
+  const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged }
+  const ignoreKeys = ['seen:*', 'reports']
+  await expectIdempotent(handler, {
+    sandbox,
+    deliver: subject.deliver,
+    ignoreKeys,
+    under: ['duplicate', 'lost-ack', 'concurrent'],
+  })
+})
