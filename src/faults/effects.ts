@@ -34,7 +34,7 @@ export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
     case 'half-open':
       return 'the work is done, headers arrive and nothing more'
     case 'truncate':
-      return `the work is done, the body breaks off after ${fault.afterBytes} bytes`
+      return `the work is done, the body breaks off after ${counted(fault.afterBytes, 'byte')}`
     case 'corrupt-json':
       return 'the work is done, the body is no JSON'
     case 'slow-body':
@@ -64,13 +64,13 @@ export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
     case 'reply':
       return phase === 'after' ? `the command ran, the reply is an error: ${fault.error}` : `error: ${fault.error}`
     case 'cut-stream':
-      return `the stream breaks off after ${fault.afterEvents} events`
+      return `the stream breaks off after ${counted(fault.afterEvents, 'event')}`
     case 'stall-stream': {
       const span = fault.forMs === undefined ? '' : ` for ${formatDuration(fault.forMs)}`
-      return `the stream falls silent after ${fault.afterEvents} events${span}`
+      return `the stream falls silent after ${counted(fault.afterEvents, 'event')}${span}`
     }
     case 'stale-read':
-      return `answered from ${fault.versions} ${fault.versions === 1 ? 'change' : 'changes'} ago`
+      return `answered from ${counted(fault.versions, 'change')} ago`
     case 'restart':
       return `${done}the service restarts${fault.downMs === undefined ? '' : `, down for ${formatDuration(fault.downMs)}`}`
     case 'outage': {
@@ -78,4 +78,8 @@ export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
       return `${what} is gone: ${fault.status === undefined ? 'connections are refused' : `answered ${fault.status}`}`
     }
   }
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
 }

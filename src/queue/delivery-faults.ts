@@ -4,6 +4,7 @@ import type { Attempt } from './attempt.js'
 import { headerOf } from './headers.js'
 import type { Message } from './message.js'
 import type { Encounter } from './perform.js'
+import type { RetryWait } from './retry.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
 
@@ -22,6 +23,9 @@ interface HeldBack {
   /** Attempts with a later entry come after it. */
   readonly since: number
   readonly withinMs: number
+  readonly at: number
+  /** What it had waited for before. */
+  readonly before: RetryWait | undefined
 }
 
 const noStrikes: readonly Strike[] = []
@@ -87,7 +91,7 @@ export class DeliveryFaults {
         const record = strike.log(message.trail, message.url)
         const { withinMs } = fault
         // A message's own trail is older than every attempt that begins from now on.
-        this.#heldBack.push({ message, point, record, since: message.trail, withinMs })
+        this.#heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
         later(until + withinMs, 'held for a later delivery')
       }
     }
@@ -113,10 +117,12 @@ export class DeliveryFaults {
     const released = this.#heldBack.filter(waits)
     if (released.length === 0) return
     this.#heldBack = this.#heldBack.filter((held) => !waits(held))
-    for (const { message, record } of released) {
+    const now = this.#mover.now()
+    for (const { message, record, at, before } of released) {
       if (message.ended) continue
       record.effect = `held until ${attempt.messageId} had gone`
-      this.#mover.hold(message, this.#mover.now(), '')
+      message.wait = before
+      this.#mover.hold(message, now, `held for a later delivery, ${formatDuration(now - at)}`)
     }
   }
 

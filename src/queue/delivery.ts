@@ -398,10 +398,8 @@ export class Courier implements Carrier {
   /** Makes a message due at another time. A slot that it has is kept. */
   #hold(message: Message, until: number, reason: string): void {
     message.timer?.cancel()
-    if (reason !== '') {
-      const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-      message.wait = { delay: until - this.clock.now(), reason: before + reason }
-    }
+    const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
+    message.wait = { delay: until - this.clock.now(), reason: before + reason }
     this.#plan(message, until)
   }
 

@@ -72,7 +72,10 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
     case 'fault':
       return {
         head: `fault ${plainText(entry.fault)}${entry.rule === undefined ? '' : ` of rule ${quoted(entry.rule, wordLength)}`} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
-        details: entry.effect === undefined ? [] : [excerpt(redaction.text(entry.effect), 300)],
+        details:
+          entry.effect === undefined
+            ? []
+            : [excerpt(redaction.text(entry.effect.replace(/\bmsg_\w+/g, wording.name)), 300)],
       }
     default:
       return { head: redaction.text(anyFields(entry)), details: [] }

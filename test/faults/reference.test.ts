@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { faultKinds } from '../../src/faults/catalog.js'
+import { ruleProblems } from '../../src/faults/rule-schema.js'
+import { withFaultTables } from '../support/fault-tables.js'
+
+const page = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf8')
+
+test('the tables of docs/faults.md are up to date: `npm run docs` writes them', async () => {
+  expect(page).toBe(await withFaultTables(page))
+})
+
+test('every fault stands there with an effect, and strikes in it', () => {
+  for (const kind of faultKinds) {
+    const from = page.indexOf(`\n**${kind}**\n`)
+    const part = page.slice(from, page.indexOf('\n**', from + 10))
+    expect(part, kind).toMatch(new RegExp(`^ +#\\d+ .* fault ${kind} strikes `, 'm'))
+  }
+})
+
+test.each([
+  [{ on: 'store.requests', fault: { kind: 'reset' } }],
+  [{ on: 'store.request', fault: { kind: 'latancy' } }],
+  [{ on: 'store.request', fault: { kind: 'latency', waitMS: 3 } }],
+  [{ on: 'store.request', from: '30s', until: '10s', fault: { kind: 'reset' } }],
+  [{ on: 'store.request', times: 0, fault: { kind: 'reset' } }],
+  [{ on: 'store.command', fault: { kind: 'status', status: 500 } }],
+  [{ on: 'store.request', phase: 'before', fault: { kind: 'truncate', afterBytes: 3 } }],
+])('the sentence of the page is the one that is said: %j', (rule) => {
+  const [problem] = ruleProblems(rule)
+  const said = problem!.sentence.split(' There are ')[0]!.split(' It takes ')[0]!.split(' It strikes ')[0]!
+  expect(page).toContain(said)
+})
