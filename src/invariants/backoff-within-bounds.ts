@@ -14,7 +14,7 @@ export const backoffWithinBounds: Invariant = {
     restart: 'for messages whose attempt it cut off',
     delay: 'for the message it struck',
     reorder: 'for the message it struck',
-    'clock-skew': 'for the message it struck',
+    outage: 'for the message it struck',
   },
   examine(history, findings) {
     for (const story of history.stories.values()) {
@@ -54,7 +54,8 @@ function checkTime(
       attempt,
     )
   }
-  const isHeld = world.isRealTime || was('WAITING') || (before === published && published.queue !== undefined)
+  const isDown = attempt.waited?.includes('until the service was up again') === true
+  const isHeld = isDown || world.isRealTime || was('WAITING') || (before === published && published.queue !== undefined)
   if (attempt.at > due && !isHeld) {
     findings.broken(
       `${id} was due at ${iso(due)} and attempted ${formatDuration(attempt.at - due)} late`,

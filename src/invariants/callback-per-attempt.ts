@@ -5,7 +5,11 @@ import type { Findings, Invariant } from './invariant.js'
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',
   promise: 'A message with a callback sends one after each of its attempts, and none otherwise.',
-  suspendedBy: { drop: 'for the attempt or the callback it struck', duplicate: 'for the message it struck' },
+  suspendedBy: {
+    drop: 'for the attempt or the callback it struck',
+    duplicate: 'for the message it struck',
+    restart: 'for messages whose attempt it cut off',
+  },
   examine(history, findings) {
     for (const story of history.stories.values()) {
       if (history.struck(story.id, this.suspendedBy)) continue

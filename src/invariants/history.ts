@@ -15,6 +15,8 @@ export interface Story {
   readonly callbacks: EntryOf<'published'>[]
   /** The queue was reset or loaded while it was under way: nobody sees to it any more. */
   isAbandoned: boolean
+  /** Where a fault made it vanish. */
+  droppedAt?: number
 }
 
 /**
@@ -26,6 +28,7 @@ export class History {
   readonly stories: Map<number, Story> = new Map()
   /** Those that go on: what follows a load under the same id is another story, whose beginning is not here. */
   readonly #open = new Map<string, Story>()
+  readonly #latest = new Map<string, Story>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType = new Map<EntryType, Entry[]>()
@@ -104,6 +107,7 @@ export class History {
     }
     this.stories.set(entry.seq, story)
     this.#open.set(id, story)
+    this.#latest.set(id, story)
     if (sourceMessageId !== undefined) this.#open.get(sourceMessageId)?.callbacks.push(entry)
   }
 
@@ -123,7 +127,11 @@ export class History {
     const kind = fault.fault.split(' ', 1)[0]!
     if (hit === undefined) return
     addTo(this.#faults, hit.seq, kind)
-    if ('messageId' in hit) addTo(this.#faultsOfMessage, hit.messageId, kind)
+    if (!('messageId' in hit)) return
+    addTo(this.#faultsOfMessage, hit.messageId, kind)
+    if (kind !== 'drop') return
+    const story = this.#latest.get(hit.messageId)
+    if (story !== undefined) story.droppedAt = fault.seq
   }
 }
 
@@ -142,7 +150,8 @@ export function endOf(attempt: EntryOf<'attempt'>): number {
 }
 
 /** Where a message ended: delivered, dead or cancelled; infinity while it is under way. */
-export function endOfStory({ attempts, changes }: Story): number {
+export function endOfStory({ attempts, changes, droppedAt }: Story): number {
+  if (droppedAt !== undefined) return droppedAt
   const cancelled = changes.find((change) => change.state === 'CANCELLED')
   if (cancelled !== undefined) return cancelled.seq
   for (const attempt of attempts) if (isFinal(attempt)) return endOf(attempt)

@@ -17,7 +17,7 @@ class RateWalk {
   #allowed = Number.POSITIVE_INFINITY
   #period = 1000
   #start = Number.NEGATIVE_INFINITY
-  /** Where earlier calls are not known, a period that is seen here may lie across two real ones. */
+  /** With calls that are not seen, those of messages from before the log or a load, a period may lie across two. */
   #isAligned: boolean
   #calls: KeyStep[] = []
 
@@ -49,22 +49,18 @@ class RateWalk {
   #begin(at: number): void {
     this.#start = at
     this.#calls = []
-    this.#isAligned = true
   }
 
   #forget({ entry }: KeyStep): void {
     this.#allowed = Number.POSITIVE_INFINITY
     this.#start = Number.NEGATIVE_INFINITY
     this.#calls = []
-    this.#isAligned = entry?.type === 'setting' && entry.change === 'reset'
+    if (entry?.type === 'setting' && entry.change !== 'reset') this.#isAligned = false
   }
 
   #take(step: KeyStep): void {
     const { key } = this.course
     if (step.at >= this.#start + this.#period) {
-      // A pause as long as a period: whatever had begun before has ended.
-      const hadPause = this.#calls.length > 0 && step.at >= this.#calls.at(-1)!.at + this.#period
-      this.#isAligned ||= hadPause
       this.#start = step.at
       this.#calls = []
     }

@@ -11,14 +11,21 @@ export const scheduleOnTime: Invariant = {
     drop: 'for the schedule it struck',
     delay: 'for the schedule it struck',
     duplicate: 'for the schedule it struck',
-    restart: 'for the schedule it struck',
-    outage: 'for the schedule it struck',
+    latency: 'for the schedule it struck',
+    restart: 'for all schedules: nothing fires while the service is down',
   },
   examine(history, findings) {
     const { world } = history
     if (world.isRealTime) return findings.unknown('firings of schedules, because time runs with the host')
+    if (history.of('fault').some(({ fault }) => fault === 'restart')) {
+      return findings.unknown('firings of schedules, because the service was down')
+    }
+    // A fault of a firing points at the creation of its schedule.
     const struck = new Set(
-      history.of('fault').flatMap(({ point, target }) => (point === 'schedule.fire' ? target : [])),
+      history.of('fault').flatMap(({ point, cause }) => {
+        const creation = point === 'schedule.fire' ? history.find(cause) : undefined
+        return creation?.type === 'setting' ? creation.name : []
+      }),
     )
     const published = yields(history)
     for (const [id, events] of eventsBySchedule(history)) {

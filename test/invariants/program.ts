@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import {
   type createSandbox as CreateSandbox,
   delay,
+  type FaultRule,
   lateAnswer,
   lostAck,
   nonRetryable,
@@ -13,6 +14,7 @@ import {
   status,
   timeout,
 } from 'stuntdouble'
+import { catalog } from '../../src/faults/catalog.js'
 
 // Random programs: everything that a test may do to a sandbox, in any order. Some choices are likelier than they would
 // be in life, so that short programs meet the rules that they are about: few keys, few queues, limits of one or two.
@@ -182,6 +184,7 @@ export interface Program {
   readonly outcomes: readonly Step[]
   readonly enforceQuotas: boolean
   readonly trafficLimit: number | undefined
+  readonly faults?: readonly FaultRule[]
 }
 
 /** @param bounded some programs run with a log that forgets */
@@ -194,6 +197,24 @@ export function program(bounded = false): fc.Arbitrary<Program> {
     trafficLimit: bounded ? fc.constantFrom(10, 40, 100) : fc.constant(undefined),
   })
 }
+
+const kinds = Object.values(catalog)
+
+/** One rule for a fault of the catalog, as its example has it. */
+const rule: fc.Arbitrary<FaultRule> = fc.constantFrom(...kinds).chain(({ points, example }) =>
+  fc.record({
+    on: fc.constantFrom(...points),
+    until: fc.constantFrom('10m', '1h'),
+    skip: fc.nat(2),
+    chance: fc.constantFrom<readonly [number, number]>([1, 1], [1, 2], [1, 4]),
+    fault: fc.constant(example),
+  }),
+)
+
+/** A program in bad weather. */
+export const stormyProgram: fc.Arbitrary<Program> = fc
+  .tuple(program(), fc.array(rule, { minLength: 1, maxLength: 4 }))
+  .map(([given, faults]) => ({ ...given, faults }))
 
 /** Runs a program in a sandbox of the given engine. */
 export async function run(createSandbox: typeof CreateSandbox, given: Program): Promise<Sandbox> {
@@ -208,12 +229,27 @@ export async function run(createSandbox: typeof CreateSandbox, given: Program): 
   for (const url of [...hosts, callback, failureCallback]) destinations.answer(url, 200)
   destinations.script('https://*.test/', given.outcomes)
   sandbox.queue.urlGroup('group', [hosts[0]!, hosts[1]!])
+  if (given.faults) sandbox.faults.add(given.faults)
   const ids: string[] = []
-  for (const step of given.steps) await perform(sandbox, step, ids)
-  for (const name of ['q1', 'q2']) await send(sandbox, 'POST', `/v2/queues/${name}/resume`)
-  for (const name of ['k1', 'k2']) await send(sandbox, 'POST', `/v2/flowControl/${name}/resume`)
+  const finish = async (): Promise<void> => {
+    for (const step of given.steps) await perform(sandbox, step, ids)
+    for (const name of ['q1', 'q2']) await send(sandbox, 'POST', `/v2/queues/${name}/resume`)
+    for (const name of ['k1', 'k2']) await send(sandbox, 'POST', `/v2/flowControl/${name}/resume`)
+  }
+  await (given.faults ? inPassingTime(sandbox, finish()) : finish())
   await sandbox.clock.drain()
   return sandbox
+}
+
+/** A fault may hold a request until time passes, or for ever: after an hour of virtual time it is left alone. */
+async function inPassingTime(sandbox: Sandbox, work: Promise<void>): Promise<void> {
+  let isDone = false
+  const done = work.catch(() => {}).finally(() => (isDone = true))
+  for (let minutes = 0; !isDone && minutes < 60; minutes++) {
+    for (let turns = 0; !isDone && turns < 20; turns++) await new Promise((resume) => setImmediate(resume))
+    if (!isDone) await sandbox.clock.advance('1m')
+  }
+  if (isDone) await done
 }
 
 async function send(sandbox: Sandbox, method: string, path: string): Promise<void> {
