@@ -65,7 +65,9 @@ export interface Arg<T> {
   read(from: ArgReader): T
 }
 
-export type Values<A> = { readonly [K in keyof A]: A[K] extends Arg<infer T> ? T : never }
+export type Values<A extends readonly Arg<unknown>[]> = {
+  -readonly [K in keyof A]: A[K] extends Arg<infer T> ? T : never
+}
 
 export const bytes: Arg<Bytes> = {
   usage: 'value',

@@ -17,8 +17,8 @@ export const aclCommands: readonly Command[] = [
     since: '6.0.0',
     deviations:
       'Passwords are tokens of ACL GENTOKEN. No nopass, no hashes, no selectors, no rules for subcommands; built-in users stay as they are.',
-    args: { username, rules: named('[rule …]', zeroOrMore(bytes)) },
-    run({ username, rules }, { store }) {
+    args: [username, named('[rule …]', zeroOrMore(bytes))],
+    run({ store }, username, rules) {
       store.access.setUser(
         username,
         rules,
@@ -32,8 +32,8 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     deviations: 'Has no selectors; keys and channels are lists.',
-    args: { username },
-    run({ username }, { store }) {
+    args: [username],
+    run({ store }, username) {
       const user = store.access.describe().find(({ name }) => name === username)
       return user === undefined ? null : details(user)
     },
@@ -42,36 +42,36 @@ export const aclCommands: readonly Command[] = [
   command('ACL DELUSER', {
     flags: managing,
     since: '6.0.0',
-    args: { usernames: oneOrMore(username) },
-    run: ({ usernames }, { store }) => store.access.deleteUsers(usernames),
+    args: [oneOrMore(username)],
+    run: ({ store }, usernames) => store.access.deleteUsers(usernames),
   }),
 
   command('ACL LIST', {
     flags: managing,
     since: '6.0.0',
-    args: {},
-    run: (_, { store }) => store.access.describe().map(line),
+    args: [],
+    run: ({ store }) => store.access.describe().map(line),
   }),
 
   command('ACL USERS', {
     flags: managing,
     since: '6.0.0',
-    args: {},
-    run: (_, { store }) => store.access.describe().map(({ name }) => latin1(name)),
+    args: [],
+    run: ({ store }) => store.access.describe().map(({ name }) => latin1(name)),
   }),
 
   command('ACL WHOAMI', {
     flags: ['slow', 'noscript'],
     since: '6.0.0',
-    args: {},
-    run: (_, { user }) => latin1(user.name),
+    args: [],
+    run: ({ user }) => latin1(user.name),
   }),
 
   command('ACL CAT', {
     flags: ['slow', 'noscript'],
     since: '6.0.0',
-    args: { category: named('[category]', zeroOrMore(bytes)) },
-    run({ category: given }, { store }) {
+    args: [named('[category]', zeroOrMore(bytes))],
+    run({ store }, given) {
       if (given.length > 1) throw subcommandSyntax('ACL', 'CAT')
       return given[0] === undefined ? categories.map((name) => latin1(name)) : membersOf(given[0], store.commands)
     },
@@ -81,8 +81,8 @@ export const aclCommands: readonly Command[] = [
     flags: ['slow', 'noscript'],
     since: '6.0.0',
     deviations: 'Rounds up to whole bytes. The result is no password for ACL SETUSER.',
-    args: { bits: named('[bits]', zeroOrMore(bytes)) },
-    run({ bits }, { store }) {
+    args: [named('[bits]', zeroOrMore(bytes))],
+    run({ store }, bits) {
       if (bits.length > 1) throw subcommandSyntax('ACL', 'GENPASS')
       const count = bits[0] === undefined ? 256 : toInt(bits[0])
       if (count < 1 || count > 4096) throw replyError('genpassBits')
@@ -94,8 +94,8 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     deviations: 'Always empty.',
-    args: { what: named('[count | RESET]', zeroOrMore(bytes)) },
-    run({ what: [word, ...more] }) {
+    args: [named('[count | RESET]', zeroOrMore(bytes))],
+    run(_context, [word, ...more]) {
       if (more.length > 0) throw subcommandSyntax('ACL', 'LOG')
       if (word?.toUpperCase() === 'RESET') return ok
       if (word !== undefined) toInt(word)
@@ -103,14 +103,14 @@ export const aclCommands: readonly Command[] = [
     },
   }),
 
-  command('ACL LOAD', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: {}, run: () => ok }),
-  command('ACL SAVE', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: {}, run: () => ok }),
+  command('ACL LOAD', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: [], run: () => ok }),
+  command('ACL SAVE', { flags: managing, since: '6.0.0', deviations: 'Does nothing.', args: [], run: () => ok }),
 
   command('ACL RESTTOKEN', {
     flags: managing,
     since: 'service',
-    args: { username, password },
-    run({ username, password }, { store }) {
+    args: [username, password],
+    run({ store }, username, password) {
       const token = store.access.tokenFor(username, password)
       if (token === undefined) throw wrongPassword(username)
       return latin1(token)
@@ -120,8 +120,8 @@ export const aclCommands: readonly Command[] = [
   command('ACL GENTOKEN', {
     flags: managing,
     since: 'service',
-    args: { username, password: optional(password) },
-    run: ({ username, password }, { store }) => latin1(store.access.generateToken(username, password)),
+    args: [username, optional(password)],
+    run: ({ store }, username, password) => latin1(store.access.generateToken(username, password)),
   }),
 ]
 

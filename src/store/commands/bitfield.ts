@@ -155,14 +155,14 @@ export const bitfieldCommands: readonly Command[] = [
   command('BITFIELD', {
     flags: ['write', 'slow'],
     since: '3.2.0',
-    args: { key, operations: operations(undefined) },
-    run: ({ key, operations }, context) => run(key, operations, context),
+    args: [key, operations(undefined)],
+    run: (context, key, operations) => run(key, operations, context),
   }),
 
   command('BITFIELD_RO', {
     flags: ['read', 'fast'],
     since: '6.0.0',
-    args: { key, operations: operations('GET') },
-    run: ({ key, operations }, context) => run(key, operations, context),
+    args: [key, operations('GET')],
+    run: (context, key, operations) => run(key, operations, context),
   }),
 ]

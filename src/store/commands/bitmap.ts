@@ -124,8 +124,8 @@ export const bitmapCommands: readonly Command[] = [
   command('SETBIT', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: { key, offset: bitOffset, value: bytes },
-    run({ key, offset, value }, { db }) {
+    args: [key, bitOffset, bytes],
+    run({ db }, key, offset, value) {
       if (value !== '0' && value !== '1') throw replyError('bitValue')
       const byte = offset >>> 3
       const array = db.rawString(key, 'create').open(byte + 1)
@@ -140,8 +140,8 @@ export const bitmapCommands: readonly Command[] = [
   command('GETBIT', {
     flags: ['read', 'fast'],
     since: '2.2.0',
-    args: { key, offset: bitOffset },
-    run({ key, offset }, { db }) {
+    args: [key, bitOffset],
+    run({ db }, key, offset) {
       const value = db.value(key)
       if (value instanceof RawString) return bitAt(value.array, offset)
       const byte = (db.string(key) ?? latin1('')).charCodeAt(offset >>> 3)
@@ -152,8 +152,8 @@ export const bitmapCommands: readonly Command[] = [
   command('BITCOUNT', {
     flags: ['read', 'slow'],
     since: '2.6.0',
-    args: { key, range: rangeWords },
-    run({ key, range }, { db }) {
+    args: [key, rangeWords],
+    run({ db }, key, range) {
       const array = db.array(key)
       if (array === undefined) return 0
       if (range.length === 1 || range.length > 3) throw replyError('syntax')
@@ -167,8 +167,8 @@ export const bitmapCommands: readonly Command[] = [
   command('BITPOS', {
     flags: ['read', 'slow'],
     since: '2.8.7',
-    args: { key, bit: named('bit', bytes), range: rangeWords },
-    run({ key, bit: wanted, range }, { db }) {
+    args: [key, named('bit', bytes), rangeWords],
+    run({ db }, key, wanted, range) {
       const bit = toInt(wanted)
       if (bit !== 0 && bit !== 1) throw replyError('bitArgument')
       const array = db.array(key)
@@ -188,8 +188,8 @@ export const bitmapCommands: readonly Command[] = [
   command('BITOP', {
     flags: ['write', 'slow'],
     since: '2.6.0',
-    args: { operation: named('operation', bytes), target: named('destkey', key), sources: oneOrMore(key) },
-    run({ operation, target, sources }, context): Reply {
+    args: [named('operation', bytes), named('destkey', key), oneOrMore(key)],
+    run(context, operation, target, sources): Reply {
       const { db } = context
       const result = combine(operation, sources, context)
       if (result.length === 0) {

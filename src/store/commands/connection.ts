@@ -8,21 +8,21 @@ const pong = new Status('PONG')
 export const connectionCommands: readonly Command[] = [
   command('PING', {
     flags: ['fast', 'connection'],
-    args: { message: optional(named('message', bytes)) },
+    args: [optional(named('message', bytes))],
     surplus: 'arity',
-    run: ({ message }) => message ?? pong,
+    run: (_context, message) => message ?? pong,
   }),
 
   command('ECHO', {
     flags: ['fast', 'connection'],
-    args: { message: named('message', bytes) },
-    run: ({ message }) => message,
+    args: [named('message', bytes)],
+    run: (_context, message) => message,
   }),
 
   command('SELECT', {
     flags: ['fast', 'connection'],
     deviations: 'There is one database: takes 0 only.',
-    args: { index: within('index', 0, 0, 'dbIndex') },
+    args: [within('index', 0, 0, 'dbIndex')],
     run: () => ok,
   }),
 ]

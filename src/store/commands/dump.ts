@@ -32,8 +32,8 @@ export const dumpCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.6.0',
     deviations: 'The payload has a format of its own, with a version and a checksum.',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       const value = db.value(key)
       return value === undefined ? null : payloadOf(value)
     },
@@ -43,13 +43,8 @@ export const dumpCommands: readonly Command[] = [
     flags: ['write', 'slow', 'keyspace', 'dangerous'],
     since: '2.6.0',
     deviations: 'Takes payloads of its own DUMP only.',
-    args: {
-      key,
-      ttl: named('ttl', bytes),
-      payload: named('serialized-value', bytes),
-      options: restoreOptions,
-    },
-    run({ key, ttl, payload, options }, { db, now }) {
+    args: [key, named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
+    run({ db, now }, key, ttl, payload, options) {
       if (options.idletime !== undefined && options.freq !== undefined) throw replyError('syntax')
       if (!options.replace && db.has(key)) throw replyError('busyKey')
       const time = toInt64(ttl)

@@ -30,23 +30,17 @@ function mayReplace(old: number | undefined, at: number, conditions: ReadonlySet
   return true
 }
 
-interface ExpireWords {
-  readonly key: Bytes
-  readonly time: Bytes
-  readonly conditions: readonly Bytes[]
-}
-
 function expire(name: string, since: string, unit: 1 | 1000, from: 'now' | 'epoch'): Command {
   const seconds = unit === 1000 ? 'seconds' : 'milliseconds'
   return command(name, {
     flags: ['write', 'fast', 'keyspace'],
     since,
-    args: {
+    args: [
       key,
-      time: named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
-      conditions: named('[NX|XX|GT|LT …]', zeroOrMore(bytes)),
-    },
-    run({ key, time, conditions }: ExpireWords, { db, now }: CommandContext): Reply {
+      named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
+      named('[NX|XX|GT|LT …]', zeroOrMore(bytes)),
+    ],
+    run({ db, now }: CommandContext, key, time, conditions): Reply {
       const wanted = conditionsOf(conditions)
       const at = deadlineIn(toInt64(time), unit, from === 'now' ? now : 0, name)
       const entry = db.find(key)
@@ -68,8 +62,8 @@ function deadlineReader(name: string, since: string, show: (deadline: number, no
   return command(name, {
     flags: ['read', 'fast', 'keyspace'],
     since,
-    args: { key },
-    run({ key }, { db, now }) {
+    args: [key],
+    run({ db, now }, key) {
       const entry = db.find(key)
       if (entry === undefined) return -2
       return entry.expiresAt === undefined ? -1 : show(entry.expiresAt, now)
@@ -95,8 +89,8 @@ export const expiryCommands: readonly Command[] = [
   command('PERSIST', {
     flags: ['write', 'fast', 'keyspace'],
     since: '2.2.0',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       if (db.find(key)?.expiresAt === undefined) return 0
       db.setDeadline(key, undefined)
       db.notify('g', 'persist', key)

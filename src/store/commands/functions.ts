@@ -51,11 +51,10 @@ function functionCall(name: string, isReadOnly: boolean): Command {
     deviations: isReadOnly
       ? 'Runs a function without the flag no-writes as long as it only reads.'
       : 'Errors come in the frame of the service.',
-    args: { name: named('function', bytes), input },
-    run(given, { store, user }) {
+    args: [named('function', bytes), input],
+    run({ store, user }, name, words) {
       const { libraries } = store.scripts
-      const words = given.input
-      const found = libraries.named(given.name)
+      const found = libraries.named(name)
       const count = keyCount(words)
       return libraries.call(found, words.slice(1, 1 + count), words.slice(1 + count), user, isReadOnly)
     },
@@ -135,8 +134,8 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION LOAD', {
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
-    args: { code: { ...named('[REPLACE] code', zeroOrMore(bytes)), min: 1 } },
-    run({ code }, { store }) {
+    args: [{ ...named('[REPLACE] code', zeroOrMore(bytes)), min: 1 }],
+    run({ store }, code) {
       const given = loadOptions(code)
       return latin1(store.scripts.libraries.load(given.code, given.mayReplace))
     },
@@ -145,8 +144,8 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION DELETE', {
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
-    args: { name: named('library', bytes) },
-    run({ name }, { store }) {
+    args: [named('library', bytes)],
+    run({ store }, name) {
       store.scripts.libraries.delete(name)
       return ok
     },
@@ -155,8 +154,8 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION FLUSH', {
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
-    args: { mode: named('[ASYNC|SYNC]', zeroOrMore(bytes)) },
-    run({ mode }, { store }) {
+    args: [named('[ASYNC|SYNC]', zeroOrMore(bytes))],
+    run({ store }, mode) {
       if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'FLUSH')
       if (mode[0] !== undefined && !/^a?sync$/i.test(mode[0])) throw flushMode('FUNCTION')
       store.scripts.libraries.flush()
@@ -167,8 +166,8 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION LIST', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
-    args: { options: listOptions },
-    run({ options: { pattern, withCode } }, { store }) {
+    args: [listOptions],
+    run({ store }, { pattern, withCode }) {
       const matches = pattern === undefined ? () => true : globMatcher(pattern)
       const libraries = store.scripts.libraries.all.filter(({ name }) => matches(latin1(name)))
       return libraries.map((library) => listed(library, withCode))
@@ -179,8 +178,8 @@ export const functionCommands: readonly Command[] = [
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
     deviations: 'The payload has a format of its own, with a version and a checksum.',
-    args: {},
-    run(_, { store }) {
+    args: [],
+    run({ store }) {
       const codes = store.scripts.libraries.all.map(({ code }) => portableString(code))
       return sealed(utf8(JSON.stringify(codes)), mark)
     },
@@ -190,8 +189,8 @@ export const functionCommands: readonly Command[] = [
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
     deviations: 'Takes payloads of its own FUNCTION DUMP only.',
-    args: { payload: named('serialized-value', bytes), mode: named('[FLUSH | APPEND | REPLACE]', zeroOrMore(bytes)) },
-    run({ payload, mode }, { store }) {
+    args: [named('serialized-value', bytes), named('[FLUSH | APPEND | REPLACE]', zeroOrMore(bytes))],
+    run({ store }, payload, mode) {
       if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'RESTORE')
       const chosen = (mode[0] ?? 'append').toLowerCase()
       if (!isRestoreMode(chosen)) throw restorePolicy()
@@ -204,8 +203,8 @@ export const functionCommands: readonly Command[] = [
   command('FUNCTION STATS', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
-    args: {},
-    run(_, { store }) {
+    args: [],
+    run({ store }) {
       const { libraries } = store.scripts
       const counts: Reply = [
         latin1('libraries_count'),
@@ -221,7 +220,7 @@ export const functionCommands: readonly Command[] = [
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
     deviations: 'There is never a function to kill: it runs to its end before the next command.',
-    args: {},
+    args: [],
     run() {
       throw notBusy()
     },

@@ -21,8 +21,8 @@ function remove(name: string, since: string, speed: 'fast' | 'slow'): Command {
   return command(name, {
     flags: ['write', speed, 'keyspace'],
     since,
-    args: { keys: oneOrMore(key) },
-    run({ keys }, { db }) {
+    args: [oneOrMore(key)],
+    run({ db }, keys) {
       let removed = 0
       for (const key of keys) {
         if (!db.delete(key)) continue
@@ -103,15 +103,15 @@ export const genericCommands: readonly Command[] = [
 
   command('EXISTS', {
     flags: ['read', 'fast', 'keyspace'],
-    args: { keys: oneOrMore(key) },
-    run: ({ keys }, { db }) => countExisting(db, keys),
+    args: [oneOrMore(key)],
+    run: ({ db }, keys) => countExisting(db, keys),
   }),
 
   command('TOUCH', {
     flags: ['read', 'fast', 'keyspace'],
     since: '3.2.1',
-    args: { keys: oneOrMore(key) },
-    run({ keys }, { db }) {
+    args: [oneOrMore(key)],
+    run({ db }, keys) {
       for (const key of keys) db.touch(key)
       return countExisting(db, keys)
     },
@@ -120,14 +120,14 @@ export const genericCommands: readonly Command[] = [
   command('TYPE', {
     flags: ['read', 'fast', 'keyspace'],
     deviations: 'A JSON document is of type `json`, which the open-source module calls `ReJSON-RL`.',
-    args: { key },
-    run: ({ key }, { db }) => typeNames[db.type(key)],
+    args: [key],
+    run: ({ db }, key) => typeNames[db.type(key)],
   }),
 
   command('KEYS', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
-    args: { pattern: named('pattern', bytes) },
-    run({ pattern }, { db }) {
+    args: [named('pattern', bytes)],
+    run({ db }, pattern) {
       const matches = globMatcher(pattern)
       return [...db.entries.keys()].filter(matches)
     },
@@ -137,20 +137,20 @@ export const genericCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
     deviations: 'WITHTYPE puts the type behind each key. One call looks at 1000 keys at most.',
-    args: { cursor: cursorArg, options: scanOptions },
-    run: ({ cursor, options }, context) => scan(cursor, options, context),
+    args: [cursorArg, scanOptions],
+    run: (context, cursor, options) => scan(cursor, options, context),
   }),
 
   command('RANDOMKEY', {
     flags: ['read', 'slow', 'keyspace'],
-    args: {},
-    run: (_, { db, random }) => (db.size === 0 ? null : db.entries.random(random)),
+    args: [],
+    run: ({ db, random }) => (db.size === 0 ? null : db.entries.random(random)),
   }),
 
   command('RENAME', {
     flags: ['write', 'slow', 'keyspace'],
-    args: { from: named('key', key), to: named('newkey', key) },
-    run({ from, to }, { db }) {
+    args: [named('key', key), named('newkey', key)],
+    run({ db }, from, to) {
       if (!db.has(from)) throw replyError('noSuchKey')
       if (from !== to) rename(db, from, to)
       return ok
@@ -159,8 +159,8 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAMENX', {
     flags: ['write', 'fast', 'keyspace'],
-    args: { from: named('key', key), to: named('newkey', key) },
-    run({ from, to }, { db }) {
+    args: [named('key', key), named('newkey', key)],
+    run({ db }, from, to) {
       if (!db.has(from)) throw replyError('noSuchKey')
       if (db.has(to)) return 0
       rename(db, from, to)
@@ -172,8 +172,8 @@ export const genericCommands: readonly Command[] = [
     flags: ['write', 'slow', 'keyspace'],
     since: '6.2.0',
     deviations: 'There is one database: DB takes 0 only.',
-    args: { source, destination, options: options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag }) },
-    run({ source, destination, options }, { db }) {
+    args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
+    run({ db }, source, destination, options) {
       if (source === destination) throw replyError('sameKey')
       if (!db.has(source) || (db.has(destination) && !options.replace)) return 0
       copy(db, source, destination)
@@ -190,8 +190,8 @@ export const genericCommands: readonly Command[] = [
     flags: ['slow', 'connection', 'noscript'],
     since: '3.0.0',
     deviations: 'Answers 0 replicas at once.',
-    args: { replicas: named('numreplicas', int), timeout: named('timeout', bytes) },
-    run({ timeout }) {
+    args: [named('numreplicas', int), named('timeout', bytes)],
+    run(_context, _replicas, timeout) {
       waitTime(timeout)
       return 0
     },
@@ -201,8 +201,8 @@ export const genericCommands: readonly Command[] = [
     flags: ['slow', 'connection', 'noscript'],
     since: '7.2.0',
     deviations: 'Answers 1 local and 0 replicas at once.',
-    args: { local: named('numlocal', int), replicas: named('numreplicas', int), timeout: named('timeout', bytes) },
-    run({ local, timeout }) {
+    args: [named('numlocal', int), named('numreplicas', int), named('timeout', bytes)],
+    run(_context, local, _replicas, timeout) {
       waitTime(timeout)
       if (local < 0 || local > 1) throw replyError('waitLocal')
       return [1, 0]

@@ -27,8 +27,8 @@ export const geoCommands: readonly Command[] = [
   command('GEOADD', {
     flags: ['write', 'slow'],
     since: '3.2.0',
-    args: { key, words: words('[NX | XX] [CH] longitude latitude member [longitude latitude member …]', 3) },
-    run({ key, words: given }, { db }) {
+    args: [key, words('[NX | XX] [CH] longitude latitude member [longitude latitude member …]', 3)],
+    run({ db }, key, given) {
       const condition = { ...unconditional }
       let at = 0
       for (; at < given.length; at++) {
@@ -53,8 +53,8 @@ export const geoCommands: readonly Command[] = [
   command('GEODIST', {
     flags: ['read', 'slow'],
     since: '3.2.0',
-    args: { key, from: member, to: member, unit: optional(named('M | KM | FT | MI', bytes)) },
-    run({ key, from, to, unit }, { db }) {
+    args: [key, member, member, optional(named('M | KM | FT | MI', bytes))],
+    run({ db }, key, from, to, unit) {
       const metres = unit === undefined ? 1 : toUnit(unit)
       const set = db.container(key, SortedSet)
       const [a, b] = [set?.score(from), set?.score(to)]
@@ -66,8 +66,8 @@ export const geoCommands: readonly Command[] = [
   command('GEOSEARCH', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: { key, words: words(searchUsage('[WITHCOORD] [WITHDIST] [WITHHASH]'), 5) },
-    run({ key, words: given }, context) {
+    args: [key, words(searchUsage('[WITHCOORD] [WITHDIST] [WITHHASH]'), 5)],
+    run(context, key, given) {
       const set = context.db.container(key, SortedSet)
       const search = newSearch({ command: 'geosearch' })
       readOptions(search, given, set)
@@ -78,8 +78,8 @@ export const geoCommands: readonly Command[] = [
   command('GEOSEARCHSTORE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: { destination: key, source: key, words: words(searchUsage('[STOREDIST]'), 5) },
-    run({ destination, source, words: given }, context) {
+    args: [key, key, words(searchUsage('[STOREDIST]'), 5)],
+    run(context, destination, source, given) {
       const set = context.db.container(source, SortedSet)
       const search = newSearch({ command: 'geosearchstore', destination })
       readOptions(search, given, set)
@@ -98,8 +98,8 @@ function positions(name: string, show: (position: Position) => Reply, missing: R
   return command(name, {
     flags: ['read', 'slow'],
     since: '3.2.0',
-    args: { key, members: zeroOrMore(member) },
-    run({ key, members }, { db }) {
+    args: [key, zeroOrMore(member)],
+    run({ db }, key, members) {
       const set = db.container(key, SortedSet)
       return members.map((member) => {
         const score = set?.score(member)
@@ -118,8 +118,8 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
   return command(name, {
     flags: [mayStore ? 'write' : 'read', 'slow'],
     since: mayStore ? '3.2.0' : '3.2.10',
-    args: { key, words: withStoreKeys(words(`${usage} ${options}`, center + 2)) },
-    run({ key, words: given }, context) {
+    args: [key, withStoreKeys(words(`${usage} ${options}`, center + 2))],
+    run(context, key, given) {
       const set = context.db.container(key, SortedSet)
       const search = newSearch({ command: name.toLowerCase(), older: true, mayStore })
       if (from === 'position') search.center = toPosition(given[0]!, given[1]!)

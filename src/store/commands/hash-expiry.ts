@@ -45,8 +45,8 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HPERSIST', {
     flags: ['write', 'fast'],
     since: '7.4.0',
-    args: { key, words: words(fieldsUsage, 3) },
-    run({ key, words: given }, { db }) {
+    args: [key, words(fieldsUsage, 3)],
+    run({ db }, key, given) {
       const hash = db.container(key, HashValue)
       const fields = fieldsAt(given, 0, 'fieldsCount')
       const replies = fields.map((field) => {
@@ -61,8 +61,8 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HGETDEL', {
     flags: ['write', 'fast'],
     since: '8.0.0',
-    args: { key, words: words(fieldsUsage, 3) },
-    run({ key, words: given }, { db }) {
+    args: [key, words(fieldsUsage, 3)],
+    run({ db }, key, given) {
       const hash = db.container(key, HashValue)
       const fields = fieldsAt(given, 0, 'fieldsCount')
       if (hash === undefined) return fields.map(() => null)
@@ -80,21 +80,21 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HGETEX', {
     flags: ['write', 'fast'],
     since: '8.0.0',
-    args: { key, words: words(`[EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST] ${fieldsUsage}`, 3) },
-    run: ({ key, words: given }, context) => getAndExpire(key, given, context),
+    args: [key, words(`[EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST] ${fieldsUsage}`, 3)],
+    run: (context, key, given) => getAndExpire(key, given, context),
   }),
 
   command('HSETEX', {
     flags: ['write', 'fast'],
     since: '8.0.0',
-    args: {
+    args: [
       key,
-      words: words(
+      words(
         '[FNX | FXX] [EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | KEEPTTL] FIELDS numfields field value [field value …]',
         4,
       ),
-    },
-    run: ({ key, words: given }, context) => setAndExpire(key, given, context),
+    ],
+    run: (context, key, given) => setAndExpire(key, given, context),
   }),
 ]
 
@@ -125,12 +125,12 @@ function expire(name: string, unit: Unit, from: From): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: '7.4.0',
-    args: {
+    args: [
       key,
-      time: named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
-      words: words('[NX | XX | GT | LT] FIELDS numfields field [field …]', 3),
-    },
-    run({ key, time, words: given }, { db, now }) {
+      named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
+      words('[NX | XX | GT | LT] FIELDS numfields field [field …]', 3),
+    ],
+    run({ db, now }, key, time, given) {
       const hash = db.container(key, HashValue)
       const at = toDeadline(time, unit, from === 'now' ? now : 0, name)
       const condition = /^(NX|XX|GT|LT)$/i.test(given[0]!) ? given[0]!.toUpperCase() : undefined
@@ -168,8 +168,8 @@ function timeOf(name: string, show: (at: number, now: number) => number): Comman
   return command(name, {
     flags: ['read', 'fast'],
     since: '7.4.0',
-    args: { key, words: words(fieldsUsage, 3) },
-    run({ key, words: given }, { db, now }) {
+    args: [key, words(fieldsUsage, 3)],
+    run({ db, now }, key, given) {
       const hash = db.container(key, HashValue)
       return fieldsAt(given, 0, 'fieldsCount').map((field) => {
         if (!hash?.fields.has(field)) return noField

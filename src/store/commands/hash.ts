@@ -27,15 +27,15 @@ export const hashCommands: readonly Command[] = [
   command('HSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, pairs: pairsArg },
-    run: ({ key, pairs }, context) => setPairs(key, pairs, context),
+    args: [key, pairsArg],
+    run: (context, key, pairs) => setPairs(key, pairs, context),
   }),
 
   command('HMSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, pairs: pairsArg },
-    run({ key, pairs }, context) {
+    args: [key, pairsArg],
+    run(context, key, pairs) {
       setPairs(key, pairs, context)
       return ok
     },
@@ -44,8 +44,8 @@ export const hashCommands: readonly Command[] = [
   command('HSETNX', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, field, value: named('value', bytes) },
-    run({ key, field, value }, { db }) {
+    args: [key, field, named('value', bytes)],
+    run({ db }, key, field, value) {
       const hash = db.container(key, HashValue, 'create')
       if (hash.fields.has(field)) return 0
       hash.set(field, value)
@@ -57,15 +57,15 @@ export const hashCommands: readonly Command[] = [
   command('HGET', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: { key, field },
-    run: ({ key, field }, { db }) => db.container(key, HashValue)?.fields.get(field) ?? null,
+    args: [key, field],
+    run: ({ db }, key, field) => db.container(key, HashValue)?.fields.get(field) ?? null,
   }),
 
   command('HMGET', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: { key, fields: fieldsArg },
-    run({ key, fields: asked }, { db }) {
+    args: [key, fieldsArg],
+    run({ db }, key, asked) {
       const fields = db.container(key, HashValue)?.fields
       return asked.map((field) => fields?.get(field) ?? null)
     },
@@ -74,8 +74,8 @@ export const hashCommands: readonly Command[] = [
   command('HDEL', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, fields: fieldsArg },
-    run({ key, fields }, { db }) {
+    args: [key, fieldsArg],
+    run({ db }, key, fields) {
       const hash = db.container(key, HashValue)
       if (hash === undefined) return 0
       let deleted = 0
@@ -88,22 +88,22 @@ export const hashCommands: readonly Command[] = [
   command('HEXISTS', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: { key, field },
-    run: ({ key, field }, { db }) => (db.container(key, HashValue)?.fields.has(field) ? 1 : 0),
+    args: [key, field],
+    run: ({ db }, key, field) => (db.container(key, HashValue)?.fields.has(field) ? 1 : 0),
   }),
 
   command('HLEN', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: { key },
-    run: ({ key }, { db }) => db.container(key, HashValue)?.fields.size ?? 0,
+    args: [key],
+    run: ({ db }, key) => db.container(key, HashValue)?.fields.size ?? 0,
   }),
 
   command('HSTRLEN', {
     flags: ['read', 'fast'],
     since: '3.2.0',
-    args: { key, field },
-    run: ({ key, field }, { db }) => db.container(key, HashValue)?.fields.get(field)?.length ?? 0,
+    args: [key, field],
+    run: ({ db }, key, field) => db.container(key, HashValue)?.fields.get(field)?.length ?? 0,
   }),
 
   listing('HGETALL', (field, value, into) => into.push(field, value)),
@@ -113,8 +113,8 @@ export const hashCommands: readonly Command[] = [
   command('HINCRBY', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, field, increment: named('increment', int64) },
-    run({ key, field, increment }, { db }) {
+    args: [key, field, named('increment', int64)],
+    run({ db }, key, field, increment) {
       const hash = db.container(key, HashValue, 'create')
       const current = parseInt64(hash.fields.get(field) ?? ('0' as Bytes))
       if (current === undefined) throw replyError('hashNotInteger')
@@ -129,8 +129,8 @@ export const hashCommands: readonly Command[] = [
   command('HINCRBYFLOAT', {
     flags: ['write', 'fast'],
     since: '2.6.0',
-    args: { key, field, increment: named('increment', float) },
-    run({ key, field, increment }, { db }) {
+    args: [key, field, named('increment', float)],
+    run({ db }, key, field, increment) {
       if (!Number.isFinite(increment)) throw replyError('nanOrInfinity')
       const hash = db.container(key, HashValue, 'create')
       const current = parseDouble(hash.fields.get(field) ?? ('0' as Bytes))
@@ -147,8 +147,8 @@ export const hashCommands: readonly Command[] = [
   command('HRANDFIELD', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: { key, options: words('[count [WITHVALUES]]') },
-    run({ key, options }, { db, random }) {
+    args: [key, words('[count [WITHVALUES]]')],
+    run({ db, random }, key, options) {
       const { count, withValues } = randomOptions(options, 'WITHVALUES')
       const fields = db.container(key, HashValue)?.fields
       if (fields === undefined) return count === undefined ? null : []
@@ -168,8 +168,8 @@ export const hashCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.0',
     deviations: 'NOVALUES came with redis 7.4',
-    args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count] [NOVALUES]') },
-    run({ key, cursor, options: given }, { db }) {
+    args: [key, cursorArg, words('[MATCH pattern] [COUNT count] [NOVALUES]')],
+    run({ db }, key, cursor, given) {
       const hash = db.container(key, HashValue)
       if (hash === undefined) return emptyScan
       const options = toScanOptions(given, true)
@@ -198,8 +198,8 @@ function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[])
   return command(name, {
     flags: ['read', 'slow'],
     since: '2.0.0',
-    args: { key },
-    run({ key }, { db }): Reply {
+    args: [key],
+    run({ db }, key): Reply {
       const items: Bytes[] = []
       db.container(key, HashValue)?.fields.forEach((value, field) => {
         show(field, value, items)

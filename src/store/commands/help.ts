@@ -17,5 +17,5 @@ export function helpCommand(
   ])
   const head = `${container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`
   const help = [head, ...lines].map((line) => new Status(line))
-  return command(`${container} HELP`, { flags, since, args: {}, run: () => help })
+  return command(`${container} HELP`, { flags, since, args: [], run: () => help })
 }

@@ -23,8 +23,8 @@ export const hyperloglogCommands: readonly Command[] = [
   command('PFADD', {
     flags: ['write', 'fast'],
     since: '2.8.9',
-    args: { key, elements: zeroOrMore(named('element', bytes)) },
-    run: ({ key, elements }, { db }) =>
+    args: [key, zeroOrMore(named('element', bytes))],
+    run: ({ db }, key, elements) =>
       reportingDamage(() => {
         const existing = counterAt(db, key)
         let hll = existing ?? createHyperLogLog()
@@ -45,8 +45,8 @@ export const hyperloglogCommands: readonly Command[] = [
   command('PFCOUNT', {
     flags: ['read', 'slow'],
     since: '2.8.9',
-    args: { keys: oneOrMore(key) },
-    run: ({ keys }, { db }) =>
+    args: [oneOrMore(key)],
+    run: ({ db }, keys) =>
       reportingDamage(() => {
         if (keys.length > 1) return estimate(mergedRegisters(keys.map((key) => counterAt(db, key))))
         const hll = counterAt(db, keys[0]!)
@@ -64,8 +64,8 @@ export const hyperloglogCommands: readonly Command[] = [
   command('PFMERGE', {
     flags: ['write', 'slow'],
     since: '2.8.9',
-    args: { destination: key, sources: zeroOrMore(key) },
-    run: ({ destination, sources }, { db }) =>
+    args: [key, zeroOrMore(key)],
+    run: ({ db }, destination, sources) =>
       reportingDamage(() => {
         const counters = [destination, ...sources].map((key) => counterAt(db, key))
         const registers = mergedRegisters(counters)

@@ -217,8 +217,10 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
 
 /** Adds or multiplies every number among the matches; when one result is not finite, none is changed. */
 function calculate(
-  { key, path, value }: { key: Bytes; path: Path; value: JsonNumber },
   context: CommandContext,
+  key: Bytes,
+  path: Path,
+  value: JsonNumber,
   event: string,
   operation: (a: JsonNumber, b: JsonNumber) => JsonNumber | undefined,
 ): Reply {
@@ -293,13 +295,13 @@ function respForm(value: Json): Reply {
 }
 
 const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
-const keyAndPath = { key, path: pathOrRoot }
+const keyAndPath = [key, pathOrRoot] as const
 
-function json<const A extends Record<string, Arg<unknown>>>(name: string, row: CommandRow<A>): Command {
+function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {
   return command(`JSON.${name}`, { since: 'service', surplus: 'arity', ...row })
 }
 
-function deleteAt({ key, path }: { key: Bytes; path: Path }, { db }: CommandContext): number {
+function deleteAt({ db }: CommandContext, key: Bytes, path: Path): number {
   const document = documentOf(db, key)
   if (document === undefined) return 0
   const places = outermost(placesAt(path, document))
@@ -313,8 +315,8 @@ function deleteAt({ key, path }: { key: Bytes; path: Path }, { db }: CommandCont
 export const jsonCommands: readonly Command[] = [
   json('SET', {
     flags: ['write', 'slow'],
-    args: { key, path, value, condition: options({ nx: flag, xx: flag }) },
-    run({ key, path, value, condition }, { db }) {
+    args: [key, path, value, options({ nx: flag, xx: flag })],
+    run({ db }, key, path, value, condition) {
       if (condition.nx && condition.xx) throw replyError('syntax')
       const document = documentOf(db, key)
       if (document === undefined) {
@@ -329,14 +331,14 @@ export const jsonCommands: readonly Command[] = [
 
   json('MSET', {
     flags: ['write', 'slow'],
-    args: { triples: oneOrMore(tuple(key, path, value)) },
-    run: ({ triples }, { db }) => (setMany(db, triples) ? ok : null),
+    args: [oneOrMore(tuple(key, path, value))],
+    run: ({ db }, triples) => (setMany(db, triples) ? ok : null),
   }),
 
   json('MERGE', {
     flags: ['write', 'slow'],
-    args: { key, path, value },
-    run({ key, path, value }, { db }) {
+    args: [key, path, value],
+    run({ db }, key, path, value) {
       const document = documentOf(db, key)
       if (document === undefined) {
         if (!isRoot(path)) throw replyError('jsonRoot')
@@ -351,8 +353,8 @@ export const jsonCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     deviations:
       'Matches of `..` come deepest first, as in every JSON command of the service; in RedisJSON in document order.',
-    args: { key, what: layoutAndPaths },
-    run({ key, what: { layout, paths } }, context) {
+    args: [key, layoutAndPaths],
+    run(context, key, { layout, paths }) {
       const document = documentOf(context.db, key)
       if (document === undefined) return null
       const asArrays = paths.some((path) => !path.legacy)
@@ -365,8 +367,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('MGET', {
     flags: ['read', 'slow'],
-    args: { what: keysAndPath },
-    run: ({ what: { keys, path } }, context) =>
+    args: [keysAndPath],
+    run: (context, { keys, path }) =>
       keys.map((key) => {
         const document = context.db.value(key)
         // Like MGET: a key of another type counts as missing.
@@ -383,7 +385,7 @@ export const jsonCommands: readonly Command[] = [
   json('CLEAR', {
     flags: ['write', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = existingDocument(db, key)
       const cleared = outermost(placesAt(path, document)).filter((place) => clear(document, place)).length
       if (cleared > 0) db.notify('d', 'json.clear', key)
@@ -394,7 +396,7 @@ export const jsonCommands: readonly Command[] = [
   json('TYPE', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
       const names = valuesAt(path, document).map((value) => latin1(typeName(value)))
@@ -404,20 +406,20 @@ export const jsonCommands: readonly Command[] = [
 
   json('NUMINCRBY', {
     flags: ['write', 'slow'],
-    args: { key, path, value: number },
-    run: (values, context) => calculate(values, context, 'json.numincrby', addNumbers),
+    args: [key, path, number],
+    run: (context, key, path, value) => calculate(context, key, path, value, 'json.numincrby', addNumbers),
   }),
 
   json('NUMMULTBY', {
     flags: ['write', 'slow'],
-    args: { key, path, value: number },
-    run: (values, context) => calculate(values, context, 'json.nummultby', multiplyNumbers),
+    args: [key, path, number],
+    run: (context, key, path, value) => calculate(context, key, path, value, 'json.nummultby', multiplyNumbers),
   }),
 
   json('STRAPPEND', {
     flags: ['write', 'slow'],
-    args: { key, path: pathBeforeLast, value },
-    run({ key, path, value }, { db }) {
+    args: [key, pathBeforeLast, value],
+    run({ db }, key, path, value) {
       if (typeof value !== 'string') throw jsonPathType('string')
       const document = existingDocument(db, key)
       const change = (place: Location) => {
@@ -437,7 +439,7 @@ export const jsonCommands: readonly Command[] = [
   json('STRLEN', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
       const length = (value: Json) => (typeof value === 'string' ? value.length : undefined)
@@ -447,8 +449,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('TOGGLE', {
     flags: ['write', 'slow'],
-    args: { key, path },
-    run({ key, path }, { db }) {
+    args: [key, path],
+    run({ db }, key, path) {
       const document = existingDocument(db, key)
       const change = (place: Location) => {
         const before = valueAt(document, place)
@@ -463,8 +465,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRAPPEND', {
     flags: ['write', 'slow'],
-    args: { key, path, values: oneOrMore(value) },
-    run: ({ key, path, values }, { db }) =>
+    args: [key, path, oneOrMore(value)],
+    run: ({ db }, key, path, values) =>
       changeArrays(db, {
         key,
         path,
@@ -476,8 +478,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRINSERT', {
     flags: ['write', 'slow'],
-    args: { key, path, index: named('index', int), values: oneOrMore(value) },
-    run: ({ key, path, index, values }, { db }) =>
+    args: [key, path, named('index', int), oneOrMore(value)],
+    run: ({ db }, key, path, index, values) =>
       changeArrays(db, {
         key,
         path,
@@ -492,8 +494,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRINDEX', {
     flags: ['read', 'slow'],
-    args: { key, path, value, start: optional(named('start', int)), stop: optional(named('stop', int)) },
-    run({ key, path, value, start = 0, stop = 0 }, { db }) {
+    args: [key, path, value, optional(named('start', int)), optional(named('stop', int))],
+    run({ db }, key, path, value, start = 0, stop = 0) {
       const search = (array: Json) => (Array.isArray(array) ? firstIndex(array, value, start, stop) : undefined)
       const legacy = { otherType: () => jsonPathType('array'), missing: noPath }
       return readEach(existingDocument(db, key), path, search, legacy)
@@ -503,7 +505,7 @@ export const jsonCommands: readonly Command[] = [
   json('ARRLEN', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
       const length = (value: Json) => (Array.isArray(value) ? value.length : undefined)
@@ -516,8 +518,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRPOP', {
     flags: ['write', 'slow'],
-    args: { ...keyAndPath, index: optional(named('index', int)) },
-    run: ({ key, path, index = -1 }, context) =>
+    args: [...keyAndPath, optional(named('index', int))],
+    run: (context, key, path, index = -1) =>
       changeArrays(context.db, {
         key,
         path,
@@ -532,8 +534,8 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRTRIM', {
     flags: ['write', 'slow'],
-    args: { key, path, start: named('start', int), stop: named('stop', int) },
-    run: ({ key, path, start, stop }, { db }) =>
+    args: [key, path, named('start', int), named('stop', int)],
+    run: ({ db }, key, path, start, stop) =>
       changeArrays(db, {
         key,
         path,
@@ -551,7 +553,7 @@ export const jsonCommands: readonly Command[] = [
   json('OBJKEYS', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
       return readEach(document, path, (value) => (value instanceof Map ? [...value.keys()] : undefined), objectOnly)
@@ -561,7 +563,7 @@ export const jsonCommands: readonly Command[] = [
   json('OBJLEN', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
       return readEach(document, path, (value) => (value instanceof Map ? value.size : undefined), objectOnly)
@@ -571,7 +573,7 @@ export const jsonCommands: readonly Command[] = [
   json('RESP', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
       const values = valuesAt(path, document)
@@ -583,7 +585,7 @@ export const jsonCommands: readonly Command[] = [
   json('DEBUG MEMORY', {
     flags: ['read', 'slow'],
     args: keyAndPath,
-    run({ key, path }, { db }) {
+    run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return path.legacy ? 0 : []
       const sizes = valuesAt(path, document).map(memoryOf)
@@ -593,7 +595,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('DEBUG HELP', {
     flags: ['read', 'slow'],
-    args: {},
+    args: [],
     run: () => [latin1('MEMORY <key> [path] - reports memory usage'), latin1('HELP                - this message')],
   }),
 ]

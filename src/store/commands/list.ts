@@ -22,14 +22,14 @@ export const listCommands: readonly Command[] = [
 
   command('LLEN', {
     flags: ['read', 'fast'],
-    args: { key },
-    run: ({ key }, { db }) => db.container(key, Deque)?.length ?? 0,
+    args: [key],
+    run: ({ db }, key) => db.container(key, Deque)?.length ?? 0,
   }),
 
   command('LINDEX', {
     flags: ['read', 'slow'],
-    args: { key, index: named('index', bytes) },
-    run({ key, index }, { db }) {
+    args: [key, named('index', bytes)],
+    run({ db }, key, index) {
       const list = db.container(key, Deque)
       if (list === undefined) return null
       return list.at(placeOf(toInt(index), list)) ?? null
@@ -38,8 +38,8 @@ export const listCommands: readonly Command[] = [
 
   command('LSET', {
     flags: ['write', 'slow'],
-    args: { key, index: named('index', bytes), element },
-    run({ key, index, element }, { db }) {
+    args: [key, named('index', bytes), element],
+    run({ db }, key, index, element) {
       const list = db.container(key, Deque)
       if (list === undefined) throw replyError('noSuchKey')
       const place = placeOf(toInt(index), list)
@@ -53,8 +53,8 @@ export const listCommands: readonly Command[] = [
   command('LINSERT', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: { key, where: named('BEFORE | AFTER', bytes), pivot: named('pivot', bytes), element },
-    run({ key, where, pivot, element }, { db }) {
+    args: [key, named('BEFORE | AFTER', bytes), named('pivot', bytes), element],
+    run({ db }, key, where, pivot, element) {
       const side = where.toUpperCase()
       if (side !== 'BEFORE' && side !== 'AFTER') throw replyError('syntax')
       const list = db.container(key, Deque)
@@ -71,8 +71,8 @@ export const listCommands: readonly Command[] = [
 
   command('LRANGE', {
     flags: ['read', 'slow'],
-    args: { key, start: named('start', int), stop: named('stop', int) },
-    run({ key, start, stop }, { db }) {
+    args: [key, named('start', int), named('stop', int)],
+    run({ db }, key, start, stop) {
       const list = db.container(key, Deque)
       if (list === undefined) return []
       const { from, to } = clampRange(start, stop, list.length)
@@ -82,8 +82,8 @@ export const listCommands: readonly Command[] = [
 
   command('LTRIM', {
     flags: ['write', 'slow'],
-    args: { key, start: named('start', int), stop: named('stop', int) },
-    run({ key, start, stop }, { db }) {
+    args: [key, named('start', int), named('stop', int)],
+    run({ db }, key, start, stop) {
       const list = db.container(key, Deque)
       if (list === undefined) return ok
       const { from, to } = clampRange(start, stop, list.length)
@@ -95,8 +95,8 @@ export const listCommands: readonly Command[] = [
 
   command('LREM', {
     flags: ['write', 'slow'],
-    args: { key, count: named('count', int), element },
-    run({ key, count, element }, { db }) {
+    args: [key, named('count', int), element],
+    run({ db }, key, count, element) {
       const list = db.container(key, Deque)
       if (list === undefined) return 0
       const removed = list.remove(element, count === 0 ? Number.POSITIVE_INFINITY : Math.abs(count), count < 0)
@@ -108,8 +108,8 @@ export const listCommands: readonly Command[] = [
   command('LPOS', {
     flags: ['read', 'slow'],
     since: '6.0.6',
-    args: { key, element, options: words('[RANK rank] [COUNT num-matches] [MAXLEN len]') },
-    run({ key, element, options }, { db }) {
+    args: [key, element, words('[RANK rank] [COUNT num-matches] [MAXLEN len]')],
+    run({ db }, key, element, options) {
       const { rank, count, maxlen } = positionOptions(options)
       const list = db.container(key, Deque)
       const found = list === undefined ? [] : positionsOf(list, element, rank, count ?? 1, maxlen)
@@ -120,25 +120,22 @@ export const listCommands: readonly Command[] = [
   command('LMOVE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: { source: key, destination: key, from: named('LEFT | RIGHT', bytes), to: named('LEFT | RIGHT', bytes) },
-    run: ({ source, destination, from, to }, { db }) => move(db, source, destination, toEnd(from), toEnd(to)),
+    args: [key, key, named('LEFT | RIGHT', bytes), named('LEFT | RIGHT', bytes)],
+    run: ({ db }, source, destination, from, to) => move(db, source, destination, toEnd(from), toEnd(to)),
   }),
 
   command('RPOPLPUSH', {
     flags: ['write', 'slow'],
     since: '1.2.0',
-    args: { source: key, destination: key },
-    run: ({ source, destination }, { db }) => move(db, source, destination, 'right', 'left'),
+    args: [key, key],
+    run: ({ db }, source, destination) => move(db, source, destination, 'right', 'left'),
   }),
 
   command('LMPOP', {
     flags: ['write', 'slow'],
     since: '7.0.0',
-    args: {
-      keys: numberedKeys('syntax'),
-      where: words('LEFT | RIGHT [COUNT count]', 1),
-    },
-    run({ keys, where }, { db }) {
+    args: [numberedKeys('syntax'), words('LEFT | RIGHT [COUNT count]', 1)],
+    run({ db }, keys, where) {
       const [side, ...options] = where
       if (side === undefined) throw replyError('syntax')
       const end = toEnd(side)
@@ -158,8 +155,8 @@ function push(name: string, end: End, missing: 'create' | 'existing'): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: missing === 'create' ? '1.0.0' : '2.2.0',
-    args: { key, elements: oneOrMore(element) },
-    run({ key, elements }, { db }) {
+    args: [key, oneOrMore(element)],
+    run({ db }, key, elements) {
       const list = missing === 'create' ? db.container(key, Deque, 'create') : db.container(key, Deque)
       if (list === undefined) return 0
       for (const element of elements) add(list, end, element)
@@ -172,9 +169,9 @@ function push(name: string, end: End, missing: 'create' | 'existing'): Command {
 function pop(name: string, end: End): Command {
   return command(name, {
     flags: ['write', 'fast'],
-    args: { key, count: optional(named('count', bytes)) },
+    args: [key, optional(named('count', bytes))],
     surplus: 'arity',
-    run({ key, count: word }, { db }) {
+    run({ db }, key, word) {
       const count = word === undefined ? undefined : intFrom(0, word, 'negativeNotAllowed')
       const list = db.container(key, Deque)
       if (list === undefined) return count === undefined ? null : nilArray

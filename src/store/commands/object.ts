@@ -39,8 +39,8 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       const value = db.value(key)
       return value === undefined ? null : latin1(encodingOf(value))
     },
@@ -49,15 +49,15 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT REFCOUNT', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
-    args: { key },
-    run: ({ key }, { db }) => (db.has(key) ? 1 : null),
+    args: [key],
+    run: ({ db }, key) => (db.has(key) ? 1 : null),
   }),
 
   command('OBJECT IDLETIME', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
-    args: { key },
-    run({ key }, { db, now }) {
+    args: [key],
+    run({ db, now }, key) {
       const entry = db.find(key)
       return entry === undefined ? null : Math.floor(now / 1000) - entry.usedAt
     },
@@ -66,8 +66,8 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT FREQ', {
     flags: ['read', 'slow', 'keyspace'],
     since: '4.0.0',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       if (!db.has(key)) return null
       throw replyError('noFrequency')
     },
@@ -84,8 +84,8 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '4.0.0',
     deviations: 'An estimate.',
-    args: { key, options: options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') }) },
-    run({ key }, { db }) {
+    args: [key, options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') })],
+    run({ db }, key) {
       const value = db.value(key)
       if (value === undefined) return null
       const { elements, bytes } = measure(value)

@@ -6,15 +6,15 @@ export const pubsubCommands: readonly Command[] = [
   command('PUBLISH', {
     flags: ['fast'],
     since: '2.0.0',
-    args: { channel, message: named('message', bytes) },
-    run: ({ channel, message }, { store }) => store.pubsub.publish(channel, message),
+    args: [channel, named('message', bytes)],
+    run: ({ store }, channel, message) => store.pubsub.publish(channel, message),
   }),
 
   command('PUBSUB CHANNELS', {
     flags: ['slow'],
     since: '2.8.0',
-    args: { patterns: named('[pattern]', zeroOrMore(bytes)) },
-    run({ patterns }, { store }) {
+    args: [named('[pattern]', zeroOrMore(bytes))],
+    run({ store }, patterns) {
       if (patterns.length > 1) throw subcommandSyntax('PUBSUB', 'CHANNELS')
       return store.pubsub.channels(patterns[0])
     },
@@ -23,14 +23,14 @@ export const pubsubCommands: readonly Command[] = [
   command('PUBSUB NUMSUB', {
     flags: ['slow'],
     since: '2.8.0',
-    args: { channels: zeroOrMore(named('channel', bytes)) },
-    run: ({ channels }, { store }) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
+    args: [zeroOrMore(named('channel', bytes))],
+    run: ({ store }, channels) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
   }),
 
   command('PUBSUB NUMPAT', {
     flags: ['slow'],
     since: '2.8.0',
-    args: {},
-    run: (_, { store }) => store.pubsub.patternCount,
+    args: [],
+    run: ({ store }) => store.pubsub.patternCount,
   }),
 ]

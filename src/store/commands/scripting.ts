@@ -41,8 +41,8 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
     since: isReadOnly ? '7.0.0' : '2.6.0',
     deviations:
       'Errors come in the frame of the service. Numbers given to redis.call are written with their fewest digits. A script that takes more than policy.maxScriptSteps steps is stopped.',
-    args: { script, input },
-    run: (given, context) => run(given.script, given.input, context, isReadOnly),
+    args: [script, input],
+    run: (context, source, input) => run(source, input, context, isReadOnly),
   })
 }
 
@@ -58,22 +58,22 @@ export const scriptingCommands: readonly Command[] = [
   command('SCRIPT LOAD', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '2.6.0',
-    args: { script: source },
-    run: ({ script }, { store }) => store.scripts.add(script),
+    args: [source],
+    run: ({ store }, script) => store.scripts.add(script),
   }),
 
   command('SCRIPT EXISTS', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '2.6.0',
-    args: { digests: oneOrMore(digest) },
-    run: ({ digests }, { store }) => digests.map((each) => (store.scripts.has(each) ? 1 : 0)),
+    args: [oneOrMore(digest)],
+    run: ({ store }, digests) => digests.map((each) => (store.scripts.has(each) ? 1 : 0)),
   }),
 
   command('SCRIPT FLUSH', {
     flags: ['slow', 'scripting', 'noscript'],
     since: '2.6.0',
-    args: { mode: named('[ASYNC|SYNC]', zeroOrMore(bytes)) },
-    run({ mode }, { store }) {
+    args: [named('[ASYNC|SYNC]', zeroOrMore(bytes))],
+    run({ store }, mode) {
       if (mode.length > 1 || (mode[0] !== undefined && !/^a?sync$/i.test(mode[0]))) throw flushMode('SCRIPT')
       store.scripts.flush()
       return ok
@@ -84,7 +84,7 @@ export const scriptingCommands: readonly Command[] = [
     flags: ['slow', 'scripting', 'noscript'],
     since: '2.6.0',
     deviations: 'There is never a script to kill: a script runs to its end before the next command.',
-    args: {},
+    args: [],
     run() {
       throw notBusy()
     },

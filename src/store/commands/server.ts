@@ -15,8 +15,8 @@ const flushMode: Arg<readonly Bytes[]> = named('[ASYNC|SYNC]', zeroOrMore(bytes)
 function flush(name: string): Command {
   return command(name, {
     flags: ['write', 'slow', 'keyspace', 'dangerous'],
-    args: { mode: flushMode },
-    run({ mode }, { db }) {
+    args: [flushMode],
+    run({ db }, mode) {
       if (mode.length > 1 || (mode[0] !== undefined && !/^a?sync$/i.test(mode[0]))) throw replyError('syntax')
       db.clear()
       return ok
@@ -43,8 +43,8 @@ function set(pairs: readonly Bytes[], { store }: CommandContext): Reply {
 export const serverCommands: readonly Command[] = [
   command('DBSIZE', {
     flags: ['read', 'fast', 'keyspace'],
-    args: {},
-    run: (_, { db }) => db.size,
+    args: [],
+    run: ({ db }) => db.size,
   }),
 
   flush('FLUSHALL'),
@@ -54,23 +54,23 @@ export const serverCommands: readonly Command[] = [
     flags: ['fast'],
     since: '2.6.0',
     deviations: 'Tells the virtual time.',
-    args: {},
-    run: (_, { now }) => [latin1(String(Math.floor(now / 1000))), latin1(String(Math.floor((now % 1000) * 1000)))],
+    args: [],
+    run: ({ now }) => [latin1(String(Math.floor(now / 1000))), latin1(String(Math.floor((now % 1000) * 1000)))],
   }),
 
   command('INFO', {
     flags: ['slow', 'dangerous'],
     deviations: 'Has the sections server, clients, memory, stats, cluster and keyspace, each with few lines.',
-    args: { sections: named('[section …]', zeroOrMore(bytes)) },
-    run: ({ sections }, { store }) => latin1(infoText(sections, store)),
+    args: [named('[section …]', zeroOrMore(bytes))],
+    run: ({ store }, sections) => latin1(infoText(sections, store)),
   }),
 
   command('COMMAND', {
     flags: ['slow', 'connection'],
     since: '2.8.13',
     deviations: 'Always an empty list; no subcommands.',
-    args: { rest: named('', zeroOrMore(bytes)) },
-    run({ rest }, { store }) {
+    args: [named('', zeroOrMore(bytes))],
+    run({ store }, rest) {
       if (rest[0] !== undefined) throw notAvailable(latin1(`COMMAND ${rest[0]}`), store.options.docs)
       return []
     },
@@ -80,8 +80,8 @@ export const serverCommands: readonly Command[] = [
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     since: '2.0.0',
     deviations: 'The only setting is notify-keyspace-events.',
-    args: { patterns: oneOrMore(named('parameter', bytes)) },
-    run({ patterns }, { store }) {
+    args: [oneOrMore(named('parameter', bytes))],
+    run({ store }, patterns) {
       const wanted = patterns.some((pattern) => globMatcher(latin1(pattern.toLowerCase()))(latin1(eventSetting)))
       return wanted ? [latin1(eventSetting), latin1(formatEventFlags(store.eventFlags))] : []
     },
@@ -91,7 +91,7 @@ export const serverCommands: readonly Command[] = [
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     since: '2.0.0',
     deviations: 'The only setting is notify-keyspace-events. Pairs before a wrong one stay set.',
-    args: { name: named('parameter', bytes), value: bytes, more: named('[parameter value …]', zeroOrMore(bytes)) },
-    run: ({ name, value, more }, context) => set([name, value, ...more], context),
+    args: [named('parameter', bytes), bytes, named('[parameter value …]', zeroOrMore(bytes))],
+    run: (context, name, value, more) => set([name, value, ...more], context),
   }),
 ]

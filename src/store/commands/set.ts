@@ -28,8 +28,8 @@ const member = named('member', bytes)
 export const setCommands: readonly Command[] = [
   command('SADD', {
     flags: ['write', 'fast'],
-    args: { key, members: oneOrMore(member) },
-    run({ key, members: added }, { db }) {
+    args: [key, oneOrMore(member)],
+    run({ db }, key, added) {
       const { members } = db.container(key, SetValue, 'create')
       const before = members.size
       for (const member of added) members.set(member, true)
@@ -40,8 +40,8 @@ export const setCommands: readonly Command[] = [
 
   command('SREM', {
     flags: ['write', 'fast'],
-    args: { key, members: oneOrMore(member) },
-    run({ key, members: removed }, { db }) {
+    args: [key, oneOrMore(member)],
+    run({ db }, key, removed) {
       const members = db.container(key, SetValue)?.members
       if (members === undefined) return 0
       const before = members.size
@@ -53,21 +53,21 @@ export const setCommands: readonly Command[] = [
 
   command('SCARD', {
     flags: ['read', 'fast'],
-    args: { key },
-    run: ({ key }, { db }) => db.container(key, SetValue)?.members.size ?? 0,
+    args: [key],
+    run: ({ db }, key) => db.container(key, SetValue)?.members.size ?? 0,
   }),
 
   command('SISMEMBER', {
     flags: ['read', 'fast'],
-    args: { key, member },
-    run: ({ key, member }, { db }) => (db.container(key, SetValue)?.members.has(member) ? 1 : 0),
+    args: [key, member],
+    run: ({ db }, key, member) => (db.container(key, SetValue)?.members.has(member) ? 1 : 0),
   }),
 
   command('SMISMEMBER', {
     flags: ['read', 'fast'],
     since: '6.2.0',
-    args: { key, members: oneOrMore(member) },
-    run({ key, members: asked }, { db }) {
+    args: [key, oneOrMore(member)],
+    run({ db }, key, asked) {
       const members = db.container(key, SetValue)?.members
       return asked.map((member) => (members?.has(member) ? 1 : 0))
     },
@@ -75,14 +75,14 @@ export const setCommands: readonly Command[] = [
 
   command('SMEMBERS', {
     flags: ['read', 'slow'],
-    args: { key },
-    run: ({ key }, { db }) => [...(db.container(key, SetValue)?.members.keys() ?? [])],
+    args: [key],
+    run: ({ db }, key) => [...(db.container(key, SetValue)?.members.keys() ?? [])],
   }),
 
   command('SMOVE', {
     flags: ['write', 'fast'],
-    args: { source: key, destination: key, member },
-    run({ source, destination, member }, { db }) {
+    args: [key, key, member],
+    run({ db }, source, destination, member) {
       const from = db.container(source, SetValue)
       if (from === undefined) return 0
       // A wrong type at the destination is an error even when there is nothing to move.
@@ -101,8 +101,8 @@ export const setCommands: readonly Command[] = [
 
   command('SPOP', {
     flags: ['write', 'fast'],
-    args: { key, count: optional(named('count', bytes)) },
-    run({ key, count: word }, { db, random }) {
+    args: [key, optional(named('count', bytes))],
+    run({ db, random }, key, word) {
       const count = word === undefined ? undefined : intFrom(0, word, 'negativeNotAllowed')
       const members = db.container(key, SetValue)?.members
       if (members === undefined) return count === undefined ? null : []
@@ -122,8 +122,8 @@ export const setCommands: readonly Command[] = [
 
   command('SRANDMEMBER', {
     flags: ['read', 'slow'],
-    args: { key, count: optional(named('count', bytes)) },
-    run({ key, count: word }, { db, random }) {
+    args: [key, optional(named('count', bytes))],
+    run({ db, random }, key, word) {
       const count = word === undefined ? undefined : signedCount(word)
       const members = db.container(key, SetValue)?.members
       if (members === undefined) return count === undefined ? null : []
@@ -141,8 +141,8 @@ export const setCommands: readonly Command[] = [
   command('SSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count]') },
-    run({ key, cursor, options: given }, { db }) {
+    args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
+    run({ db }, key, cursor, given) {
       const set = db.container(key, SetValue)
       if (set === undefined) return emptyScan
       const options = toScanOptions(given)
@@ -170,13 +170,13 @@ function combination(name: string, combine: Combine): Command[] {
   return [
     command(name, {
       flags: ['read', 'slow'],
-      args: { keys: oneOrMore(key) },
-      run: ({ keys }, { db }) => combine(setsOf(db, keys)),
+      args: [oneOrMore(key)],
+      run: ({ db }, keys) => combine(setsOf(db, keys)),
     }),
     command(`${name}STORE`, {
       flags: ['write', 'slow'],
-      args: { destination: key, keys: oneOrMore(key) },
-      run({ destination, keys }, { db }): Reply {
+      args: [key, oneOrMore(key)],
+      run({ db }, destination, keys): Reply {
         const found = combine(setsOf(db, keys))
         if (found.length > 0) {
           db.set(destination, SetValue.from(found))
@@ -196,11 +196,8 @@ function cardinality(name: string, combine: Combine, since: string): Command {
   return command(name, {
     flags: ['read', 'slow'],
     since,
-    args: {
-      keys: numberedKeys('tooManyKeys'),
-      options: words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]'),
-    },
-    run({ keys, options }, { db }) {
+    args: [numberedKeys('tooManyKeys'), words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]')],
+    run({ db }, keys, options) {
       let limit = 0
       for (let at = 0; at < options.length; at++) {
         const option = options[at]!.toUpperCase()

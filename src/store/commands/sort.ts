@@ -149,14 +149,14 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
 export const sortCommands: readonly Command[] = [
   command('SORT', {
     flags: ['write', 'slow', 'dangerous'],
-    args: { key, wish: wishes(true) },
-    run: ({ key, wish }, context) => sort(key, wish, context),
+    args: [key, wishes(true)],
+    run: (context, key, wish) => sort(key, wish, context),
   }),
 
   command('SORT_RO', {
     flags: ['read', 'slow', 'dangerous'],
     since: '7.0.0',
-    args: { key, wish: wishes(false) },
-    run: ({ key, wish }, context) => sort(key, wish, context),
+    args: [key, wishes(false)],
+    run: (context, key, wish) => sort(key, wish, context),
   }),
 ]

@@ -45,8 +45,8 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZADD', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: { key, words: words('[NX | XX] [GT | LT] [CH] [INCR] score member [score member …]', 2) },
-    run({ key, words: given }, { db }) {
+    args: [key, words('[NX | XX] [GT | LT] [CH] [INCR] score member [score member …]', 2)],
+    run({ db }, key, given) {
       const { condition, pairs } = addWords(given)
       return addPairs(db, key, pairs, condition)
     },
@@ -55,8 +55,8 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZINCRBY', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: { key, increment: named('increment', bytes), member },
-    run({ key, increment, member }, { db }) {
+    args: [key, named('increment', bytes), member],
+    run({ db }, key, increment, member) {
       // Redis takes the words for those of ZADD, so a keyword in place of the increment is a syntax error.
       const { condition, pairs } = addWords([increment, member])
       return addPairs(db, key, pairs, { ...condition, incr: true })
@@ -66,8 +66,8 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZREM', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: { key, members: oneOrMore(member) },
-    run({ key, members }, { db }) {
+    args: [key, oneOrMore(member)],
+    run({ db }, key, members) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return 0
       const before = set.size
@@ -80,22 +80,22 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZCARD', {
     flags: ['read', 'fast'],
     since: '1.2.0',
-    args: { key },
-    run: ({ key }, { db }) => db.container(key, SortedSet)?.size ?? 0,
+    args: [key],
+    run: ({ db }, key) => db.container(key, SortedSet)?.size ?? 0,
   }),
 
   command('ZSCORE', {
     flags: ['read', 'fast'],
     since: '1.2.0',
-    args: { key, member },
-    run: ({ key, member }, { db }) => scoreReply(db.container(key, SortedSet)?.score(member)),
+    args: [key, member],
+    run: ({ db }, key, member) => scoreReply(db.container(key, SortedSet)?.score(member)),
   }),
 
   command('ZMSCORE', {
     flags: ['read', 'fast'],
     since: '6.2.0',
-    args: { key, members: oneOrMore(member) },
-    run({ key, members }, { db }) {
+    args: [key, oneOrMore(member)],
+    run({ db }, key, members) {
       const set = db.container(key, SortedSet)
       return members.map((member) => scoreReply(set?.score(member)))
     },
@@ -116,8 +116,8 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZRANGESTORE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: { destination: key, source: key, min, max, options: words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]') },
-    run({ destination, source, min, max, options }, { db }) {
+    args: [key, key, min, max, words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]')],
+    run({ db }, destination, source, min, max, options) {
       const request = toRangeRequest(min, max, options, { stores: true })
       const set = db.container(source, SortedSet)
       const result = new SortedSet()
@@ -141,11 +141,8 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZMPOP', {
     flags: ['write', 'slow'],
     since: '7.0.0',
-    args: {
-      keys: numberedKeys('syntax'),
-      where: words('MIN | MAX [COUNT count]', 1),
-    },
-    run({ keys, where }, { db }) {
+    args: [numberedKeys('syntax'), words('MIN | MAX [COUNT count]', 1)],
+    run({ db }, keys, where) {
       const [side, ...options] = where
       const end = side?.toUpperCase()
       if (end !== 'MIN' && end !== 'MAX') throw replyError('syntax')
@@ -161,15 +158,15 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZRANDMEMBER', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: { key, options: words('[count [WITHSCORES]]') },
-    run: ({ key, options }, context) => randomMembers(key, options, context),
+    args: [key, words('[count [WITHSCORES]]')],
+    run: (context, key, options) => randomMembers(key, options, context),
   }),
 
   command('ZSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    args: { key, cursor: cursorArg, options: words('[MATCH pattern] [COUNT count]') },
-    run({ key, cursor, options: given }, { db }) {
+    args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
+    run({ db }, key, cursor, given) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
       const options = toScanOptions(given)
@@ -188,8 +185,8 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZINTERCARD', {
     flags: ['read', 'slow'],
     since: '7.0.0',
-    args: { keys: inputKeys('zintercard'), options: words('[LIMIT limit]') },
-    run: ({ keys, options }, { db }) => combined(db, keys, options, { operation: 'inter', result: 'count' }).set.size,
+    args: [inputKeys('zintercard'), words('[LIMIT limit]')],
+    run: ({ db }, keys, options) => combined(db, keys, options, { operation: 'inter', result: 'count' }).set.size,
   }),
 ]
 
@@ -273,9 +270,9 @@ function rank(name: string, reverse: boolean): Command {
     flags: ['read', 'fast'],
     since: '2.0.0',
     deviations: 'WITHSCORE came with redis 7.2',
-    args: { key, member, withScore: optional(named('WITHSCORE', bytes)) },
+    args: [key, member, optional(named('WITHSCORE', bytes))],
     surplus: 'arity',
-    run({ key, member, withScore }, { db }) {
+    run({ db }, key, member, withScore) {
       if (withScore !== undefined && withScore.toUpperCase() !== 'WITHSCORE') throw replyError('syntax')
       const set = db.container(key, SortedSet)
       const rank = set?.rank(member)
@@ -290,8 +287,8 @@ function count(name: string, by: 'score' | 'lex'): Command {
   return command(name, {
     flags: ['read', 'fast'],
     since: by === 'score' ? '2.0.0' : '2.8.9',
-    args: { key, min, max },
-    run({ key, min, max }, { db }) {
+    args: [key, min, max],
+    run({ db }, key, min, max) {
       const select = selection(by, min, max)
       const set = db.container(key, SortedSet)
       if (set === undefined) return 0
@@ -310,13 +307,13 @@ function range(name: string, form: RangeForm, since: string): Command {
   return command(name, {
     flags: ['read', 'slow'],
     since,
-    args: {
+    args: [
       key,
-      start: named(form.reverse ? 'max' : 'min', bytes),
-      stop: named(form.reverse ? 'min' : 'max', bytes),
-      options: words(usage.filter(Boolean).join(' ')),
-    },
-    run({ key, start, stop, options }, { db }) {
+      named(form.reverse ? 'max' : 'min', bytes),
+      named(form.reverse ? 'min' : 'max', bytes),
+      words(usage.filter(Boolean).join(' ')),
+    ],
+    run({ db }, key, start, stop, options) {
       const request = toRangeRequest(start, stop, options, form)
       const set = db.container(key, SortedSet)
       return set === undefined ? [] : rangeReply(set, request.ranksIn(set), request.reverse, request.withScores)
@@ -328,8 +325,8 @@ function removeRange(name: string, by: RangeKind, since: string): Command {
   return command(name, {
     flags: ['write', 'slow'],
     since,
-    args: { key, min, max },
-    run({ key, min, max }, { db }) {
+    args: [key, min, max],
+    run({ db }, key, min, max) {
       const select = plainSelection(by, min, max)
       const set = db.container(key, SortedSet)
       if (set === undefined) return 0
@@ -345,8 +342,8 @@ function pop(name: string, end: 'min' | 'max'): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: { key, count: optional(named('count', bytes)) },
-    run({ key, count: word }, { db }) {
+    args: [key, optional(named('count', bytes))],
+    run({ db }, key, word) {
       const count = word === undefined ? 1 : intFrom(0, word, 'negativeNotAllowed')
       const set = db.container(key, SortedSet)
       if (set === undefined || count === 0) return []
@@ -397,8 +394,8 @@ function combination(name: string, operation: Operation): Command[] {
     command(name, {
       flags: ['read', 'slow'],
       since: '6.2.0',
-      args: { keys: inputKeys(name), options: words(`${options} [WITHSCORES]`.trim()) },
-      run({ keys, options }, { db }) {
+      args: [inputKeys(name), words(`${options} [WITHSCORES]`.trim())],
+      run({ db }, keys, options) {
         const { set, withScores } = combined(db, keys, options, { operation, result: 'members' })
         return rangeReply(set, { from: 0, to: set.size }, false, withScores)
       },
@@ -406,8 +403,8 @@ function combination(name: string, operation: Operation): Command[] {
     command(`${name}STORE`, {
       flags: ['write', 'slow'],
       since: operation === 'diff' ? '6.2.0' : '2.0.0',
-      args: { destination: key, keys: inputKeys(`${name}STORE`), options: words(options) },
-      run({ destination, keys, options }, { db }) {
+      args: [key, inputKeys(`${name}STORE`), words(options)],
+      run({ db }, destination, keys, options) {
         const { set } = combined(db, keys, options, { operation, result: 'stored' })
         return storeSortedSet(db, destination, set, `${name.toLowerCase()}store`)
       },

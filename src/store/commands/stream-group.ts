@@ -37,8 +37,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP CREATE', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: { key, group, id: named('<id | $>', bytes), options: groupOptions('CREATE') },
-    run({ key, group, id, options: { mkstream, entriesRead, tooMany } }, { db }) {
+    args: [key, group, named('<id | $>', bytes), groupOptions('CREATE')],
+    run({ db }, key, group, id, { mkstream, entriesRead, tooMany }) {
       const existing = db.container(key, Stream)
       if (existing === undefined && !mkstream) throw replyError('xgroupNeedsKey')
       if (tooMany) throw subcommandSyntax('XGROUP', 'CREATE')
@@ -54,8 +54,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP SETID', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: { key, group, id: named('<id | $>', bytes), options: groupOptions('SETID') },
-    run({ key, group, id, options: { entriesRead, tooMany } }, { db }) {
+    args: [key, group, named('<id | $>', bytes), groupOptions('SETID')],
+    run({ db }, key, group, id, { entriesRead, tooMany }) {
       const { stream, found } = existingGroup(db, key, group)
       if (tooMany) throw subcommandSyntax('XGROUP', 'SETID')
       found.lastDelivered = id === '$' ? stream.topId : toAnyId(id)
@@ -68,8 +68,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP DESTROY', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: { key, group },
-    run({ key, group }, { db }) {
+    args: [key, group],
+    run({ db }, key, group) {
       if (!existingStream(db, key).groups.delete(group)) return 0
       db.notify('t', 'xgroup-destroy', key)
       return 1
@@ -79,8 +79,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP CREATECONSUMER', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: { key, group, consumer },
-    run({ key, group, consumer }, { db, now }) {
+    args: [key, group, consumer],
+    run({ db, now }, key, group, consumer) {
       const { found } = existingGroup(db, key, group)
       if (found.consumers.has(consumer)) return 0
       createConsumer(db, key, found, consumer, now)
@@ -91,8 +91,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP DELCONSUMER', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: { key, group, consumer },
-    run({ key, group, consumer }, { db }) {
+    args: [key, group, consumer],
+    run({ db }, key, group, consumer) {
       const pending = existingGroup(db, key, group).found.removeConsumer(consumer)
       if (pending !== undefined) db.notify('t', 'xgroup-delconsumer', key)
       return pending ?? 0
@@ -112,15 +112,15 @@ export const streamGroupCommands: readonly Command[] = [
     flags: ['write', 'slow', 'blocking'],
     since: '5.0.0',
     deviations: 'BLOCK is accepted and never waits. NOACK does not register the consumer.',
-    args: { reading: reading('XREADGROUP') },
-    run: ({ reading }, context) => readGroup(reading, context),
+    args: [reading('XREADGROUP')],
+    run: (context, reading) => readGroup(reading, context),
   }),
 
   command('XACK', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: { key, group, ids: oneOrMore(id) },
-    run({ key, group, ids }, { db }) {
+    args: [key, group, oneOrMore(id)],
+    run({ db }, key, group, ids) {
       const found = db.container(key, Stream)?.groups.get(group)
       if (found === undefined) return 0
       return ids.map(toId).filter((id) => found.forget(id)).length
@@ -130,8 +130,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XACKDEL', {
     flags: ['write', 'fast'],
     since: '8.2.0',
-    args: { key, group, marked: markedIds },
-    run({ key, group, marked: { references, ids } }, { db }) {
+    args: [key, group, markedIds],
+    run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
       const found = stream?.groups.get(group)
       let deleted = false
@@ -150,8 +150,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XPENDING', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: { key, group, query: pendingQuery() },
-    run({ key, group, query }, { db, now }) {
+    args: [key, group, pendingQuery()],
+    run({ db, now }, key, group, query) {
       const found = db.container(key, Stream)?.groups.get(group)
       if (found === undefined) throw noSuchGroup(key, group)
       return query === undefined ? pendingSummary(found) : pendingList(found, query, now)
@@ -161,14 +161,14 @@ export const streamGroupCommands: readonly Command[] = [
   command('XCLAIM', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: { key, group, consumer, minIdle: named('min-idle-time', bytes), claim: claimWords() },
+    args: [key, group, consumer, named('min-idle-time', bytes), claimWords()],
     run: claim,
   }),
 
   command('XAUTOCLAIM', {
     flags: ['write', 'fast'],
     since: '6.2.0',
-    args: { key, group, consumer, minIdle: minIdleTime('XAUTOCLAIM'), start: rangeStart, options: autoClaimOptions() },
+    args: [key, group, consumer, minIdleTime('XAUTOCLAIM'), rangeStart, autoClaimOptions()],
     run: autoClaim,
   }),
 ]
@@ -443,21 +443,19 @@ function readClaim(words: readonly Bytes[], now: number): { ids: StreamId[]; opt
   return { ids, options }
 }
 
-interface ClaimArguments {
-  readonly key: Bytes
-  readonly group: Bytes
-  readonly consumer: Bytes
-  readonly minIdle: Bytes
-  readonly claim: readonly Bytes[]
-}
-
-function claim(args: ClaimArguments, { db, now }: CommandContext): Reply {
-  const { key, group, consumer: name } = args
+function claim(
+  { db, now }: CommandContext,
+  key: Bytes,
+  group: Bytes,
+  name: Bytes,
+  minIdleWord: Bytes,
+  words: readonly Bytes[],
+): Reply {
   const stream = db.container(key, Stream)
   const found = stream?.groups.get(group)
   if (!stream || !found) throw noSuchGroup(key, group)
-  const minIdle = Math.max(0, claimNumber(args.minIdle, 'min-idle-time'))
-  const { ids, options } = readClaim(args.claim, now)
+  const minIdle = Math.max(0, claimNumber(minIdleWord, 'min-idle-time'))
+  const { ids, options } = readClaim(words, now)
   if (!isZero(options.lastId) && compareIds(options.lastId, found.lastDelivered) > 0) {
     found.lastDelivered = options.lastId
   }
@@ -485,16 +483,12 @@ function claim(args: ClaimArguments, { db, now }: CommandContext): Reply {
   return replies
 }
 
-interface AutoClaimArguments {
-  readonly key: Bytes
-  readonly group: Bytes
-  readonly consumer: Bytes
-  readonly minIdle: number
-  readonly start: StreamId
-  readonly options: { readonly count: number; readonly justId: boolean }
+interface AutoClaimOptions {
+  readonly count: number
+  readonly justId: boolean
 }
 
-function autoClaimOptions(): Arg<AutoClaimArguments['options']> {
+function autoClaimOptions(): Arg<AutoClaimOptions> {
   return {
     usage: '[COUNT count] [JUSTID]',
     min: 0,
@@ -522,14 +516,21 @@ function autoClaimCount(word: Bytes): number {
 /** Pending entries looked at for each that may be claimed. */
 const attemptsFactor = 10
 
-function autoClaim(args: AutoClaimArguments, { db, now }: CommandContext): Reply {
-  const { key, group, minIdle, options } = args
+function autoClaim(
+  { db, now }: CommandContext,
+  key: Bytes,
+  group: Bytes,
+  name: Bytes,
+  minIdle: number,
+  start: StreamId,
+  options: AutoClaimOptions,
+): Reply {
   const stream = db.container(key, Stream)
   const found = stream?.groups.get(group)
   if (!stream || !found) throw noSuchGroup(key, group)
   const claimed: Reply[] = []
   const gone: Reply[] = []
-  let next = found.pending.ceiling(args.start)
+  let next = found.pending.ceiling(start)
   for (
     let attempts = options.count * attemptsFactor;
     next !== undefined && attempts > 0 && claimed.length + gone.length < options.count;
@@ -543,7 +544,7 @@ function autoClaim(args: AutoClaimArguments, { db, now }: CommandContext): Reply
     } else if (minIdle === 0 || now - pending.deliveredAt >= minIdle) {
       pending.deliveredAt = now
       if (!options.justId) pending.deliveries++
-      found.hand(id, pending, activeConsumer(db, key, found, args.consumer, now))
+      found.hand(id, pending, activeConsumer(db, key, found, name, now))
       claimed.push(options.justId ? formatId(id) : entryReply({ id, value: fields }))
     }
     const following = nextId(id)

@@ -15,8 +15,8 @@ export const streamInfoCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '5.0.0',
     deviations: 'The numbers about the radix tree are estimates.',
-    args: { key, option: { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' } },
-    run({ key, option }, { db }) {
+    args: [key, { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' }],
+    run({ db }, key, option) {
       const stream = streamOf(db, key)
       return option.length === 0 ? summary(stream) : details(stream, fullCount(option))
     },
@@ -25,8 +25,8 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO GROUPS', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       const stream = streamOf(db, key)
       return byName(stream.groups).map(([name, group]) =>
         flat({
@@ -44,8 +44,8 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO CONSUMERS', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: { key, group: named('group', bytes) },
-    run({ key, group }, { db, now }) {
+    args: [key, named('group', bytes)],
+    run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
       if (found === undefined) throw noSuchGroupOfKey(key, group)
       return byName(found.consumers).map(([name, { pending, seenAt }]) =>

@@ -38,8 +38,8 @@ export const streamCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '5.0.0',
     deviations: 'Trimming with `~` is exact.',
-    args: { key, addition },
-    run({ key, addition }, { db, now }) {
+    args: [key, addition],
+    run({ db, now }, key, addition) {
       const { create, trim, fields } = addition
       const stream = create ? db.container(key, Stream, 'create') : db.container(key, Stream)
       if (stream === undefined) return null
@@ -55,8 +55,8 @@ export const streamCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '5.0.0',
     deviations: 'Trimming with `~` is exact.',
-    args: { key, trim: trimOptions },
-    run({ key, trim }, { db }) {
+    args: [key, trimOptions],
+    run({ db }, key, trim) {
       const trimmed = db.container(key, Stream)?.trim(trim) ?? 0
       if (trimmed > 0) db.notify('t', 'xtrim', key)
       return trimmed
@@ -66,31 +66,31 @@ export const streamCommands: readonly Command[] = [
   command('XLEN', {
     flags: ['read', 'fast'],
     since: '5.0.0',
-    args: { key },
-    run: ({ key }, { db }) => db.container(key, Stream)?.length ?? 0,
+    args: [key],
+    run: ({ db }, key) => db.container(key, Stream)?.length ?? 0,
   }),
 
   command('XRANGE', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: { key, start: rangeStart, end: rangeEnd, options: options({ count: int }) },
-    run: ({ key, start, end, options: { count } }, { db }) =>
+    args: [key, rangeStart, rangeEnd, options({ count: int })],
+    run: ({ db }, key, start, end, { count }) =>
       ranged(db.container(key, Stream), count, (entries) => entries.range(start, end)),
   }),
 
   command('XREVRANGE', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: { key, range: rangeBackwards, options: options({ count: int }) },
-    run: ({ key, range: [start, end], options: { count } }, { db }) =>
+    args: [key, rangeBackwards, options({ count: int })],
+    run: ({ db }, key, [start, end], { count }) =>
       ranged(db.container(key, Stream), count, (entries) => entries.backwards(start, end)),
   }),
 
   command('XDEL', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: { key, ids: oneOrMore(id) },
-    run({ key, ids }, { db }) {
+    args: [key, oneOrMore(id)],
+    run({ db }, key, ids) {
       const stream = db.container(key, Stream)
       if (stream === undefined) return 0
       const deleted = ids.map(toId).filter((id) => stream.delete(id)).length
@@ -102,8 +102,8 @@ export const streamCommands: readonly Command[] = [
   command('XDELEX', {
     flags: ['write', 'fast'],
     since: '8.2.0',
-    args: { key, marked: markedIds },
-    run({ key, marked: { references, ids } }, { db }) {
+    args: [key, markedIds],
+    run({ db }, key, { references, ids }) {
       const stream = db.container(key, Stream)
       const outcomes = ids.map((id) => {
         if (stream?.entries.has(id) !== true) return -1
@@ -121,8 +121,8 @@ export const streamCommands: readonly Command[] = [
     flags: ['read', 'slow', 'blocking'],
     since: '5.0.0',
     deviations: 'BLOCK is accepted and never waits.',
-    args: { reading: reading('XREAD') },
-    run({ reading: { streams, count } }, { db }) {
+    args: [reading('XREAD')],
+    run({ db }, { streams, count }) {
       const requests = streams.map(([key, id]): [Bytes, Stream | undefined, StreamId] => {
         const stream = db.container(key, Stream)
         return [key, stream, readFrom(id, stream)]
@@ -139,11 +139,7 @@ export const streamCommands: readonly Command[] = [
   command('XSETID', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: {
-      key,
-      id: streamId,
-      options: options({ entriesadded: entriesAdded(), maxdeletedid: streamId }),
-    },
+    args: [key, streamId, options({ entriesadded: entriesAdded(), maxdeletedid: streamId })],
     run: setId,
   }),
 
@@ -194,13 +190,12 @@ function entriesAdded(): Arg<number> {
   }
 }
 
-interface SetIdArguments {
-  readonly key: Bytes
-  readonly id: StreamId
-  readonly options: { readonly entriesadded?: number; readonly maxdeletedid?: StreamId }
+interface SetIdOptions {
+  readonly entriesadded?: number
+  readonly maxdeletedid?: StreamId
 }
 
-function setId({ key, id: top, options }: SetIdArguments, { db }: CommandContext): Reply {
+function setId({ db }: CommandContext, key: Bytes, top: StreamId, options: SetIdOptions): Reply {
   const { entriesadded, maxdeletedid: deleted } = options
   if (deleted !== undefined && compareIds(top, deleted) < 0) throw replyError('setIdBelowGiven')
   const stream = db.container(key, Stream)

@@ -97,8 +97,8 @@ function setFor(name: string, unit: 1 | 1000, since: string): Command {
   return command(name, {
     flags: ['write', 'slow'],
     since,
-    args: { key, time: named(unit === 1 ? 'milliseconds' : 'seconds', bytes), value: bytes },
-    run({ key, time, value }, { db, now }) {
+    args: [key, named(unit === 1 ? 'milliseconds' : 'seconds', bytes), bytes],
+    run({ db, now }, key, time, value) {
       setString(db, key, value, deadline(time, unit, now, name))
       return ok
     },
@@ -142,8 +142,8 @@ function slice(value: Bytes, start: number, end: number): Bytes {
 
 const range = {
   flags: ['read', 'slow'],
-  args: { key, start: named('start', int), end: named('end', int) },
-  run: ({ key, start, end }: { key: Bytes; start: number; end: number }, { db }: CommandContext): Reply =>
+  args: [key, named('start', int), named('end', int)],
+  run: ({ db }: CommandContext, key: Bytes, start: number, end: number): Reply =>
     slice(db.string(key) ?? empty, start, end),
 } as const
 
@@ -169,14 +169,14 @@ const countedPairs: Arg<[Bytes, Bytes][]> = {
 export const stringCommands: readonly Command[] = [
   command('GET', {
     flags: ['read', 'fast'],
-    args: { key },
-    run: ({ key }, { db }) => db.string(key) ?? null,
+    args: [key],
+    run: ({ db }, key) => db.string(key) ?? null,
   }),
 
   command('SET', {
     flags: ['write', 'slow'],
-    args: { key, value: bytes, options: setOptions },
-    run({ key, value, options }, context) {
+    args: [key, bytes, setOptions],
+    run(context, key, value, options) {
       if (options !== noOptions) return setWithOptions(key, value, options, context)
       setString(context.db, key, value)
       return ok
@@ -185,8 +185,8 @@ export const stringCommands: readonly Command[] = [
 
   command('SETNX', {
     flags: ['write', 'fast'],
-    args: { key, value: bytes },
-    run({ key, value }, { db }) {
+    args: [key, bytes],
+    run({ db }, key, value) {
       if (db.has(key)) return 0
       setString(db, key, value)
       return 1
@@ -198,8 +198,8 @@ export const stringCommands: readonly Command[] = [
 
   command('GETSET', {
     flags: ['write', 'fast'],
-    args: { key, value: bytes },
-    run({ key, value }, { db }) {
+    args: [key, bytes],
+    run({ db }, key, value) {
       const old = db.string(key)
       setString(db, key, value)
       return old ?? null
@@ -209,8 +209,8 @@ export const stringCommands: readonly Command[] = [
   command('GETDEL', {
     flags: ['write', 'fast'],
     since: '6.2.0',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       const old = db.string(key)
       if (old === undefined) return null
       db.delete(key)
@@ -222,8 +222,8 @@ export const stringCommands: readonly Command[] = [
   command('GETEX', {
     flags: ['write', 'fast'],
     since: '6.2.0',
-    args: { key, options: options({ ...deadlineOptions, persist: flag }) },
-    run({ key, options }, { db, now }) {
+    args: [key, options({ ...deadlineOptions, persist: flag })],
+    run({ db, now }, key, options) {
       oneDeadline(options, options.persist)
       const value = db.string(key)
       if (value === undefined) return null
@@ -234,15 +234,15 @@ export const stringCommands: readonly Command[] = [
 
   command('MGET', {
     flags: ['read', 'fast'],
-    args: { keys: oneOrMore(key) },
-    run: ({ keys }, { db }) => keys.map((key) => (db.type(key) === 'string' ? db.string(key)! : null)),
+    args: [oneOrMore(key)],
+    run: ({ db }, keys) => keys.map((key) => (db.type(key) === 'string' ? db.string(key)! : null)),
   }),
 
   command('MSET', {
     flags: ['write', 'slow'],
     since: '1.0.1',
-    args: { pairs: oneOrMore(pair) },
-    run({ pairs }, { db }) {
+    args: [oneOrMore(pair)],
+    run({ db }, pairs) {
       for (const [key, value] of pairs) setString(db, key, value)
       return ok
     },
@@ -251,8 +251,8 @@ export const stringCommands: readonly Command[] = [
   command('MSETNX', {
     flags: ['write', 'slow'],
     since: '1.0.1',
-    args: { pairs: oneOrMore(pair) },
-    run({ pairs }, { db }) {
+    args: [oneOrMore(pair)],
+    run({ db }, pairs) {
       if (pairs.some(([key]) => db.has(key))) return 0
       for (const [key, value] of pairs) setString(db, key, value)
       return 1
@@ -262,8 +262,8 @@ export const stringCommands: readonly Command[] = [
   command('MSETEX', {
     flags: ['write', 'slow'],
     since: '8.4.0',
-    args: { pairs: countedPairs, options: options({ nx: flag, xx: flag, ...deadlineOptions, keepttl: flag }) },
-    run({ pairs, options }, { db, now }) {
+    args: [countedPairs, options({ nx: flag, xx: flag, ...deadlineOptions, keepttl: flag })],
+    run({ db, now }, pairs, options) {
       const { nx, xx, keepttl } = options
       if (nx && xx) throw replyError('syntax')
       oneDeadline(options, keepttl)
@@ -278,8 +278,8 @@ export const stringCommands: readonly Command[] = [
   command('DELEX', {
     flags: ['write', 'fast'],
     since: '8.4.0',
-    args: { key, options: options(conditionOptions) },
-    run({ key, options }, { db }) {
+    args: [key, options(conditionOptions)],
+    run({ db }, key, options) {
       const conditions = conditionsIn(options)
       if (conditions > 1) throw replyError('syntax')
       if (!db.has(key) || (conditions > 0 && !satisfies(options, db.string(key)))) return 0
@@ -292,8 +292,8 @@ export const stringCommands: readonly Command[] = [
   command('DIGEST', {
     flags: ['read', 'fast'],
     since: '8.4.0',
-    args: { key },
-    run({ key }, { db }) {
+    args: [key],
+    run({ db }, key) {
       const value = db.string(key)
       return value === undefined ? null : xxh3Hex(value)
     },
@@ -302,8 +302,8 @@ export const stringCommands: readonly Command[] = [
   command('APPEND', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: { key, value: bytes },
-    run({ key, value }, { db }) {
+    args: [key, bytes],
+    run({ db }, key, value) {
       if (db.has(key)) db.rawString(key, 'create').append(value)
       else db.set(key, value)
       db.notify('$', 'append', key)
@@ -314,8 +314,8 @@ export const stringCommands: readonly Command[] = [
   command('STRLEN', {
     flags: ['read', 'fast'],
     since: '2.2.0',
-    args: { key },
-    run: ({ key }, { db }) => db.stringLength(key),
+    args: [key],
+    run: ({ db }, key) => db.stringLength(key),
   }),
 
   command('GETRANGE', { ...range, since: '2.4.0' }),
@@ -324,8 +324,8 @@ export const stringCommands: readonly Command[] = [
   command('SETRANGE', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: { key, offset: named('offset', int), value: bytes },
-    run({ key, offset, value }, { db }) {
+    args: [key, named('offset', int), bytes],
+    run({ db }, key, offset, value) {
       if (offset < 0) throw replyError('offset')
       const length = db.stringLength(key)
       if (value === '') return length
@@ -339,26 +339,26 @@ export const stringCommands: readonly Command[] = [
 
   command('INCR', {
     flags: ['write', 'fast'],
-    args: { key },
-    run: ({ key }, { db }) => increase(db, key, 1),
+    args: [key],
+    run: ({ db }, key) => increase(db, key, 1),
   }),
 
   command('DECR', {
     flags: ['write', 'fast'],
-    args: { key },
-    run: ({ key }, { db }) => increase(db, key, -1),
+    args: [key],
+    run: ({ db }, key) => increase(db, key, -1),
   }),
 
   command('INCRBY', {
     flags: ['write', 'fast'],
-    args: { key, increment: named('increment', int64) },
-    run: ({ key, increment }, { db }) => increase(db, key, increment),
+    args: [key, named('increment', int64)],
+    run: ({ db }, key, increment) => increase(db, key, increment),
   }),
 
   command('DECRBY', {
     flags: ['write', 'fast'],
-    args: { key, decrement: named('decrement', int64) },
-    run({ key, decrement }, { db }) {
+    args: [key, named('decrement', int64)],
+    run({ db }, key, decrement) {
       if (decrement === -maxInt - 1n) throw replyError('decrementOverflow')
       return increase(db, key, -decrement)
     },
@@ -368,8 +368,8 @@ export const stringCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '2.6.0',
     deviations: 'Computed in double precision; redis-server uses extended precision.',
-    args: { key, increment: { ...float, usage: 'increment', read: bytes.read } },
-    run({ key, increment }, { db }) {
+    args: [key, { ...float, usage: 'increment', read: bytes.read }],
+    run({ db }, key, increment) {
       const next = toFloat(db.string(key) ?? latin1('0')) + toFloat(increment)
       if (!Number.isFinite(next)) throw replyError('notFinite')
       const text = formatDecimal(next)
