@@ -23,6 +23,8 @@ const moduleEntries: Record<string, string> = {
   vitest: 'fixtures/vitest.ts',
   playwright: 'fixtures/playwright.ts',
   'vitest/extend': 'matchers/vitest.ts',
+  'vitest/reporter': 'reporters/vitest.ts',
+  'playwright/reporter': 'reporters/playwright.ts',
   collections: 'fixtures/collections.ts',
 }
 

@@ -290,7 +290,8 @@ function embedded(value: unknown): string {
   )
 }
 
-function escaped(plain: string): string {
+/** A text as it stands between tags or in quotes. */
+export function escaped(plain: string): string {
   return plain.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }
 

@@ -160,6 +160,12 @@ const parts: readonly Part[] = [
     may: [...everything, 'adapters', 'matchers', 'player', 'server'],
     packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', 'fast-check', '@msw/data', 'valibot'],
   },
+  {
+    name: 'reporters',
+    files: /^reporters\//,
+    may: ['kernel', 'report'],
+    packages: ['vitest', '@playwright/test', 'node:'],
+  },
 ]
 
 /** Each peer in the file that bears its name, and nowhere else. */
@@ -183,7 +189,7 @@ function partOf(file: string): Part | undefined {
 function breach({ from, to, typeOnly }: Import): string | undefined {
   const part = partOf(from)
   if (part === undefined) return `${from} is in no part of the house: add it to the table in test/house/imports.test.ts`
-  const target = /^(?:src|matchers|fixtures)\//.test(to) ? partOf(to) : undefined
+  const target = /^(?:src|matchers|fixtures|reporters)\//.test(to) ? partOf(to) : undefined
   if (target !== undefined) {
     if (target === part || part.may.includes(target.name)) return undefined
     if (part.may.includes(`types of ${target.name}`)) {
@@ -204,7 +210,7 @@ function breach({ from, to, typeOnly }: Import): string | undefined {
   return undefined
 }
 
-const files = ['src', 'matchers', 'fixtures'].flatMap(sources)
+const files = ['src', 'matchers', 'fixtures', 'reporters'].flatMap(sources)
 
 describe('who may import whom', () => {
   test('every file of the house keeps to the table', () => {

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { FullConfig, Reporter, TestCase, TestResult } from '@playwright/test/reporter'
+import { defaultDirectory, type FailedTest, type ReporterOptions, writePages } from './pages.js'
+
+export type { ReporterOptions } from './pages.js'
+
+/**
+ * Collects the traces of failed tests into HTML pages with an index.
+ * @example export default defineConfig({ reporter: [['list'], ['stuntdouble/playwright/reporter']] })
+ */
+export default class StoryReporter implements Reporter {
+  readonly #options: ReporterOptions & { readonly configDir?: string }
+  readonly #stories = new Map<string, FailedTest>()
+  #root = process.cwd()
+
+  constructor(options: ReporterOptions & { readonly configDir?: string } = {}) {
+    this.#options = options
+  }
+
+  onBegin(config: FullConfig): void {
+    this.#root = this.#options.configDir ?? config.rootDir
+  }
+
+  onTestEnd(test: TestCase, { attachments }: TestResult): void {
+    const trace = attachments.find(({ name }) => name === 'stuntdouble-trace.json')
+    if (trace === undefined) return
+    const text =
+      trace.body?.toString('utf8') ?? (trace.path === undefined ? undefined : readFileSync(trace.path, 'utf8'))
+    if (text === undefined) return
+    const [, ...titles] = test.titlePath()
+    // Of several attempts of one test the last one counts.
+    this.#stories.set(test.id, { titles, file: test.location.file, trace: text })
+  }
+
+  onEnd(): void {
+    const path = writePages(resolve(this.#root, this.#options.outputDir ?? defaultDirectory), [
+      ...this.#stories.values(),
+    ])
+    if (path !== undefined) console.log(`\n  Stories of failed tests: ${path}`)
+  }
+
+  printsToStdio(): boolean {
+    return false
+  }
+}

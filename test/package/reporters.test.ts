@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+
+// Real runners on tests that fail, in the consumer's project: what a reader of their output gets to know.
+const consumer = inject('consumer')
+const place = join(consumer, 'story-tests')
+
+const body = (kind: string) => `
+test('a ${kind} <b>test</b> fails', async ({ sandbox }) => {
+  sandbox.store.run('SET', 'stock', 3)
+  sandbox.queue.publish({ to: 'https://shop.test/orders', body: '</script><b>"hostile"</b>', delay: '1h' })
+  expect(1 + 1).toBe(3)
+})
+test('another one holds', ({ sandbox }) => {
+  sandbox.store.run('SET', 'k', 'v')
+})
+`
+
+const files: Readonly<Record<string, string>> = {
+  'fixture.test.ts': `import { expect, test } from 'stuntdouble/vitest'\n${body('vitest')}`,
+  'setup.test.ts': `import { expect, test } from 'vitest'
+import { useSandbox } from 'stuntdouble/vitest'
+const sandbox = useSandbox()
+test('with a setup file', () => {
+  sandbox.store.run('SET', 'stock', 3)
+  expect('a').toBe('b')
+})
+`,
+  'vitest.config.ts': `export default { test: { include: ['*.test.ts'], reporters: ['default', 'stuntdouble/vitest/reporter'] } }`,
+  'playwright.config.ts': `export default { testMatch: '*.spec.ts', reporter: [['line'], ['stuntdouble/playwright/reporter', { outputDir: 'pw-report' }]] }`,
+  'story.spec.ts': `import { expect, test } from 'stuntdouble/playwright'
+test('a playwright test fails', async ({ request, sandbox }) => {
+  const { addresses, tokens } = sandbox
+  await request.post(addresses.store, { data: ['SET', 'stock', '3'], headers: { authorization: \`Bearer \${tokens.store}\` } })
+  expect(1 + 1).toBe(3)
+})
+`,
+  'jest.config.cjs': `module.exports = { testMatch: ['**/*.jest.cjs'], transform: {} }`,
+  'story.jest.cjs': `const { useSandbox } = require('stuntdouble/jest')
+const sandbox = useSandbox()
+test('a jest test fails', () => {
+  sandbox.store.run('SET', 'stock', 3)
+  expect(1 + 1).toBe(3)
+})
+test('a jest test that leaves something undone', async () => {
+  sandbox.queue.publish({ to: 'https://nobody.test/', retries: 0 })
+  await sandbox.clock.drain()
+})
+test('the next one holds', () => {
+  expect(sandbox.store.get('stock')).toBeNull()
+})
+`,
+}
+
+beforeAll(() => {
+  rmSync(place, { recursive: true, force: true })
+  mkdirSync(place, { recursive: true })
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(place, name), content)
+})
+
+const run = (script: string, ...args: string[]) => {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(consumer, 'node_modules', script), ...args], {
+    cwd: place,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+  })
+  return stdout + stderr
+}
+
+const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
+
+describe('vitest', () => {
+  let printed: string
+  beforeAll(() => {
+    printed = run('vitest/vitest.mjs', 'run', '--root', place)
+  })
+
+  test('prints the story under a failure that no matcher of ours explained', () => {
+    expect(printed).toContain('Replay: seed 1')
+    expect(printed).toMatch(/#\d+ .*SET stock 3/)
+    expect(printed).toMatch(/2 failed .*1 passed|1 passed .*2 failed|Tests {2}2 failed \| 1 passed/)
+  })
+
+  test('its reporter writes a page for each failed test, and an index', () => {
+    expect(printed).toContain(join('stuntdouble-report', 'index.html'))
+    const names = readdirSync(join(place, 'stuntdouble-report')).sort()
+    expect(names).toEqual(['1-a-vitest-b-test-b-fails.html', '2-with-a-setup-file.html', 'index.html'])
+    const index = page('stuntdouble-report', 'index.html')
+    expect(index).toContain('2 failed tests')
+    expect(index).toContain('a vitest &#60;b&#62;test&#60;/b&#62; fails')
+    expect(index).not.toContain('<b>test')
+    expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
+    expect(page('stuntdouble-report', '2-with-a-setup-file.html')).toContain('stock')
+  })
+})
+
+test('playwright prints the story, and its reporter writes the pages', () => {
+  const printed = run('@playwright/test/cli.js', 'test')
+  expect(printed).toContain('Replay: seed 1')
+  expect(printed).toMatch(/#\d+ .*SET stock 3/)
+  expect(printed).toContain(join('pw-report', 'index.html'))
+  expect(readdirSync(join(place, 'pw-report')).sort()).toEqual(['1-a-playwright-test-fails.html', 'index.html'])
+})
+
+test('jest prints the story, and fails a test that leaves something undone', () => {
+  const printed = run('jest/bin/jest.js', '--config', 'jest.config.cjs')
+  expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
+  expect(printed).toMatch(/Replay: seed 1[^]*#\d+ .*SET stock 3/)
+  expect(printed).toContain('Nobody answers at https://nobody.test/')
+})
