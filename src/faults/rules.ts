@@ -1,6 +1,6 @@
 import type { Random } from '../kernel/random.js'
 import type { FaultEntry, Traffic } from '../kernel/traffic.js'
-import { callerLine } from '../queue/caller-line.js'
+import { callerLine } from '../kernel/caller-line.js'
 import { CronExpression } from '../queue/cron.js'
 import { catalog, type FaultDefinition } from './catalog.js'
 import { effectOf } from './effects.js'

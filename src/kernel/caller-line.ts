@@ -4,7 +4,7 @@ const place = /\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 const ownRoot = ((): string => {
   const line = new Error('here').stack?.split('\n').find((frame) => place.test(frame)) ?? ''
   const file = place.exec(line)?.[1] ?? ''
-  return file.replace(/(?:queue[\\/])?[^\\/]*$/, '')
+  return file.replace(/(?:kernel[\\/])?[^\\/]*$/, '')
 })()
 
 /** `file:line:column` of the code outside this package and its dependencies that made an error, `''` when unknown. */
