@@ -26,8 +26,9 @@ export interface AddressOptions {
 }
 
 export function addressesOf(options: AddressOptions = {}): Addresses {
-  const host = options.name === undefined ? '' : `${hostLabel(options.name)}.`
   const base = options.base === undefined ? undefined : checked(options.base)
+  // A name that stands in no host may be anything.
+  const host = options.name === undefined || base !== undefined ? '' : `${hostLabel(options.name)}.`
   const queue =
     options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
   const region = (name: QueueRegion): string => {
