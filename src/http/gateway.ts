@@ -197,13 +197,18 @@ function logged(answer: Answer, at: number): RequestAnswer {
 }
 
 const credentials = /^authorization$|^proxy-authorization$|^cookie$/i
+/** What almost every request has, once for all of them: the log keeps it. */
+const bearer = ['authorization', 'Bearer ***'] as const
+const jsonBody = ['content-type', 'application/json'] as const
 
 function withoutCredentials(header: readonly [string, string]): readonly [string, string] {
-  const { length } = header[0]
-  // Every request comes here with every header: most are told by their length.
-  if ((length !== 13 && length !== 19 && length !== 6) || !credentials.test(header[0])) return header
-  const scheme = /^(bearer|basic)\s/i.exec(header[1])?.[1]
-  return [header[0], scheme ? `${scheme} ***` : '***']
+  const [name, value] = header
+  if (name === 'content-type') return value === 'application/json' ? jsonBody : header
+  if (name === 'authorization' && value.startsWith('Bearer ')) return bearer
+  const { length } = name
+  if ((length !== 13 && length !== 19 && length !== 6) || !credentials.test(name)) return header
+  const scheme = /^(bearer|basic)\s/i.exec(value)?.[1]
+  return [name, scheme ? `${scheme} ***` : '***']
 }
 
 function withoutToken(url: string, vocabulary: Vocabulary): string {

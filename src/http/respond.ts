@@ -3,17 +3,21 @@ import type { Answer } from './service.js'
 
 type HeaderList = readonly (readonly [string, string])[]
 
+/** Shared, because answers are kept in the traffic log. */
+const jsonType = ['content-type', 'application/json'] as const
+const binaryType = ['content-type', 'application/octet-stream'] as const
+
 export function json(value: unknown, status = 200, headers: HeaderList = []): Answer {
   return jsonText(utf8(JSON.stringify(value)), status, headers)
 }
 
 /** An answer whose JSON text is already there. */
 export function jsonText(body: Bytes, status = 200, headers: HeaderList = []): Answer {
-  return { status, headers: [['content-type', 'application/json'], ...headers], body }
+  return { status, headers: [jsonType, ...headers], body }
 }
 
 export function binary(body: Bytes, status = 200, headers: HeaderList = []): Answer {
-  return { status, headers: [['content-type', 'application/octet-stream'], ...headers], body }
+  return { status, headers: [binaryType, ...headers], body }
 }
 
 export function empty(status = 200, headers: HeaderList = []): Answer {

@@ -19,8 +19,10 @@ export function syncToken(store: Store): string {
   return store.writes.toString(32)
 }
 
-export function corsHeaders(call: ServiceCall): [string, string][] {
-  const headers: [string, string][] = [['access-control-allow-credentials', 'true']]
+const allowsCredentials = ['access-control-allow-credentials', 'true'] as const
+
+export function corsHeaders(call: ServiceCall): (readonly [string, string])[] {
+  const headers: (readonly [string, string])[] = [allowsCredentials]
   const origin = call.header('origin')
   if (origin !== undefined) {
     headers.push(['access-control-allow-origin', origin], ['access-control-expose-headers', 'service-sync-token'])

@@ -223,7 +223,7 @@ function resultItem(reply: Reply, strings: StringForm): Bytes {
   return latin1(`{"result":${json(reply, strings)}}`)
 }
 
-function preflightHeaders(call: ServiceCall): [string, string][] {
+function preflightHeaders(call: ServiceCall): (readonly [string, string])[] {
   const headers = corsHeaders(call)
   headers.push(['access-control-allow-methods', methods.join(', ')])
   const wanted = call.header('access-control-request-headers')

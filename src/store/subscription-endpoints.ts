@@ -77,7 +77,7 @@ function opened(call: ServiceCall, front: StoreFront, feed: Feed, names: readonl
     else pubsub.subscribeToPatterns(reader, names)
     reader.keepAlive()
   }
-  const headers: [string, string][] = [
+  const headers: (readonly [string, string])[] = [
     ['content-type', 'text/event-stream'],
     ['cache-control', 'no-cache'],
     ...corsHeaders(call),
