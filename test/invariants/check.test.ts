@@ -1,23 +1,111 @@
-import { createSandbox, invariants } from 'stuntdouble'
+import { BrokenPromise, createSandbox, invariants, type Sandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
-test('an ordinary run keeps every promise', async () => {
-  using sandbox = createSandbox({ seed: 7 })
+async function ordinaryRun(sandbox: Sandbox): Promise<void> {
   const { queue, clock, destinations, store } = sandbox
   destinations.on('https://shop.test/fails', () => new Response('no', { status: 500 }))
   destinations.on('https://shop.test/*', () => new Response('fine'))
   queue.upsertQueue('line', 2, false)
   for (let at = 0; at < 5; at++) {
     queue.publish({ to: 'https://shop.test/a', body: { at }, queue: 'line' })
-    queue.publish({ to: 'https://shop.test/fails', retries: 2, callback: 'https://shop.test/c', failureCallback: 'https://shop.test/f' })
-    queue.publish({ to: 'https://shop.test/b', flowControlKey: 'k', flowControlValue: 'rate=2,period=10s,parallelism=1' })
+    queue.publish({
+      to: 'https://shop.test/fails',
+      retries: 2,
+      callback: 'https://shop.test/c',
+      failureCallback: 'https://shop.test/f',
+    })
+    queue.publish({
+      to: 'https://shop.test/b',
+      flowControlKey: 'k',
+      flowControlValue: 'rate=2,period=10s,parallelism=1',
+    })
     queue.publish({ to: 'https://shop.test/b', deduplicationId: 'once' })
   }
   store.run('SET', 'a', '1', 'EX', 60)
   store.run('INCR', 'a')
   await clock.drain()
   store.run('GET', 'a')
+}
+
+/** Takes an entry out of the log, as if the engine had not done what it tells. */
+function forget({ traffic }: Sandbox, type: string): void {
+  const entries = traffic.entries as unknown[]
+  entries.splice(
+    entries.findIndex((entry) => (entry as { type: string }).type === type),
+    1,
+    { ...traffic.entries.find((entry) => entry.type === type), type: 'keyspace', event: 'set', key: 'nothing' },
+  )
+}
+
+test('an ordinary run keeps every promise', async () => {
+  using sandbox = createSandbox({ seed: 7 })
+  await ordinaryRun(sandbox)
   const check = sandbox.check()
   expect(check.checked).toEqual(invariants.map(({ name }) => name))
   expect(check.unknown).toEqual([])
+})
+
+test('only and except choose by name, and a slip is told with the nearest name', async () => {
+  using sandbox = createSandbox()
+  expect(sandbox.check({ only: 'rate-bound' }).checked).toEqual(['rate-bound'])
+  expect(sandbox.check({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(invariants.length - 2)
+  expect(() => sandbox.check({ only: 'rate-bond' })).toThrow(
+    'There is no invariant "rate-bond", did you mean "rate-bound"?',
+  )
+})
+
+test('a broken promise is told with its words, what happened instead, the entries and the story', async () => {
+  using sandbox = createSandbox({ seed: 7 })
+  await ordinaryRun(sandbox)
+  forget(sandbox, 'dead-letter')
+  const [breach] = sandbox.examine().breaches
+  expect(breach).toMatchObject({ invariant: 'no-lost-message', sentence: expect.stringContaining('failed for good') })
+  expect(breach!.entries.map(({ type }) => type)).toEqual(['published', 'attempt'])
+  let error: unknown
+  try {
+    sandbox.check()
+  } catch (thrown) {
+    error = thrown
+  }
+  expect(error).toBeInstanceOf(BrokenPromise)
+  expect((error as BrokenPromise).breaches[0]).toEqual(breach)
+  expect((error as Error).message).toMatch(
+    /^Broken promise no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
+  )
+})
+
+test('a log that keeps nothing is no proof of anything', async () => {
+  using sandbox = createSandbox({ policy: { trafficLimit: 0 } })
+  await ordinaryRun(sandbox)
+  expect(sandbox.check().unknown.length).toBeGreaterThan(0)
+})
+
+test('a check looks at each entry a bounded number of times', async () => {
+  const looks: number[] = []
+  for (const size of [200, 2000]) {
+    using sandbox = createSandbox()
+    sandbox.destinations.answer('https://shop.test/', 200)
+    for (let n = 0; n < size; n++) {
+      sandbox.queue.publish({
+        to: 'https://shop.test/',
+        queue: `q${n % 3}`,
+        flowControlKey: 'k',
+        flowControlValue: 'parallelism=3,rate=100',
+        deduplicationId: String(n % (size / 2)),
+      })
+      sandbox.store.run('INCR', `key${n % 10}`)
+    }
+    await sandbox.clock.drain()
+    let count = 0
+    const entries = new Proxy(sandbox.traffic.entries, {
+      get(target, name) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) count++
+        return Reflect.get(target, name)
+      },
+    })
+    Object.defineProperty(sandbox.traffic, 'entries', { value: entries })
+    sandbox.check()
+    looks.push(count / entries.length)
+  }
+  expect(looks[1]).toBeLessThan(looks[0]! * 1.5)
 })
