@@ -73,16 +73,22 @@ export function checkWords(matcher: string, words: unknown): asserts words is re
   }
 }
 
+/** Whether the first words of a command are these. */
+export function wordsFit(words: readonly Word[]): (argv: readonly Bytes[]) => boolean {
+  const fits = words.map(wordFits)
+  return (argv) => {
+    if (argv.length < fits.length) return false
+    for (let index = 0; index < fits.length; index++) if (!fits[index]!(argv[index]!)) return false
+    return true
+  }
+}
+
 function commandTest(words: readonly Word[]): Test<EntryOf<'command'>> {
   const fits = words.map(wordFits)
+  const all = wordsFit(words)
   const cheap = words.map((word) => typeof word !== 'object' || word instanceof RegExp)
   return {
-    fits: (entry) => {
-      const { argv } = entry
-      if (entry.error !== undefined || argv.length < fits.length) return false
-      for (let index = 0; index < fits.length; index++) if (!fits[index]!(argv[index]!)) return false
-      return true
-    },
+    fits: (entry) => entry.error === undefined && all(entry.argv),
     rough: ({ argv, error }) => {
       let distance = error === undefined ? 0 : 0.6
       for (let index = 0; index < words.length; index++) {

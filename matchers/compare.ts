@@ -93,6 +93,8 @@ function distance(received: unknown, expected: unknown): number {
   if (typeof received === 'number' && typeof expected === 'number') return numbersApart(received, expected)
   // A number or text of the other type is nearer than nothing at all.
   if (received === undefined || received === null) return 1
+  // What was captured may have a toString of its own, or be too deep for the one that it has.
+  if (typeof received === 'object' || typeof expected === 'object') return 0.9
   return String(received) === String(expected) ? 0.1 : 0.9
 }
 
@@ -113,7 +115,7 @@ function numbersApart(one: number, other: number): number {
  */
 export function roughDistance(received: unknown, expected: unknown): number {
   if (typeof received !== 'string' || typeof expected !== 'string') {
-    return typeof received === 'object' || typeof expected === 'object' ? 0.9 : distance(received, expected)
+    return distance(received, expected)
   }
   const most = Math.max(received.length, expected.length)
   const [start, end] = commonEnds(received, expected)

@@ -143,17 +143,24 @@ function singleOf(received: unknown): readonly (Entry | PlainRequest)[] | undefi
   if (typeof received !== 'object' || received === null) return undefined
   const { requests, url, headers } = received as Record<string, unknown>
   if (Array.isArray(requests)) return requests
-  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null) return undefined
+  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null || isMessage(received))
+    return undefined
   // Its body can only be read once, and not now.
   if (typeof (received as { arrayBuffer?: unknown }).arrayBuffer === 'function') return undefined
   return [received as PlainRequest]
+}
+
+/** What `queue.publish()` returns: it knows what is to be delivered, not what was. */
+function isMessage(received: unknown): boolean {
+  const { id, settings } = (received ?? {}) as Record<string, unknown>
+  return typeof id === 'string' && typeof settings === 'object'
 }
 
 function cannotLook(matcher: string, received: unknown): string {
   if (typeof (received as { arrayBuffer?: unknown } | null)?.arrayBuffer === 'function') {
     return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.keys }), or ask expect(sandbox.queue).`
   }
-  if (typeof (received as { id?: unknown } | null)?.id === 'string') {
+  if (isMessage(received)) {
     return `${matcher}() looks at deliveries, and this is a message. Write expect(sandbox.queue).${matcher}({ messageId: message.id }).`
   }
   return `${matcher}() needs the queue, a recorder, a delivery or { url, headers, body }. Write expect(sandbox.queue).${matcher}(…) or expect(recorder.last()).${matcher}().`

@@ -1,6 +1,7 @@
-import { text } from '../src/kernel/bytes.js'
+import { type Bytes, text } from '../src/kernel/bytes.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic.js'
-import { checkWords, compareWord, type Word } from './commands.js'
+import { checkWords, compareWord, type Word, wordsFit } from './commands.js'
+import type { Difference } from './compare.js'
 import {
   addressField,
   anyField,
@@ -54,13 +55,12 @@ export type SequenceStep = { [T in EntryType]: StepOf<T> }[EntryType]
 const wordsField: Field<EntryOf<'command'>> = {
   read: (entry) => entry.argv,
   kind: (expected): Comparison => {
-    const differences: Comparison['differences'] = (argv) =>
-      (expected as readonly Word[]).flatMap((word, index) =>
-        compareWord((argv as EntryOf<'command'>['argv'])[index], word, index).map((one) =>
-          one.at(`[${index}]${one.path}`),
-        ),
+    const words = expected as readonly Word[]
+    const differences = (argv: readonly Bytes[]): Difference[] =>
+      words.flatMap((word, index) =>
+        compareWord(argv[index], word, index).map((one) => one.at(`[${index}]${one.path}`)),
       )
-    return { expected, differences, fits: (argv) => differences(argv).length === 0 }
+    return { expected, differences, fits: wordsFit(words) } as Comparison
   },
   takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
   optional: false,

@@ -223,8 +223,8 @@ const mutants: readonly Mutant[] = [
   {
     what: 'commands that failed count',
     file: 'matchers/commands.ts',
-    find: 'if (entry.error !== undefined || argv.length',
-    replace: 'if (argv.length',
+    find: 'entry.error === undefined && all(entry.argv)',
+    replace: 'all(entry.argv)',
     breaks: ['toHaveExecuted'],
   },
   {

@@ -1,12 +1,140 @@
-// Compiled, never run: what may be written, under the augmentations of all three runners at once.
-import { expect as jest } from '@jest/globals'
+// Compiled, never run: what may be written and what may not, with the augmentations of all three runners in one program.
+import { expect as jestExpect } from '@jest/globals'
+import { expect as playwrightExpect } from '@playwright/test'
+import type { Sandbox } from 'stuntdouble'
 import type {} from 'stuntdouble/jest/extend'
-import type { AsymmetricMatcher } from 'stuntdouble/matchers'
+import { type AsymmetricMatcher, commandOf, entryOf, messageTo, type SandboxMatchers } from 'stuntdouble/matchers'
 import type {} from 'stuntdouble/playwright/extend'
 import type {} from 'stuntdouble/vitest/extend'
-import { expect as vitest } from 'vitest'
+import { expect as vitestExpect } from 'vitest'
 
-export const inside: AsymmetricMatcher[] = [
-  vitest.messageTo('https://shop.test/orders', { retries: 3 }),
-  jest.messageTo('https://shop.test/orders', { retries: 3 }),
+declare const sandbox: Sandbox
+const to = 'https://shop.test/orders'
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void {}
+
+/** Every matcher as it shall be written, and every mistake that shall not compile; `E` is what an assertion gives back. */
+function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>): E[] {
+  // @ts-expect-error: there is no field url
+  assertion.toHavePublished({ url: to })
+  // @ts-expect-error: retries is a number
+  assertion.toHavePublished({ to, retries: '3' })
+  // @ts-expect-error: a duration has a unit
+  assertion.toHavePublished({ delay: '90' })
+  // @ts-expect-error: times belongs into the last argument
+  assertion.toHavePublished({ to, times: 2 })
+  // @ts-expect-error: a range begins with its sign
+  assertion.toHavePublished({ to }, { times: '2+' })
+  // @ts-expect-error: a range has at least one end
+  assertion.toHavePublished({ to }, { times: {} })
+  // @ts-expect-error: every message has an address
+  assertion.toHavePublished({ to: undefined })
+  // @ts-expect-error: no such state
+  assertion.toHaveDelivered({ state: 'DONE' })
+  // @ts-expect-error: an attempt has no field code
+  assertion.toHaveDelivered({ attempts: [{ code: 500 }] })
+  // @ts-expect-error: statuses are numbers
+  assertion.toHaveDelivered({ attempts: ['500'] })
+  // @ts-expect-error: a dead letter has failed
+  assertion.toHaveDeadLetter({ state: 'FAILED' })
+  // @ts-expect-error: a message is no callback
+  assertion.toHaveCalledBack({ kind: 'message' })
+  // @ts-expect-error: all of them are duplicates
+  assertion.toHaveBeenDeduplicated({ deduplicated: true })
+  // @ts-expect-error: both keys of a receiver
+  assertion.toHaveBeenSigned({ keys: { current: 'a' } })
+  // @ts-expect-error: what is spent must be said
+  assertion.toHaveSpent()
+  // @ts-expect-error: there is no such cost
+  assertion.toHaveSpent({ money: 3 })
+  // @ts-expect-error: a schedule has a cron expression
+  assertion.toHaveScheduled({ crn: '0 3 * * *' })
+  // @ts-expect-error: there is no such service
+  assertion.toHaveReceivedRequest({ service: 'shop' })
+  // @ts-expect-error: there is no such type of key
+  assertion.toHaveKey('k', { type: 'text' })
+  // @ts-expect-error: a duration has a unit
+  assertion.toHaveKey('k', { ttl: '1' })
+  // @ts-expect-error: a step has a type
+  assertion.toFollowSequence([{ status: 500 }])
+  // @ts-expect-error: there is no such type of entry
+  assertion.toFollowSequence([{ type: 'delivered' }])
+  // @ts-expect-error: an attempt has no field code
+  assertion.toFollowSequence([{ type: 'attempt', code: 500 }])
+  // @ts-expect-error: an entry of that type has no words
+  assertion.toFollowSequence([{ type: 'attempt', words: ['INCR'] }])
+  // @ts-expect-error: it takes nothing
+  assertion.toBeIdle({ times: 1 })
+  return [
+    assertion.toHaveExecuted('SET', 'k', 1, 2n, /x/, { a: 1 }, [1], anything, { times: '>=2' }),
+    assertion.toHaveKey('k', { value: { a: anything }, ttl: '1h30m', type: 'hash' }),
+    assertion.toHaveKey('k', { ttl: null }),
+    assertion.toHavePublished(),
+    assertion.toHavePublished(
+      { to: /orders/, body: [1], headers: { 'x-tag': 1 }, queue: undefined },
+      { times: { min: 1 } },
+    ),
+    assertion.toHaveDelivered(
+      { attempts: [500, 0, 200], state: 'DELIVERED', deliveredAt: new Date(0) },
+      { times: '2..4' },
+    ),
+    assertion.toHaveDelivered({ attempts: [{ status: 500 }, anything], response: anything }),
+    assertion.toHaveDeadLetter({ dlqId: anything, status: 503 }),
+    assertion.toHaveCalledBack({ kind: 'failure-callback', body: { a: 1 } }),
+    assertion.toHaveBeenDeduplicated({ deduplicationId: 'a' }, { times: 1 }),
+    assertion.toHaveBeenSigned({ key: 'current', at: '2030-01-01T00:00:00Z', claims: { iss: anything } }),
+    assertion.toHaveSpent({ messages: '<=3', commands: { min: 1, max: 5 }, bandwidth: '0..100' }),
+    assertion.toHaveScheduled({ cron: '0 3 * * *', next: 0 }),
+    assertion.toHaveReceivedRequest({ service: 'queue', status: 401 }),
+    assertion.toFollowSequence([
+      { type: 'published', to },
+      { type: 'attempt', status: 500, headers: { 'x-tag': /a/ } },
+      { type: 'command', words: ['INCR', anything] },
+      { type: 'keyspace', event: 'expired' },
+    ]),
+    assertion.toBeIdle(),
+  ]
+}
+
+const anything: AsymmetricMatcher = vitestExpect.anything()
+
+/** The three runners know the same matchers, and promises stay promises. */
+export function everywhere(): void {
+  written<void>(vitestExpect(sandbox))
+  written<void>(vitestExpect(sandbox).not)
+  written<Promise<void>>(vitestExpect(Promise.resolve(sandbox)).resolves)
+  written<Promise<void>>(vitestExpect.poll(() => sandbox))
+  written<void>(jestExpect(sandbox))
+  written<void>(jestExpect(sandbox).not)
+  written<Promise<void>>(jestExpect(Promise.resolve(sandbox)).resolves)
+  written<void>(playwrightExpect(sandbox))
+  written<void>(playwrightExpect(sandbox).not)
+  written<Promise<void>>(playwrightExpect(Promise.resolve(sandbox)).resolves)
+  written<Promise<void>>(playwrightExpect.poll(() => sandbox))
+  same<ReturnType<SandboxMatchers<void>['toBeIdle']>, void>()
+  // @ts-expect-error: the runner's own matchers are still checked
+  vitestExpect(sandbox).toHaveBeenSignedd()
+  // @ts-expect-error: the runner's own matchers are still checked
+  jestExpect(sandbox).toHaveBeenSignedd()
+  // @ts-expect-error: the runner's own matchers are still checked
+  playwrightExpect(sandbox).toHaveBeenSignedd()
+}
+
+/** Inside of other values. */
+export const inside: readonly AsymmetricMatcher[] = [
+  messageTo(to, { retries: 3 }),
+  commandOf('SET', 'k', { a: 1 }),
+  entryOf('attempt', { status: 500 }),
+  vitestExpect.messageTo(to),
+  vitestExpect.not.messageTo(to),
+  jestExpect.messageTo(to),
+  jestExpect.commandOf('SET'),
+  jestExpect.entryOf('dead-letter', { to }),
+  // @ts-expect-error: there is no field url
+  messageTo(to, { url: to }),
+  // @ts-expect-error: an attempt has no field code
+  entryOf('attempt', { code: 500 }),
+  // @ts-expect-error: there is no such type of entry
+  entryOf('delivered'),
 ]

@@ -1,0 +1,148 @@
+import { createSandbox } from 'stuntdouble'
+import { sandboxMatchers } from 'stuntdouble/matchers'
+import { afterAll, describe, expect, test } from 'vitest'
+
+// Wrong use is told at once, with the nearest valid word: a pattern that can never fit would make `.not` hold for ever.
+
+const sandbox = createSandbox()
+afterAll(() => sandbox.dispose())
+
+function misuse(matcher: keyof typeof sandboxMatchers, ...given: unknown[]): string {
+  for (const isNot of [false, true]) {
+    try {
+      sandboxMatchers[matcher].call({ isNot }, sandbox, ...given)
+    } catch (error) {
+      // A duration or a time that cannot be read is out of range.
+      expect((error as Error).name).toMatch(/^(?:Type|Range)Error$/)
+      if (isNot) return (error as Error).message
+      continue
+    }
+    throw new Error('Nothing was refused.')
+  }
+  throw new Error('Only the assertion was refused, not its .not.')
+}
+
+describe('a field that there is not', () => {
+  test.each([
+    ['toHavePublished', { destination: 'x' }, 'to'],
+    ['toHavePublished', { maxRetries: 1 }, 'retries'],
+    ['toHavePublished', { retrys: 1 }, 'retries'],
+    ['toHavePublished', { payload: 'x' }, 'body'],
+    ['toHaveDelivered', { statusCode: 200 }, 'status'],
+    ['toHaveDelivered', { tries: 2 }, 'attempts'],
+    ['toHaveDelivered', { deliverdAt: 0 }, 'deliveredAt'],
+    ['toHaveDeadLetter', { dlqid: 'x' }, 'dlqId'],
+    ['toHaveCalledBack', { sourceMessage: 'x' }, 'sourceMessageId'],
+    ['toHaveBeenDeduplicated', { deduplicated: true }, 'deduplicationId'],
+    ['toHaveBeenSigned', { claim: {} }, 'claims'],
+    ['toHaveScheduled', { schedule: 'x' }, 'scheduleId'],
+    ['toHaveReceivedRequest', { path: 'x' }, 'url'],
+    ['toHaveSpent', { comands: 1 }, 'commands'],
+  ] as const)('%s(%j): did you mean %s?', (matcher, pattern, word) => {
+    const [name] = Object.keys(pattern)
+    expect(misuse(matcher, pattern)).toMatch(
+      new RegExp(`^${matcher}\\(\\) (?:knows no field|does not count) '${name}'\\. Did you mean ${word}\\? `),
+    )
+  })
+
+  test('far from any is told without advice', () => {
+    expect(misuse('toHaveScheduled', { zzz: 1 })).toMatch(/knows no field 'zzz'\. The fields are to, cron, /)
+  })
+
+  test.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString'])('%s is none, too', (name) => {
+    const pattern = JSON.parse(`{"${name}": 1}`)
+    expect(misuse('toHavePublished', pattern)).toContain(`knows no field '${name}'.`)
+    expect(misuse('toFollowSequence', [{ type: name }])).toContain('does not know the step')
+    expect(misuse('toFollowSequence', [JSON.parse(`{"type": "attempt", "${name}": 1}`)])).toContain(
+      `knows no field '${name}'.`,
+    )
+  })
+})
+
+describe('a value that can never be', () => {
+  test.each([
+    ['toHavePublished', { retries: '3' }, "takes a number as retries, got '3'. Write 3."],
+    ['toHavePublished', { retries: 'three' }, "takes a number as retries, got 'three'."],
+    ['toHavePublished', { to: undefined }, 'takes a text or an expression as to, got undefined. Leave it out, or'],
+    ['toHavePublished', { to: 42 }, 'takes a text or an expression as to, got 42.'],
+    ['toHavePublished', { method: 'post' }, "as method, got 'post'. Write 'POST'."],
+    ['toHavePublished', { kind: 'failureCallback' }, "got 'failureCallback'. Did you mean 'failure-callback'?"],
+    ['toHavePublished', { headers: ['x-tag'] }, "takes an object of names and values, { 'x-tag': 'a' } as headers"],
+    ['toHavePublished', { deduplicated: 'yes' }, 'takes true or false as deduplicated'],
+    ['toHavePublished', { delay: '90' }, 'is not a duration'],
+    ['toHavePublished', { notBefore: 'tomorrow' }, 'is not a time'],
+    ['toHaveDelivered', { state: 'DELIVERD' }, "got 'DELIVERD'. Did you mean 'DELIVERED'?"],
+    ['toHaveDelivered', { state: 'delivered' }, "Did you mean 'DELIVERED'?"],
+    ['toHaveDelivered', { attempts: '3' }, 'takes a number, a list of statuses [500, 200]'],
+    ['toHaveDelivered', { attempts: [{ code: 500 }] }, 'a list of partial attempts [{ status: 500 }] as attempts'],
+    ['toHaveReceivedRequest', { service: 'stor' }, "Did you mean 'store'?"],
+    ['toHaveScheduled', { paused: 1 }, 'takes true or false as paused, got 1.'],
+    ['toHaveSpent', { commands: '5' }, 'needs a whole number or a range as commands'],
+    ['toHaveSpent', {}, 'needs what may be spent'],
+    ['toHaveSpent', undefined, 'needs what may be spent'],
+    ['toFollowSequence', [], 'needs a list of steps'],
+    ['toFollowSequence', [{ type: 'command', words: [] }], 'takes a list of words'],
+    ['toFollowSequence', [{ type: 'message', state: 'CANCELED' }], "Did you mean 'CANCELLED'?"],
+    ['toHavePublished', 'https://shop.test', 'needs an object with the fields to look for'],
+    ['toHavePublished', null, 'needs an object with the fields to look for'],
+  ] as const)('%s(%j)', (matcher, pattern, text) => {
+    expect(misuse(matcher, pattern)).toContain(text)
+  })
+
+  test('of toHaveKey', () => {
+    expect(misuse('toHaveKey', 'k', { type: 'String' })).toContain("Did you mean 'string'?")
+    expect(misuse('toHaveKey', 'k', { ttl: undefined })).toContain("takes a duration like '1h' or milliseconds as ttl")
+    expect(misuse('toHaveKey')).toContain('needs the key as a text, got undefined.')
+  })
+
+  test('of toHaveExecuted', () => {
+    expect(misuse('toHaveExecuted')).toContain('needs the words of a command')
+    expect(misuse('toHaveExecuted', { times: 2 })).toContain('needs the words of a command')
+    expect(misuse('toHaveExecuted', 'SET', undefined)).toContain('got undefined as word 2')
+    expect(misuse('toHaveExecuted', 'SET', 'k', null)).toContain('got null as word 3')
+  })
+
+  test.each([
+    [{ time: 2 }, "knows no option 'time'"],
+    [{ to: 'x' }, "knows no option 'to'; fields belong into one pattern"],
+    [2, 'takes { times: … } as its last argument, got 2.'],
+    [{ times: '2' }, 'needs a whole number or a range as times'],
+    [{ times: -1 }, 'needs a whole number or a range as times'],
+  ])('options %j', (options, text) => {
+    expect(misuse('toHavePublished', {}, options)).toContain(text)
+  })
+
+  test('more arguments than there are', () => {
+    expect(misuse('toHavePublished', {}, {}, {})).toContain('takes 2 of them, got 3.')
+    expect(misuse('toBeIdle', {})).toContain('toBeIdle() takes no argument, got 1.')
+    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toContain('takes 1 of them, got 2.')
+  })
+})
+
+describe('a receiver that has nothing to look at', () => {
+  const on =
+    (matcher: keyof typeof sandboxMatchers, received: unknown, ...given: unknown[]) =>
+    () =>
+      sandboxMatchers[matcher].call({}, received, ...given)
+
+  test.each([undefined, null, 42, 'x', {}, [1], () => 0, Promise.resolve()])('%s', (received) => {
+    for (const matcher of ['toHavePublished', 'toHaveExecuted', 'toHaveBeenSigned', 'toFollowSequence'] as const) {
+      const given =
+        matcher === 'toHaveExecuted' ? ['GET'] : matcher === 'toFollowSequence' ? [[{ type: 'attempt' }]] : []
+      expect(on(matcher, received, ...given)).toThrow(TypeError)
+      expect(on(matcher, received, ...given)).toThrow(/Write expect\(sandbox/)
+    }
+  })
+
+  test('the wrong service, or too little of it', () => {
+    expect(on('toHaveSpent', sandbox.queue, { commands: 1 })).toThrow(
+      'cannot count commands in a queue. Write expect(sandbox)',
+    )
+    expect(on('toHaveSpent', sandbox.store, { messages: 1 })).toThrow('cannot count messages in a store.')
+    expect(on('toHaveSpent', [], { commands: 1 })).toThrow('cannot count commands in a list of entries')
+    expect(on('toHaveScheduled', sandbox.traffic, {})).toThrow('write expect(sandbox.queue).toHaveScheduled(…)')
+    const message = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
+    expect(on('toHaveBeenSigned', message)).toThrow('toHaveBeenSigned({ messageId: message.id })')
+    expect(on('toHaveBeenSigned', new Request('https://shop.test/'))).toThrow('body: await request.text()')
+  })
+})
