@@ -200,6 +200,8 @@ export type FaultService = 'store' | 'queue' | 'stats'
 
 /** Rules as the services see them. */
 export interface FaultSource {
+  /** No rule is there and no service is down: nothing else needs to be looked at. */
+  readonly quiet: boolean
   /** Points at which there are rules; looked at before anything is put together for `ask`. */
   readonly armed: { readonly [P in FaultPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */

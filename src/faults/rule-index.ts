@@ -1,4 +1,4 @@
-import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { utf8 } from '../kernel/bytes.js'
 import type { FaultFacts, FaultMatch } from './fault.js'
 
 /** A rule that can be found by what it matches. */
@@ -8,20 +8,34 @@ export interface Indexed {
 }
 
 interface Dimension {
-  /** The one value that a rule wants, `undefined` when it wants none or a pattern. */
+  /** The one value, or the beginning of values, that a rule wants; `undefined` when it wants none or any. */
   readonly wanted: (match: FaultMatch) => string | undefined
   readonly given: (facts: FaultFacts) => readonly (string | undefined)[]
+  /** Whether `wanted` is a beginning. */
+  readonly prefix?: true
 }
+
+const urlsOf = ({ url, destination }: FaultFacts): readonly (string | undefined)[] => [url, destination]
 
 /** What tells most rules apart, the sharpest first. */
 const dimensions: readonly Dimension[] = [
   { wanted: ({ messageId }) => messageId, given: ({ messageId }) => [messageId] },
   {
     wanted: ({ url }) => (url === undefined || url.includes('*') ? undefined : normalUrl(url)),
-    given: ({ url, destination }) => [...urlsOf(url), ...urlsOf(destination)],
+    given: (facts) => urlsOf(facts).flatMap(withAndWithoutQuery),
   },
   {
-    wanted: ({ key }) => (key === undefined || /[*?[\\]/.test(key) ? undefined : utf8(key)),
+    wanted: ({ key }) => (key === undefined || isPattern.test(key) ? undefined : utf8(key)),
+    given: ({ keys }) => keys ?? [],
+  },
+  {
+    prefix: true,
+    wanted: ({ url }) => (url === undefined ? undefined : url.split('*', 1)[0]!.toLowerCase() || undefined),
+    given: (facts) => urlsOf(facts).map((url) => url?.toLowerCase()),
+  },
+  {
+    prefix: true,
+    wanted: ({ key }) => (key === undefined ? undefined : utf8(key.split(isPattern, 1)[0]!) || undefined),
     given: ({ keys }) => keys ?? [],
   },
   { wanted: ({ command }) => command?.toUpperCase(), given: ({ commands }) => commands ?? [] },
@@ -33,7 +47,9 @@ const dimensions: readonly Dimension[] = [
   },
 ]
 
-function urlsOf(url: string | undefined): readonly string[] {
+const isPattern = /[*?[\\]/
+
+function withAndWithoutQuery(url: string | undefined): readonly string[] {
   if (url === undefined) return []
   const normal = normalUrl(url)
   const end = normal.search(/[?#]/)
@@ -46,13 +62,58 @@ function normalUrl(url: string): string {
   return isNormal.test(url) || !URL.canParse(url) ? url : new URL(url).href
 }
 
+/** Rules by their values of one dimension. */
+class Drawer<R> {
+  readonly #buckets = new Map<string, R[]>()
+  /** How many buckets have names of each length, for beginnings. */
+  readonly #lengths = new Map<number, number>()
+
+  constructor(readonly dimension: Dimension) {}
+
+  open(value: string): R[] {
+    let bucket = this.#buckets.get(value)
+    if (bucket === undefined) {
+      bucket = []
+      this.#buckets.set(value, bucket)
+      this.#lengths.set(value.length, (this.#lengths.get(value.length) ?? 0) + 1)
+    }
+    return bucket
+  }
+
+  delete(value: string, rule: R): void {
+    const bucket = this.#buckets.get(value)
+    const at = bucket?.indexOf(rule) ?? -1
+    if (bucket === undefined || at === -1) return
+    bucket.splice(at, 1)
+    if (bucket.length > 0) return
+    this.#buckets.delete(value)
+    const left = this.#lengths.get(value.length)! - 1
+    if (left > 0) this.#lengths.set(value.length, left)
+    else this.#lengths.delete(value.length)
+  }
+
+  find(facts: FaultFacts, found: Set<R[]>): void {
+    for (const value of this.dimension.given(facts)) {
+      if (value === undefined) continue
+      if (this.dimension.prefix === undefined) this.#look(value, found)
+      else for (const length of this.#lengths.keys()) this.#look(value.slice(0, length), found)
+    }
+  }
+
+  #look(value: string, found: Set<R[]>): void {
+    const bucket = this.#buckets.get(value)
+    if (bucket !== undefined) found.add(bucket)
+  }
+}
+
 /** The rules of one point; those that may match are found without looking at the others. */
 export class RuleIndex<R extends Indexed> {
   /** Questions so far: how many chances to strike a rule had. */
   asked = 0
   readonly #rules = new Set<R>()
+  /** Rules that nothing tells apart. */
   readonly #open: R[] = []
-  readonly #filed: (Map<string, R[]> | undefined)[] = []
+  readonly #drawers: Drawer<R>[] = []
 
   get size(): number {
     return this.#rules.size
@@ -60,50 +121,38 @@ export class RuleIndex<R extends Indexed> {
 
   add(rule: R): void {
     this.#rules.add(rule)
-    this.#bucket(rule, true)!.push(rule)
+    const dimension = dimensionOf(rule)
+    if (dimension === undefined) {
+      this.#open.push(rule)
+      return
+    }
+    let drawer = this.#drawers.find((other) => other.dimension === dimension)
+    if (drawer === undefined) {
+      drawer = new Drawer(dimension)
+      this.#drawers.push(drawer)
+    }
+    drawer.open(dimension.wanted(rule.match)!).push(rule)
   }
 
-  delete(rule: R): boolean {
-    if (!this.#rules.delete(rule)) return false
-    const bucket = this.#bucket(rule, false)
-    const at = bucket?.indexOf(rule) ?? -1
-    if (at !== -1) bucket!.splice(at, 1)
-    return true
-  }
-
-  /** Where a rule belongs: under its sharpest exact value. */
-  #bucket(rule: R, make: boolean): R[] | undefined {
-    const at = dimensions.findIndex(({ wanted }) => wanted(rule.match) !== undefined)
-    if (at === -1) return this.#open
-    if (this.#filed[at] === undefined) {
-      if (!make) return undefined
-      this.#filed[at] = new Map()
-    }
-    const buckets = this.#filed[at]!
-    const value = dimensions[at]!.wanted(rule.match)!
-    let bucket = buckets.get(value)
-    if (bucket === undefined && make) {
-      bucket = []
-      buckets.set(value, bucket)
-    }
-    return bucket
+  delete(rule: R): void {
+    if (!this.#rules.delete(rule)) return
+    const dimension = dimensionOf(rule)
+    if (dimension === undefined) this.#open.splice(this.#open.indexOf(rule), 1)
+    else this.#drawers.find((drawer) => drawer.dimension === dimension)?.delete(dimension.wanted(rule.match)!, rule)
   }
 
   /** In the order in which they were added. */
   candidates(facts: FaultFacts): readonly R[] {
-    let found: R[] | undefined
-    for (let at = 0; at < this.#filed.length; at++) {
-      const buckets = this.#filed[at]
-      if (buckets === undefined) continue
-      for (const value of new Set(dimensions[at]!.given(facts))) {
-        const bucket = value === undefined ? undefined : buckets.get(value as Bytes)
-        if (bucket !== undefined && bucket.length > 0) {
-          found ??= [...this.#open]
-          found.push(...bucket)
-        }
-      }
-    }
-    if (found === undefined) return this.#open
+    if (this.#drawers.length === 0) return this.#open
+    const buckets = new Set<R[]>()
+    for (const drawer of this.#drawers) drawer.find(facts, buckets)
+    if (buckets.size === 0) return this.#open
+    const found = [...this.#open]
+    for (const bucket of buckets) found.push(...bucket)
     return found.length === 1 ? found : found.sort((a, b) => a.ordinal - b.ordinal)
   }
+}
+
+function dimensionOf({ match }: Indexed): Dimension | undefined {
+  return dimensions.find(({ wanted }) => wanted(match) !== undefined)
 }

@@ -1,6 +1,6 @@
+import { callerLine } from '../kernel/caller-line.js'
 import type { Random } from '../kernel/random.js'
 import type { FaultEntry, Traffic } from '../kernel/traffic.js'
-import { callerLine } from '../kernel/caller-line.js'
 import { CronExpression } from '../queue/cron.js'
 import { catalog, type FaultDefinition } from './catalog.js'
 import { effectOf } from './effects.js'
@@ -53,6 +53,7 @@ export interface UnusedFault {
 
 /** `sandbox.faults`: what shall go wrong, and when. */
 export class Faults implements FaultSource {
+  quiet = true
   readonly armed: { [P in FaultPoint]?: RuleIndex<ArmedRule> } = {}
   down: { [S in FaultService]?: number } | undefined
   readonly #options: FaultsOptions
@@ -97,6 +98,7 @@ export class Faults implements FaultSource {
   clear(): void {
     for (const rule of [...this.#rules]) this.#disarm(rule)
     this.down = undefined
+    this.#listen()
   }
 
   /** The rules that are there, in the order in which they are asked. */
@@ -141,6 +143,7 @@ export class Faults implements FaultSource {
 
   takeDown(service: FaultService, until: number): void {
     this.down = { ...this.down, [service]: until }
+    this.quiet = false
   }
 
   #arm(rule: FaultRule, place: Error | string): ArmedRule {
@@ -169,7 +172,12 @@ export class Faults implements FaultSource {
   }
 
   #changed(kind: Fault['kind']): void {
+    this.#listen()
     this.#watchers.get(kind)?.(this.#count(kind))
+  }
+
+  #listen(): void {
+    this.quiet = this.#rules.size === 0 && this.down === undefined
   }
 
   #count(kind: Fault['kind']): number {

@@ -69,7 +69,8 @@ export function createGateway(options: GatewayOptions): Exchange {
     }
     const target = routes.get(location.service)!
     const routed = new RoutedCall(call, body, location, vocabulary, entry?.seq ?? 0)
-    const struck = options.faults === undefined ? undefined : struckBy(options.faults, routed, target.service, clock)
+    const { faults } = options
+    const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, routed, target.service, clock)
     if (struck !== undefined) {
       const serve = (): Answer | Promise<Answer> => target.serve(routed)
       return waiting((task) => serveStruck({ ...struck, call: routed, task, clock, serve }).then(finish, fail))

@@ -39,7 +39,7 @@ const gone: Strike = {
   log: () => ({}),
 }
 
-/** What strikes a request, `undefined` when nothing does. Without rules this is two looks. */
+/** What strikes a request, `undefined` when nothing does. */
 export function struckBy(
   faults: FaultSource,
   call: RoutedCall,

@@ -307,7 +307,7 @@ export class Courier implements Carrier {
       this.#note(message, 'WAITING', `queue ${message.lane.name} is paused`)
       return
     }
-    if (this.#faults?.prevent(message) === true) return
+    if (this.#faults !== undefined && !this.#faults.source.quiet && this.#faults.prevent(message)) return
     if (message.admitted || this.flow.ask(message)) return this.#attempt(message, task)
     this.#note(message, 'WAITING', waitingReason(message))
   }

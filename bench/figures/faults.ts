@@ -1,0 +1,185 @@
+// What fault points cost a world without rules, and what many rules cost.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import type { createSandbox, FaultRule, Sandbox } from 'stuntdouble'
+import type { Figure, Variant } from '../harness.ts'
+
+type Create = typeof createSandbox
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** How the composition root hands the rules on; taken out, services meet no fault point. */
+const connections: readonly (readonly [string, string])[] = [
+  ['clock, traffic, faults })', 'clock, traffic })'],
+  ['storeService(journal, clock, faults)', 'storeService(journal, clock)'],
+  ['      signing: options.signing,\n      faults,\n', '      signing: options.signing,\n'],
+]
+
+/** The sources as one module, with or without fault points; both made in the same way. */
+async function bundled(withPoints: boolean): Promise<Create> {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'src/index.ts')],
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+    plugins: [
+      {
+        name: 'without fault points',
+        setup(given) {
+          given.onLoad({ filter: /src\/sandbox\.ts$/ }, async ({ path }) => {
+            let contents = await readFile(path, 'utf8')
+            for (const [text, instead] of connections) {
+              if (!contents.includes(text)) throw new Error(`src/sandbox.ts has no ${JSON.stringify(text)} any more`)
+              if (!withPoints) contents = contents.replace(text, instead)
+            }
+            return { contents, loader: 'ts' }
+          })
+        },
+      },
+    ],
+  })
+  const directory = await mkdtemp(join(root, 'node_modules/.faults-bench-'))
+  const file = join(directory, 'bundle.mjs')
+  await writeFile(file, outputFiles[0]!.contents)
+  const module = (await import(pathToFileURL(file).href)) as { createSandbox: Create }
+  await rm(directory, { recursive: true })
+  return module.createSandbox
+}
+
+const shop = 'https://shop.test/orders'
+
+/** Asks the store for a key, as every adapter does. */
+function requests(name: string, sandbox: Sandbox): Variant {
+  sandbox.store.run('SET', 'greeting', 'hello')
+  const body = '["GET","greeting"]'
+  const call = {
+    method: 'POST',
+    url: `${sandbox.addresses.store}/`,
+    headers: [['authorization', `Bearer ${sandbox.tokens.store}`]] as [string, string][],
+    body: () => body as never,
+  }
+  return {
+    name,
+    async run(times) {
+      for (let count = 0; count < times; count++) {
+        const answer = sandbox.exchange(call)
+        if (answer instanceof Promise) await answer
+        if (count % 1000 === 999) sandbox.traffic.clear()
+      }
+      sandbox.traffic.clear()
+    },
+  }
+}
+
+/** Publishes and delivers. */
+function deliveries(name: string, create: () => Sandbox): Variant {
+  return {
+    name,
+    async run(times) {
+      const sandbox = create()
+      sandbox.destinations.answer('https://shop.test/*', 200)
+      for (let count = 0; count < times; count++) {
+        sandbox.queue.publish({ to: shop, body: 'x' })
+        if (count % 100 === 99) {
+          await sandbox.clock.drain()
+          sandbox.traffic.clear()
+        }
+      }
+      await sandbox.clock.drain()
+      sandbox.dispose()
+    },
+  }
+}
+
+async function requestWithoutRules(): Promise<Figure> {
+  const [bare, whole] = [await bundled(false), await bundled(true)]
+  return {
+    name: 'a request to a store without rules, over the same without fault points',
+    baseline: requests('without fault points', bare()),
+    variants: [requests('without rules', whole())],
+    atMost: { 'without rules': 1.02 },
+    rounds: 61,
+  }
+}
+
+async function deliveryWithoutRules(): Promise<Figure> {
+  const [bare, whole] = [await bundled(false), await bundled(true)]
+  return {
+    name: 'a publish and its delivery without rules, over the same without fault points',
+    baseline: deliveries('without fault points', () => bare()),
+    variants: [deliveries('without rules', () => whole())],
+    atMost: { 'without rules': 1.02 },
+    rounds: 61,
+  }
+}
+
+/** Rules about other keys and other places, of which none strikes. */
+function others(count: number, exact: boolean): FaultRule[] {
+  const star = exact ? '' : '*'
+  return Array.from({ length: count }, (_, index) => [
+    { on: 'store.request' as const, match: { key: `user:${index}${star}` }, fault: { kind: 'reset' as const } },
+    {
+      on: 'queue.delivery' as const,
+      match: { url: `https://shop.test/orders/${index}${star}` },
+      fault: { kind: 'reset' as const },
+    },
+  ]).flat()
+}
+
+function ruled(create: Create, count: number, exact: boolean): Sandbox {
+  const sandbox = create()
+  sandbox.faults.add(others(count, exact))
+  return sandbox
+}
+
+async function manyRulesForRequests(): Promise<Figure> {
+  const create = await bundled(true)
+  return {
+    name: 'a request to a store under 1,000 rules, over 10',
+    baseline: requests('10 rules', ruled(create, 10, true)),
+    variants: [
+      requests('1,000 rules', ruled(create, 1000, true)),
+      requests('1,000 rules of patterns', ruled(create, 1000, false)),
+    ],
+    atMost: { '1,000 rules': 3, '1,000 rules of patterns': 3 },
+  }
+}
+
+async function manyRulesForDeliveries(): Promise<Figure> {
+  const create = await bundled(true)
+  return {
+    name: 'a delivery under 1,000 rules, over 10',
+    baseline: deliveriesUnder('10 rules', ruled(create, 10, true)),
+    variants: [
+      deliveriesUnder('1,000 rules', ruled(create, 1000, true)),
+      deliveriesUnder('1,000 rules of patterns', ruled(create, 1000, false)),
+    ],
+    atMost: { '1,000 rules': 3, '1,000 rules of patterns': 3 },
+  }
+}
+
+/** In one sandbox, because adding a thousand rules is not what is measured. */
+function deliveriesUnder(name: string, sandbox: Sandbox): Variant {
+  sandbox.destinations.answer('https://shop.test/*', 200)
+  return {
+    name,
+    async run(times) {
+      for (let count = 0; count < times; count++) {
+        sandbox.queue.publish({ to: shop, body: 'x' })
+        if (count % 100 === 99) {
+          await sandbox.clock.drain()
+          sandbox.traffic.clear()
+        }
+      }
+      await sandbox.clock.drain()
+      sandbox.traffic.clear()
+      sandbox.queue.reset()
+    },
+  }
+}
+
+export const figures = [requestWithoutRules, deliveryWithoutRules, manyRulesForRequests, manyRulesForDeliveries]
