@@ -1,3 +1,5 @@
+import { fromBase64, isUtf8, text, toBase64, utf8 } from '../kernel/bytes.js'
+
 // What must not go from a production log into a file under version control. Each secret gets a placeholder with a
 // number, the same secret the same placeholder, so that the file still tells which values were equal.
 
@@ -9,7 +11,8 @@ export const secretKinds: Readonly<Record<SecretKind, string>> = {
     'values of headers that authenticate: `Authorization`, `X-Api-Key`, names with token, secret, password, signature or key',
   cookie: '`Cookie` and `Set-Cookie`',
   url: 'user and password of a url, and values of its query parameters named like secrets',
-  field: 'fields of JSON and form bodies named like secrets: `password`, `token`, `apiKey`, `cardNumber`, `iban` …',
+  field:
+    'fields of JSON, XML and form bodies named like secrets, in JSON and base64 within JSON too: `password`, `token`, `apiKey`, `cardNumber`, `iban` …',
   jwt: 'JSON Web Tokens, wherever they stand',
   key: 'what looks like a key of a known issuer (`sk_live_…`, `ghp_…`, `xoxb-…`, `AKIA…`, `sig_…`) or a private key, wherever it stands',
   card: 'numbers of payment cards: 13 to 19 digits whose last one is the right check digit',
@@ -26,7 +29,7 @@ export interface Redaction {
 }
 
 const secretName =
-  /^(?:.*[-_.])?(?:authorization|auth|token|secret|passw(?:or)?d|passwd|pwd|passphrase|signature|sig|api[-_]?key|access[-_]?key|private[-_]?key|client[-_]?secret|credentials?|session(?:[-_]?id)?|csrf|xsrf|otp|pin|cvc|cvv|card[-_]?number|iban|ssn)(?:[-_.].*)?$/i
+  /^(?:.*[-_.])?(?:authorization|auth|token|secret|passw(?:or)?d|passwd|pwd|passphrase|signature|sig|hmac|bypass|api[-_]?key|access[-_]?key|private[-_]?key|client[-_]?secret|credentials?|session(?:[-_]?id)?|csrf|xsrf|otp|pin|cvc|cvv|card[-_]?number|iban|ssn)(?:[-_.].*)?$/i
 
 /** `accessToken` → `access-token`, so that one rule reads both spellings. */
 function spelledOut(name: string): string {
@@ -93,10 +96,14 @@ export class Redactor {
     })
     const withoutQuery = withoutUser.replace(
       /([?&;])([^=&#\s;]+)=([^&#\s]*)/g,
-      (whole, mark: string, name: string, value: string) =>
-        isSecretName(name) || (/^(?:key|code|state|sv|sp|se)$/i.test(name) && value.length >= 16)
-          ? `${mark}${name}=${this.#replace('url', value, `${place}?${name}`)}`
-          : whole,
+      (whole, mark: string, name: string, value: string) => {
+        const at = `${place}?${name}`
+        const isLongCode = /^(?:key|code|state)$/i.test(name) && value.length >= 16
+        if (isSecretName(name) || isLongCode) return `${mark}${name}=${this.#replace('url', value, at)}`
+        const decoded = decodedPart(value)
+        const clean = this.text(decoded, at)
+        return clean === decoded ? whole : `${mark}${name}=${encodeURIComponent(clean)}`
+      },
     )
     return this.text(withoutQuery, place)
   }
@@ -111,7 +118,10 @@ export class Redactor {
         : JSON.stringify(clean, undefined, indentOf(body))
     }
     if (/^[\w.%+~[\]-]+=[^\s]*(?:&|$)/.test(body)) return this.url(`?${body}`, place).slice(1)
-    return this.text(body, place)
+    const marked = body.replace(/<([\w:.-]+)>([^<>]+)<\/\1>/g, (whole, name: string, value: string) =>
+      isSecretName(name) ? `<${name}>${this.#replace('field', value, `${place}.${name}`)}</${name}>` : whole,
+    )
+    return this.text(marked, place)
   }
 
   /** Everything that can be told by its look alone. */
@@ -131,7 +141,7 @@ export class Redactor {
   }
 
   #json(value: unknown, place: string): unknown {
-    if (typeof value === 'string') return /^https?:\/\//.test(value) ? this.url(value, place) : this.text(value, place)
+    if (typeof value === 'string') return this.#jsonText(value, place)
     if (Array.isArray(value)) return value.map((item, index) => this.#json(item, `${place}[${index}]`))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
@@ -141,6 +151,16 @@ export class Redactor {
         return [name, isPlain && isSecretName(name) ? this.#replace('field', String(item), at) : this.#json(item, at)]
       }),
     )
+  }
+
+  /** A text within JSON may be a url, JSON once more, or the base64 in which callbacks carry the body they are about. */
+  #jsonText(value: string, place: string): string {
+    if (/^https?:\/\//.test(value)) return this.url(value, place)
+    if (parsed(value) !== undefined) return this.body(value, place)
+    const decoded = decodedBase64(value)
+    if (decoded === undefined) return this.text(value, place)
+    const clean = this.body(decoded, `${place} (base64)`)
+    return clean === decoded ? value : toBase64(utf8(clean))
   }
 
   #replace(kind: SecretKind, secret: string, place: string): string {
@@ -171,8 +191,8 @@ function isPlaceholder(value: string): boolean {
 }
 
 /** The check digit of payment cards, which one in ten other numbers has too: times in milliseconds are left alone. */
-function isCardNumber(text: string): boolean {
-  const digits = text.replace(/\D/g, '')
+function isCardNumber(given: string): boolean {
+  const digits = given.replace(/\D/g, '')
   if (/^1[5-9]\d{11}$/.test(digits)) return false
   let sum = 0
   for (let index = 0; index < digits.length; index++) {
@@ -182,16 +202,31 @@ function isCardNumber(text: string): boolean {
   return sum % 10 === 0
 }
 
-function parsed(text: string): { readonly value: unknown } | undefined {
-  if (!/^\s*[[{"]/.test(text)) return undefined
+function parsed(given: string): { readonly value: unknown } | undefined {
+  if (!/^\s*[[{"]/.test(given)) return undefined
   try {
-    return { value: JSON.parse(text) }
+    return { value: JSON.parse(given) }
   } catch {
     return undefined
   }
 }
 
-function indentOf(text: string): number | undefined {
-  const match = /^[[{]\n( +)/.exec(text)
+function decodedPart(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+/** The text behind base64; `undefined` for what is none, or no text. */
+function decodedBase64(value: string): string | undefined {
+  if (value.length < 16 || value.length % 4 !== 0 || !/^[A-Za-z\d+/]+={0,2}$/.test(value)) return undefined
+  const bytes = fromBase64(value)
+  return bytes !== undefined && isUtf8(bytes) && !/[\x00-\x08\x0e-\x1f]/.test(bytes) ? text(bytes) : undefined
+}
+
+function indentOf(given: string): number | undefined {
+  const match = /^[[{]\n( +)/.exec(given)
   return match?.[1]?.length
 }

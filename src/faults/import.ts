@@ -124,9 +124,9 @@ class Writer {
       callbackHeaders: this.#headers(facts.callbackHeaders, `${id}.callbackHeader`),
       failureCallback: url(facts.failureCallback, 'failureCallback'),
       failureCallbackHeaders: this.#headers(facts.failureCallbackHeaders, `${id}.failureCallbackHeader`),
-      flowControlKey: facts.flowControlKey,
+      flowControlKey: facts.flowControlKey && redactor.text(facts.flowControlKey, `${id}.flowControlKey`),
       flowControlValue: flow.length > 0 ? flow.join(', ') : undefined,
-      label: facts.labels,
+      label: facts.labels?.map((label) => redactor.text(label, `${id}.labels`)),
       queue: facts.queue,
     }
     if (facts.urlGroup !== undefined)
@@ -160,7 +160,10 @@ class Writer {
       return {}
     }
     if (body === '') return {}
-    if (!isUtf8(body)) return { bodyBase64: toBase64(body) }
+    if (!isUtf8(body)) {
+      this.notes.push(`${place} is no text, so nothing in it was redacted: look for secrets yourself.`)
+      return { bodyBase64: toBase64(body) }
+    }
     const shown = text(body)
     if (/^REDACTED:[\da-f]{64}$/.test(shown))
       this.notes.push(`${place} was redacted by the service: put a body of the same shape there.`)
@@ -196,7 +199,7 @@ class Writer {
   #networkFault(error: string, place: string): DeliveryFault {
     for (const [kind, pattern] of networkFaults) if (pattern.test(error)) return { kind }
     this.notes.push(
-      `${place} got no answer${error === '' ? ', and the records do not say why' : ` (${error})`}: taken for a connection that was reset.`,
+      `${place} got no answer${error === '' ? ', and the records do not say why' : ` (${this.redactor.text(error, place)})`}: taken for a connection that was reset.`,
     )
     return { kind: 'reset' }
   }

@@ -71,7 +71,7 @@ export interface StepValues {
   readonly command: readonly ScenarioWord[]
   readonly advance: Duration
   readonly advanceTo: string | number
-  readonly drain: true
+  readonly drain: true | { readonly budget: number }
   readonly cancel: string
   readonly retryNow: string
   readonly retryDeadLetters: string
@@ -110,7 +110,7 @@ export interface Stage {
   /** Judges expectations on the way. */
   expect(list: readonly Expectation[]): void
   /** Where the running step stands, for rules that never strike. */
-  lineOf?(): string
+  lineOf(): string
   /** Something that is not as the scenario wants it. */
   differs(sentence: string): void
 }
@@ -200,10 +200,10 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {
-    summary: 'Runs until nothing is left but schedules.',
+    summary: 'Runs until nothing is left but schedules; with `budget` at most so many timers.',
     example: true,
-    schema: yes,
-    run: (_, { sandbox }) => sandbox.clock.drain(),
+    schema: v.union([yes, v.strictObject({ budget: positive })]),
+    run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : how),
   },
   cancel: {
     summary: 'Cancels the messages of a name.',
@@ -335,7 +335,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     summary: 'Adds fault rules; their windows begin now.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
     schema: rules,
-    run: (given, { sandbox, lineOf }) => sandbox.faults.add(given, lineOf === undefined ? {} : { line: lineOf() }),
+    run: (given, stage) => stage.sandbox.faults.add(given, { line: stage.lineOf() }),
   },
   removeFaults: {
     summary: 'Removes the fault rules of a name.',

@@ -34,7 +34,7 @@ export function liveDestinations(
     },
     prepare: ({ destinations }) => {
       for (const [url, address] of routes)
-        destinations.answer(url, (delivery) => forwarded(delivery, address, limits.timeout))
+        destinations.answer(url, (delivery) => forwarded(delivery, address(delivery.url), limits.timeout))
     },
   }
 }
@@ -52,18 +52,18 @@ function targetOf(to: string, deliver: string | undefined): URL {
   throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver ${host}.`)
 }
 
-/** Url of the scenario → address of the application. */
-function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, string> {
+/** Urls of the scenario, as patterns → the address of a delivery at the application. */
+function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: string) => string> {
   const { messages, callbacks } = urlsOf(scenario)
   if (target.pathname === '/' && target.search === '') {
-    return new Map([...messages, ...callbacks].map((url) => [url, addressAt(target, url)]))
+    return new Map([...messages, ...callbacks].map((pattern) => [pattern, (url) => addressAt(target, url)]))
   }
   if (messages.size > 1) {
     throw new UsageError(
       `The scenario delivers to ${messages.size} urls: ${[...messages].slice(0, 5).join(', ')}. Give --to ${target.origin} without a path: then each keeps its own.`,
     )
   }
-  return new Map([...messages].map((url) => [url, target.href]))
+  return new Map([...messages].map((pattern) => [pattern, () => target.href]))
 }
 
 function addressAt(target: URL, url: string): string {
@@ -85,10 +85,15 @@ function urlsOf({ given, steps = [] }: Scenario): {
   ]
   for (const { to, callback, failureCallback } of sends) {
     const members = Object.hasOwn(groups, to) ? groups[to]! : [to]
-    for (const member of members) messages.add(typeof member === 'string' ? member : member.url)
-    for (const url of [callback, failureCallback]) if (url !== undefined) callbacks.add(url)
+    for (const member of members) messages.add(patternOf(typeof member === 'string' ? member : member.url))
+    for (const url of [callback, failureCallback]) if (url !== undefined) callbacks.add(patternOf(url))
   }
   return { messages, callbacks }
+}
+
+/** Of many messages each has its own number in the url. */
+function patternOf(url: string): string {
+  return url.replaceAll('{n}', '*')
 }
 
 /** One delivery over the network. What goes wrong there is what the attempt meets. */

@@ -224,15 +224,26 @@ describe('play --to a running application', () => {
     const scenario: Scenario = {
       name: 'two destinations and a callback',
       given: { urlGroups: { fleet: ['https://a.example.org/one?x=1', { url: 'https://b.example.org/two' }] } },
-      steps: [{ publish: { to: 'fleet', method: 'PUT', callback: 'https://c.example.org/back' } }, { drain: true }],
+      steps: [
+        { publish: { to: 'fleet', method: 'PUT', callback: 'https://c.example.org/back' } },
+        { publish: { to: 'https://d.example.org/many/{n}', times: 2 } },
+        { drain: true },
+      ],
       expect: [{ pending: 0 }, { deadLetters: 0 }],
     }
     const { code } = await run(['play', fileOf(scenario), '--to', origin])
     expect(code).toBe(0)
-    expect(arrived.sort()).toEqual(['POST /back', 'POST /back', 'PUT /one?x=1', 'PUT /two'])
+    expect(arrived.sort()).toEqual([
+      'POST /back',
+      'POST /back',
+      'POST /many/1',
+      'POST /many/2',
+      'PUT /one?x=1',
+      'PUT /two',
+    ])
     const { code: refused, err } = await run(['play', fileOf(scenario), '--to', `${origin}/one`])
     expect(refused).toBe(2)
-    expect(err).toContain('delivers to 2 urls')
+    expect(err).toContain('delivers to 3 urls')
   })
 
   test('its faults strike as before', async () => {

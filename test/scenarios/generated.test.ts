@@ -168,6 +168,19 @@ describe('the tables and the matchers know the same fields', () => {
     expect(own.sort()).toEqual(known)
   })
 
+  test.each([
+    ['calledBack', judges.toHaveCalledBack],
+    ['scheduled', judges.toHaveScheduled],
+  ] as const)('%s names no field that its matcher does not know', (name, judge) => {
+    const {
+      times: _,
+      message: __,
+      ...own
+    } = (expectationKinds[name].schema as unknown as { entries: object }).entries as Record<string, unknown>
+    const known = fieldsOf((pattern) => judge(sandbox, pattern))
+    expect(Object.keys(own).filter((field) => !known.includes(field))).toEqual([])
+  })
+
   test('entries of a sequence', () => {
     const differing = Object.entries(sequencePatterns).map(([type, entries]) => {
       const known = fieldsOf((pattern) => judges.toFollowSequence(sandbox, [{ type, ...(pattern as object) }] as never))

@@ -353,6 +353,36 @@ describe('secrets', () => {
     expect(redactions.map(({ kind }) => kind)).not.toContain('email')
   })
 
+  test('what lies deeper: JSON in JSON, base64 in JSON, XML, encoded queries, labels', () => {
+    const inner = JSON.stringify({ password: secrets.password, note: 'plain' })
+    const bodies = [
+      JSON.stringify({ payload: inner }),
+      // The body of a callback that became a dead letter itself.
+      JSON.stringify({ status: 500, sourceBody: btoa(inner), body: btoa(`mail ${secrets.email}`) }),
+      `<order><id>1</id><apiKey>${secrets.password}</apiKey><m>${secrets.email}</m></order>`,
+      `a=1&mail=${encodeURIComponent(secrets.email)}&token=${secrets.password}`,
+    ]
+    for (const body of bodies) {
+      const { scenario, redactions } = imported({
+        ...record,
+        body,
+        labels: [`user:${secrets.email}`],
+        flowControlKey: secrets.email,
+      })
+      const { publish } = scenario.steps![0] as { publish: { body: string } }
+      const clear = publish.body.replace(/"([A-Za-z\d+/=]{16,})"/g, (_, encoded: string) => atob(encoded))
+      for (const secret of [secrets.password, secrets.email, encodeURIComponent(secrets.email)]) {
+        expect(JSON.stringify(scenario) + clear + JSON.stringify(redactions)).not.toContain(secret)
+      }
+      expect(redactions.filter(({ place }) => place.startsWith('msg_1.body')).length).toBeGreaterThan(0)
+    }
+  })
+
+  test('base64 without a secret stays as it was', () => {
+    const body = JSON.stringify({ image: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB', text: btoa('nothing to hide here') })
+    expect(imported({ ...record, body }).scenario.steps![0]).toMatchObject({ publish: { body } })
+  })
+
   test('an import of what was imported changes nothing more', () => {
     const first = imported(record)
     const { publish } = first.scenario.steps![0] as {
