@@ -4,6 +4,7 @@ import { queueEndpoints } from '../../src/queue/endpoints.js'
 import { queueReference } from '../../src/queue/reference.js'
 import { commandReference } from '../../src/store/reference.js'
 import { withFaultTables } from './fault-tables.js'
+import { withPromiseTable } from './promise-table.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
 import { traceSchemaText } from './trace-schema.js'
 
@@ -16,5 +17,7 @@ mkdirSync(new URL('../../scenarios/', import.meta.url), { recursive: true })
 for (const [file, text] of scenarioFiles()) writeFileSync(new URL(`../../scenarios/${file}`, import.meta.url), text)
 const scenarioPage = new URL('../../docs/scenarios.md', import.meta.url)
 writeFileSync(scenarioPage, withTables(readFileSync(scenarioPage, 'utf8')))
+const promisePage = new URL('../../docs/invariants.md', import.meta.url)
+writeFileSync(promisePage, withPromiseTable(readFileSync(promisePage, 'utf8')))
 const faultPage = new URL('../../docs/faults.md', import.meta.url)
 writeFileSync(faultPage, await withFaultTables(readFileSync(faultPage, 'utf8')))

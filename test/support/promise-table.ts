@@ -1,0 +1,16 @@
+import { invariants } from '../../src/invariants/table.js'
+
+const begin = '<!-- begin promises: `npm run docs` writes this -->'
+const end = '<!-- end -->'
+
+/** The page on promises with its table as the invariants have it. */
+export function withPromiseTable(page: string): string {
+  const from = page.indexOf(begin)
+  if (from === -1) throw new Error(`The page has no line ${begin}`)
+  const rows = invariants.map(({ name, promise, suspendedBy = {} }) => {
+    const faults = Object.entries(suspendedBy).map(([fault, extent]) => `\`${fault}\` ${extent}`)
+    return `| \`${name}\` | ${promise} | ${faults.join('; ') || '—'} |`
+  })
+  const table = ['| Name | Promise | Suspended by |', '|---|---|---|', ...rows].join('\n')
+  return `${page.slice(0, from)}${begin}\n\n${table}\n\n${page.slice(page.indexOf(end, from))}`
+}
