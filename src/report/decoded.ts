@@ -49,7 +49,6 @@ export interface DecodedEntry {
 
 /**
  * The decoded view of an entry; the entry itself holds the bytes.
- * @example decoded(sandbox.traffic.last('attempt')!).body?.json
  */
 export function decoded(entry: Entry): DecodedEntry {
   switch (entry.type) {

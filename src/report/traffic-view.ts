@@ -1,5 +1,6 @@
 import { type Entry, type EntryOf, type EntryType, entryTypes, isEntryType, type Traffic } from '../kernel/traffic.js'
 import { type CausalTree, causalTree } from './causal-tree.js'
+import { type DecodedEntry, decoded } from './decoded.js'
 import { type Har, type HarOptions, harOf } from './har.js'
 import { mermaidDiagram } from './mermaid.js'
 import { type NormalizedEntry, normalizedTraffic } from './normalized.js'
@@ -60,6 +61,11 @@ export class TrafficView {
   /** The view that was made for a log; for code that only holds the log itself, such as a matcher over the store. */
   static of(traffic: object): TrafficView | undefined {
     return traffic instanceof TrafficView ? traffic : views.get(traffic)
+  }
+
+  /** As `sandbox.snapshot()`: the log itself. */
+  snapshot(): this {
+    return this
   }
 
   get entries(): readonly Entry[] {
@@ -126,6 +132,14 @@ export class TrafficView {
     if (wanted === undefined) return this.entries.at(-1)
     if (typeof wanted === 'string') return this.of(wanted).at(-1)
     return this.entries.findLast((entry) => (typeof wanted === 'function' ? wanted(entry) : fits(entry, wanted)))
+  }
+
+  /**
+   * An entry's bodies, words and reply as text, JSON and bytes, each read when it is asked for.
+   * @example sandbox.traffic.decoded(sandbox.traffic.last('attempt')!).body?.json
+   */
+  decoded(entry: Entry): DecodedEntry {
+    return decoded(entry)
   }
 
   /** This place in the log, for `since`. */
