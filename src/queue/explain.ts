@@ -15,6 +15,7 @@ export function explain(queue: Queue, id: string): string {
 function state(queue: Queue, message: Message): string {
   const attempts = message.retried + (message.ended || message.running ? 1 : 0)
   const times = `${attempts} attempt${attempts === 1 ? '' : 's'}`
+  if (message.vanished) return 'was made to vanish by a fault: nothing more will happen to it'
   if (message.state === 'DELIVERED') return `was delivered at ${clock(message.lastLog?.time)} after ${times}`
   if (message.state === 'CANCELLED') return `was cancelled; it ended at ${clock(message.lastLog?.time)}`
   if (message.state === 'FAILED')

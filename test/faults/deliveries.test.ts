@@ -249,7 +249,11 @@ describe('more than once', () => {
 describe('later, or never', () => {
   test('delay: the attempt begins later, and says why', async () => {
     const at = world(once(delay('90s')))
-    at.publish()
+    const { id } = at.publish()
+    await at.sandbox.clock.advance('1s')
+    expect(at.sandbox.queue.explain(id)).toContain(
+      'waits for its first attempt at 2030-01-01 00:01:30, held by a fault, 1m30s',
+    )
     await at.drain()
     expect(at.attempts()).toEqual([[90_000, 200, '', 90_000]])
     expect(at.sandbox.traffic.of('attempt')[0]!.waited).toBe('held by a fault, 1m30s')
@@ -298,6 +302,9 @@ describe('later, or never', () => {
       undefined,
     ])
     expect(at.faults()).toEqual(['drop: vanishes'])
+    expect(at.sandbox.queue.explain(lost.id)).toMatch(
+      /was made to vanish by a fault: nothing more will happen to it\.$/,
+    )
   })
 
   test('a callback that is delayed, one that is dropped, one that fails', async () => {

@@ -1,0 +1,147 @@
+import {
+  Client,
+  QstashChatRatelimitError,
+  QstashDailyRatelimitError,
+  QstashError,
+  QstashRatelimitError,
+} from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+import {
+  corruptJson,
+  createSandbox,
+  errorReply,
+  type Fault,
+  latency,
+  lostAck,
+  quota,
+  rateLimited,
+  reset,
+  restart,
+  revokedToken,
+  type SandboxOptions,
+  status,
+} from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+import { afterEach, describe, expect, test } from 'vitest'
+
+// What the public SDKs make of faults: the words and headers must be those that they look for.
+
+const ends: (() => void)[] = []
+afterEach(() => {
+  for (const end of ends.splice(0).reverse()) end()
+})
+
+function world(options: SandboxOptions = {}) {
+  const sandbox = createSandbox({ vocabulary: 'upstash', clock: 'auto', warn: () => {}, ...options })
+  ends.push(replaceFetch(sandbox), () => sandbox.dispose())
+  const { store, queue } = sandbox.addresses
+  const redis = new Redis({ url: store, token: sandbox.tokens.store, retry: false, enableTelemetry: false })
+  const retrying = new Redis({
+    url: store,
+    token: sandbox.tokens.store,
+    retry: { retries: 3, backoff: () => 1 },
+    enableTelemetry: false,
+  })
+  const client = new Client({ baseUrl: queue, token: sandbox.tokens.queue, retry: false, enableTelemetry: false })
+  return { sandbox, redis, retrying, client }
+}
+
+describe('the queue SDK', () => {
+  test.each<[Parameters<typeof rateLimited>, new (...args: never[]) => Error, object]>([
+    [['burst'], QstashRatelimitError, { remaining: '0' }],
+    [['daily'], QstashDailyRatelimitError, { remaining: '0' }],
+    [['chat'], QstashChatRatelimitError, { remainingRequests: '0' }],
+  ])('tells the limits apart: %j', async (args, expected, headers) => {
+    const { sandbox, client } = world()
+    sandbox.faults.add({ on: 'queue.request', fault: rateLimited(...args) })
+    const error = await client.publish({ url: 'https://shop.test/', body: 'x' }).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(expected)
+    expect(JSON.stringify(error)).toContain(JSON.stringify(headers).slice(1, -1))
+  })
+
+  test.each<[Fault, number, string]>([
+    [status(503), 503, 'service unavailable'],
+    [revokedToken(), 401, 'unable to authenticate: invalid token'],
+    [quota(), 412, 'exceeded, current limit'],
+  ])('%j', async (fault, code, text) => {
+    const { sandbox, client } = world()
+    sandbox.faults.add({ on: 'queue.request', fault })
+    const error = await client.publish({ url: 'https://shop.test/', body: 'x' }).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(QstashError)
+    expect([error.status, error.message]).toEqual([code, expect.stringContaining(text)])
+  })
+
+  test('retries a publish whose answer was lost: two messages, one with an id for deduplication', async () => {
+    const { sandbox } = world()
+    const client = new Client({
+      baseUrl: sandbox.addresses.queue,
+      token: sandbox.tokens.queue,
+      retry: { retries: 2, backoff: () => 1 },
+      enableTelemetry: false,
+    })
+    sandbox.destinations.answer('https://shop.test/*', 200)
+    sandbox.faults.add({ on: 'queue.request', every: 2, times: 2, fault: lostAck() })
+    await client.publish({ url: 'https://shop.test/twice', body: 'x' })
+    await client.publish({ url: 'https://shop.test/once', body: 'x', deduplicationId: 'd' })
+    await sandbox.clock.drain()
+    expect(sandbox.traffic.of('attempt').map(({ url }) => url.slice(18))).toEqual(['twice', 'twice', 'once'])
+  })
+})
+
+describe('the store SDK', () => {
+  test('throws the text of an error reply', async () => {
+    const { sandbox, redis } = world()
+    sandbox.faults.add({
+      on: 'store.command',
+      match: { command: 'INCR' },
+      fault: errorReply('OOM command not allowed'),
+    })
+    await expect(redis.incr('a')).rejects.toThrow('OOM command not allowed')
+  })
+
+  test('retries a broken connection, and counts twice what was done before its answer was lost', async () => {
+    const { sandbox, retrying } = world()
+    sandbox.faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+    expect(await retrying.incr('a')).toBe(2)
+    sandbox.faults.add({ on: 'store.request', times: 2, fault: reset() })
+    expect(await retrying.incr('a')).toBe(3)
+  })
+
+  test('comes through a restart of the service', async () => {
+    const { sandbox, retrying } = world()
+    sandbox.faults.add({ on: 'store.request', times: 1, phase: 'before', fault: restart() })
+    expect(await retrying.set('a', 'b')).toBe('OK')
+  })
+
+  test('fails on an answer that is no JSON', async () => {
+    const { sandbox, redis } = world()
+    sandbox.faults.add({ on: 'store.request', fault: corruptJson() })
+    await expect(redis.get('a')).rejects.toThrow('Unable to parse response body')
+  })
+
+  test('waits for a slow answer, while time moves by itself', async () => {
+    const { sandbox, redis } = world()
+    const before = sandbox.clock.now()
+    sandbox.faults.add({ on: 'store.request', fault: latency('2s') })
+    expect(await redis.set('a', 'b')).toBe('OK')
+    expect(sandbox.clock.now() - before).toBe(2000)
+  })
+})
+
+test('a clock that runs with the host waits for real', async () => {
+  const { sandbox, redis } = world({ clock: 'real' })
+  sandbox.faults.add({ on: 'store.request', fault: latency(30) })
+  const before = sandbox.clock.now()
+  expect(await redis.set('a', 'b')).toBe('OK')
+  expect(sandbox.clock.now() - before).toBeGreaterThanOrEqual(30)
+})
+
+test('a fault that would go on for ever is bounded by the budget of the clock, and named', async () => {
+  const sandbox = createSandbox({ warn: () => {} })
+  sandbox.destinations.answer('https://shop.test/*', 200)
+  sandbox.faults.add({ on: 'queue.delivery', fault: restart('1s') })
+  sandbox.queue.publish({ to: 'https://shop.test/orders' })
+  await expect(sandbox.clock.drain({ budget: 500 })).rejects.toThrow(
+    'The clock gave up: a timer would not stop. Most often fired: "delivery to https://shop.test/orders"',
+  )
+})
