@@ -1,3 +1,5 @@
+export type { RunnerTimers, SinonClock } from './adapters/timers.js'
+export { hostTimers } from './adapters/timers.js'
 export { faultKinds } from './faults/catalog.js'
 export type { ReplyOptions } from './faults/constructors.js'
 export {

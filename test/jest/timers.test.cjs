@@ -1,0 +1,39 @@
+const { createSandbox, hostTimers } = require('stuntdouble')
+
+const doNotFake = ['nextTick', 'queueMicrotask', 'setImmediate']
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+test("Jest's modern fake timers follow the sandbox's clock", async () => {
+  const sandbox = createSandbox()
+  jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake })
+  sandbox.clock.follow(hostTimers(jest))
+  let fired = 0
+  setTimeout(() => fired++, 2000)
+  await sandbox.clock.advance('1999ms')
+  expect(fired).toBe(0)
+  await sandbox.clock.advance(1)
+  expect(fired).toBe(1)
+  expect(Date.now()).toBe(sandbox.clock.now())
+  sandbox.dispose()
+})
+
+test('everything faked, as Jest does it unless told otherwise, is followed, too', async () => {
+  const sandbox = createSandbox()
+  jest.useFakeTimers({ now: sandbox.clock.now() })
+  sandbox.clock.follow(hostTimers(jest))
+  let fired = 0
+  setTimeout(() => fired++, 2000)
+  await sandbox.clock.advance('1h')
+  expect(fired).toBe(1)
+  sandbox.dispose()
+})
+
+test('without fake timers it says what to call', async () => {
+  const sandbox = createSandbox()
+  sandbox.clock.follow(hostTimers(jest))
+  await expect(sandbox.clock.advance('1s')).rejects.toThrow('there are none')
+  sandbox.dispose()
+})
