@@ -1,0 +1,160 @@
+import { defineScenario, lostAck, reset, type Sandbox, status } from 'stuntdouble'
+import { explore, interleavings } from 'stuntdouble/scenarios'
+import { describe, expect, test } from 'vitest'
+
+const orders = 'https://shop.test/orders'
+
+/** Runs a command over HTTP, as a handler does that lives elsewhere. */
+async function command(sandbox: Sandbox, ...words: (string | number)[]): Promise<unknown> {
+  const answer = await sandbox.fetch(sandbox.addresses.store, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    body: JSON.stringify(words),
+  })
+  return ((await answer.json()) as { result: unknown }).result
+}
+
+type Handle = (sandbox: Sandbox, request: Request) => Promise<unknown>
+const handledBy = (handle: Handle) => ({
+  prepare: (sandbox: Sandbox) => {
+    sandbox.destinations.on(orders, async (request) => {
+      await handle(sandbox, request)
+      return new Response()
+    })
+  },
+})
+const buyers = (count: number) =>
+  defineScenario({
+    name: 'buyers',
+    given: { commands: [['SET', 'stock', 1]] },
+    steps: [...Array<object>(count).fill({ publish: { to: orders } }), { drain: true }] as never,
+  })
+
+describe('one fault at each place', () => {
+  const charge: Handle = (sandbox) => command(sandbox, 'INCR', 'charged')
+
+  test('what if exactly this one fails', async () => {
+    const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
+    const tried = await explore(once, {
+      ...handledBy(charge),
+      fault: [status(500), lostAck()],
+      holds: ({ store }) => store.get('charged') === '1',
+    })
+    expect(tried.table()).toBe(
+      [
+        '✓    no fault',
+        '✓    status at delivery 1: attempt 1 to https://shop.test/orders',
+        '✗    lost-ack at delivery 1: attempt 1 to https://shop.test/orders  holds() answered false',
+        '2 of 3 hold.',
+      ].join('\n'),
+    )
+    expect(tried.holds).toBe(false)
+    expect(tried.outcomes[2]!.rule).toEqual({ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } })
+    expect(tried.outcomes[2]!.sandbox.store.get('charged')).toBe('2')
+  })
+
+  test('at every attempt of a run that has faults of its own', async () => {
+    const thrice = defineScenario({
+      name: 'thrice',
+      faults: [{ on: 'queue.delivery', times: 2, fault: reset() }],
+      steps: [{ publish: { to: orders } }, { drain: true }],
+    })
+    const seen: number[] = []
+    const tried = await explore(thrice, {
+      ...handledBy(charge),
+      holds: ({ traffic, store }) => seen.push(traffic.of('attempt').length * 10 + Number(store.get('charged'))),
+    })
+    // Three attempts as it is; with the lost answer one more, and the work is done twice.
+    expect(seen).toEqual([31, 42, 42, 42])
+    expect(tried.runs).toBe(4)
+  })
+
+  test('at requests and commands of the handlers', async () => {
+    const work: Handle = async (sandbox) => {
+      await command(sandbox, 'SET', 'a', 1)
+      await command(sandbox, 'INCR', 'b')
+    }
+    const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
+    const holds = ({ store }: Sandbox) => expect(store.get('b')).toBe('1')
+    const tried = await explore(once, { ...handledBy(work), on: ['store.request', 'store.command'], holds })
+    expect(tried.outcomes.map(({ what }) => what)).toEqual([
+      'no fault',
+      'lost-ack at request 1: POST https://store.test/',
+      'lost-ack at request 2: POST https://store.test/',
+      'lost-ack at command 1: SET a 1',
+      'lost-ack at command 2: INCR b',
+    ])
+    // The second one is done twice; after the first nothing has been counted yet.
+    expect(tried.outcomes.map(({ holds }) => holds)).toEqual([true, true, false, true, false])
+    expect(tried.outcomes[2]!.why).toContain("expected '2' to be '1'")
+  })
+
+  test('no further than the bound', async () => {
+    const tried = await explore(buyers(9), { ...handledBy(charge), bound: 5 })
+    expect([tried.runs, tried.complete]).toEqual([5, false])
+    expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `bound`.')
+  })
+})
+
+describe('every order of concurrent deliveries', () => {
+  test('finds the one in which both look before either writes', async () => {
+    const buy: Handle = async (sandbox) => {
+      if (Number(await command(sandbox, 'GET', 'stock')) > 0) await command(sandbox, 'DECR', 'stock')
+    }
+    const holds = ({ store }: Sandbox) => store.get('stock') === '0'
+    const tried = await interleavings(buyers(2), { ...handledBy(buy), holds })
+    expect(tried.complete).toBe(true)
+    const broken = tried.outcomes.filter(({ holds }) => !holds)
+    expect(broken).toHaveLength(1)
+    expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
+    expect(broken[0]!.times).toBeLessThan(tried.runs)
+    expect(tried.table()).toMatch(
+      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, POST \/ \["GET","stock"\], .* {2}holds\(\) answered false$/m,
+    )
+    expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
+
+    const buyAtOnce: Handle = async (sandbox) => {
+      if (Number(await command(sandbox, 'DECR', 'stock')) < 0) await command(sandbox, 'INCR', 'stock')
+    }
+    expect((await interleavings(buyers(2), { ...handledBy(buyAtOnce), holds })).holds).toBe(true)
+  })
+
+  // Two that take three turns each can take them in 6! / (3! 3!) orders, three with two turns in 6! / (2! 2! 2!).
+  test.each([
+    [2, 2, 20],
+    [3, 1, 90],
+    [2, 0, 2],
+    [1, 3, 1],
+  ])('%i deliveries with %i requests each are played in %i orders', async (count, requests, orders) => {
+    const work: Handle = async (sandbox) => {
+      for (let nth = 0; nth < requests; nth++) await command(sandbox, 'INCR', 'n')
+    }
+    const tried = await interleavings(buyers(count), handledBy(work))
+    expect([tried.runs, tried.complete, tried.outcomes.length]).toEqual([orders, true, 1])
+  })
+
+  test('tells each ending once, and the order that leads there', async () => {
+    const push: Handle = async (sandbox, request) => {
+      await command(sandbox, 'RPUSH', 'list', request.headers.get('service-message-id')!.slice(4, 8))
+    }
+    const tried = await interleavings(buyers(2), handledBy(push))
+    const endings = tried.outcomes.map(({ sandbox }) => sandbox.store.run('LRANGE', 'list', 0, -1))
+    expect(endings).toHaveLength(2)
+    expect(endings[0]).toEqual([...(endings[1] as string[])].reverse())
+    expect(tried.outcomes.reduce((sum, { times }) => sum + times, 0)).toBe(6)
+    expect(tried.outcomes[0]!.order![0]).toBe('delivery 1 starts')
+  })
+
+  test('no further than the bound', async () => {
+    const work: Handle = (sandbox) => command(sandbox, 'INCR', 'n')
+    const tried = await interleavings(buyers(4), { ...handledBy(work), bound: 30 })
+    expect([tried.runs, tried.complete]).toEqual([30, false])
+  })
+})
+
+test('misuse is told', async () => {
+  await expect(explore({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
+  await expect(explore(buyers(1), { on: 'stream.open' })).rejects.toThrow(
+    'explore() cannot place faults at stream.open.',
+  )
+})
