@@ -25,6 +25,7 @@ type Name =
   | 'mgmt-user'
   | 'mgmt-key'
   | 'deliver'
+  | 'scenario'
   | 'dev-user'
   | 'control-token'
   | 'log'
@@ -63,6 +64,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     valueHint: 'loopback|none|any|host,host',
     default: 'loopback',
     description: 'hosts that deliveries may reach',
+  },
+  scenario: {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'initial state, destinations and faults for the tenant main; its steps are for `play`',
   },
   'dev-user': {
     type: 'string',

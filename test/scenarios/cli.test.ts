@@ -293,6 +293,51 @@ describe('play --to a running application', () => {
   })
 })
 
+describe('serve --scenario', () => {
+  test('brings initial state, destinations and faults for the tenant main', async () => {
+    const scenario: Scenario = {
+      name: 'weather',
+      policy: { retries: 1 },
+      given: { commands: [['SET', 'stock', 3]], signingKeys: { current: 'sig_a', next: 'sig_b' } },
+      destinations: [{ url: orders }],
+      faults: [
+        { on: 'store.request', match: { endpoint: '/get/*' }, times: 1, fault: { kind: 'status', status: 503 } },
+      ],
+    }
+    const child = spawn(
+      process.execPath,
+      [program, 'serve', '--port', '0', '--clock', 'manual', '--store-token', 't', '--scenario', fileOf(scenario)],
+      { cwd: place },
+    )
+    try {
+      const out = await new Promise<string>((resolve, reject) => {
+        let told = ''
+        child.stdout.on('data', (chunk) => {
+          told += chunk
+          if (/^ready$/m.test(told)) resolve(told)
+        })
+        child.on('close', () => reject(new Error(`ended: ${told}`)))
+      })
+      expect(out).toContain('QUEUE_CURRENT_SIGNING_KEY=sig_a')
+      const url = /^store {2}(\S+)$/m.exec(out)![1]
+      const get = async (): Promise<[number, unknown]> => {
+        const response = await fetch(`${url}/get/stock`, { headers: { authorization: 'Bearer t' } })
+        return [response.status, response.status === 200 ? await response.json() : undefined]
+      }
+      expect(await get()).toEqual([503, undefined])
+      expect(await get()).toEqual([200, { result: '3' }])
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  test('2: a file with a mistake', async () => {
+    const { code, err } = await run(['serve', '--port', '0', '--scenario', fileOf('nam: a')])
+    expect(code).toBe(2)
+    expect(err).toMatch(/^stuntdouble: file-\d+\.yaml:1:1: /)
+  })
+})
+
 describe('import', () => {
   const letter = {
     messageId: 'msg_1',

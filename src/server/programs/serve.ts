@@ -1,13 +1,17 @@
+import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../../faults/scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
-import { type Given, type Program, UsageError } from '../program.js'
+import { type Given, type Program, textOf, UsageError } from '../program.js'
+import { readScenario } from '../scenario-file.js'
 import { type RunningServer, startServer } from '../server.js'
 import { StateFileError } from '../state-file.js'
+import { readText } from '../text-file.js'
 
 export const program: Program = {
   args: serveArguments,
   examples: [
     'stuntdouble serve --vocabulary upstash',
     'stuntdouble serve --port 0 --clock manual --seed 7',
+    'stuntdouble serve --vocabulary upstash --scenario outage.yaml',
     'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
     'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
   ],
@@ -18,10 +22,18 @@ export const program: Program = {
 }
 
 async function serve(given: Given): Promise<RunningServer> {
-  const options = serverOptions(given)
+  const scenario = await scenarioOf(given)
+  const { policy, signingKey, nextSigningKey } = scenario === undefined ? {} : sandboxOptionsOf(scenario)
+  const options = {
+    ...(policy && { policy }),
+    ...(signingKey !== undefined && { signingKey }),
+    ...(nextSigningKey !== undefined && { nextSigningKey }),
+    ...serverOptions(given),
+  }
   const server = await startServer(options).catch((error: NodeJS.ErrnoException) => {
     throw listenFailure(error, options.host ?? '', options.port ?? 0)
   })
+  if (scenario !== undefined) bring(scenario, server)
   const { addresses, env } = server.tenant('main')
   const lines = [
     `store  ${addresses.store}`,
@@ -35,6 +47,19 @@ async function serve(given: Given): Promise<RunningServer> {
   ]
   console.log(lines.join('\n'))
   return server
+}
+
+async function scenarioOf(given: Given): Promise<Scenario | undefined> {
+  const file = textOf(given, 'scenario', 'FILE')
+  return file === undefined ? undefined : readScenario(await readText(file), file)
+}
+
+/** The world of a scenario for people: what happens in it is theirs. */
+function bring(scenario: Scenario, server: RunningServer): void {
+  const sandbox = server.tenant('main')
+  prepareGiven(scenario, sandbox)
+  prepareDestinations(scenario, sandbox, () => false)
+  if (scenario.faults !== undefined) sandbox.play(scenario)
 }
 
 function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
