@@ -349,6 +349,11 @@ export class Sandbox {
     }
   }
 
+  /** What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both. */
+  snapshot(): this {
+    return this
+  }
+
   #replace(world: World): void {
     this.#world.store.engine.pubsub.close()
     this.#world.clock.stop()

@@ -193,6 +193,11 @@ export class Queue {
     }
   }
 
+  /** As `sandbox.snapshot()`: the queue itself. */
+  snapshot(): this {
+    return this
+  }
+
   /** Everything as plain JSON. */
   dump(): QueueDump {
     return dumpOf(this)

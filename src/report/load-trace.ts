@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../kernel/portable.js'
 import { type Entry, Traffic } from '../kernel/traffic.js'
-import type { Trace } from './trace.js'
+import type { Trace, TraceEntry } from './trace.js'
 import { type ReadTrace, traceSchema } from './trace-schema.js'
 import { TrafficView } from './traffic-view.js'
 
@@ -23,7 +23,7 @@ export function loadTrace(given: string | Trace | object): TrafficView {
     if (seq <= last) throw new TypeError(`This is no trace: entry #${seq} stands behind entry #${last}.`)
     last = seq
   }
-  return new TrafficView(Traffic.recorded(entries.map((entry) => entryOf(entry as Loose))), {
+  return new TrafficView(Traffic.recorded(entries.map((entry) => entryOf(entry as TraceEntry))), {
     ...(seed !== undefined && { seed }),
     ...(now !== undefined && { now: () => now }),
     ...(headerPrefix !== undefined && { headerPrefix }),
@@ -51,10 +51,8 @@ function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
   return `This is no trace, such as traffic.toTrace() gives${where ? `: ${where}` : ''}: ${issue.message}.`
 }
 
-type Loose = Record<string, unknown> & { readonly type: string }
-
-/** The fields that hold byte strings become so again. */
-function entryOf(plain: Loose): Entry {
+/** One entry as it was: the fields that hold byte strings become so again. */
+export function entryOf(plain: TraceEntry): Entry {
   const out: Record<string, unknown> = { ...plain }
   if (plain.type === 'keyspace') out.key = bytesOf(plain.key as PortableString)
   if (plain.type === 'command') {

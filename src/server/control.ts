@@ -7,8 +7,10 @@ import type { Sandbox } from '../sandbox.js'
 import { ReplyError } from '../store/reply.js'
 import { openApi } from './openapi.js'
 import type { Order } from './order.js'
+import { checkOrders } from './orders/check.js'
 import { clockOrders } from './orders/clock.js'
 import { destinationOrders } from './orders/destinations.js'
+import { faultOrders } from './orders/faults.js'
 import { queueOrders } from './orders/queue.js'
 import { statsOrders } from './orders/stats.js'
 import { storeOrders } from './orders/store.js'
@@ -32,6 +34,8 @@ export const orders: readonly Order[] = [
   ...queueOrders,
   ...destinationOrders,
   ...statsOrders,
+  ...faultOrders,
+  ...checkOrders,
   ...trafficOrders,
 ]
 

@@ -54,7 +54,7 @@ function operation(order: Order): object {
       requestBody: {
         content: {
           'application/json': {
-            schema: toJsonSchema(order.body, { errorMode: 'ignore', typeMode: 'input' }),
+            schema: toJsonSchema(order.describes ?? order.body, { errorMode: 'ignore', typeMode: 'input' }),
             ...(order.example !== undefined && { example: order.example }),
           },
         },

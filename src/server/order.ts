@@ -18,6 +18,8 @@ export interface Order {
   readonly summary: string
   /** What the body must be; none is taken where there is no schema. */
   readonly body?: v.GenericSchema | undefined
+  /** The body as the document describes it, where `body` leaves the details to the engine. */
+  readonly describes?: v.GenericSchema
   /** A body that would be taken, for the documentation and for the sentence that refuses another. */
   readonly example?: unknown
   /** Query parameters and what each says. */

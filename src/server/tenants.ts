@@ -40,7 +40,7 @@ export class Tenants {
         `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
       )
     }
-    const sandbox = createSandbox({ ...this.#options, base: `${this.origin}/${name}` })
+    const sandbox = createSandbox({ ...this.#options, name, base: `${this.origin}/${name}` })
     this.#sandboxes.set(name, sandbox)
     return sandbox
   }

@@ -1,8 +1,11 @@
+import type { Check } from '../invariants/check.js'
+import { type PortableString, portableString } from '../kernel/portable.js'
 import type { DeadLetter } from '../queue/dead-letters.js'
 import type { Message } from '../queue/message.js'
 import type { Schedule } from '../queue/schedules.js'
 import type { UrlGroup } from '../queue/url-groups.js'
-import { type WireBytes, wireBytes } from './wire-value.js'
+import { entryOf } from '../report/load-trace.js'
+import type { TraceEntry } from '../report/trace.js'
 
 /** What a remote sandbox tells of a message. Times are virtual milliseconds since the Unix epoch. */
 export type MessageView = Pick<
@@ -31,7 +34,7 @@ export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastT
 export type UrlGroupView = Pick<UrlGroup, 'name' | 'createdAt' | 'updatedAt' | 'endpoints'>
 
 /** A view on its way: bytes as text or base64. */
-export type Wire<T> = { [K in keyof T]: K extends 'body' ? WireBytes : T[K] extends object ? Wire<T[K]> : T[K] }
+export type Wire<T> = { [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? Wire<T[K]> : T[K] }
 
 export function messageView(message: MessageView): Wire<MessageView> {
   const { id, kind, url, method, body, state, time, notBefore, due, retried, maxRetries, ended } = message
@@ -40,7 +43,7 @@ export function messageView(message: MessageView): Wire<MessageView> {
     kind,
     url,
     method,
-    body: wireBytes(body),
+    body: portableString(body),
     state,
     time,
     notBefore,
@@ -53,7 +56,7 @@ export function messageView(message: MessageView): Wire<MessageView> {
 
 export function deadLetterView({ id, time, message, reply }: DeadLetter): unknown {
   const { status, error, body } = reply
-  return { id, time, message: messageView(message), reply: { status, error, body: wireBytes(body) } }
+  return { id, time, message: messageView(message), reply: { status, error, body: portableString(body) } }
 }
 
 export function scheduleView({ id, createdAt, paused, lastTime, nextTime, error }: Schedule): ScheduleView {
@@ -62,4 +65,15 @@ export function scheduleView({ id, createdAt, paused, lastTime, nextTime, error 
 
 export function urlGroupView({ name, createdAt, updatedAt, endpoints }: UrlGroup): UrlGroupView {
   return { name, createdAt, updatedAt, endpoints }
+}
+
+/** A check on its way. */
+export interface WireCheck extends Omit<Check, 'breaches'> {
+  readonly breaches: readonly WireBreach[]
+}
+
+export type WireBreach = Omit<Check['breaches'][number], 'entries'> & { readonly entries: readonly TraceEntry[] }
+
+export function checkOfWire({ breaches, ...check }: WireCheck): Check {
+  return { ...check, breaches: breaches.map((breach) => ({ ...breach, entries: breach.entries.map(entryOf) })) }
 }

@@ -1,22 +1,12 @@
-import { type Bytes, fromArray, fromBase64, isUtf8, text, toArray, toBase64, utf8 } from '../kernel/bytes.js'
+import { fromArray, toArray, toBase64 } from '../kernel/bytes.js'
+import { bytesOf, type PortableString } from '../kernel/portable.js'
 import type { PlainReply, Word } from '../store/direct.js'
 
-/** Bytes as JSON shows them: a text where they are one. */
-export type WireBytes = string | { readonly base64: string }
-
 /** A word of a command in JSON. */
-export type WireWord = string | number | { readonly base64: string }
+export type WireWord = PortableString | number
 
 /** A reply in JSON: integers that JSON would round stand as texts. */
 export type WireReply = null | string | number | { readonly integer: string } | readonly WireReply[]
-
-export function wireBytes(bytes: Bytes): WireBytes {
-  return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
-}
-
-export function bytesOfWire(given: WireBytes): Bytes {
-  return typeof given === 'string' ? utf8(given) : (fromBase64(given.base64) ?? utf8(''))
-}
 
 export function wireWord(word: Word): WireWord {
   if (word instanceof Uint8Array) return { base64: toBase64(fromArray(word)) }
@@ -24,7 +14,7 @@ export function wireWord(word: Word): WireWord {
 }
 
 export function wordOfWire(given: WireWord): string | number | Uint8Array {
-  return typeof given === 'object' ? toArray(bytesOfWire(given)) : given
+  return typeof given === 'object' ? toArray(bytesOf(given)) : given
 }
 
 export function wireReply(reply: PlainReply): WireReply {

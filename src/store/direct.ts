@@ -70,6 +70,11 @@ export class DirectStore {
     return differenceOf(before, this.dump())
   }
 
+  /** As `sandbox.snapshot()`: the store itself. */
+  snapshot(): this {
+    return this
+  }
+
   /** What the service would have billed so far. */
   spend(): Spend {
     return this.engine.meter.spend()

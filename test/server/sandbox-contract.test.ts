@@ -1,48 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lostAck, reset, status } from '../../src/queue/script.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js'
+import { lostAck, reset, status } from '../../src/faults/constructors.js'
+import type { Sandbox } from '../../src/sandbox.js'
 import { connect, type RemoteSandbox } from '../../src/server/client.js'
-import { type RunningServer, startServer } from '../../src/server/server.js'
+import { asClient as ask, ended, kinds, shop } from './both-sandboxes.js'
 
-// One suite for the sandbox in the process and for the one behind a server: whoever awaits every answer cannot tell.
-const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
-const shop = 'https://shop.test/orders'
 const noon = Date.parse('2030-01-01T12:00:00Z')
 
-let server: RunningServer | undefined
-
-const kinds: [string, () => Promise<Sandbox | RemoteSandbox>][] = [
-  ['in process', async () => createSandbox(world)],
-  [
-    'behind a server',
-    async () => {
-      server = await startServer({ port: 0, clock: 'manual', ...world })
-      return connect(server.origin, { tenant: 'w1' })
-    },
-  ],
-]
-
+// One suite for the sandbox in the process and for the one behind a server.
 describe.each(kinds)('a sandbox %s', (kind, open) => {
   let sandbox: Sandbox | RemoteSandbox
 
   beforeEach(async () => {
     sandbox = await open()
   })
-  afterEach(async () => {
-    await sandbox[Symbol.asyncDispose]()
-    await server?.close()
-    server = undefined
-  })
+  afterEach(() => ended(sandbox))
 
-  const asClient = async (...command: string[]): Promise<unknown> => {
-    const send = 'fetch' in sandbox ? sandbox.fetch : fetch
-    const answer = await send(sandbox.addresses.store, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
-      body: JSON.stringify(command),
-    })
-    return answer.json()
-  }
+  const asClient = async (...command: string[]): Promise<unknown> => (await ask(sandbox, ...command)).json()
 
   describe('the clock', () => {
     test('begins at its start and moves when told', async () => {

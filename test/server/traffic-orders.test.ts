@@ -52,21 +52,56 @@ test.each([
   ])
 })
 
-test('a stream tells entries as they come, and once more when they have ended', async () => {
+test('a stream tells entries as they come, and again at their end what went on', async () => {
   const { destinations, queue, clock } = server.tenant('main')
-  destinations.answer('https://shop.test/orders', 200)
+  let answer = (_: Response): void => {}
+  destinations.on(
+    'https://shop.test/orders',
+    () =>
+      new Promise((resolve) => {
+        answer = resolve
+      }),
+  )
   queue.publish({ to: 'https://shop.test/orders', body: 'one' })
-  const answer = await fetch(`${base}/traffic/stream?type=published,attempt`)
-  expect(answer.headers.get('content-type')).toBe('text/event-stream')
-  const reader = new EventReader(answer)
+  const response = await fetch(`${base}/traffic/stream?type=published,attempt`)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const reader = new EventReader(response)
   const next = async (): Promise<Told> => JSON.parse((await reader.next())!.slice('data: '.length)) as Told
   expect(await next()).toMatchObject({ type: 'published', body: 'one' })
   const drained = clock.drain()
   const begun = await next()
   expect(begun).toMatchObject({ type: 'attempt' })
+  expect(begun.outcome).toBeUndefined()
+  answer(new Response())
   expect(await next()).toMatchObject({ seq: begun.seq, outcome: { status: 200 } })
   await drained
   await reader.cancel()
+})
+
+test('a long log goes to a reader piece by piece, in order and whole', async () => {
+  const { store, traffic } = server.tenant('main')
+  // More than any buffer on the way holds.
+  for (let n = 0; n < 20_000; n++) store.run('SET', `key ${n}`, 'x'.repeat(200))
+  const reader = new EventReader(await fetch(`${base}/traffic/stream?type=command`))
+  const first = JSON.parse((await reader.next())!.slice('data: '.length)) as Told
+  store.run('SET', 'last', 'one')
+  let [last, count] = [first, 1]
+  while (last.argv?.[1] !== 'last') {
+    const next = JSON.parse((await reader.next())!.slice('data: '.length)) as Told
+    expect(next.seq).toBeGreaterThan(last.seq)
+    last = next
+    count++
+  }
+  expect([count, last.seq]).toEqual([20_001, traffic.mark()])
+  await reader.cancel()
+})
+
+test('a trace hides secrets', async () => {
+  const { store, tokens } = server.tenant('main')
+  store.run('SET', 'k', tokens.queue)
+  const trace = (await (await fetch(`${base}/traffic/trace`)).json()) as { format: string; entries: Told[] }
+  expect(trace.format).toBe('stuntdouble/trace')
+  expect(trace.entries.at(-1)!.argv).toEqual(['SET', 'k', '***'])
 })
 
 test('a stream ends with its tenant', async () => {
@@ -89,4 +124,26 @@ test('entries can be forgotten', async () => {
   server.tenant('main').store.run('SET', 'k', 'v')
   await fetch(`${base}/traffic`, { method: 'DELETE' })
   expect(await asked('/traffic?type=command')).toEqual([])
+})
+
+test('a scenario is played beside the tenant, and judged', async () => {
+  const scenario = {
+    name: 'an outage',
+    destinations: [{ url: 'https://shop.test/orders', script: [{ kind: 'status', status: 503 }] }],
+    steps: [{ publish: { to: 'https://shop.test/orders' } }, { drain: true }],
+    expect: [{ delivered: { to: 'https://shop.test/orders', attempts: [503, 200] } }],
+  }
+  const play = async (body: object) => {
+    const answer = await fetch(`${base}/scenarios/play`, { method: 'POST', body: JSON.stringify(body) })
+    return (await answer.json()) as { holds: boolean; seed: number; verdict: string; timeline: string }
+  }
+  expect(await play({ scenario, seed: 9 })).toMatchObject({ holds: true, seed: 9 })
+  const wrong = { ...scenario, expect: [{ delivered: { to: 'https://shop.test/orders', attempts: [200] } }] }
+  const { holds, verdict, timeline } = await play({ scenario: wrong })
+  expect([holds, verdict, timeline]).toEqual([
+    false,
+    expect.stringContaining('Does not hold'),
+    expect.stringContaining('→ 503'),
+  ])
+  expect(server.tenant('main').traffic.size).toBe(0)
 })

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { HttpError } from '../../http/respond.js'
+import { portableString } from '../../kernel/portable.js'
 import type { Attempt } from '../../queue/attempt.js'
 import type { PlainAnswer } from '../../queue/destinations.js'
 import type { Recorder } from '../../queue/recorder.js'
 import type { Step } from '../../queue/script.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Order, order } from '../order.js'
-import { wireBytes } from '../wire-value.js'
 
 /** A recorder that was asked for over the wire stays with its world: a reset makes a new one. */
 const recorders = new WeakMap<object, Map<string, Recorder>>()
@@ -105,5 +105,5 @@ function recordersOf({ destinations }: Sandbox): Map<string, Recorder> {
 
 function recordedView(attempt: Attempt): unknown {
   const { messageId, kind, url, method, at, retried, headers, body } = attempt
-  return { messageId, kind, url, method, at, retried, headers, body: wireBytes(body) }
+  return { messageId, kind, url, method, at, retried, headers, body: portableString(body) }
 }

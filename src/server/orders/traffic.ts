@@ -1,4 +1,3 @@
-import { eventStream } from '../../http/event-stream.js'
 import { HttpError } from '../../http/respond.js'
 import type { Answer } from '../../http/service.js'
 import { utf8 } from '../../kernel/bytes.js'
@@ -6,8 +5,9 @@ import type { Duration } from '../../kernel/duration.js'
 import { milliseconds, parseDuration } from '../../kernel/duration.js'
 import { type Entry, entryTypes } from '../../kernel/traffic.js'
 import type { Sandbox } from '../../sandbox.js'
+import { entryStream } from '../entry-stream.js'
 import { type Asked, type Order, order } from '../order.js'
-import { plainEntry } from '../plain-entry.js'
+import { writerOf } from '../wire-entry.js'
 import { nothing } from './schemas.js'
 
 const which = {
@@ -27,10 +27,30 @@ export const trafficOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/traffic/stream',
-    summary: 'Entries as server-sent events, as they come; an entry comes again when it is answered or has ended.',
+    summary: 'Entries as server-sent events, as they come; one that goes on after it was sent comes again at its end.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
+  },
+  {
+    method: 'GET',
+    path: '/traffic/trace',
+    summary: 'The traffic as a trace, which `stuntdouble diff` and `loadTrace()` read; secrets are hidden.',
+    query: {
+      redact: 'more names that hold secrets, with commas between them; `body` hides all bodies',
+      bodies: 'bytes of a body that are kept; all without it',
+    },
+    run: ({ traffic }, _, { query }) => {
+      const bodies = wholeNumber(query, 'bodies')
+      const redact = query.getAll('redact').flatMap((list) => list.split(','))
+      return traffic.toTrace({ redact, ...(bodies !== undefined && { bodies }) })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/traffic/mark',
+    summary: 'This place in the log, for `after`.',
+    run: ({ traffic }) => ({ mark: traffic.mark() }),
   },
   {
     method: 'GET',
@@ -60,8 +80,8 @@ export const trafficOrders: readonly Order[] = [
     path: '/traffic',
     summary: 'Forgets all entries; numbering goes on.',
     body: nothing,
-    run: ({ store }) => {
-      store.traffic.clear()
+    run: ({ traffic }) => {
+      traffic.clear()
       return {}
     },
   }),
@@ -100,7 +120,12 @@ function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] 
 
 function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
   const wanted = wantedBy(query)
-  const find = (): unknown[] => source(sandbox, query).filter(wanted).map(plainEntry)
+  const find = (): unknown[] => {
+    const writer = writerOf(sandbox)
+    return source(sandbox, query)
+      .filter(wanted)
+      .map((entry) => writer.entry(entry))
+  }
   const given = query.get('wait')
   if (given === null) return find()
   if (parseDuration(given) === undefined) throw new HttpError(400, 'wait is a duration such as 10s.')
@@ -121,21 +146,9 @@ function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
   })
 }
 
-function streamed(sandbox: Sandbox, { query, call }: Asked): Answer {
-  const wanted = wantedBy(query)
-  let end = (): void => {}
-  const stream = eventStream({ signal: call.signal, onEnd: () => end() })
-  const send = (entry: Entry): void => {
-    if (wanted(entry)) stream.send(utf8(JSON.stringify(plainEntry(entry))))
-  }
-  for (const entry of source(sandbox, query)) send(entry)
-  const unsubscribe = sandbox.traffic.subscribe(send)
-  const forget = sandbox.onDispose(() => stream.close())
-  end = () => {
-    unsubscribe()
-    forget()
-  }
-  return { status: 200, headers: [['content-type', 'text/event-stream']], body: stream.body }
+function streamed(sandbox: Sandbox, { query }: Asked): Answer {
+  const body = entryStream(sandbox, source(sandbox, query), wantedBy(query))
+  return { status: 200, headers: [['content-type', 'text/event-stream']], body }
 }
 
 function plainText(text: string): Answer {

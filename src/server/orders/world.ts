@@ -1,6 +1,15 @@
+import * as v from 'valibot'
+import type { Sandbox } from '../../sandbox.js'
+import type { SandboxDump } from '../../sandbox-dump.js'
 import { type Order, order } from '../order.js'
+import { snapshotOf } from '../world-snapshot.js'
 import { pendingOf, timeOf } from './clock.js'
 import { nothing } from './schemas.js'
+
+const state = v.custom<SandboxDump>(
+  (given) => typeof given === 'object' && given !== null,
+  'is not what GET /state gave',
+)
 
 export const worldOrders: readonly Order[] = [
   {
@@ -25,4 +34,26 @@ export const worldOrders: readonly Order[] = [
       return timeOf(sandbox)
     },
   }),
+  {
+    method: 'GET',
+    path: '/state',
+    summary: 'The whole world as JSON: data store, users, queue, signing keys, what the statistics counted, the time.',
+    run: (sandbox) => sandbox.dump(),
+  },
+  order({
+    method: 'PUT',
+    path: '/state',
+    summary: 'Replaces the whole world by what GET gave once, here or elsewhere.',
+    body: state,
+    run: (sandbox, given) => {
+      sandbox.load(given)
+      return timeOf(sandbox)
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/snapshot',
+    summary: 'State, traffic and what is left to happen at one moment, nothing hidden: what matchers look into.',
+    run: (sandbox: Sandbox) => snapshotOf(sandbox),
+  },
 ]

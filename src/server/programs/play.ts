@@ -4,7 +4,6 @@ import { iso } from '../../kernel/clock.js'
 import { milliseconds } from '../../kernel/duration.js'
 import { plainText } from '../../report/safe-text.js'
 import { liveDestinations } from '../live-destinations.js'
-import { plainEntry } from '../plain-entry.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readScenarioFile } from '../scenario-file.js'
 import { readText } from '../text-file.js'
@@ -123,7 +122,7 @@ function asJson(scenario: Scenario, { runs, failed, shown }: Outcome): object {
     startedAt: iso(endedAt - virtualMs),
     endedAt: iso(endedAt),
     findings,
-    entries: sandbox.traffic.entries.map(plainEntry),
+    entries: sandbox.traffic.toTrace().entries,
   }
 }
 

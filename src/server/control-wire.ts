@@ -1,0 +1,76 @@
+import { ReplyError } from '../store/reply.js'
+
+export interface ConnectOptions {
+  /** The world of its own on the server. Default `main`. */
+  readonly tenant?: string
+  /** What the server asks of those who are not on its machine: `stuntdouble serve --control-token`. */
+  readonly controlToken?: string
+  /** Default: the global `fetch` of the moment of the call. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Requests to the control API of one tenant. */
+export class ControlWire {
+  readonly #base: string
+  readonly #options: ConnectOptions
+
+  constructor(url: string, options: ConnectOptions) {
+    if (!URL.canParse(url))
+      throw new TypeError(`connect() needs the address of a server, such as http://localhost:4010.`)
+    this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
+    this.#options = options
+  }
+
+  get(path: string): Promise<unknown> {
+    return this.send('GET', path)
+  }
+
+  post(path: string, body: Json = {}): Promise<unknown> {
+    return this.send('POST', path, body)
+  }
+
+  async send(method: string, path: string, body?: unknown): Promise<unknown> {
+    const answer = await this.ask(method, path, body)
+    const text = await answer.text()
+    if (answer.ok) return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text
+    throw refusal(text)
+  }
+
+  /** An answer whose body is read as it comes. */
+  async open(path: string, signal?: AbortSignal): Promise<Response> {
+    const answer = await this.ask('GET', path, undefined, signal)
+    if (answer.ok) return answer
+    throw refusal(await answer.text())
+  }
+
+  async ask(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+    const { controlToken, fetch = globalThis.fetch } = this.#options
+    const headers: Record<string, string> = {}
+    if (controlToken !== undefined) headers.authorization = `Bearer ${controlToken}`
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    try {
+      return await fetch(this.#base + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal !== undefined && { signal }),
+      })
+    } catch (cause) {
+      signal?.throwIfAborted()
+      throw new Error(`No server answers at ${this.#base}. Start one with "npx stuntdouble serve".`, { cause })
+    }
+  }
+}
+
+function refusal(text: string): Error {
+  try {
+    const { error, reply, breaches } = JSON.parse(text) as { error: string; reply?: boolean; breaches?: unknown }
+    if (reply === true) return new ReplyError(error)
+    if (breaches === undefined) return new Error(error)
+    return Object.assign(new Error(error), { name: 'BrokenPromise' })
+  } catch {
+    return new Error(text)
+  }
+}

@@ -1,0 +1,47 @@
+import * as v from 'valibot'
+import { json } from '../../http/respond.js'
+import { BrokenPromise, type Check, type CheckOptions } from '../../invariants/check.js'
+import type { Breach } from '../../invariants/invariant.js'
+import type { Sandbox } from '../../sandbox.js'
+import { type Order, order } from '../order.js'
+import { writerOf } from '../wire-entry.js'
+
+const names = v.union([v.string(), v.array(v.string())])
+const which = v.strictObject({ only: v.exactOptional(names), except: v.exactOptional(names) })
+const example = { except: ['signatures-verify'] }
+
+export const checkOrders: readonly Order[] = [
+  order({
+    method: 'POST',
+    path: '/check',
+    summary:
+      'Holds the engine to its promises; a broken one is answered with 409, the promise, its entries and the story.',
+    body: which,
+    example,
+    run: (sandbox, options) => {
+      try {
+        return wireCheck(sandbox, sandbox.check(options as CheckOptions))
+      } catch (error) {
+        if (!(error instanceof BrokenPromise)) throw error
+        return json({ error: error.message, breaches: wireBreaches(sandbox, error.breaches) }, 409)
+      }
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/examine',
+    summary: 'As `check`, but broken promises are part of the answer.',
+    body: which,
+    example,
+    run: (sandbox, options) => wireCheck(sandbox, sandbox.examine(options as CheckOptions)),
+  }),
+]
+
+function wireCheck(sandbox: Sandbox, { checked, breaches, unknown }: Check): object {
+  return { checked, breaches: wireBreaches(sandbox, breaches), unknown }
+}
+
+function wireBreaches(sandbox: Sandbox, breaches: readonly Breach[]): object[] {
+  const writer = writerOf(sandbox)
+  return breaches.map((breach) => ({ ...breach, entries: breach.entries.map((entry) => writer.entry(entry)) }))
+}

@@ -1,0 +1,126 @@
+import * as v from 'valibot'
+import type { FaultRule } from '../../faults/fault.js'
+import { faultRuleSchema } from '../../faults/rule-schema.js'
+import type { FaultHandle, Faults } from '../../faults/rules.js'
+import type { Scenario } from '../../faults/scenario.js'
+import { HttpError } from '../../http/respond.js'
+import type { Sandbox } from '../../sandbox.js'
+import { type Asked, type Order, order } from '../order.js'
+
+// Which rules are right, the engine says best: it names the place and the nearest word. The document describes them.
+const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'is not a rule')
+const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
+const described = {
+  rules: v.union([faultRuleSchema, v.array(faultRuleSchema)]),
+  line: v.exactOptional(v.string()),
+}
+
+/** Rules that came over the wire are taken away by number; a reset forgets numbers and rules. */
+const handles = new WeakMap<Faults, Map<string, FaultHandle>>()
+let given = 0
+
+export const faultOrders: readonly Order[] = [
+  order({
+    method: 'POST',
+    path: '/faults',
+    summary: 'Adds a rule, or several in this order; `handle` takes them away again.',
+    body: v.strictObject({ rules: v.union([v.array(rule), rule]), line: v.optional(v.string()) }),
+    describes: v.strictObject(described),
+    example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
+    run: ({ faults }, { rules, line }) => kept(faults, faults.add(rules, line === undefined ? {} : { line })),
+  }),
+  {
+    method: 'GET',
+    path: '/faults',
+    summary: 'The rules in the order in which they are asked, and how often each matched and struck.',
+    run: ({ faults }) => faults.list(),
+  },
+  {
+    method: 'GET',
+    path: '/faults/unused',
+    summary: 'Rules that never struck, each with a sentence that says why and where it was declared.',
+    run: ({ faults }) => faults.unused(),
+  },
+  {
+    method: 'DELETE',
+    path: '/faults',
+    summary: 'Takes rules away: those of a handle, those of a name, or all.',
+    query: { handle: 'what adding them answered', name: 'the name of rules' },
+    run: ({ faults }, _, asked) => removed(faults, asked),
+  },
+  order({
+    method: 'POST',
+    path: '/play',
+    summary: 'Brings the weather of a scenario: adds its fault rules; `handle` takes them away again.',
+    body: v.strictObject({ scenario }),
+    example: {
+      scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
+    },
+    run: (sandbox, { scenario }) => kept(sandbox.faults, sandbox.play(scenario as unknown as Scenario)),
+  }),
+  order({
+    method: 'POST',
+    path: '/scenarios/play',
+    summary:
+      'Plays a whole scenario in a sandbox of its own beside the tenant, and answers whether it holds, with the story.',
+    body: v.strictObject({ scenario, seed: v.optional(v.union([v.number(), v.string()])) }),
+    example: {
+      scenario: {
+        name: 'a lost acknowledgement',
+        destinations: [{ url: 'https://shop.test/orders' }],
+        faults: [{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }],
+        steps: [{ publish: { to: 'https://shop.test/orders' } }, { drain: true }],
+        expect: [{ delivered: { to: 'https://shop.test/orders' } }],
+      },
+    },
+    run: (sandbox, { scenario, seed }) => played(sandbox, scenario as unknown as Scenario, seed),
+  }),
+]
+
+function kept(faults: Faults, handle: FaultHandle): { handle: string } {
+  const known = handles.get(faults) ?? new Map<string, FaultHandle>()
+  handles.set(faults, known)
+  const id = `rules-${++given}`
+  known.set(id, handle)
+  return { handle: id }
+}
+
+function removed(faults: Faults, { query }: Asked): object {
+  const [id, name] = [query.get('handle'), query.get('name')]
+  if (id === null && name === null) {
+    faults.clear()
+    handles.delete(faults)
+    return {}
+  }
+  if (name !== null) faults.remove(name)
+  if (id === null) return {}
+  const handle = handles.get(faults)?.get(id)
+  if (handle === undefined) throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: POST /faults gave it.`)
+  handle.remove()
+  return {}
+}
+
+/** Loaded when it is asked for: a player knows matchers and more that a server does without. */
+async function played({ options }: Sandbox, scenario: Scenario, seed: number | string | undefined): Promise<object> {
+  const { playScenario } = await import('../../faults/scenario-play.js')
+  const { fetch, deliver, vocabulary } = options
+  const play = await playScenario(scenario, {
+    ...(seed !== undefined && { seed }),
+    sandbox: {
+      ...(fetch !== undefined && { fetch }),
+      ...(deliver !== undefined && { deliver }),
+      ...(vocabulary !== undefined && { vocabulary }),
+    },
+  })
+  const { holds, findings, endedAt, virtualMs } = play
+  return {
+    name: scenario.name,
+    holds,
+    seed: play.seed,
+    findings,
+    startedAt: endedAt - virtualMs,
+    endedAt,
+    verdict: play.verdict(),
+    timeline: play.timeline(),
+  }
+}

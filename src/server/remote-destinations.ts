@@ -1,0 +1,95 @@
+import { bytesOf } from '../kernel/portable.js'
+import type { PlainAnswer } from '../queue/destinations.js'
+import type { Step } from '../queue/script.js'
+import type { ControlWire } from './control-wire.js'
+import type { MessageView, Wire } from './views.js'
+
+/** `sandbox.destinations` of a tenant on a server. */
+export class RemoteDestinations {
+  readonly #wire: ControlWire
+
+  constructor(wire: ControlWire) {
+    this.#wire = wire
+  }
+
+  /** A function cannot travel: the server delivers over HTTP to where the app listens. */
+  on(pattern: string | URL, _handler: unknown): never {
+    throw new TypeError(
+      `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use answer(), script() or record().`,
+    )
+  }
+
+  async script(pattern: string | URL, steps: readonly Step[]): Promise<void> {
+    await this.#wire.post('/destinations/script', { to: String(pattern), steps })
+  }
+
+  async answer(pattern: string | URL, answer: Exclude<PlainAnswer, Response>): Promise<void> {
+    await this.#wire.post('/destinations/answer', { to: String(pattern), answer })
+  }
+
+  async record(pattern: string | URL, answer?: Exclude<PlainAnswer, Response>): Promise<RemoteRecorder> {
+    const to = String(pattern)
+    await this.#wire.post('/destinations/record', { to, ...(answer !== undefined && { answer }) })
+    return new RemoteRecorder(this.#wire, to)
+  }
+
+  async off(pattern?: string | URL): Promise<void> {
+    await this.#wire.send('DELETE', pattern === undefined ? '/destinations' : `/destinations?${toQuery(pattern)}`)
+  }
+
+  get unhandled(): Promise<readonly string[]> {
+    return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
+  }
+
+  get unplayed(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
+    return this.#wire
+      .get('/destinations')
+      .then((facts) => (facts as { unplayed: readonly { pattern: string; steps: readonly Step[] }[] }).unplayed)
+  }
+}
+
+/** A request as a recorder at the server wrote it down. */
+export interface RecordedRequest {
+  readonly messageId: string
+  readonly kind: string
+  readonly url: string
+  readonly method: string
+  readonly at: number
+  readonly retried: number
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: MessageView['body']
+}
+
+export class RemoteRecorder {
+  readonly #wire: ControlWire
+  readonly #to: string
+
+  /** @internal */
+  constructor(wire: ControlWire, to: string) {
+    this.#wire = wire
+    this.#to = to
+  }
+
+  get requests(): Promise<readonly RecordedRequest[]> {
+    return this.#wire.get(`/destinations/recorded?${toQuery(this.#to)}`).then((wire) =>
+      (wire as Wire<RecordedRequest>[]).map((request) => ({
+        ...(request as unknown as RecordedRequest),
+        body: bytesOf(request.body),
+      })),
+    )
+  }
+
+  get count(): Promise<number> {
+    return this.requests.then((requests) => requests.length)
+  }
+
+  async last(): Promise<RecordedRequest> {
+    const last = (await this.requests).at(-1)
+    if (last !== undefined) return last
+    throw new Error(`Nothing has arrived at ${this.#to} yet. Await clock.drain() or clock.advance() first.`)
+  }
+}
+
+function toQuery(pattern: string | URL): string {
+  return new URLSearchParams({ to: String(pattern) }).toString()
+}

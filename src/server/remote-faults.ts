@@ -1,0 +1,69 @@
+import type { FaultRule } from '../faults/fault.js'
+import type { ListedFault, UnusedFault } from '../faults/rules.js'
+import type { Scenario } from '../faults/scenario.js'
+import { callerLine } from '../kernel/caller-line.js'
+import type { ControlWire } from './control-wire.js'
+
+/** Takes rules away again; also at the end of the scope of `await using`. */
+export class RemoteHandle implements AsyncDisposable {
+  readonly #wire: ControlWire
+  readonly #id: string
+
+  /** @internal */
+  constructor(wire: ControlWire, id: string) {
+    this.#wire = wire
+    this.#id = id
+  }
+
+  async remove(): Promise<void> {
+    await this.#wire.send('DELETE', `/faults?handle=${encodeURIComponent(this.#id)}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.remove()
+  }
+}
+
+/** `sandbox.faults` of a tenant on a server. */
+export class RemoteFaults {
+  readonly #wire: ControlWire
+
+  constructor(wire: ControlWire) {
+    this.#wire = wire
+  }
+
+  /** Adds one rule or several, asked in this order, after those that are there. Spans of windows count from now. */
+  async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteHandle> {
+    const line = options.line ?? callerLine(new Error('declared here'))
+    return this.#handle(await this.#wire.post('/faults', { rules, line }))
+  }
+
+  /** As `sandbox.play()`. */
+  async play(scenario: Scenario): Promise<RemoteHandle> {
+    return this.#handle(await this.#wire.post('/play', { scenario }))
+  }
+
+  /** Takes rules away: by the handle that `add` gave, or all that bear a name. */
+  async remove(which: RemoteHandle | string): Promise<void> {
+    if (typeof which !== 'string') await which.remove()
+    else await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`)
+  }
+
+  /** Takes all rules away, and lets services that are down come up. */
+  async clear(): Promise<void> {
+    await this.#wire.send('DELETE', '/faults')
+  }
+
+  async list(): Promise<readonly ListedFault[]> {
+    return (await this.#wire.get('/faults')) as readonly ListedFault[]
+  }
+
+  /** Rules that never struck, each with the line that declared it. */
+  async unused(): Promise<readonly UnusedFault[]> {
+    return (await this.#wire.get('/faults/unused')) as readonly UnusedFault[]
+  }
+
+  #handle(answer: unknown): RemoteHandle {
+    return new RemoteHandle(this.#wire, (answer as { handle: string }).handle)
+  }
+}

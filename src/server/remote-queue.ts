@@ -1,0 +1,157 @@
+import { fromArray, toBase64 } from '../kernel/bytes.js'
+import { bytesOf } from '../kernel/portable.js'
+import type { DirectPublish } from '../queue/queue.js'
+import type { SignatureFlaw, SignedRequest } from '../queue/signature-lab.js'
+import type { SigningKeyPair } from '../queue/signing.js'
+import type { GroupEndpoint } from '../queue/url-groups.js'
+import type { ControlWire } from './control-wire.js'
+import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
+
+/** `sandbox.queue` of a tenant on a server. */
+export class RemoteQueue {
+  readonly keys: RemoteKeys
+  readonly schedules: RemoteSchedules
+  readonly #wire: ControlWire
+  readonly #snapshot: () => Promise<SandboxSnapshot>
+
+  constructor(wire: ControlWire, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
+    this.#wire = wire
+    this.#snapshot = snapshot
+    this.keys = new RemoteKeys(wire, refresh)
+    this.schedules = new RemoteSchedules(wire)
+  }
+
+  async publish({ body, ...direct }: DirectPublish): Promise<MessageView | readonly MessageView[]> {
+    const given = body instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(body)) } } : { body }
+    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given }))
+  }
+
+  /** Every message that has not ended. */
+  get messages(): Promise<readonly MessageView[]> {
+    return this.#wire.get('/queue/messages').then((wire) => (wire as Wire<MessageView>[]).map(messageOfWire))
+  }
+
+  get deadLetters(): Promise<readonly DeadLetterView[]> {
+    return this.#wire.get('/queue/dead-letters').then((wire) => (wire as Wire<DeadLetterView>[]).map(letterOfWire))
+  }
+
+  async message(id: string): Promise<MessageView | undefined> {
+    const all = await this.messages
+    return all.find((message) => message.id === id)
+  }
+
+  async explain(id: string): Promise<string> {
+    return ((await this.#wire.get(`${messagePath(id)}/explain`)) as { explanation: string }).explanation
+  }
+
+  /** Whether it was there to be cancelled. */
+  async cancel(id: string): Promise<boolean> {
+    return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { cancelled: boolean }).cancelled
+  }
+
+  /** Delivers a waiting message now. */
+  async release(id: string): Promise<void> {
+    await this.#wire.post(`${messagePath(id)}/release`)
+  }
+
+  /** Publishes a dead letter again. */
+  async retryDeadLetter(id: string): Promise<MessageView> {
+    const wire = await this.#wire.post(`/queue/dead-letters/${encodeURIComponent(id)}/retry`)
+    return messageOfWire(wire as Wire<MessageView>)
+  }
+
+  async urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): Promise<UrlGroupView> {
+    return (await this.#wire.post(`/queue/url-groups/${encodeURIComponent(name)}`, { endpoints })) as UrlGroupView
+  }
+
+  async upsertQueue(name: string, parallelism: number, paused?: boolean): Promise<void> {
+    await this.#wire.post(queuePath(name), { parallelism, ...(paused !== undefined && { paused }) })
+  }
+
+  async pauseQueue(name: string): Promise<void> {
+    await this.#wire.post(`${queuePath(name)}/pause`)
+  }
+
+  async resumeQueue(name: string): Promise<void> {
+    await this.#wire.post(`${queuePath(name)}/resume`)
+  }
+
+  async sign(request: SignedRequest, overrides: { readonly wrong?: SignatureFlaw } = {}): Promise<string> {
+    return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
+  }
+
+  /**
+   * A copy of the queue and its traffic, which matchers look into.
+   * @example expect(await sandbox.queue.snapshot()).toHaveDelivered({ to: 'https://shop.test/orders' })
+   */
+  async snapshot(): Promise<SandboxSnapshot['queue']> {
+    return (await this.#snapshot()).queue
+  }
+}
+
+class RemoteKeys {
+  readonly #wire: ControlWire
+  readonly #refresh: () => Promise<void>
+
+  constructor(wire: ControlWire, refresh: () => Promise<void>) {
+    this.#wire = wire
+    this.#refresh = refresh
+  }
+
+  async rotate(): Promise<SigningKeyPair> {
+    const pair = (await this.#wire.post('/queue/keys/rotate')) as SigningKeyPair
+    await this.#refresh()
+    return pair
+  }
+}
+
+class RemoteSchedules {
+  readonly #wire: ControlWire
+
+  constructor(wire: ControlWire) {
+    this.#wire = wire
+  }
+
+  async list(): Promise<readonly ScheduleView[]> {
+    return (await this.#wire.get('/queue/schedules')) as readonly ScheduleView[]
+  }
+
+  async fire(id: string): Promise<readonly MessageView[]> {
+    const wire = await this.#wire.post(`/queue/schedules/${encodeURIComponent(id)}/fire`)
+    return (wire as Wire<MessageView>[]).map(messageOfWire)
+  }
+
+  async upcoming(id: string, from: number, to: number): Promise<readonly number[]> {
+    const path = `/queue/schedules/${encodeURIComponent(id)}/upcoming`
+    return (await this.#wire.post(path, { from, to })) as readonly number[]
+  }
+}
+
+function messagePath(id: string): string {
+  return `/queue/messages/${encodeURIComponent(id)}`
+}
+
+function queuePath(name: string): string {
+  return `/queue/queues/${encodeURIComponent(name)}`
+}
+
+function viewed(wire: unknown): MessageView | readonly MessageView[] {
+  return Array.isArray(wire) ? wire.map(messageOfWire) : messageOfWire(wire as Wire<MessageView>)
+}
+
+function messageOfWire(wire: Wire<MessageView>): MessageView {
+  return { ...(wire as unknown as MessageView), body: bytesOf(wire.body) }
+}
+
+function letterOfWire(wire: Wire<DeadLetterView>): DeadLetterView {
+  const { message, reply } = wire as unknown as {
+    message: Wire<MessageView>
+    reply: { body: Wire<MessageView>['body'] }
+  }
+  return {
+    ...(wire as unknown as DeadLetterView),
+    message: messageOfWire(message),
+    reply: { ...(reply as unknown as DeadLetterView['reply']), body: bytesOf(reply.body) },
+  }
+}

@@ -1,0 +1,72 @@
+import type { ListedFault, UnusedFault } from '../faults/rules.js'
+import { Traffic } from '../kernel/traffic.js'
+import type { Queue } from '../queue/queue.js'
+import type { Step } from '../queue/script.js'
+import { loadTrace } from '../report/load-trace.js'
+import { TrafficView } from '../report/traffic-view.js'
+import type { Sandbox } from '../sandbox.js'
+import type { DirectStore } from '../store/direct.js'
+import type { Spend } from '../store/meter.js'
+import type { WorldSnapshot } from './world-snapshot.js'
+
+type Told<T> = T & { readonly traffic: TrafficView }
+
+/** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
+export class SandboxSnapshot {
+  readonly traffic: TrafficView
+  readonly store: Told<Pick<DirectStore, 'engine' | 'run' | 'peek' | 'get' | 'dump' | 'spend'>>
+  readonly queue: Told<Pick<Queue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+  readonly clock: {
+    now(): number
+    pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
+    running(): readonly string[]
+  }
+  readonly faults: { list(): readonly ListedFault[]; unused(): readonly UnusedFault[] }
+  readonly destinations: {
+    readonly unhandled: readonly string[]
+    readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
+  }
+
+  /** @internal */
+  constructor(world: WorldSnapshot, replica: Sandbox) {
+    const { trace, tokens, state, pending, running, unused, faults, unhandled, unplayed, spend } = world
+    const { entries, context } = loadTrace(trace)
+    const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
+    const { current, next, former } = replica.queue.keys
+    this.traffic = new TrafficView(Traffic.recorded(entries), {
+      ...context,
+      secrets: () => [...secrets, current, next, ...former],
+    })
+    this.clock = { now: () => state.now, pending: () => pending, running: () => running }
+    this.store = storeOf(replica.store, this.traffic, spend)
+    this.queue = queueOf(replica.queue, this.traffic)
+    this.faults = { list: () => faults, unused: () => unused }
+    this.destinations = { unhandled, unplayed }
+  }
+
+  /** The engine is loaded only here: who never looks into a copy does without it. */
+  static async of(world: WorldSnapshot): Promise<SandboxSnapshot> {
+    const { createSandbox } = await import('../sandbox.js')
+    const { state, vocabulary, policy } = world
+    const replica = createSandbox({ vocabulary, policy, startAt: state.now })
+    replica.load(state)
+    return new SandboxSnapshot(world, replica)
+  }
+}
+
+function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): SandboxSnapshot['store'] {
+  return {
+    traffic,
+    engine: store.engine,
+    run: (...words) => store.run(...words),
+    peek: (...words) => store.peek(...words),
+    get: (key) => store.get(key),
+    dump: () => store.dump(),
+    spend: () => spend,
+  }
+}
+
+function queueOf(queue: Queue, traffic: TrafficView): SandboxSnapshot['queue'] {
+  const { messages, deadLetters, schedules, keys } = queue
+  return { traffic, messages, deadLetters, schedules, keys, explain: (id) => queue.explain(id) }
+}

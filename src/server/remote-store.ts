@@ -1,0 +1,61 @@
+import type { DirectStore, PlainReply, Word } from '../store/direct.js'
+import type { Spend } from '../store/meter.js'
+import type { StoreDifference, StoreDump } from '../store/snapshot.js'
+import type { ControlWire } from './control-wire.js'
+import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { Twin } from './twin.js'
+import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
+
+/** `sandbox.store` of a tenant on a server. */
+export class RemoteStore
+  implements Twin<DirectStore, 'run' | 'get' | 'dump' | 'load' | 'diff' | 'spend' | 'resetPassword'>
+{
+  readonly #wire: ControlWire
+  readonly #refresh: () => Promise<void>
+  readonly #snapshot: () => Promise<SandboxSnapshot>
+
+  constructor(wire: ControlWire, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
+    this.#wire = wire
+    this.#refresh = refresh
+    this.#snapshot = snapshot
+  }
+
+  async run(...words: readonly Word[]): Promise<PlainReply> {
+    const { reply } = (await this.#wire.post('/store/run', { command: words.map(wireWord) })) as { reply: WireReply }
+    return replyOfWire(reply)
+  }
+
+  async get(key: string | Uint8Array): Promise<string | null> {
+    return ((await this.#wire.post('/store/get', { key: wireWord(key) })) as { value: string | null }).value
+  }
+
+  async dump(): Promise<StoreDump> {
+    return (await this.#wire.get('/store/dump')) as StoreDump
+  }
+
+  async load(dump: StoreDump): Promise<void> {
+    await this.#wire.send('PUT', '/store/dump', dump)
+  }
+
+  async diff(before: StoreDump): Promise<StoreDifference> {
+    return (await this.#wire.post('/store/diff', { before })) as StoreDifference
+  }
+
+  async spend(): Promise<Spend> {
+    return (await this.#wire.get('/store/spend')) as Spend
+  }
+
+  async resetPassword(): ReturnType<Twin<DirectStore, 'resetPassword'>['resetPassword']> {
+    const tokens = (await this.#wire.post('/store/reset-password')) as ReturnType<DirectStore['resetPassword']>
+    await this.#refresh()
+    return tokens
+  }
+
+  /**
+   * A copy of the store and its traffic, which matchers look into.
+   * @example expect(await sandbox.store.snapshot()).toHaveKey('cart:1', { ttl: '1h' })
+   */
+  async snapshot(): Promise<SandboxSnapshot['store']> {
+    return (await this.#snapshot()).store
+  }
+}

@@ -1,0 +1,43 @@
+import type { ListedFault, UnusedFault } from '../faults/rules.js'
+import type { Vocabulary } from '../http/vocabulary.js'
+import type { Policy } from '../policy.js'
+import type { Step } from '../queue/script.js'
+import { type Trace, traceOf } from '../report/trace.js'
+import type { Sandbox, SandboxTokens } from '../sandbox.js'
+import type { SandboxDump } from '../sandbox-dump.js'
+import type { Spend } from '../store/meter.js'
+import { OpenRedaction } from './wire-entry.js'
+
+/** A tenant at one moment, as it travels. */
+export interface WorldSnapshot {
+  readonly trace: Trace
+  readonly state: SandboxDump
+  readonly tokens: SandboxTokens
+  readonly vocabulary: Vocabulary
+  readonly policy: Policy
+  readonly spend: Spend
+  readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
+  readonly running: readonly string[]
+  readonly faults: readonly ListedFault[]
+  readonly unused: readonly UnusedFault[]
+  readonly unhandled: readonly string[]
+  readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
+}
+
+export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
+  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations } = sandbox
+  return {
+    trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
+    state: sandbox.dump(),
+    tokens,
+    vocabulary,
+    policy,
+    spend: store.spend(),
+    pending: clock.pending().map(({ at, label, background }) => ({ at, label, background })),
+    running: clock.running(),
+    faults: faults.list(),
+    unused: faults.unused(),
+    unhandled: destinations.unhandled,
+    unplayed: destinations.unplayed,
+  }
+}
