@@ -1,0 +1,49 @@
+import { createSandbox, type Fault, type FaultRule, faultPoints } from 'stuntdouble'
+import { expect, test } from 'vitest'
+import { catalog, faultKinds } from '../../src/faults/catalog.js'
+
+const shop = 'https://shop.test/orders'
+
+// A fault is bad weather, not a broken promise of the queue: whatever strikes, the queue keeps what it promises. The
+// invariants know which faults suspend which of them by design.
+
+test.each(
+  faultKinds.filter((kind) =>
+    catalog[kind].points.some((point) => point.startsWith('queue.') && point !== 'queue.request'),
+  ),
+)('under %s the queue keeps its promises', async (kind) => {
+  for (const on of faultPoints.filter((point) => catalog[kind].points.includes(point))) {
+    if (on !== 'queue.delivery' && on !== 'queue.callback') continue
+    const sandbox = createSandbox({ warn: () => {} })
+    const rule: FaultRule = {
+      on,
+      fault: (kind === 'outage' ? { kind } : catalog[kind].example) as Fault,
+      every: 2,
+      times: 4,
+      ...(kind === 'outage' && { until: '10m' }),
+    }
+    sandbox.faults.add(rule)
+    sandbox.destinations.on('https://shop.test/*', async (_request, task) => {
+      await task.sleep('2s')
+      return Response.json({ done: true })
+    })
+    for (let count = 0; count < 3; count++) {
+      const shared = {
+        to: shop,
+        retries: 2,
+        timeout: '30s',
+        callback: 'https://shop.test/back',
+        failureCallback: 'https://shop.test/failed',
+      }
+      sandbox.queue.publish({ ...shared, delay: `${count}s` })
+      sandbox.queue.publish({ ...shared, queue: 'line' })
+      sandbox.queue.publish({ ...shared, flowControlKey: 'k', flowControlValue: 'parallelism=1, rate=1, period=1s' })
+    }
+    await sandbox.clock.drain()
+    expect(sandbox.faults.unused()).toEqual([])
+    expect([on, sandbox.examine().breaches.map(({ invariant, sentence }) => `${invariant}: ${sentence}`)]).toEqual([
+      on,
+      [],
+    ])
+  }
+})
