@@ -148,6 +148,7 @@ export class Sandbox {
   readonly #initialTokens: SandboxTokens
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
+  readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: World
   /** How many dumps were loaded, one upon the other. */
   #loads = 0
@@ -317,7 +318,7 @@ export class Sandbox {
   /** A world as new: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
   reset(): void {
     this.#loads = 0
-    this.#replace(this.#build())
+    this.#replace(this.#build(), 'reset')
   }
 
   /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
@@ -342,7 +343,7 @@ export class Sandbox {
       const world = this.#build({ startAt, seed: `${this.options.seed ?? 1}/load ${this.#loads}` })
       loadInto(world, dump)
       world.queue.load(dump.queue)
-      this.#replace(world)
+      this.#replace(world, 'load')
     } catch (error) {
       this.#loads = before
       throw error
@@ -354,10 +355,17 @@ export class Sandbox {
     return this
   }
 
-  #replace(world: World): void {
+  #replace(world: World, by: 'reset' | 'load'): void {
     this.#world.store.engine.pubsub.close()
     this.#world.clock.stop()
     this.#world = world
+    for (const renewed of [...this.#renewals]) renewed(by)
+  }
+
+  /** Calls back when another world has taken the place of this one, unless the returned function was called before. */
+  onRenewal(renewed: (by: 'reset' | 'load') => void): () => void {
+    this.#renewals.add(renewed)
+    return () => this.#renewals.delete(renewed)
   }
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
