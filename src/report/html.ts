@@ -4,13 +4,13 @@ import { sha256Bytes } from '../kernel/digest.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, EntryType } from '../kernel/traffic.js'
 import { describeEntry, droppedText, type Wording } from './describe.js'
-import { dateOf, timeOf } from './instants.js'
+import { dateOf } from './instants.js'
 import { loadTrace } from './load-trace.js'
 import { shortNames } from './names.js'
 import { pageScript } from './page-script.js'
 import { pageStyle } from './page-style.js'
 import type { Redaction } from './redaction.js'
-import { multiLine, plainText } from './safe-text.js'
+import { excerpt, multiLine, plainText } from './safe-text.js'
 import { depthsOf, timeline } from './timeline.js'
 import { EntryWriter, type Trace } from './trace.js'
 import { TrafficView } from './traffic-view.js'
@@ -24,8 +24,13 @@ export interface HtmlOptions {
   readonly redact?: readonly string[]
 }
 
+/** Entries of the timeline that readers without scripts see. */
+const entriesWithoutScripts = 2000
+/** Chars of a header's value: signatures are long and say little. */
+const headerLength = 160
+
 /** Rows in one block of data: as much as a browser reads in a few milliseconds. */
-const blockSize = 200
+const blockSize = 100
 
 /**
  * The traffic as one HTML page that needs nothing else: a time axis of attempts, waits and callbacks, a list to filter,
@@ -72,7 +77,7 @@ export function toHtml(source: TrafficView | Trace | string, options: HtmlOption
 ${pageHead(title, view, data)}
 ${axisSection}
 ${mainSection(entries)}
-<noscript><pre>${escaped(timeline(entries, { bodies: 80 }, redaction))}</pre></noscript>
+<noscript><pre>${escaped(timeline(entries, { bodies: 80, limit: entriesWithoutScripts }, redaction))}</pre></noscript>
 <script type="application/json" id="info">${embedded(info)}</script>
 ${blocks.join('\n')}
 <script>${pageScript}</script>
@@ -126,14 +131,10 @@ interface Row {
   readonly seq: number
   readonly type: string
   readonly at: number
-  readonly date: string
-  readonly time: string
   readonly depth: number
   readonly head: string
   readonly details: readonly string[]
   readonly look: string
-  /** Full ids of the messages that it is about. */
-  readonly ids: readonly string[]
   readonly lanes: readonly number[]
   readonly end?: number
   /** Until when something waits after its end. */
@@ -199,13 +200,10 @@ class PageData {
       seq,
       type: plainText(type),
       at,
-      date: dateOf(at),
-      time: timeOf(at),
       depth: Math.min(8, this.#depths.get(seq) ?? 0),
       head,
       details,
       look: lookOf(entry),
-      ids: messageId === undefined ? [] : [messageId.toLowerCase()],
       lanes: [lane],
       ...(end !== undefined && { end }),
       ...(until !== undefined && { until }),
@@ -267,9 +265,16 @@ function lookOf(entry: Entry): string {
 /** Fields with every text made safe to look at; JSON in bodies is laid out. */
 function shownFields(value: unknown, name: string): unknown {
   if (typeof value === 'string') return name === 'body' || name === 'cut' ? laidOut(value) : multiLine(value)
+  if (name === 'headers' && Array.isArray(value) && value.every(Array.isArray)) return shownHeaders(value as Headers)
   if (Array.isArray(value)) return value.map((item) => shownFields(item, ''))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([field, item]) => [plainText(field), shownFields(item, field)]))
+}
+
+type Headers = readonly (readonly [name: string, value: string])[]
+
+function shownHeaders(headers: Headers): unknown {
+  return headers.map(([name, value]) => [plainText(name), excerpt(value, headerLength)])
 }
 
 function laidOut(body: string): string {

@@ -20,6 +20,9 @@ const load = () => {
   while (blocks.length > 0 && performance.now() < end) {
     const block = blocks.shift();
     for (const row of JSON.parse(block.textContent)) {
+      const moment = new Date(row.at).toISOString();
+      row.date = moment.slice(0, -14); row.time = moment.slice(-13, -1);
+      row.id = (row.entry.messageId ?? '').toLowerCase();
       row.place = rows.length;
       bySeq.set(row.seq, row.place);
       for (const lane of row.lanes) lanes[lane].items.push(row.place);
@@ -43,7 +46,7 @@ const filter = () => {
   const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== '');
   const before = chosen >= 0 ? rows[chosen] : undefined;
   shown = [];
-  for (const row of rows) if (types.has(row.type) && words.every((word) => textOf(row).includes(word) || row.ids.includes(word))) shown.push(row.place);
+  for (const row of rows) if (types.has(row.type) && words.every((word) => textOf(row).includes(word) || (row.id !== '' && row.id === word))) shown.push(row.place);
   count.textContent = shown.length === rows.length ? rows.length + ' entries' : shown.length + ' of ' + rows.length + ' entries';
   space.style.height = shown.length * rowHeight + 'px';
   if (before !== undefined && !shown.includes(before.place)) { chosen = -1; list.removeAttribute('aria-activedescendant'); }
@@ -99,7 +102,7 @@ $('clear').addEventListener('click', () => { search.value = ''; for (const box o
 // Details of one entry.
 const make = (name, text) => { const element = document.createElement(name); if (text !== undefined) element.textContent = text; return element; };
 const isBody = (name) => name === 'body';
-const isHeaders = (name, value) => name === 'headers' && Array.isArray(value);
+const isHeaders = (name, value) => name === 'headers' && Array.isArray(value) && value.every(Array.isArray);
 const plain = (value) => typeof value === 'string' ? value : JSON.stringify(value);
 const headersTable = (value) => {
   const table = make('table'), body = make('tbody');
@@ -132,7 +135,7 @@ const showDetail = (row) => {
   const go = (place) => { if (!shown.includes(place)) $('clear').click(); choose(place); list.focus(); };
   if (row.cause !== undefined && bySeq.has(row.cause)) link('Cause: #' + row.cause, () => go(bySeq.get(row.cause)));
   for (const seq of row.effects) if (bySeq.has(seq)) link('Led to: #' + seq, () => go(bySeq.get(seq)));
-  if (row.ids.length > 0) link('Only this message', () => { search.value = row.ids[0]; filter(); choose(row.place); search.focus(); });
+  if (row.id !== '') link('Only this message', () => { search.value = row.entry.messageId; filter(); choose(row.place); search.focus(); });
   link('Show on the time axis', () => { lookAt(row); });
   body.append(links);
   section(body, '', row.entry, 'h3');
