@@ -421,7 +421,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
   restart: defineFault({
     kind: 'restart',
     summary:
-      'The service restarts and is down for `downMs`: connections break and are refused; deliveries in flight are cut off and made again, which counts as no retry.',
+      'The service restarts and is down for `downMs`: connections and event streams break and are refused; deliveries in flight are cut off and made again, which counts as no retry.',
     effect: 'answers',
     points: calls,
     phases: ['after', 'before'],

@@ -142,6 +142,7 @@ export class Faults implements FaultSource {
   }
 
   takeDown(service: FaultService, until: number): void {
+    if (until <= this.#options.now()) return
     this.down = { ...this.down, [service]: until }
     this.quiet = false
   }

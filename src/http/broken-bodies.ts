@@ -72,7 +72,7 @@ function streamed(answer: Answer, length: number | undefined, task: Task, emit: 
   const abort = new AbortController()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      void task.beside!('request: the body of its answer', (beside) => emit(controller, beside, abort.signal))
+      void task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal))
     },
     cancel() {
       abort.abort()

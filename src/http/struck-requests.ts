@@ -78,7 +78,8 @@ async function play(scene: Scene, from: number): Promise<Answer> {
       record.effect = `takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`
       if (wait === 0) return onwards()
       if (phase === 'before') {
-        await task.sleep(wait, signal)
+        // A request that is on its way arrives, whether or not its client still waits.
+        await task.sleep(wait)
         return onwards()
       }
       const answer = await onwards()
@@ -179,12 +180,12 @@ function refusedToken({ service, call }: Scene): Answer {
 /** The work is done again; the client sees the first answer. */
 async function duplicated(
   { copies = 1, afterMs = 0 }: FaultOf<'duplicate'>,
-  { call, task }: Scene,
+  { task }: Scene,
   onwards: () => Promise<Answer>,
 ): Promise<Answer> {
   const answer = await onwards()
   for (let count = 0; count < copies; count++) {
-    if (afterMs > 0) await task.sleep(afterMs, call.signal)
+    if (afterMs > 0) await task.sleep(afterMs)
     await onwards()
   }
   return answer

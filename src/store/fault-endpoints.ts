@@ -24,6 +24,7 @@ export const storeFaults: ServiceFaults<StoreFront> = {
   },
   facts: (call, { store }) => requestFacts(call, store),
   opensStream: (call) => streamPath.test(call.path),
+  restart: (_until, { store }) => store.pubsub.close(),
 }
 
 const streamPath = /^\/(monitor|subscribe|psubscribe)(?:\/|$)/

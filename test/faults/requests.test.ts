@@ -157,6 +157,20 @@ describe('before the work', () => {
     expect(sandbox.clock.now() - start).toBe(2000)
   })
 
+  test('a request on its way arrives, although its client has given up', async () => {
+    const { sandbox } = world(onStore(latency('5s')))
+    const client = new AbortController()
+    sandbox.clock.schedule(start + 2000, 'client gives up', () => client.abort())
+    const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+    const asked = sandbox.fetch(`${sandbox.addresses.store}/incr/a`, { headers, signal: client.signal })
+    const refusal = expect(asked).rejects.toMatchObject({ name: 'AbortError' })
+    await sandbox.clock.advance('3s')
+    await refusal
+    expect(sandbox.store.get('a')).toBeNull()
+    await sandbox.clock.advance('2s')
+    expect(sandbox.store.get('a')).toBe('1')
+  })
+
   test('a revoked token, in the words of each service', async () => {
     const { command, publish, usage } = world({
       on: ['store.request', 'queue.request', 'stats.request'],

@@ -12,6 +12,7 @@ import {
   ok,
   quota,
   reset,
+  restart,
   staleRead,
   stallStream,
   status,
@@ -304,6 +305,15 @@ describe('event streams', () => {
     const stream = await opened(at)
     await say(at, 'a', 'b', 'c')
     expect([texts(stream.seen), stream.end()]).toEqual([[confirmed, ...expected], end])
+  })
+
+  test('a restart of the store ends all of them', async () => {
+    const at = world({ on: 'store.request', match: { command: 'INCR' }, fault: restart('5s') })
+    const stream = await opened(at)
+    await expect(at.send('/', ['INCR', 'a'])).rejects.toThrow('fetch failed')
+    await at.sandbox.clock.advance('1s')
+    expect([texts(stream.seen), stream.end()]).toEqual([[confirmed], 'closed'])
+    expect(at.sandbox.store.run('PUBLISH', 'news', 'a')).toBe(0)
   })
 
   test('only of one channel', async () => {
