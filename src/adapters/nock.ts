@@ -1,0 +1,93 @@
+import nock from 'nock'
+import type { Answer, Call } from '../http/service.js'
+import { callOfRequest } from '../http/web.js'
+import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
+import type { Sandbox } from '../sandbox.js'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/**
+ * Scopes of nock for the sandbox's addresses, for clients over `fetch`, `http` and `https`. They stay until the returned
+ * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone.
+ * Event streams cannot come through nock: they fail with a sentence that says what to use.
+ * @example
+ * using sandbox = createSandbox({ vocabulary: 'upstash' })
+ * nockScopes(sandbox)
+ */
+export function nockScopes(
+  sandbox: Pick<Sandbox, 'addresses' | 'exchange' | 'onDispose' | 'owns'>,
+): (() => void) & Disposable {
+  const { store, queue, mgmt, regions } = sandbox.addresses
+  const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
+  const removals = [...origins].map((origin) => answerAt(origin, sandbox))
+  const restore = (): void => {
+    for (const remove of removals.splice(0)) remove()
+  }
+  sandbox.onDispose(restore)
+  return Object.assign(restore, { [Symbol.dispose]: restore })
+}
+
+function answerAt(origin: string, sandbox: Pick<Sandbox, 'exchange' | 'owns'>): () => void {
+  const scope = nock(origin).persist()
+  const bodies = new WeakMap<object, string>()
+  // nock 14 gives a reply function the body only after it has read it as JSON; here it comes as it was sent.
+  scope.on('request', (request: object, _interceptor: unknown, body: string) => bodies.set(request, body))
+  const interceptors = methods.map((method) => scope.intercept((path) => sandbox.owns(origin + path), method))
+  for (const interceptor of interceptors) {
+    interceptor.reply(async function (this: unknown, ...given: readonly unknown[]) {
+      const [request] = given
+      const call =
+        request instanceof Request ? callOfRequest(request) : callOfNock14((this as Replying).req, origin, bodies)
+      return replyOf(await sandbox.exchange(call))
+    } as never)
+  }
+  return () => {
+    scope.persist(false)
+    for (const interceptor of interceptors) nock.removeInterceptor(interceptor)
+  }
+}
+
+/** `[status, body, headers]`; names and values of headers take turns, so that a name may come twice. */
+async function replyOf({ status, body, headers }: Answer): Promise<[number, Buffer, string[]]> {
+  if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    await body.cancel()
+    throw new Error(
+      'nock cannot carry an event stream. Use replaceFetch() of stuntdouble/fetch, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.',
+    )
+  }
+  const bytes = typeof body === 'string' ? toArray(body) : (body ?? new Uint8Array())
+  return [status, Buffer.from(bytes), headers.flat()]
+}
+
+/** What `this` is in a reply function of nock 14. */
+interface Replying {
+  readonly req: {
+    readonly method: string
+    readonly path: string
+    getHeaders(): Readonly<Record<string, string | number | readonly string[]>>
+    once(event: 'close', listener: () => void): unknown
+    readonly destroyed: boolean
+    readonly res?: unknown
+  }
+}
+
+function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<object, string>): Call {
+  const headers = Object.entries(request.getHeaders()).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, String(one)]),
+  )
+  const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1]
+  const bytes = bytesOf(bodies.get(request) ?? '', length)
+  const aborting = new AbortController()
+  request.once('close', () => {
+    if (request.destroyed) aborting.abort()
+  })
+  return { method: request.method, url: origin + request.path, headers, body: () => bytes, signal: aborting.signal }
+}
+
+/** nock 14 shows what is not UTF-8 as hexadecimal digits, which the length tells from a text of such digits. */
+function bytesOf(shown: string, length: string | undefined): Bytes {
+  const isHex = /^(?:[\da-f]{2})+$/.test(shown)
+  if (!isHex || length === String(shown.length)) return utf8(shown)
+  const bytes = fromArray(Buffer.from(shown, 'hex'))
+  return length === String(bytes.length) || !isUtf8(bytes) ? bytes : utf8(shown)
+}

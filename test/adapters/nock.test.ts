@@ -1,0 +1,138 @@
+import http, { createServer, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import nock from 'nock'
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { nockScopes } from 'stuntdouble/nock'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { adapterContract } from '../support/adapter-contract.js'
+
+/** Of nock 14, which other tests put in its place, not every function is there. */
+const isNock14 = !('getGetRequestBody' in nock)
+
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+  nock.cleanAll()
+  nock.enableNetConnect()
+})
+afterAll(() => {
+  nock.restore()
+})
+
+adapterContract('stuntdouble/nock', {
+  passesForeign: true,
+  ...(isNock14 && {
+    exceptions: ['a body on GET is taken', 'errors are no TypeErrors', 'the service does not see aborts'] as const,
+  }),
+  refusesStreams: 'nock cannot carry an event stream. Use replaceFetch() of stuntdouble/fetch',
+  open: async (world) => {
+    const close = nockScopes(world)
+    return { fetch: async (input, init) => globalThis.fetch(input, init), close }
+  },
+})
+
+function sandboxThroughNock(options: Parameters<typeof createSandbox>[0] = {}): Sandbox {
+  const sandbox = createSandbox(options)
+  ends.push(() => sandbox.dispose())
+  nockScopes(sandbox)
+  return sandbox
+}
+
+interface Sent {
+  readonly status: number | undefined
+  readonly text: string
+}
+
+function send(
+  // The module, because nock 14 replaces its functions.
+  client: Pick<typeof http, 'request'>,
+  url: string,
+  { body, ...options }: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
+): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const sent = client.request(url, options, (answer: IncomingMessage) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('end', () => resolve({ status: answer.statusCode, text: Buffer.concat(chunks).toString() }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+describe('clients', () => {
+  test('https', async () => {
+    const { addresses, tokens, store } = sandboxThroughNock()
+    const headers = { authorization: `Bearer ${tokens.store}` }
+    const body = JSON.stringify(['SET', 'greeting', 'grüße'])
+    expect(await send(https, addresses.store, { method: 'POST', headers, body })).toEqual({
+      status: 200,
+      text: '{"result":"OK"}',
+    })
+    expect(store.get('greeting')).toBe('grüße')
+    // Bytes that are no text, and a text that looks like the bytes of nock 14.
+    for (const value of [Buffer.from([0, 255, 128]), '00ff80']) {
+      await send(https, `${addresses.store}/set/bytes`, { method: 'POST', headers, body: value })
+      expect(Buffer.from(store.engine.db.string('bytes' as never)!, 'latin1').equals(Buffer.from(value))).toBe(true)
+    }
+  })
+
+  test('http, at an address of its own', async () => {
+    const { addresses, tokens } = sandboxThroughNock({ base: 'http://double.test:8080/a' })
+    const headers = { authorization: `Bearer ${tokens.store}` }
+    expect(addresses.store).toBe('http://double.test:8080/a/store')
+    expect(await send(http, `${addresses.store}/echo/hi`, { headers })).toEqual({
+      status: 200,
+      text: '{"result":"hi"}',
+    })
+  })
+
+  test('a broken connection is the error of a client over http', async () => {
+    const { addresses, faults, tokens } = sandboxThroughNock()
+    faults.add({ on: 'store.request', fault: { kind: 'reset' } })
+    const headers = { authorization: `Bearer ${tokens.store}` }
+    await expect(send(https, `${addresses.store}/ping`, { headers })).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    })
+  })
+})
+
+describe('others', () => {
+  test("the user's own scopes answer beside ours, and stay when ours are gone", async () => {
+    const sandbox = sandboxThroughNock()
+    const own = nock('https://shop.test').persist().get('/me').reply(200, { id: 42 })
+    expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
+    sandbox.dispose()
+    expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
+    expect(own.isDone()).toBe(true)
+    expect(nock.activeMocks()).toEqual(['GET https://shop.test:443/me'])
+  })
+
+  test('nothing of ours is pending for those who ask nock', () => {
+    sandboxThroughNock().dispose()
+    expect([nock.pendingMocks(), nock.isDone()]).toEqual([[], true])
+  })
+
+  test('disableNetConnect() goes on refusing what is not ours', async () => {
+    const server = createServer((_request, response) => response.end('real'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    ends.push(() => new Promise((resolve) => server.close(resolve)))
+    const real = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const sandbox = sandboxThroughNock()
+    expect(await (await fetch(real)).text()).toBe('real')
+    nock.disableNetConnect()
+    await expect(fetch(real)).rejects.toThrow()
+    expect((await fetch(`${sandbox.addresses.store}/ping?_token=${sandbox.tokens.store}`)).status).toBe(200)
+    sandbox.dispose()
+    await expect(fetch(real)).rejects.toThrow()
+  })
+
+  test('two sandboxes with names of their own', async () => {
+    const [a, b] = [sandboxThroughNock({ name: 'a' }), sandboxThroughNock({ name: 'b' })]
+    await fetch(`${b.addresses.store}/set/k/of-b?_token=${b.tokens.store}`)
+    expect([a.store.get('k'), b.store.get('k')]).toEqual([null, 'of-b'])
+    a.dispose()
+    expect((await fetch(`${b.addresses.store}/get/k?_token=${b.tokens.store}`)).status).toBe(200)
+  })
+})
