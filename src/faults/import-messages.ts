@@ -1,7 +1,14 @@
 import { defaultPolicy } from '../policy.js'
 import { retryWait } from '../queue/retry.js'
 import { parseRetryExpression } from '../queue/retry-expression.js'
-import { type AttemptFact, type Fact, ImportError, type LogLine, type MessageFacts } from './import-records.js'
+import {
+  type AttemptFact,
+  type Fact,
+  ImportError,
+  type LogLine,
+  type MessageFacts,
+  mostAttempts,
+} from './import-records.js'
 
 /** One attempt with its times, known or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
@@ -29,13 +36,15 @@ export function joined(facts: readonly Fact[], notes: string[]): readonly Import
 function joinedMessage(id: string, records: readonly Fact[], notes: string[]): ImportedMessage {
   const facts = mergedFacts(records)
   if (facts.url === undefined)
-    throw new ImportError(`The records of ${id} have no url: a scenario needs a destination.`)
+    throw new ImportError(
+      `The records of ${id} have no url that begins with https:// or http://: a scenario needs a destination.`,
+    )
   const log = inOrder(records.flatMap((record) => record.log ?? []))
   const dead = records.find((record) => record.dead !== undefined)?.dead
   const stateIn = (state: string): boolean => log.some((line) => line.state === state)
   const raw = rawAttempts(records, log)
   const failed = dead !== undefined || stateIn('FAILED')
-  const allRetries = (facts.maxRetries ?? defaultPolicy.retries) + 1
+  const allRetries = Math.min((facts.maxRetries ?? defaultPolicy.retries) + 1, mostAttempts)
   if (failed) completed(raw, dead, allRetries, id, notes)
   const state = failed
     ? 'FAILED'
@@ -52,13 +61,14 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
     known.find(({ startedAt }) => startedAt !== undefined)?.startedAt ??
     earliestOf(dead, known, facts)
   const attempts = timed(known, facts, createdAt)
+  const cancel = log.find((line) => line.state === 'CANCEL_REQUESTED')
   return {
     id,
     facts,
     createdAt,
     attempts,
     state,
-    cancelledAt: log.find((line) => line.state === 'CANCEL_REQUESTED')?.time,
+    cancelledAt: cancel && Math.max(createdAt, cancel.time),
     lastSeenAt: Math.max(
       createdAt,
       log.at(-1)?.time ?? 0,

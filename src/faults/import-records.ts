@@ -27,7 +27,7 @@ export interface MessageFacts {
   readonly createdAt?: number | undefined
   readonly notBefore?: number | undefined
   readonly retryDelay?: string | undefined
-  /** Milliseconds. */
+  /** Seconds. */
   readonly timeout?: number | undefined
   readonly callback?: string | undefined
   readonly callbackHeaders?: HeaderPairs | undefined
@@ -61,6 +61,9 @@ export interface Fact {
   /** The last attempt of a dead letter. */
   readonly dead?: AttemptFact
 }
+
+/** Attempts of one message that an import can tell apart. */
+export const mostAttempts = 1000
 
 /** A file that holds nothing of the service. */
 export class ImportError extends Error {}
@@ -100,18 +103,18 @@ function deadFact(given: Json): Fact {
     messageId: textOf(given.messageId)!,
     message: messageFacts(given, clearBody(given)),
     dead: {
-      status: numberOf(given.responseStatus) ?? 0,
+      status: statusOf(given.responseStatus) ?? 0,
       error: textOf(given.error),
       headers: pairsOf(given.responseHeader ?? given.responseHeaders),
       body: bytesOf(given.responseBody, given.responseBodyBase64),
-      endedAt: createdByQueue === null ? undefined : Number(createdByQueue[1]),
+      endedAt: timeOf(createdByQueue?.[1]),
     },
   }
 }
 
 function logFact(given: Json): Fact {
   const state = textOf(given.state)!.replace(/^CANCELED$/, 'CANCELLED')
-  const time = numberOf(given.time) ?? 0
+  const time = timeOf(given.time) ?? 0
   const ended = state === 'ERROR' || state === 'DELIVERED'
   return {
     messageId: textOf(given.messageId)!,
@@ -119,10 +122,10 @@ function logFact(given: Json): Fact {
     log: {
       time,
       state,
-      nextDeliveryTime: numberOf(given.nextDeliveryTime),
+      nextDeliveryTime: timeOf(given.nextDeliveryTime),
       ...(ended && {
         attempt: {
-          status: numberOf(given.responseStatus) ?? (state === 'DELIVERED' ? 200 : 0),
+          status: statusOf(given.responseStatus) ?? (state === 'DELIVERED' ? 200 : 0),
           error: textOf(given.error),
           headers: pairsOf(given.responseHeaders ?? given.responseHeader),
           body: base64Body(given.responseBody) ?? utf8(''),
@@ -134,10 +137,10 @@ function logFact(given: Json): Fact {
 }
 
 function callbackFact(given: Json): Fact {
-  const retried = numberOf(given.retried) ?? 0
+  const retried = Math.min(countOf(given.retried) ?? 0, mostAttempts - 1)
   const attempt: AttemptFact = {
     retried,
-    status: numberOf(given.status) ?? 0,
+    status: statusOf(given.status) ?? 0,
     headers: pairsOf(given.header),
     body: base64Body(given.body) ?? utf8(''),
   }
@@ -156,23 +159,23 @@ function messageFacts(given: Json, body: Bytes | undefined): MessageFacts {
       ? undefined
       : [textOf(given.label)!]
   return {
-    url: textOf(given.url),
-    method: textOf(given.method),
+    url: urlOf(given.url),
+    method: methodOf(given.method),
     headers: given.header === undefined ? undefined : pairsOf(given.header),
     body,
-    maxRetries: numberOf(given.maxRetries),
-    createdAt: numberOf(given.createdAt),
-    notBefore: numberOf(given.notBefore),
+    maxRetries: countOf(given.maxRetries),
+    createdAt: timeOf(given.createdAt),
+    notBefore: timeOf(given.notBefore),
     retryDelay: textOf(given.retryDelayExpression) ?? textOf(given.retryDelayExpr),
-    timeout: numberOf(given.timeout),
-    callback: textOf(given.callback),
+    timeout: countOf(numberOf(given.timeout) === undefined ? undefined : Math.ceil(numberOf(given.timeout)! / 1000), 1),
+    callback: urlOf(given.callback),
     callbackHeaders: optionalPairs(given.callbackHeader ?? given.callbackHeaders),
-    failureCallback: textOf(given.failureCallback),
+    failureCallback: urlOf(given.failureCallback),
     failureCallbackHeaders: optionalPairs(given.failureCallbackHeader ?? given.failureCallbackHeaders),
     flowControlKey: textOf(given.flowControlKey),
-    parallelism: numberOf(given.parallelism) || undefined,
-    rate: numberOf(given.rate) || undefined,
-    period: numberOf(given.period) || undefined,
+    parallelism: countOf(given.parallelism, 1),
+    rate: countOf(given.rate, 1),
+    period: countOf(given.period, 1),
     labels,
     urlGroup: textOf(given.topicName),
     queue: textOf(given.queueName),
@@ -184,6 +187,37 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** A whole number within reason; anything else was no such number. */
+function countOf(value: unknown, least = 0): number | undefined {
+  const number = numberOf(value)
+  return number !== undefined && Number.isInteger(number) && number >= least && number <= 1_000_000 ? number : undefined
+}
+
+/** The last millisecond of the year 9999. */
+const lastTime = 253_402_300_799_999
+
+function timeOf(value: unknown): number | undefined {
+  const number = numberOf(value)
+  return number !== undefined && number >= 0 && number <= lastTime ? Math.floor(number) : undefined
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+function statusOf(value: unknown): number | undefined {
+  const status = countOf(value)
+  return status !== undefined && status >= 200 && status <= 599 ? status : status === undefined ? undefined : 0
+}
+
+function methodOf(value: unknown): string | undefined {
+  const method = textOf(value)?.toUpperCase()
+  return method !== undefined && methods.includes(method) ? method : undefined
+}
+
+function urlOf(value: unknown): string | undefined {
+  const url = textOf(value)
+  return url !== undefined && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
+}
+
 /** Some sources write times as texts. [queue.md 5.4, 16] */
 function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
@@ -192,9 +226,11 @@ function numberOf(value: unknown): number | undefined {
 
 function pairsOf(value: unknown): HeaderPairs {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  return Object.entries(value).flatMap(([name, values]) =>
-    [values].flat().map((item): [string, string] => [name, String(item)]),
-  )
+  return Object.entries(value)
+    .filter(([name]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && name !== '__proto__')
+    .flatMap(([name, values]) =>
+      [values].flat().map((item): [string, string] => [name, String(item).replace(/[\r\n\0]+/g, ' ')]),
+    )
 }
 
 function optionalPairs(value: unknown): HeaderPairs | undefined {

@@ -265,7 +265,7 @@ const ofConnection =
 
 /** Of a message that does not say: how long its attempts took that got no answer. */
 function timeoutOf(timeout: number | undefined, attempts: ImportedMessage['attempts']): string | undefined {
-  if (timeout !== undefined && timeout > 0) return `${timeout / 1000}s`
+  if (timeout !== undefined) return `${timeout}s`
   const hung = attempts.find(
     ({ status, error, took }) => status < 200 && /deadline exceeded|time[d -]?out/i.test(error ?? '') && took > 0,
   )
