@@ -31,6 +31,8 @@ export class Database {
   #sequence = 0
   /** The second in which every value that has no entry was last used. */
   #begun = 0
+  /** Whether no key has had an entry since then. */
+  #allPlain = true
   /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
   readonly #touchedKeys: Bytes[] = []
   readonly #touched: Container[] = []
@@ -140,11 +142,10 @@ export class Database {
 
   /** Stores a value. The key's deadline goes, unless it is kept. */
   set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
-    const kept = this.#entries.get(key)
-    if (kept === undefined) this.#insert(key, value)
-    else if (kept instanceof KeyEntry || typeof value !== 'string' || this.#seconds() !== this.#begun) {
-      this.#replace(key, value, deadline)
-    } else this.#entries.set(key, value)
+    if (this.#allPlain && typeof value === 'string' && this.#seconds() === this.#begun) {
+      // Nothing is known of any key that would have to be looked at first.
+      if (this.#entries.set(key, value)) this.notify('n', 'new', key)
+    } else this.#replace(key, value, deadline)
   }
 
   /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
@@ -289,7 +290,11 @@ export class Database {
   /** The key must be free. */
   #insert(key: Bytes, value: Value): void {
     const now = this.#seconds()
-    if (this.#entries.size === 0) this.#begun = now
+    if (this.#entries.size === 0) {
+      this.#begun = now
+      this.#allPlain = true
+    }
+    this.#allPlain &&= now === this.#begun
     this.#entries.set(key, now === this.#begun ? value : new KeyEntry(value, now))
     this.#watchParts(key, value)
     this.notify('n', 'new', key)
@@ -304,6 +309,7 @@ export class Database {
   /** The entry of a key, from now on if there was none. */
   #ownEntryOf(key: Bytes, value: Value): KeyEntry {
     const entry = this.#entryOf(key, value)
+    this.#allPlain = false
     this.#entries.set(key, entry)
     return entry
   }
