@@ -132,9 +132,9 @@ export function entryOf<T extends EntryType>(
   type: T,
   pattern: Omit<Extract<SequenceStep, { type: T }>, 'type'> = {} as never,
 ): AsymmetricMatcher {
-  const test = stepTest('entryOf', { type, ...pattern })
+  const step = stepTest('entryOf', { type, ...pattern })
   return new Inside('entryOf', Object.keys(pattern).length === 0 ? [type] : [type, pattern], (other) => {
-    return isEntry(other) && test.fits(other)
+    return isEntry(other) && other.type === step.type && step.test.fits(other)
   })
 }
 

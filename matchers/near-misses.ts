@@ -75,7 +75,10 @@ export function testOf<T>(
   const costly = cheapFirst.filter(({ cost }) => cost > 0)
   return {
     fits: (thing) => {
-      for (const { read, comparison } of cheapFirst) if (!comparison.fits(read(thing))) return false
+      for (let index = 0; index < cheapFirst.length; index++) {
+        const { read, comparison } = cheapFirst[index]!
+        if (!comparison.fits(read(thing))) return false
+      }
       return true
     },
     rough: (thing) => {

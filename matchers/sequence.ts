@@ -1,9 +1,9 @@
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/instants.js'
 import { literal } from './literal.js'
-import { missLines, rank, type Test, titleLine } from './near-misses.js'
+import { missLines, rank, titleLine } from './near-misses.js'
 import { type Evidence, evidenceOf } from './received.js'
-import { type SequenceStep, stepTest } from './steps.js'
+import { type SequenceStep, type StepTest, stepTest } from './steps.js'
 import { headOf } from './traffic.js'
 import { replayLine, startOf, storyText, type Verdict } from './verdict.js'
 
@@ -44,8 +44,11 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
   }
 }
 
-function indexOfStep(entries: readonly Entry[], test: Test<Entry>, from: number): number {
-  for (let index = from; index < entries.length; index++) if (test.fits(entries[index]!)) return index
+function indexOfStep(entries: readonly Entry[], { type, test }: StepTest, from: number): number {
+  for (let index = from; index < entries.length; index++) {
+    const entry = entries[index]!
+    if (entry.type === type && test.fits(entry)) return index
+  }
   return -1
 }
 
@@ -64,7 +67,7 @@ function stepLine(step: SequenceStep, index: number, found: readonly number[]): 
 function divergence(
   evidence: Evidence,
   step: SequenceStep,
-  test: Test<Entry>,
+  test: StepTest,
   found: readonly number[],
   from: number,
 ): string[] {
@@ -79,7 +82,7 @@ function divergence(
     ]
   }
   const sameType = entries.slice(from).filter((entry) => entry.type === step.type)
-  const [nearest] = rank(sameType, test, 1).nearest
+  const [nearest] = rank(sameType, test.test, 1).nearest
   if (nearest === undefined) return [`No ${step.type} entry came afterwards.`]
   const { thing, compared } = nearest
   const candidate = { seq: thing.seq, at: thing.at, title: headOf(thing, evidence) }

@@ -127,8 +127,13 @@ export function fieldsOfType(type: EntryType): Fields<Entry> {
   return Object.fromEntries(otherFields[type as OtherType].map((name) => [name, asItIs(name)]))
 }
 
-/** A step, checked and ready to be looked for. */
-export function stepTest(matcher: string, step: unknown): Test<Entry> {
+/** A step, checked and ready to be looked for; its test takes entries of its type only. */
+export interface StepTest {
+  readonly type: EntryType
+  readonly test: Test<Entry>
+}
+
+export function stepTest(matcher: string, step: unknown): StepTest {
   const type = isPlainObject(step) ? step.type : undefined
   if (typeof type !== 'string' || !entryTypes.includes(type)) {
     throw new TypeError(
@@ -139,6 +144,5 @@ export function stepTest(matcher: string, step: unknown): Test<Entry> {
   const fields = fieldsOfType(type as EntryType)
   checkPattern(matcher, pattern, fields)
   if ('words' in pattern) checkWords(matcher, pattern.words)
-  const test = testOf(fields, pattern)
-  return { ...test, fits: (entry) => entry.type === type && test.fits(entry) }
+  return { type: type as EntryType, test: testOf(fields, pattern) }
 }
