@@ -46,7 +46,7 @@ const judgesByName: Judges = {
   received: ({ at, times }, { sandbox }) => {
     const wanted = patternOf(at)
     const arrived = sandbox.traffic.of('attempt').filter(({ url }) => wanted.test(url)).length
-    return counted(`${times} deliveries at ${at}`, arrived, times)
+    return counted(`${times === 1 ? '1 delivery' : `${times} deliveries`} at ${at}`, arrived, times)
   },
   executed: ({ words, times }, { sandbox }) => {
     const given = times === undefined || times === 0 ? words : [...words, { times }]
@@ -58,8 +58,10 @@ const judgesByName: Judges = {
     const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
     return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
   },
-  deadLetters: (count, { sandbox }) => counted(`${count} dead letters`, sandbox.queue.deadLetters.length, count),
-  pending: (count, { sandbox }) => counted(`${count} messages pending`, sandbox.queue.messages.length, count),
+  deadLetters: (count, { sandbox }) =>
+    counted(count === 1 ? '1 dead letter' : `${count} dead letters`, sandbox.queue.deadLetters.length, count),
+  pending: (count, { sandbox }) =>
+    counted(count === 1 ? '1 message pending' : `${count} messages pending`, sandbox.queue.messages.length, count),
   idle: (_, { sandbox }) => {
     const waiting = sandbox.clock.pending().filter(({ background }) => !background)
     if (waiting.length === 0) return { holds: true, expected: 'idle' }
@@ -104,7 +106,9 @@ function withIds(pattern: Readonly<Record<string, unknown>>, { messages }: Court
 }
 
 function counted(expected: string, found: number, wanted: number): Judgement {
-  return found === wanted ? { holds: true, expected } : { holds: false, expected, explanation: `There are ${found}.` }
+  return found === wanted
+    ? { holds: true, expected }
+    : { holds: false, expected, explanation: found === 1 ? 'There is 1.' : `There are ${found}.` }
 }
 
 function patternOf(url: string): RegExp {
