@@ -185,7 +185,9 @@ function inVendorWords(
 ): readonly [string, string] {
   const [name, value] = header
   if (name === 'access-control-expose-headers') return [name, vendorName(value, vocabulary)]
-  return name.startsWith('service-') ? [vendorName(name, vocabulary), value] : header
+  if (!name.startsWith('service-')) return header
+  const vendors = vendorName(name, vocabulary)
+  return vendors === name ? header : [vendors, value]
 }
 
 function vendorName(name: string, vocabulary: Vocabulary): string {

@@ -265,7 +265,8 @@ function lookOf(entry: Entry): string {
 /** Fields with every text made safe to look at; JSON in bodies is laid out. */
 function shownFields(value: unknown, name: string): unknown {
   if (typeof value === 'string') return name === 'body' || name === 'cut' ? laidOut(value) : multiLine(value)
-  if (name === 'headers' && Array.isArray(value) && value.every(Array.isArray)) return shownHeaders(value as Headers)
+  if (name === 'headers' && Array.isArray(value) && value.every(Array.isArray))
+    return shownHeaders(value as unknown as Headers)
   if (Array.isArray(value)) return value.map((item) => shownFields(item, ''))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([field, item]) => [plainText(field), shownFields(item, field)]))

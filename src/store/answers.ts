@@ -19,6 +19,15 @@ export function syncToken(store: Store): string {
   return store.writes.toString(32)
 }
 
+/** The last pair that was made: while nothing is written, one answer's is the next one's, and the log keeps it once. */
+let lastSync: readonly [string, string] = ['service-sync-token', '']
+
+export function syncHeader(store: Store): readonly [string, string] {
+  const token = syncToken(store)
+  if (lastSync[1] !== token) lastSync = ['service-sync-token', token]
+  return lastSync
+}
+
 const allowsCredentials = ['access-control-allow-credentials', 'true'] as const
 
 export function corsHeaders(call: ServiceCall): (readonly [string, string])[] {

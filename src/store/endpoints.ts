@@ -5,7 +5,7 @@ import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { User } from './access.js'
-import { corsHeaders, errorAnswer, errorItem, syncToken } from './answers.js'
+import { corsHeaders, errorAnswer, errorItem, syncHeader } from './answers.js'
 import { base64, json, plain, type StringForm } from './encoding/json.js'
 import { resp2, resp2Error } from './encoding/resp2.js'
 import { replyError, unauthorized } from './errors.js'
@@ -128,7 +128,7 @@ type Form = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
 function answered(call: ServiceCall, front: StoreFront, form: Form): Answer {
   const answer = attempt(call, front, form)
   const headers = [...answer.headers, ...corsHeaders(call)]
-  if (answer.status < 300) headers.push(['service-sync-token', syncToken(front.store)])
+  if (answer.status < 300) headers.push(syncHeader(front.store))
   return withoutBody(call, { ...answer, headers })
 }
 
