@@ -3,12 +3,12 @@ import { milliseconds } from '../kernel/duration.js'
 import { defaultPolicy, type Policy } from '../policy.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
 import type { DeliveryFault, FaultRule } from './fault.js'
+import { createSchedule } from './scenario-actions.js'
 import { type Expectation, expectationList } from './scenario-expectations.js'
 import { ruleList, script } from './scenario-faults.js'
 import { nameProblems } from './scenario-names.js'
 import { type Problem, placeText, problemsOf } from './scenario-problems.js'
 import {
-  createSchedule,
   type FlowControlStep,
   type GroupMember,
   members,

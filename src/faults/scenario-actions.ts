@@ -1,0 +1,166 @@
+import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
+import type { DeadLetter } from '../queue/dead-letters.js'
+import type { Message } from '../queue/message.js'
+import type { Sandbox } from '../sandbox.js'
+import type { PublishStep, RequestStep, ScheduleStep, Stage } from './scenario-steps.js'
+import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './scenario-values.js'
+
+// What the steps of a scenario do that is more than one call.
+
+/** Publishes what a step says, as often as it says. */
+export function publish(given: PublishStep, stage: Stage): void {
+  const { times } = given
+  const ids: string[] = []
+  for (let n = 1; n <= (times ?? 1); n++)
+    ids.push(...publishOne(times === undefined ? given : numbered(given, n), stage.sandbox))
+  if (given.as !== undefined) stage.messages.set(given.as, [...(stage.messages.get(given.as) ?? []), ...ids])
+}
+
+function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
+  const { to, as: _as, times: _times, queue, body, bodyBase64, headers, ...options } = given
+  const call = messageCall(
+    to,
+    { body, ...(bodyBase64 !== undefined && { bodyBase64 }), ...(headers && { headers }) },
+    options,
+    sandbox,
+  )
+  const results = sandbox.queue.send(sandbox.queue.prepare({ ...call, queue }))
+  return results.map(({ message }) => message.id)
+}
+
+function numbered<T>(value: T, n: number): T {
+  if (typeof value === 'string') return value.replaceAll('{n}', String(n)) as T
+  if (Array.isArray(value)) return value.map((item) => numbered(item, n)) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, numbered(item, n)])) as T
+}
+
+/** Creates the schedule of a step or of an initial state. */
+export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
+  const { id, cron, to, queue, paused, body, bodyBase64, headers, ...options } = given
+  const call = messageCall(
+    to,
+    { body, ...(bodyBase64 !== undefined && { bodyBase64 }), ...(headers && { headers }) },
+    options,
+    sandbox,
+  )
+  call.settings.set('cron', cron).set('schedule-id', id)
+  const { schedule } = sandbox.queue.schedule({ ...call, queue })
+  if (paused !== undefined) sandbox.queue.schedules.setPaused(schedule, paused)
+}
+
+function messageCall(destination: string, content: MessageContent, options: MessageOptions, sandbox: Sandbox) {
+  const settings = settingsOf(options)
+  let contentType: string | undefined
+  for (const [header, value] of Object.entries(content.headers ?? {})) {
+    if (header.toLowerCase() === 'content-type') contentType = value
+    else settings.set(`forward-${header}`, value)
+  }
+  const { body, bodyBase64 } = content
+  if (body !== undefined && typeof body !== 'string') contentType ??= 'application/json'
+  return {
+    destination,
+    settings,
+    headers: { contentType },
+    body: bodyBase64 === undefined ? bytesOf(body) : (fromBase64(bodyBase64) ?? utf8('')),
+    callerIp: sandbox.policy.callerIp,
+    region: 'eu-central-1',
+  }
+}
+
+function bytesOf(body: unknown): Bytes {
+  return utf8(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** The messages of a name that have not ended. */
+export function messagesOf(who: string, { sandbox, messages }: Stage): readonly Message[] {
+  return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.message(id) ?? [])
+}
+
+function lettersOf(who: string, { sandbox, messages }: Stage): readonly DeadLetter[] {
+  const ids = who === 'all' ? undefined : new Set(messages.get(who))
+  return sandbox.queue.deadLetters.filter(({ message }) => ids === undefined || ids.has(message.id))
+}
+
+export function deleteDeadLetters(who: string, stage: Stage): void {
+  for (const letter of lettersOf(who, stage)) stage.sandbox.queue.courier.deadLetters.delete(letter)
+}
+
+export function retryDeadLetters(who: string, stage: Stage): void {
+  for (const letter of lettersOf(who, stage)) {
+    const { message } = stage.sandbox.queue.retryDeadLetter(letter, new Map())
+    if (who !== 'all') stage.messages.get(who)?.push(message.id)
+  }
+}
+
+export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
+  const schedule = sandbox.queue.schedules.get(id)
+  if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
+  sandbox.queue.schedules.setPaused(schedule, paused)
+}
+
+/** Sends a request as an application would, and compares the answer. */
+export async function request(given: RequestStep, stage: Stage): Promise<void> {
+  const { sandbox } = stage
+  const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }[
+    given.service
+  ]
+  const { body, status, path } = given
+  const method = given.method ?? (body === undefined ? 'GET' : 'POST')
+  const shown = `${method} ${path}`
+  let response: Response
+  try {
+    response = await sandbox.fetch(`${address}${path}`, {
+      method,
+      headers: {
+        ...authorization(given, sandbox),
+        ...(body !== undefined && typeof body !== 'string' && { 'content-type': 'application/json' }),
+        ...given.headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const answer = await response.text()
+    if (status !== undefined && status !== response.status)
+      stage.differs(`${shown} answered ${response.status} instead of ${status}: ${answer.slice(0, 200)}`)
+    else if (given.answer !== undefined && !holds(parsed(answer), given.answer)) {
+      stage.differs(`${shown} answered ${answer.slice(0, 200)} instead of ${JSON.stringify(given.answer)}.`)
+    }
+  } catch (error) {
+    if (status !== 0) stage.differs(`${shown} was not answered: ${(error as Error).message}`)
+    return
+  }
+}
+
+function authorization({ service, token = 'standard' }: RequestStep, sandbox: Sandbox): ScenarioHeaders {
+  if (token === 'none') return {}
+  const { tokens } = sandbox
+  if (service === 'stats') return { authorization: `Basic ${btoa(`${tokens.mgmtUser}:${tokens.mgmtKey}`)}` }
+  const readOnly = token === 'read-only'
+  const chosen =
+    service === 'store' ? (readOnly ? tokens.readonly : tokens.store) : readOnly ? tokens.queueReadonly : tokens.queue
+  return { authorization: `Bearer ${chosen}` }
+}
+
+function parsed(answer: string): unknown {
+  try {
+    return JSON.parse(answer)
+  } catch {
+    return answer
+  }
+}
+
+/** Whether everything that is expected is there; objects may have more. */
+function holds(received: unknown, expected: unknown): boolean {
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(received) &&
+      received.length === expected.length &&
+      expected.every((item, index) => holds(received[index], item))
+    )
+  }
+  if (typeof expected !== 'object' || expected === null) return Object.is(received, expected)
+  if (typeof received !== 'object' || received === null) return false
+  return Object.entries(expected).every(
+    ([key, item]) => Object.hasOwn(received, key) && holds((received as Record<string, unknown>)[key], item),
+  )
+}
