@@ -94,7 +94,9 @@ function isIndexed(log: unknown): log is Log {
   return typeof of === 'function' && typeof about === 'function'
 }
 
-function plainLog(entries: readonly Entry[]): Log {
+function plainLog(given: readonly Entry[]): Log {
+  const isOrdered = given.every((entry, index) => index === 0 || given[index - 1]!.seq <= entry.seq)
+  const entries = isOrdered ? given : given.toSorted((a, b) => a.seq - b.seq)
   return {
     entries,
     of: <T extends EntryType>(type: T) => entries.filter((entry): entry is Entry & EntryOf<T> => entry.type === type),

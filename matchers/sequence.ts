@@ -17,14 +17,13 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
     )
   }
   const tests = steps.map((step) => stepTest(matcher, step))
-  const { entries } = evidence
   const found: number[] = []
-  let from = 0
+  let after = beforeAll
   for (const test of tests) {
-    const index = indexOfStep(entries, test, from)
-    if (index === -1) break
-    found.push(entries[index]!.seq)
-    from = index + 1
+    const entry = nextOf(evidence, test, after)
+    if (entry === undefined) break
+    found.push(entry.seq)
+    after = entry.seq
   }
   return {
     pass: found.length === steps.length,
@@ -36,20 +35,35 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
         not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
         ...steps.map((step, index) => stepLine(step, index, found)),
       ]
-      if (!not) lines.push(...divergence(evidence, steps[found.length]!, tests[found.length]!, found, from))
+      if (!not) lines.push(...divergence(evidence, steps[found.length]!, tests[found.length]!, found, after))
       const focus = found.at(-1)
-      lines.push(replayLine(evidence, focus), '', storyText(entries, focus))
+      lines.push(replayLine(evidence, focus), '', storyText(evidence.entries, focus))
       return lines.join('\n')
     },
   }
 }
 
-function indexOfStep(entries: readonly Entry[], { type, test }: StepTest, from: number): number {
-  for (let index = from; index < entries.length; index++) {
+const beforeAll = Number.NEGATIVE_INFINITY
+
+/** The first entry that fits a step, behind the entry with this number. */
+function nextOf(evidence: Evidence, { type, test }: StepTest, after: number): Entry | undefined {
+  const entries = evidence.of(type)
+  for (let index = firstAfter(entries, after); index < entries.length; index++) {
     const entry = entries[index]!
-    if (entry.type === type && test.fits(entry)) return index
+    if (test.fits(entry)) return entry
   }
-  return -1
+  return undefined
+}
+
+/** Entries stand in the order of their numbers. */
+function firstAfter(entries: readonly Entry[], seq: number): number {
+  let [low, high] = [0, entries.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (entries[middle]!.seq > seq) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 function brokenAt(steps: readonly SequenceStep[], found: readonly number[]): string {
@@ -69,10 +83,9 @@ function divergence(
   step: SequenceStep,
   test: StepTest,
   found: readonly number[],
-  from: number,
+  after: number,
 ): string[] {
-  const { entries } = evidence
-  const earlier = entries[indexOfStep(entries, test, 0)]
+  const earlier = nextOf(evidence, test, beforeAll)
   if (earlier !== undefined && found.includes(earlier.seq)) {
     return [`It happened once only: #${earlier.seq} is the step above.`]
   }
@@ -81,8 +94,8 @@ function divergence(
       `It happened too early: #${earlier.seq} at ${timeSeenFrom(earlier.at, startOf(evidence))}, before the step above it.`,
     ]
   }
-  const sameType = entries.slice(from).filter((entry) => entry.type === step.type)
-  const [nearest] = rank(sameType, test.test, 1).nearest
+  const sameType: readonly Entry[] = evidence.of(step.type)
+  const [nearest] = rank(sameType.slice(firstAfter(sameType, after)), test.test, 1).nearest
   if (nearest === undefined) return [`No ${step.type} entry came afterwards.`]
   const { thing, compared } = nearest
   const candidate = { seq: thing.seq, at: thing.at, title: headOf(thing, evidence) }

@@ -437,15 +437,15 @@ const mutants: readonly Mutant[] = [
   {
     what: 'one entry may be several steps',
     file: 'matchers/sequence.ts',
-    find: 'from = index + 1',
-    replace: 'from = index',
+    find: 'entries[middle]!.seq > seq',
+    replace: 'entries[middle]!.seq >= seq',
     breaks: ['toFollowSequence'],
   },
   {
     what: 'steps may come in any order',
     file: 'matchers/sequence.ts',
-    find: 'indexOfStep(entries, test, from)',
-    replace: 'indexOfStep(entries, test, 0)',
+    find: 'nextOf(evidence, test, after)',
+    replace: 'nextOf(evidence, test, beforeAll)',
     breaks: ['toFollowSequence'],
   },
   {
@@ -458,8 +458,8 @@ const mutants: readonly Mutant[] = [
   {
     what: 'a step is any entry of its type',
     file: 'matchers/sequence.ts',
-    find: 'entry.type === type && test.fits(entry)',
-    replace: 'entry.type === type',
+    find: 'if (test.fits(entry)) return entry',
+    replace: 'return entry',
     breaks: ['toFollowSequence'],
   },
   {
