@@ -1,5 +1,9 @@
 import { sandboxMatchers } from 'stuntdouble/matchers'
 import { afterAll, expect, test } from 'vitest'
+import { loadTrace } from '../../src/report/load-trace.js'
+import type { Sandbox } from '../../src/sandbox.js'
+import { SandboxSnapshot } from '../../src/server/remote-snapshot.js'
+import { snapshotOf, type WorldSnapshot } from '../../src/server/world-snapshot.js'
 import { broken, rows, world } from './verdicts.js'
 
 const given = await world()
@@ -16,4 +20,18 @@ test('the table has a verdict of both kinds for every matcher', () => {
     const verdicts = new Set(rows.filter((row) => row.matcher === matcher).map(({ pass }) => pass))
     expect([...verdicts].sort(), matcher).toEqual(kinds)
   }
+})
+
+test('a copy of the world that came over a wire answers the same', async () => {
+  const copy = async (sandbox: unknown): Promise<SandboxSnapshot> =>
+    SandboxSnapshot.of(JSON.parse(JSON.stringify(snapshotOf(sandbox as Sandbox))) as WorldSnapshot)
+  const sandbox = await copy(given.sandbox)
+  const { queue, store, traffic } = sandbox
+  const remote = { ...given, sandbox, queue, store, traffic, busy: await copy(given.busy) }
+  expect(broken(sandboxMatchers, remote)).toEqual([])
+})
+
+test('a trace that was written and loaded answers the same', () => {
+  const loaded = loadTrace(JSON.parse(JSON.stringify((given.sandbox as Sandbox).traffic.toTrace())))
+  expect(broken(sandboxMatchers, { ...given, traffic: loaded, entries: loaded.entries })).toEqual([])
 })
