@@ -6,6 +6,7 @@ const entries: Record<string, string> = {
   index: 'src/index.ts',
   fetch: 'src/adapters/fetch.ts',
   msw: 'src/adapters/msw.ts',
+  'msw/fast': 'src/adapters/msw-fast.ts',
   nock: 'src/adapters/nock.ts',
   server: 'src/server/server.ts',
   client: 'src/server/client.ts',

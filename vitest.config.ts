@@ -7,6 +7,7 @@ export const alias = [
   { find: /^stuntdouble$/, replacement: source('src/index.ts') },
   { find: /^stuntdouble\/fetch$/, replacement: source('src/adapters/fetch.ts') },
   { find: /^stuntdouble\/msw$/, replacement: source('src/adapters/msw.ts') },
+  { find: /^stuntdouble\/msw\/fast$/, replacement: source('src/adapters/msw-fast.ts') },
   { find: /^stuntdouble\/nock$/, replacement: source('src/adapters/nock.ts') },
   { find: /^stuntdouble\/server$/, replacement: source('src/server/server.ts') },
   { find: /^stuntdouble\/client$/, replacement: source('src/server/client.ts') },

@@ -1,6 +1,7 @@
 import { setupServer } from 'msw/node'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { mswHandlers } from '../../src/adapters/msw.js'
+import { fastNetwork } from '../../src/adapters/msw-fast.js'
 import { adapterContract } from '../support/adapter-contract.js'
 
 adapterContract('sandbox.fetch', {
@@ -30,5 +31,14 @@ adapterContract('stuntdouble/msw with msw/node', {
     const server = setupServer(...mswHandlers(world))
     server.listen({ onUnhandledFrame: 'bypass' })
     return { fetch: async (input, init) => globalThis.fetch(input, init), close: () => server.close() }
+  },
+})
+
+adapterContract('stuntdouble/msw/fast', {
+  passesForeign: true,
+  open: async (world) => {
+    const network = fastNetwork(world, { onUnhandledFrame: 'bypass' })
+    await network.enable()
+    return { fetch: async (input, init) => globalThis.fetch(input, init), close: () => network.disable() }
   },
 })

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { http } from 'msw'
 import { setupServer } from 'msw/node'
-import { createSandbox } from 'stuntdouble'
+import { createSandbox, hostTimers } from 'stuntdouble'
 import { mswHandlers, passthroughHandlers } from 'stuntdouble/msw'
 import { afterEach, expect, test, vi } from 'vitest'
 
@@ -62,4 +62,55 @@ test('passthroughHandlers of a bare origin let all of it through', async () => {
   listening(...passthroughHandlers(origin))
   expect(await (await fetch(`${origin}/any/path`)).text()).toBe('hello /any/path')
   expect(await (await fetch(`${origin}/`)).text()).toBe('hello /')
+})
+
+test('scopes of server.boundary() have handlers of their own beside ours', async () => {
+  using sandbox = createSandbox()
+  const server = setupServer(...mswHandlers(sandbox))
+  server.listen({ onUnhandledFrame: 'bypass' })
+  ends.push(() => server.close())
+  const name = async (): Promise<string> => (await fetch('https://shop.test/name')).text()
+  const scope = (answer: string) =>
+    server.boundary(async () => {
+      server.use(http.get('https://shop.test/name', () => new Response(answer)))
+      await fetch(`${sandbox.addresses.store}/incr/visits?_token=${sandbox.tokens.store}`)
+      return name()
+    })
+  expect(await Promise.all([scope('one')(), scope('two')()])).toEqual(['one', 'two'])
+  expect(sandbox.store.get('visits')).toBe('2')
+})
+
+test("a handler of the user's that was added later wins over ours, and resetHandlers() brings ours back", async () => {
+  using sandbox = createSandbox()
+  const server = setupServer(...mswHandlers(sandbox))
+  server.listen({ onUnhandledFrame: 'bypass' })
+  ends.push(() => server.close())
+  const url = `${sandbox.addresses.store}/ping?_token=${sandbox.tokens.store}`
+  server.use(http.get(url.split('?')[0]!, () => new Response('busy', { status: 503 })))
+  expect((await fetch(url)).status).toBe(503)
+  server.resetHandlers()
+  expect(await (await fetch(url)).json()).toEqual({ result: 'PONG' })
+})
+
+test('answers arrive under fake timers, and a client that waits is led by the clock of the sandbox', async () => {
+  using sandbox = createSandbox()
+  vi.useFakeTimers({ now: sandbox.clock.now() })
+  ends.push(() => vi.useRealTimers())
+  sandbox.clock.follow(hostTimers(vi))
+  listening(...mswHandlers(sandbox))
+  sandbox.faults.add({ on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } })
+  const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+  const client = async (): Promise<string> => {
+    for (;;) {
+      const answer = await fetch(`${sandbox.addresses.store}/echo/hi`, { headers })
+      if (answer.ok) return answer.text()
+      await new Promise((resume) => setTimeout(resume, 2000))
+    }
+  }
+  const answer = client()
+  // A real client takes some turns until it waits.
+  const { setImmediate: turn } = await vi.importActual<typeof import('node:timers/promises')>('node:timers/promises')
+  while (vi.getTimerCount() === 0) await turn()
+  await sandbox.clock.advance('2s')
+  expect(await answer).toBe('{"result":"hi"}')
 })

@@ -29,7 +29,7 @@ function slowWorld() {
     vocabulary: serviceVocabulary,
     owns: (url: string) => url.startsWith(addresses.store),
     fetch: (input: Request | string | URL, init?: RequestInit) => fetchThrough(exchange, input, init),
-    onDispose: () => {},
+    onDispose: () => () => {},
   }
 }
 

@@ -172,7 +172,7 @@ const parts: readonly Part[] = [
 
 /** Each peer in the file that bears its name, and nowhere else. */
 const peerFiles: Readonly<Record<string, RegExp>> = {
-  msw: /\/msw\.ts$/,
+  msw: /\/msw(?:-fast)?\.ts$/,
   nock: /\/nock\.ts$/,
   vitest: /\/vitest\.ts$/,
   jest: /\/jest\.ts$/,

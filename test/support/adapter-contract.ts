@@ -26,6 +26,7 @@ export interface AdapterUnderTest {
     | 'a body on GET is taken'
     | 'errors are no TypeErrors'
     | 'the service does not see aborts'
+    | 'a stream does not see that its reader has stopped'
   )[]
 }
 
@@ -71,8 +72,11 @@ export class EchoWorld {
   readonly fetch = (input: Request | string | URL, init?: RequestInit): Promise<Response> =>
     fetchThrough(this.exchange, input, init)
 
-  onDispose(end: () => void): void {
+  onDispose(end: () => void): () => void {
     this.#ends.push(end)
+    return () => {
+      this.#ends = this.#ends.filter((other) => other !== end)
+    }
   }
 
   dispose(): void {
@@ -306,7 +310,8 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
         expect(world.streamEnds).toEqual(['closed'])
       })
 
-      test('a client that stops reading ends it', async () => {
+      const seesCancels = !exceptions.includes('a stream does not see that its reader has stopped')
+      test.runIf(seesCancels)('a client that stops reading ends it', async () => {
         const reader = await open()
         await events(reader, 1)
         await reader.cancel()

@@ -1,0 +1,57 @@
+import { describe, expect, test, vi } from 'vitest'
+import { adapterContract } from '../support/adapter-contract.js'
+
+// The major version before, under its own names for the same things.
+vi.mock('msw', () => import('msw2' as string))
+const { mswHandlers, passthroughHandlers } = await import('../../src/adapters/msw.js')
+const { http, HttpResponse } = await import('msw')
+const { createSandbox } = await import('stuntdouble')
+
+interface Server2 {
+  listen(options: { onUnhandledRequest: 'bypass' | 'error' }): void
+  close(): void
+}
+const { setupServer } = (await import('msw2/node' as string)) as { setupServer(...handlers: unknown[]): Server2 }
+
+adapterContract('stuntdouble/msw with msw 2', {
+  passesForeign: true,
+  // Its interceptors read a copy of each response, which nobody cancels.
+  exceptions: ['a body on GET is taken', 'a stream does not see that its reader has stopped'],
+  open: async (world) => {
+    const server = setupServer(...mswHandlers(world))
+    server.listen({ onUnhandledRequest: 'bypass' })
+    return { fetch: async (input, init) => globalThis.fetch(input, init), close: () => server.close() }
+  },
+})
+
+describe('msw 2', () => {
+  test('is what is tested here', async () => {
+    const { default: manifest } = (await import('msw2/package.json', { with: { type: 'json' } } as never)) as {
+      default: { version: string }
+    }
+    expect(manifest.version).toMatch(/^2\./)
+  })
+
+  test("our handlers stand beside the user's, and passthroughHandlers let a server through", async () => {
+    const quiet = vi.spyOn(console, 'error').mockReturnValue(undefined)
+    using sandbox = createSandbox()
+    const handlers = [...mswHandlers(sandbox), ...passthroughHandlers('http://127.0.0.1:9/')]
+    const server = setupServer(
+      ...handlers,
+      http.get('https://shop.test/me', () => HttpResponse.json({ id: 42 })),
+    )
+    server.listen({ onUnhandledRequest: 'error' })
+    try {
+      const answer = await fetch(`${sandbox.addresses.store}/echo/hi?_token=${sandbox.tokens.store}`)
+      expect(await answer.json()).toEqual({ result: 'hi' })
+      expect(await (await fetch('https://shop.test/me')).json()).toEqual({ id: 42 })
+      // Nobody listens there: that it was tried shows that msw let it through.
+      await expect(fetch('http://127.0.0.1:9/')).rejects.toMatchObject({
+        cause: { message: expect.not.stringContaining('onUnhandledRequest') },
+      })
+    } finally {
+      server.close()
+      quiet.mockRestore()
+    }
+  })
+})
