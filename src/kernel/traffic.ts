@@ -290,7 +290,8 @@ export class Traffic {
   #bytes = 0
   #dropped = 0
   #index: TrafficIndex | undefined
-  #subscribers = new Set<(entry: Entry) => void>()
+  /** Replaced, never changed: who leaves or comes while an entry is told does not disturb it. */
+  #subscribers: readonly ((entry: Entry) => void)[] = []
   #sequence = 0
 
   /** @param limits what is kept, or how many entries. Default: all. */
@@ -338,7 +339,7 @@ export class Traffic {
       if (this.#isFull) this.#forgetOlderHalf()
       else if (this.#index !== undefined) index(this.#index, entry)
     }
-    if (this.#subscribers.size > 0) this.#tell(entry)
+    if (this.#subscribers.length > 0) this.#tell(entry)
   }
 
   get #isFull(): boolean {
@@ -393,7 +394,7 @@ export class Traffic {
     this.#bytes += bytes
     if (entry.type === 'request') this.#bytes += entry.answer?.body?.length ?? 0
     if (this.#isFull) this.#forgetOlderHalf()
-    if (this.#subscribers.size > 0) this.#tell(entry as unknown as Entry)
+    if (this.#subscribers.length > 0) this.#tell(entry as unknown as Entry)
   }
 
   /** The test moves time. @returns what to call when the move has ended */
@@ -464,8 +465,11 @@ export class Traffic {
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
   subscribe(listener: (entry: Entry) => void): () => void {
-    this.#subscribers.add(listener)
-    return () => this.#subscribers.delete(listener)
+    const subscription = (entry: Entry): void => listener(entry)
+    this.#subscribers = [...this.#subscribers, subscription]
+    return () => {
+      this.#subscribers = this.#subscribers.filter((one) => one !== subscription)
+    }
   }
 
   /** Forgets all entries; numbering goes on. */
@@ -477,7 +481,8 @@ export class Traffic {
   }
 
   #tell(entry: Entry): void {
-    for (const subscriber of this.#subscribers) subscriber(entry)
+    const subscribers = this.#subscribers
+    for (let index = 0; index < subscribers.length; index++) subscribers[index]!(entry)
   }
 }
 
