@@ -1,0 +1,43 @@
+// What one run of a property over deliveries costs: a world of its own, a publish, three attempts, a claim.
+import fc from 'fast-check'
+import { checkDelivery } from 'stuntdouble/fast-check'
+import type { Figure } from '../harness.ts'
+
+/** Two deliveries fail, the third arrives. */
+const faults = fc.constant([{ on: 'queue.delivery', times: 2, fault: { kind: 'status', status: 503 } }] as const)
+
+function threeAttempts(): Figure {
+  const run = async (times: number): Promise<void> => {
+    let attempts = 0
+    await checkDelivery({
+      faults,
+      runs: times,
+      deliver: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '{"id":42}' }),
+      handler: () => new Response(),
+      holds: ({ traffic }) => {
+        attempts += traffic.of('attempt').length
+        return true
+      },
+    })
+    if (attempts !== 3 * times) throw new Error(`${attempts} attempts in ${times} runs`)
+  }
+  return {
+    name: 'checkDelivery: one run of three attempts, over a property that does nothing',
+    baseline: {
+      name: 'an empty property',
+      run: async (times) => {
+        await fc.assert(
+          fc.asyncProperty(faults, async () => {}),
+          { numRuns: times },
+        )
+      },
+    },
+    variants: [{ name: 'checkDelivery', run }],
+    rounds: 9,
+    times: 500,
+    // 10,000 runs within 10 seconds.
+    within: { checkDelivery: 1000 },
+  }
+}
+
+export const figures = [threeAttempts]
