@@ -1,4 +1,5 @@
 import type { Sandbox } from '../sandbox.js'
+import { refuseLookups } from './lookup.js'
 
 type Fetch = typeof globalThis.fetch
 
@@ -15,7 +16,8 @@ const layers = new WeakMap<Fetch, Layer>()
  * there before. Restored by the returned function, by `using`, or when the sandbox is disposed. Several replacements
  * may lie on top of each other and end in any order; of two that own an address the newer one answers.
  *
- * A request to the vendor's real hosts is refused meanwhile: no test hits production by accident.
+ * A request to the vendor's real hosts is refused meanwhile: no test hits production by accident. Clients that do not
+ * use the global `fetch`, over `node:http` for example, fail with a sentence that says what to use.
  * @example
  * using sandbox = createSandbox({ vocabulary: 'upstash' })
  * replaceFetch(sandbox)
@@ -36,7 +38,9 @@ export function replaceFetch(
   }
   layers.set(replacement, layer)
   globalThis.fetch = replacement
+  const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
   const restore = (): void => {
+    endRefusals()
     layer.active = false
     unwind()
   }
@@ -52,6 +56,24 @@ function unwind(): void {
     if (top.previous) globalThis.fetch = top.previous
     else Reflect.deleteProperty(globalThis, 'fetch')
   }
+}
+
+/** What a connection to a host is told that should have been a call of the replaced `fetch`. */
+function missed(
+  hostname: string,
+  { addresses, vocabulary }: Pick<Sandbox, 'addresses' | 'vocabulary'>,
+): Error | undefined {
+  const url = `https://${hostname}/`
+  if (vocabulary.productionHosts.some((host) => isOn(host, url))) return realHost(url, addresses.store)
+  const { store, queue, mgmt, regions } = addresses
+  const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
+    (address) => new URL(address).hostname === hostname,
+  )
+  // A server of somebody else's may listen on this machine.
+  if (!isOurs || /^(?:.*\.)?localhost\.?$/.test(hostname)) return undefined
+  return new Error(
+    `${hostname} is an address of the sandbox, and stuntdouble/fetch answers there for the global fetch only. This client connects by other means, over node:http or with a fetch that it kept from before: use nockScopes() of stuntdouble/nock, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.`,
+  )
 }
 
 function isOn(host: string, url: string): boolean {

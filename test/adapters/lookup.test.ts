@@ -1,0 +1,50 @@
+import dns from 'node:dns'
+import { get as httpGet } from 'node:http'
+import https, { get as httpsGet } from 'node:https'
+import { promisify } from 'node:util'
+import { createSandbox } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+import { expect, test } from 'vitest'
+
+const keptFetch = globalThis.fetch
+
+const failure = (get: typeof httpGet, url: string): Promise<NodeJS.ErrnoException> =>
+  new Promise((resolve, reject) => {
+    get(url, () => reject(new Error(`${url} answered`))).on('error', resolve)
+  })
+
+test.each([
+  ['node:https', async (url: string) => failure(httpsGet, url)],
+  ['node:https by its module', async (url: string) => failure(https.get as typeof httpGet, url)],
+  ['node:http', async (url: string) => failure(httpGet, url.replace('https:', 'http:'))],
+  ['a fetch that was kept', async (url: string) => (await keptFetch(url).catch((error) => error)).cause as Error],
+])('a client over %s is told what to use', async (_, call) => {
+  using sandbox = createSandbox({ name: 'mine' })
+  replaceFetch(sandbox)
+  const error = await call(`${sandbox.addresses.store}/ping`)
+  expect(error.message).toBe(
+    'mine.store.test is an address of the sandbox, and stuntdouble/fetch answers there for the global fetch only. This client connects by other means, over node:http or with a fetch that it kept from before: use nockScopes() of stuntdouble/nock, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.',
+  )
+  expect(error).toMatchObject({ code: 'ENOTFOUND', hostname: 'mine.store.test' })
+})
+
+test('a real host of the service is refused there, too', async () => {
+  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  replaceFetch(sandbox)
+  const error = await failure(httpsGet, 'https://eu1-x.upstash.io/get/a')
+  expect(error.message).toContain('A test was about to call eu1-x.upstash.io, a real host of the service.')
+})
+
+test('other hosts are looked up as ever, and at the end everything is as it was', async () => {
+  const { lookup } = dns
+  const [one, two] = [createSandbox({ name: 'one' }), createSandbox({ base: 'http://localhost:1/' })]
+  replaceFetch(one)
+  replaceFetch(two)
+  expect(await promisify(dns.lookup)('127.0.0.1')).toEqual({ address: '127.0.0.1', family: 4 })
+  const local = await failure(httpGet, 'http://localhost:1/')
+  expect(local.message).not.toContain('sandbox')
+  one.dispose()
+  expect(dns.lookup).not.toBe(lookup)
+  two.dispose()
+  expect(dns.lookup).toBe(lookup)
+})
