@@ -47,7 +47,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'too little time',
-    changes: [["advance('5m')", "advance('1m')"], recorded],
+    changes: [["advance('5m')", "advance('1m')"]],
     tells: [
       '✗ attempts: expected 3, received 2',
       "✗ state: expected 'DELIVERED', received 'RETRY'",
@@ -60,7 +60,6 @@ const breaks: readonly Break[] = [
     changes: [
       ['[status(503), status(503)]', '[status(503), status(503), status(503), status(503)]'],
       ["advance('5m')", "advance('1d')"],
-      recorded,
     ],
     tells: [
       "✗ state: expected 'DELIVERED', received 'FAILED'",
