@@ -86,7 +86,7 @@ describe.each(runnerNames)('%s', (runner) => {
   beforeAll(async () => {
     const own = runner === 'playwright' ? polled : runner === 'vitest' ? polled + concurrent : concurrent
     run = await runUnder(runner, consumer, headOf(runner, ['createSandbox']) + code + own)
-  })
+  }, 120_000)
 
   test('every test passes', () => {
     const failures = [...run.tests].filter(([, { message }]) => message !== undefined)
@@ -95,7 +95,9 @@ describe.each(runnerNames)('%s', (runner) => {
   })
 })
 
-test('the types of all three runners load in one program, and our own declarations are checked, too', () => {
+test('the types of all three runners load in one program, and our own declarations are checked, too', {
+  timeout: 180_000,
+}, () => {
   const file = join(consumer, 'matchers.test-d.mts')
   copyFileSync(new URL('../types/matchers.test-d.ts', import.meta.url), file)
   const program = ts.createProgram([file], {
