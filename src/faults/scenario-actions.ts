@@ -99,36 +99,63 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
   sandbox.queue.schedules.setPaused(schedule, paused)
 }
 
-/** Sends a request as an application would, and compares the answer. */
+/** Sends a request as an application would, and compares the answer. Time moves until it is there. */
 export async function request(given: RequestStep, stage: Stage): Promise<void> {
   const { sandbox } = stage
-  const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }[
-    given.service
-  ]
-  const { body, status, path } = given
+  const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }
+  const { body, path } = given
   const method = given.method ?? (body === undefined ? 'GET' : 'POST')
-  const shown = `${method} ${path}`
-  let response: Response
-  try {
-    response = await sandbox.fetch(`${address}${path}`, {
+  const isJson = body !== undefined && typeof body !== 'string'
+  const answer = sandbox
+    .fetch(`${address[given.service]}${path}`, {
       method,
       headers: {
         ...authorization(given, sandbox),
-        ...(body !== undefined && typeof body !== 'string' && { 'content-type': 'application/json' }),
+        ...(isJson && { 'content-type': 'application/json' }),
         ...given.headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : (body as string) }),
     })
-    const answer = await response.text()
-    if (status !== undefined && status !== response.status)
-      stage.differs(`${shown} answered ${response.status} instead of ${status}: ${answer.slice(0, 200)}`)
-    else if (given.answer !== undefined && !holds(parsed(answer), given.answer)) {
-      stage.differs(`${shown} answered ${answer.slice(0, 200)} instead of ${JSON.stringify(given.answer)}.`)
-    }
-  } catch (error) {
-    if (status !== 0) stage.differs(`${shown} was not answered: ${(error as Error).message}`)
-    return
+    .then(async (response) => ({ status: response.status, text: await response.text() }))
+    .catch((error: Error) => ({ status: 0, text: error.message }))
+  const got = await untilSettled(answer, sandbox)
+  if (got === undefined) stage.differs(`${method} ${path} was not answered within a day of virtual time.`)
+  else compareAnswer(given, got, `${method} ${path}`, stage)
+}
+
+function compareAnswer(
+  { status, answer }: RequestStep,
+  got: { readonly status: number; readonly text: string },
+  shown: string,
+  stage: Stage,
+): void {
+  if (got.status === 0) {
+    if (status !== 0) stage.differs(`${shown} was not answered: ${got.text}`)
+  } else if (status !== undefined && status !== got.status) {
+    stage.differs(`${shown} answered ${got.status} instead of ${status}: ${got.text.slice(0, 200)}`)
+  } else if (answer !== undefined && !holds(parsed(got.text), answer)) {
+    stage.differs(`${shown} answered ${got.text.slice(0, 200)} instead of ${JSON.stringify(answer)}.`)
   }
+}
+
+const longestWait = 86_400_000
+const mostTimers = 10_000
+
+/** Moves time from timer to timer until the work is done; `undefined` when it does not come to its end within a day. */
+async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T | undefined> {
+  let isDone = false
+  const done = work.then(() => {
+    isDone = true
+  })
+  const latest = clock.now() + longestWait
+  for (let timers = 0; timers < mostTimers; timers++) {
+    await Promise.race([done, clock.settled()])
+    if (isDone) return work
+    const [next] = clock.pending()
+    if (next === undefined || next.at > latest) return undefined
+    await clock.advanceTo(Math.max(next.at, clock.now()))
+  }
+  return undefined
 }
 
 function authorization({ service, token = 'standard' }: RequestStep, sandbox: Sandbox): ScenarioHeaders {

@@ -375,6 +375,38 @@ describe('a play', () => {
     expect(play.verdict()).toContain('200')
   })
 
+  test.each([
+    ['a slow answer', { on: 'store.request', fault: { kind: 'latency', waitMs: 90_000 } }, 200, '2030-01-01T09:01:30Z'],
+    [
+      'an answer that hangs for a while',
+      { on: 'store.request', fault: { kind: 'hang', forMs: 5000 } },
+      0,
+      '2030-01-01T09:00:05Z',
+    ],
+    ['a broken connection', { on: 'store.request', fault: { kind: 'reset' } }, 0, at],
+  ] as const)('a request step waits in virtual time for %s', async (_, rule, status, time) => {
+    const play = await playScenario({
+      ...base,
+      faults: [rule],
+      steps: [{ request: { service: 'store', path: '/ping', status } }],
+      expect: [{ time }],
+    })
+    expect(play.verdict()).toMatch(/\nHolds: /)
+  })
+
+  test('a request that is never answered is told, although schedules go on', async () => {
+    const play = await playScenario({
+      ...base,
+      given: { schedules: [{ id: 'often', cron: '*/5 * * * *', to: orders }] },
+      faults: [{ on: 'store.request', fault: { kind: 'hang' } }],
+      steps: [{ request: { service: 'store', path: '/ping' } }, { command: ['SET', 'k', 'v'] }],
+      expect: [{ key: { name: 'k' } }],
+    })
+    expect(play.holds).toBe(false)
+    expect(play.verdict()).toContain('GET /ping was not answered')
+    expect(play.verdict()).toContain('✓ expect[0].key')
+  })
+
   test('everything that is given is there before the code under test comes', async () => {
     let seen: unknown
     const dump = createSandbox()
