@@ -14,7 +14,7 @@ const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as 
 
 /** Entries in both module formats that a program can load outside of a test runner. */
 const entries = Object.entries(manifest.exports)
-  .filter(([path, target]) => typeof target === 'object' && 'require' in target && !/^\.\/jest/.test(path))
+  .filter(([path, target]) => typeof target === 'object' && 'require' in target && !/^\.\/(?:jest|playwright)/.test(path))
   .map(([path]) => path.replace(/^\./, 'stuntdouble'))
 
 /** Runs a program in the consumer's project and returns what it prints as JSON. */
@@ -22,6 +22,16 @@ async function run(format: 'module' | 'commonjs', program: string): Promise<unkn
   const args = [`--input-type=${format}`, '--no-warnings', '-e', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: consumer })
   return JSON.parse(stdout)
+}
+
+/** The code of a file of the build and of all that it imports. */
+function reachedFrom(file: string, seen = new Map<string, string>()): string[] {
+  if (!seen.has(file)) {
+    const code = readFileSync(join(own, 'dist', file), 'utf8')
+    seen.set(file, code)
+    for (const [, next] of code.matchAll(/(?:from|import)\s*['"]\.\/([^'"]+)['"]/g)) reachedFrom(next!, seen)
+  }
+  return [...seen.values()]
 }
 
 const print = 'console.log(JSON.stringify(Object.keys(entry).filter((name) => name !== "default").sort()))'
@@ -40,18 +50,32 @@ describe('each published entry', () => {
     expect(cjs).toEqual(esm)
   })
 
-  test('takes nothing of Node along, but the server', async () => {
-    const listed = (file: string): string => readFileSync(join(own, 'dist', file), 'utf8')
-    const reached = (file: string, seen = new Set<string>()): Set<string> => {
-      if (seen.has(file)) return seen
-      seen.add(file)
-      for (const [, next] of listed(file).matchAll(/(?:from|import)\s*['"]\.\/([^'"]+)['"]/g)) reached(next!, seen)
-      return seen
+  test.each(['module', 'commonjs'] as const)('collections, a module only, is loaded by Node as %s', async (format) => {
+    const load = format === 'module' ? "await import('stuntdouble/collections')" : "require('stuntdouble/collections')"
+    const program = `(async () => {
+      const { createCollections } = ${load}
+      const world = await createCollections({ seed: 7 }).build({ messages: 3, deadLetters: 1 })
+      console.log(JSON.stringify([world.messages.count(), world.deadLetters.all()[0].message.state]))
+    })()`
+    expect(await run(format, program)).toEqual([4, 'FAILED'])
+  })
+
+  test('the peers that an entry needs are needed by no other', () => {
+    const peers = { 'fast-check': 'fast-check', collections: '@msw/data' }
+    for (const [entry, peer] of Object.entries(peers)) {
+      const needs = (file: string): boolean =>
+        reachedFrom(file).some((code) => code.includes(`from '${peer}'`) || code.includes(`from "${peer}"`))
+      expect([entry, needs(`${entry}.js`)]).toEqual([entry, true])
+      for (const other of ['index', 'scenarios', 'server', 'matchers'])
+        expect([other, needs(`${other}.js`)]).toEqual([other, false])
     }
-    const core = [...reached('index.js')].map(listed).join('\n')
+  })
+
+  test('takes nothing of Node along, but the server', async () => {
+    const core = reachedFrom('index.js').join('\n')
     expect(core).not.toMatch(/['"]node:/)
     expect(core).not.toMatch(/from\s*['"](?:msw|nock|vitest|jest|citty|yaml)['"/]/)
-    expect([...reached('server.js')].map(listed).join('\n')).toMatch(/['"]node:http['"]/)
+    expect(reachedFrom('server.js').join('\n')).toMatch(/['"]node:http['"]/)
   })
 })
 
