@@ -50,6 +50,8 @@ function answerAt(origin: string, sandbox: Pick<Sandbox, 'exchange' | 'owns'>): 
 /** `[status, body, headers]`; names and values of headers take turns, so that a name may come twice. */
 async function replyOf({ status, body, headers }: Answer): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    // A fault made a stream of a body that has an end: it comes whole when it is there, or breaks the connection.
+    if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
     await body.cancel()
     throw new Error(
       'nock cannot carry an event stream. Use replaceFetch() of stuntdouble/fetch, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.',
@@ -57,6 +59,18 @@ async function replyOf({ status, body, headers }: Answer): Promise<[number, Buff
   }
   const bytes = typeof body === 'string' ? toArray(body) : (body ?? new Uint8Array())
   return [status, Buffer.from(bytes), headers.flat()]
+}
+
+async function whole(body: ReadableStream<Uint8Array>): Promise<Buffer> {
+  try {
+    return Buffer.from(await new Response(body as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
+  } catch (error) {
+    throw error instanceof TypeError && error.cause !== undefined ? error.cause : error
+  }
+}
+
+function isEventStream(headers: Answer['headers']): boolean {
+  return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'))
 }
 
 /** What `this` is in a reply function of nock 14. */

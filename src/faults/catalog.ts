@@ -4,7 +4,7 @@ import type { Fault, FaultKind, FaultOf, FaultPoint } from './fault.js'
 export type Phase = 'before' | 'after'
 
 /** Ways on which a fault reaches a client. */
-export type Carriage = 'fetch' | 'msw' | 'server'
+export type Carriage = 'fetch' | 'msw' | 'nock' | 'server'
 
 /** One fault, described once: for checks, pages, the JSON Schema and the control API. */
 export interface FaultDefinition<K extends FaultKind = FaultKind> {
@@ -215,7 +215,10 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { forMs: optional(milliseconds) },
     example: { kind: 'half-open', forMs: 5000 },
     shownAt: 'store.request',
-    instead: { msw: 'no headers either: msw hands an answer on with the first bytes of its body' },
+    instead: {
+      msw: 'no headers either: msw hands an answer on with the first bytes of its body',
+      nock: 'no headers either: nock takes whole answers',
+    },
   }),
   truncate: defineFault({
     kind: 'truncate',
@@ -226,7 +229,10 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { afterBytes: whole(0) },
     example: { kind: 'truncate', afterBytes: 8 },
     shownAt: 'store.request',
-    instead: { msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body' },
+    instead: {
+      msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body',
+      nock: 'a network error, and no part of the body: nock takes whole answers',
+    },
   }),
   'corrupt-json': defineFault({
     kind: 'corrupt-json',
@@ -253,7 +259,10 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     },
     example: { kind: 'slow-body', bytesPerSecond: 10 },
     shownAt: 'store.request',
-    instead: { msw: 'the headers come with the first bytes' },
+    instead: {
+      msw: 'the headers come with the first bytes',
+      nock: 'everything comes at the end: nock takes whole answers',
+    },
   }),
   'content-type': defineFault({
     kind: 'content-type',
@@ -394,7 +403,10 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { afterEvents: whole(0) },
     example: { kind: 'cut-stream', afterEvents: 2 },
     shownAt: 'stream.open',
-    instead: { msw: 'the stream ends as if it were complete: msw has no sign for a body that breaks off' },
+    instead: {
+      msw: 'the stream ends as if it were complete: msw has no sign for a body that breaks off',
+      nock: 'nothing: nock carries no event streams',
+    },
   }),
   'stall-stream': defineFault({
     kind: 'stall-stream',
@@ -406,6 +418,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     fields: { afterEvents: whole(0), forMs: optional(milliseconds) },
     example: { kind: 'stall-stream', afterEvents: 1, forMs: 30_000 },
     shownAt: 'stream.open',
+    instead: { nock: 'nothing: nock carries no event streams' },
   }),
   'stale-read': defineFault({
     kind: 'stale-read',

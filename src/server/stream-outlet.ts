@@ -44,6 +44,8 @@ async function pipe({ status, headers, body }: Answer, response: ServerResponse)
     for (let read = await reader.read(); !read.done; read = await reader.read()) response.write(read.value)
     response.end()
   } catch {
-    response.destroy()
+    // What came before the break has to get through.
+    if (response.socket === null) response.destroy()
+    else response.socket.destroySoon()
   }
 }

@@ -1,72 +1,51 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setupServer } from 'msw/node'
-import {
-  badCertificate,
-  contentType,
-  corruptJson,
-  createSandbox,
-  cutStream,
-  duplicate,
-  type Fault,
-  type FaultRule,
-  halfOpen,
-  hang,
-  lateAnswer,
-  latency,
-  lostAck,
-  outage,
-  quota,
-  rateLimited,
-  refused,
-  reset,
-  restart,
-  revokedToken,
-  type Sandbox,
-  slowBody,
-  stallStream,
-  status,
-  truncate,
-  unresolved,
-} from 'stuntdouble'
+import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { mswHandlers } from 'stuntdouble/msw'
-import { afterEach, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { catalog } from '../../src/faults/catalog.js'
 import { listener } from '../../src/server/listener.js'
+import { cases, faultContract, increment, noAnswer } from '../support/fault-contract.js'
 
-// Every fault of a request through every way on which a request can come.
+const globalFetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
 
-interface Way {
-  readonly sandbox: Sandbox
-  readonly fetch: typeof globalThis.fetch
-}
-
-const ends: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
+faultContract('sandbox.fetch', async () => {
+  const sandbox = createSandbox({ warn: () => {} })
+  return { sandbox, fetch: sandbox.fetch as typeof globalThis.fetch }
 })
 
-const ways: Readonly<
-  Record<'sandbox.fetch' | 'stuntdouble/fetch' | 'stuntdouble/msw' | 'node:http', () => Promise<Way>>
-> = {
-  'sandbox.fetch': async () => {
-    const sandbox = createSandbox({ warn: () => {} })
-    return { sandbox, fetch: sandbox.fetch as typeof globalThis.fetch }
-  },
-  'stuntdouble/fetch': async () => {
-    const sandbox = createSandbox({ warn: () => {} })
-    ends.push(replaceFetch(sandbox))
-    return { sandbox, fetch: (input, init) => globalThis.fetch(input, init) }
-  },
-  'stuntdouble/msw': async () => {
+faultContract('stuntdouble/fetch', async (ends) => {
+  const sandbox = createSandbox({ warn: () => {} })
+  ends.push(replaceFetch(sandbox))
+  return { sandbox, fetch: globalFetch }
+})
+
+faultContract(
+  'stuntdouble/msw',
+  async (ends) => {
     const sandbox = createSandbox({ warn: () => {} })
     const server = setupServer(...mswHandlers(sandbox))
     server.listen({ onUnhandledFrame: 'error' })
     ends.push(() => server.close())
-    return { sandbox, fetch: (input, init) => globalThis.fetch(input, init) }
+    return { sandbox, fetch: globalFetch }
   },
-  'node:http': async () => {
+  {
+    // It hands an answer on once it has the first bytes of its body.
+    instead: {
+      'half-open': { ...noAnswer, end: 20_000 },
+      'truncate at once': noAnswer,
+      'slow-body': { ...increment, head: 250, end: 3000 },
+    },
+    networkErrors: /^/,
+    streams: 'break quietly',
+  },
+)
+
+faultContract(
+  'node:http',
+  async (ends) => {
     let sandbox: Sandbox | undefined
     let base = ''
     const bugs: unknown[] = []
@@ -87,189 +66,9 @@ const ways: Readonly<
     sandbox = createSandbox({ base, warn: () => {} })
     return { sandbox, fetch: globalThis.fetch }
   },
-}
-
-interface Seen {
-  status?: number
-  type?: string | null
-  retryAfter?: string | null
-  body?: string
-  /** What could be read before it broke. */
-  part?: string
-  /** What the client was told instead of an answer, or of the rest of its body. */
-  error?: string
-  code?: string
-  /** Virtual milliseconds until the head, and until the end. */
-  head?: number
-  end?: number
-}
-
-/** Sends a command and reads what comes; time moves on until there is an end. */
-async function seen({ sandbox, fetch }: Way, path: string, token: string, init: RequestInit = {}): Promise<Seen> {
-  const since = sandbox.clock.now()
-  const past = (): number => sandbox.clock.now() - since
-  const out: Seen = {}
-  let over = false
-  const read = async (): Promise<void> => {
-    try {
-      const answer = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } })
-      Object.assign(out, { status: answer.status, type: answer.headers.get('content-type'), head: past() })
-      out.retryAfter = answer.headers.get('retry-after')
-      const decoder = new TextDecoder()
-      out.part = ''
-      const reader = answer.body?.getReader()
-      for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read()) {
-        out.part += decoder.decode(chunk.value)
-      }
-      out.body = out.part
-    } catch (error) {
-      out.error = (error as Error).message
-      out.code = ((error as Error).cause as { code?: string } | undefined)?.code ?? ''
-    }
-    out.end = past()
-    over = true
-  }
-  void read()
-  // A request over a socket, or through msw, takes turns of the event loop to arrive.
-  while (!over) {
-    await new Promise((resolve) => setTimeout(resolve, 1))
-    await sandbox.clock.drain()
-  }
-  return out
-}
-
-const increment = { status: 200, body: '{"result":1}' }
-const noAnswer = { error: 'fetch failed' }
-const broken = (part: string): object => ({
-  status: 200,
-  part,
-  error: expect.stringMatching(/terminated|aborted|other side closed/),
-})
-
-/** What a client must see, whatever the way. `stored`: whether the work was done. */
-const cases: readonly [
-  name: string,
-  fault: Fault,
-  expected: object,
-  stored: string | null,
-  more?: Partial<FaultRule>,
-][] = [
-  ['status', status(503), { status: 503, body: '{"error":"service unavailable"}' }, null],
-  ['latency', latency('300ms'), { ...increment, head: 300 }, '1'],
-  ['reset', reset(), noAnswer, null],
-  ['reset after', reset(), noAnswer, '1', { phase: 'after' }],
-  ['refused', refused(), noAnswer, null],
-  ['unresolved', unresolved(), noAnswer, null],
-  ['certificate', badCertificate(), noAnswer, null],
-  ['hang', hang('20s'), { ...noAnswer, end: 20_000 }, null],
-  ['half-open', halfOpen('20s'), { ...broken(''), head: 0, end: 20_000 }, '1'],
-  ['truncate', truncate(8), broken('{"result'), '1'],
-  ['truncate at once', truncate(0), broken(''), '1'],
-  ['corrupt-json', corruptJson(), { status: 200, body: '{"result":1<' }, '1'],
-  ['slow-body', slowBody(4), { ...increment, head: 0, end: 3000 }, '1'],
-  ['content-type', contentType('text/html'), { ...increment, type: 'text/html' }, '1'],
-  ['lost-ack', lostAck(), noAnswer, '1'],
-  ['late-answer', lateAnswer('20s'), { ...increment, head: 20_000 }, '1'],
-  ['duplicate', duplicate(), increment, '2'],
-  ['revoked-token', revokedToken(), { status: 401 }, null],
-  ['quota', quota(), { status: 400 }, null],
-  ['restart', restart(), noAnswer, '1'],
-  ['outage', outage({ status: 502 }), { status: 502 }, null],
-  ['outage without a status', outage(), noAnswer, null],
-]
-
-/** Msw hands an answer on once it has the first bytes of its body. */
-const throughMsw: Readonly<Record<string, object>> = {
-  'half-open': { ...noAnswer, end: 20_000 },
-  'truncate at once': noAnswer,
-  'slow-body': { ...increment, head: 250, end: 3000 },
-}
-
-/** Codes in the cause of a rejected fetch: what really happened, where the way can tell. */
-const codes: Partial<Record<Fault['kind'], string>> = {
-  reset: 'ECONNRESET',
-  refused: 'ECONNREFUSED',
-  unresolved: 'ENOTFOUND',
-  certificate: 'CERT_HAS_EXPIRED',
-}
-
-describe.each(Object.keys(ways) as (keyof typeof ways)[])('through %s', (name) => {
-  test.each(cases)('%s', async (title, fault, expected, stored, more = {}) => {
-    const way = await ways[name]()
-    const { sandbox } = way
-    sandbox.faults.add({ on: 'store.request', fault, ...more })
-    const found = await seen(way, `${sandbox.addresses.store}/incr/a`, sandbox.tokens.store)
-    expect(found).toMatchObject((name === 'stuntdouble/msw' && throughMsw[title]) || expected)
-    if (found.error !== undefined) expect(found.body).toBeUndefined()
-    expect(sandbox.store.get('a')).toBe(stored)
-    expect(sandbox.traffic.of('fault').map(({ fault: kind }) => kind)).toEqual([fault.kind])
-    const code = codes[fault.kind]
-    if (code === undefined || found.error === undefined) return
-    // A server has been found and has accepted: all it can do is cut. Msw knows one kind of network error.
-    if (name === 'node:http') expect(found.code).toMatch(/^(ECONNRESET|UND_ERR_SOCKET)$/)
-    else if (name !== 'stuntdouble/msw') expect(found.code).toBe(code)
-  })
-
-  test.each([
-    ['seconds', '2'],
-    ['date', 'Tue, 01 Jan 2030 00:00:02 GMT'],
-  ] as const)('rate-limited, Retry-After as %s', async (form, value) => {
-    const way = await ways[name]()
-    const { sandbox } = way
-    sandbox.faults.add({ on: 'queue.request', fault: rateLimited('burst', '2s', form) })
-    const found = await seen(way, `${sandbox.addresses.queue}/v2/keys`, sandbox.tokens.queue)
-    expect(found).toMatchObject({ status: 429, retryAfter: value })
-  })
-
-  test('a stream that breaks off, and one that stalls', async () => {
-    for (const [fault, text, end] of [
-      [cutStream(1), 'data: subscribe,c,1\n\ndata: message,c,a\n\n', 'broken'],
-      [stallStream(1, '30s'), 'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n', 'open'],
-    ] as const) {
-      const way = await ways[name]()
-      const { sandbox } = way
-      sandbox.faults.add({ on: 'stream.open', fault })
-      const client = new AbortController()
-      const answer = await way.fetch(`${sandbox.addresses.store}/subscribe/c`, {
-        headers: { authorization: `Bearer ${sandbox.tokens.store}` },
-        signal: client.signal,
-      })
-      const reader = answer.body!.getReader()
-      let told = ''
-      let state = 'open'
-      const reading = (async () => {
-        const decoder = new TextDecoder()
-        try {
-          for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
-            told += decoder.decode(chunk.value).replace(/^: .*\n\n/gm, '')
-          state = 'closed'
-        } catch {
-          state = 'broken'
-        }
-      })()
-      sandbox.store.run('PUBLISH', 'c', 'a')
-      sandbox.store.run('PUBLISH', 'c', 'b')
-      await expect
-        .poll(async () => {
-          await sandbox.clock.advance('10s')
-          return told
-        })
-        .toBe(text)
-      if (end === 'broken') await reading
-      // Msw ends a body of unknown length as if that were its end.
-      expect(state).toBe(end === 'broken' && name === 'stuntdouble/msw' ? 'closed' : end)
-      client.abort()
-      await reading
-      await ends
-        .splice(0)
-        .reverse()
-        .reduce(async (before, close) => {
-          await before
-          await close()
-        }, Promise.resolve())
-    }
-  }, 20_000)
-})
+  // A server has been found and has accepted: all it can do is cut.
+  { networkErrors: /^(ECONNRESET|UND_ERR_SOCKET)$/ },
+)
 
 test('every fault of a request is tried through every way', () => {
   const tried = new Set<string>([...cases.map(([, { kind }]) => kind), 'rate-limited', 'cut-stream', 'stall-stream'])

@@ -69,6 +69,7 @@ function pointTable(): string {
 const carriages: Readonly<Record<Carriage, string>> = {
   fetch: '`sandbox.fetch`, `stuntdouble/fetch`',
   msw: '`stuntdouble/msw`',
+  nock: '`stuntdouble/nock`',
   server: 'the server',
 }
 
