@@ -23,7 +23,6 @@ faultContract(
       'truncate at once': noAnswer,
       'slow-body': { ...increment, end: 3000 },
     },
-    networkErrors: /^/,
     streams: 'none',
   },
 )
