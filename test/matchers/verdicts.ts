@@ -90,6 +90,7 @@ export async function world(): Promise<World> {
 function busySandbox(startAt: string): Sandbox {
   const sandbox = createSandbox({ startAt })
   sandbox.destinations.script(lost, [status(503)])
+  sandbox.faults.add({ on: 'store.request', fault: status(503) })
   sandbox.queue.publish({ to: orders, delay: '1h' })
   return sandbox
 }
@@ -318,6 +319,7 @@ export const rows: readonly Row[] = [
     no('toBeIdle', 'busy'),
     'waits 1h, until 10:00:00.000',
     'script steps never met at https://shop.test/lost',
+    /fault never struck: .*store\.request/,
     'Hint: await sandbox.clock.drain() first.',
   ),
   // messageTo, commandOf, entryOf
