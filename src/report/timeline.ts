@@ -80,7 +80,7 @@ export function timeline(
 }
 
 /** Left out: what the entry next to it tells as well. */
-function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
+export function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
   switch (entry.type) {
     case 'keyspace':
       return keyspace || entry.event === 'expired' || entry.event === 'evicted'

@@ -20,6 +20,10 @@ const programs: Readonly<Record<string, Row>> = {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
     load: () => import('./programs/serve.js'),
   },
+  tail: {
+    description: 'Follow the story of a running server.',
+    load: () => import('./programs/tail.js'),
+  },
   play: {
     description: 'Play a scenario and tell whether it holds.',
     load: () => import('./programs/play.js'),

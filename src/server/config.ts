@@ -25,7 +25,6 @@ type Name =
   | 'mgmt-user'
   | 'mgmt-key'
   | 'deliver'
-  | 'scenario'
   | 'dev-user'
   | 'control-token'
   | 'log'
@@ -34,6 +33,8 @@ type Name =
   | 'max-tenants'
   | 'max-entries'
   | 'state'
+  | 'scenario'
+  | 'watch'
   | 'i-know'
 
 /** As their tokens name them. */
@@ -65,11 +66,6 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     default: 'loopback',
     description: 'hosts that deliveries may reach',
   },
-  scenario: {
-    type: 'string',
-    valueHint: 'FILE',
-    description: 'initial state, destinations and faults for the tenant main; its steps are for `play`',
-  },
   'dev-user': {
     type: 'string',
     valueHint: publicUsers.join('|'),
@@ -90,6 +86,12 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     valueHint: 'FILE',
     description: 'keep every tenant in this file, and begin with what it holds',
   },
+  scenario: {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'what every new tenant begins with: state, destinations and faults of a scenario',
+  },
+  watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
   'i-know': { type: 'boolean', description: 'start although NODE_ENV is production' },
 }
 

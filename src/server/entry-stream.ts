@@ -10,31 +10,37 @@ export const mostWaiting = 100_000
 /** Silence after which a comment keeps the connection open, in host milliseconds. */
 const keepAlive = 15_000
 
+/** Which entries a reader wants; of a world that was made anew, whose numbering begins anew, too. */
+export type Wanted = (entry: Entry, isRenewed: boolean) => boolean
+
 /**
  * Entries as server-sent events, the ones that are there and the ones that come. They are written when the reader
  * takes them: one that waits and changes meanwhile is sent once, as it is then, and a slow reader costs no copies.
  */
-export function entryStream(
-  sandbox: Sandbox,
-  first: Iterable<Entry>,
-  wanted: (entry: Entry) => boolean,
-): ReadableStream<Uint8Array> {
-  const waiting = new Set<Entry>()
-  for (const entry of first) if (wanted(entry)) waiting.add(entry)
+export function entryStream(sandbox: Sandbox, first: Iterable<Entry>, wanted: Wanted): ReadableStream<Uint8Array> {
+  const waiting = new Set<Entry | Renewal>()
+  for (const entry of first) if (wanted(entry, false)) waiting.add(entry)
+  let isRenewed = false
   let wake: (() => void) | undefined
   let end = (): void => {}
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const add = (entry: Entry): void => {
-          if (!wanted(entry)) return
-          waiting.add(entry)
+        const add = (what: Entry | Renewal): void => {
+          if ('type' in what && !wanted(what, isRenewed)) return
+          waiting.add(what)
           if (waiting.size > mostWaiting) {
             end()
             controller.error(new Error('The reader of this stream was too slow and was dropped.'))
           } else wake?.()
         }
-        const unsubscribe = sandbox.traffic.subscribe(add)
+        let unsubscribe = sandbox.traffic.subscribe(add)
+        const stay = sandbox.onRenewal((by) => {
+          unsubscribe()
+          unsubscribe = sandbox.traffic.subscribe(add)
+          isRenewed = true
+          add({ by })
+        })
         const forget = sandbox.onDispose(() => {
           end()
           controller.close()
@@ -46,7 +52,9 @@ export function entryStream(
         end = () => {
           clearInterval(timer)
           unsubscribe()
+          stay()
           forget()
+          waiting.clear()
           wake?.()
         }
       },
@@ -57,10 +65,13 @@ export function entryStream(
           })
           wake = undefined
         }
-        const [entry] = waiting
-        if (entry === undefined) return
-        waiting.delete(entry)
-        controller.enqueue(dataFrame(utf8(JSON.stringify(writerOf(sandbox).entry(entry)))))
+        const [what] = waiting
+        if (what === undefined) return
+        waiting.delete(what)
+        const plain = 'type' in what ? writerOf(sandbox).entry(what) : what
+        const frame = dataFrame(utf8(JSON.stringify(plain)))
+        if (!('type' in what)) controller.enqueue(toArray('event: renewed\n' as Bytes))
+        controller.enqueue(frame)
       },
       cancel() {
         end()
@@ -68,4 +79,9 @@ export function entryStream(
     },
     { highWaterMark: 1 },
   )
+}
+
+/** Another world has taken the place of the one before. */
+interface Renewal {
+  readonly by: 'reset' | 'load'
 }

@@ -1,5 +1,10 @@
-/** The data of each server-sent event of an answer, until it ends. */
-export async function* eventsOf(answer: Response): AsyncGenerator<string, void> {
+export interface ServerSentEvent {
+  readonly name: string
+  readonly data: string
+}
+
+/** The server-sent events of an answer, until it ends. */
+export async function* eventsOf(answer: Response): AsyncGenerator<ServerSentEvent, void> {
   if (answer.body === null) return
   const reader = answer.body.getReader()
   const decoder = new TextDecoder()
@@ -10,13 +15,12 @@ export async function* eventsOf(answer: Response): AsyncGenerator<string, void> 
       if (done) return
       rest += decoder.decode(value, { stream: true })
       for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
-        const data = rest
-          .slice(0, end)
-          .split('\n')
-          .filter((line) => line.startsWith('data: '))
-          .map((line) => line.slice('data: '.length))
+        const lines = rest.slice(0, end).split('\n')
         rest = rest.slice(end + 2)
-        if (data.length > 0) yield data.join('\n')
+        const values = (field: string): string[] =>
+          lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length))
+        const data = values('data: ')
+        if (data.length > 0) yield { name: values('event: ')[0] ?? 'message', data: data.join('\n') }
       }
     }
   } finally {

@@ -15,6 +15,8 @@ export interface FollowOptions {
   readonly after?: Mark
   /** Ends it. */
   readonly signal?: AbortSignal
+  /** Called when another world has taken the place of the one before: its entries count from 1 on. */
+  readonly onRenewal?: (by: 'reset' | 'load') => void
 }
 
 /** `sandbox.traffic` of a tenant on a server: each question takes a copy. Secrets are hidden in it. */
@@ -87,9 +89,12 @@ export class RemoteTraffic {
    * Entries as they come, those that are there first. One comes again when it is answered or has ended.
    * @example for await (const entry of sandbox.traffic.follow({ types: ['attempt'] })) console.log(entry)
    */
-  async *follow({ types, after = this.#after, signal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
+  async *follow({ types, after = this.#after, signal, onRenewal }: FollowOptions = {}): AsyncGenerator<Entry, void> {
     const query = new URLSearchParams({ after: String(after), ...(types !== undefined && { type: types.join(',') }) })
     const answer = await this.#wire.open(`/traffic/stream?${query}`, signal)
-    for await (const data of eventsOf(answer)) yield entryOf(JSON.parse(data) as TraceEntry)
+    for await (const { name, data } of eventsOf(answer)) {
+      if (name === 'message') yield entryOf(JSON.parse(data) as TraceEntry)
+      else if (name === 'renewed') onRenewal?.((JSON.parse(data) as { by: 'reset' | 'load' }).by)
+    }
   }
 }

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Sandbox, SandboxOptions } from '../sandbox.js'
+import type { Scenario } from '../faults/scenario.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { isLoopbackHost, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
+import type { Scene } from './scene.js'
 import { readState } from './state-file.js'
 import { StateKeeper } from './state-keeper.js'
 import { Tenants } from './tenants.js'
@@ -31,6 +33,8 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
    * change; a damaged file is refused and left as it is.
    */
   readonly state?: string
+  /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
+  readonly scenario?: Scenario
   /** Starts although `NODE_ENV` is `production`. */
   readonly iKnow?: boolean
 }
@@ -56,6 +60,11 @@ export interface RunningServer extends AsyncDisposable {
   drop(name: string): boolean
   /** The tenants that were used so far. */
   readonly tenants: readonly string[]
+  /**
+   * Another scenario instead of the one it was started with: for new tenants all of it, for those that are there its
+   * destinations and faults. Tells how many are there.
+   */
+  change(scenario: Scenario): number
   /** Lets running requests end for at most two seconds, ends event streams, and disposes every sandbox. */
   close(): Promise<void>
 }
@@ -68,14 +77,26 @@ export interface RunningServer extends AsyncDisposable {
  * const { env, clock } = server.tenant('main')
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { host = defaultHost, port = defaultPort, report, log, iKnow, controlToken, limits, state, ...world } = options
+  const {
+    host = defaultHost,
+    port = defaultPort,
+    report,
+    log,
+    iKnow,
+    controlToken,
+    limits,
+    state,
+    scenario,
+    ...world
+  } = options
   refuseProduction(iKnow)
   const kept = state === undefined ? {} : readState(state)
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isLoopbackHost(host) ? undefined : randomBytes(24).toString('base64url'))
   // A server delivers for real, as far as `deliver` allows, and may run for days.
   const policy = { trafficLimit: most.entries, ...world.policy }
-  const tenants = new Tenants({ fetch: globalThis.fetch, ...world, policy }, most.tenants, token)
+  const scene = scenario === undefined ? undefined : await sceneOf(scenario, world)
+  const tenants = new Tenants({ fetch: globalThis.fetch, ...world, policy }, most.tenants, token, scene)
   const tell = report ?? ((text: string) => console.error(text))
   const serve = listener(
     () => tenants.origin,
@@ -98,7 +119,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   tenants.origin = `http://${name}:${taken}`
   for (const [tenant, dump] of Object.entries(kept)) tenants.restore(tenant, dump)
-  const keeper = state === undefined ? undefined : new StateKeeper(state, () => tenants.all, tell)
+  const keeper = state === undefined ? undefined : new StateKeeper(state, tenants, tell)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     closing ??= ended(servers, tenants, keeper)
@@ -115,6 +136,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     get tenants() {
       return tenants.names
     },
+    change: (scenario) => {
+      if (scene !== undefined) return scene.change(scenario)
+      throw new TypeError('This server was started without a scenario: there is none to change.')
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -122,6 +147,23 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
 const timeouts = { maxHeaderSize: 1_048_576, headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 }
+
+/** Loaded where there is one: most servers have none, and shall be ready soon. */
+async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
+  const [{ Scene }, { checkedScenario }] = await Promise.all([import('./scene.js'), import('../faults/scenario.js')])
+  const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`))
+  // What only shows when it begins shall be told now, not to the first request.
+  const trial = createSandbox(scene.options(world))
+  try {
+    scene.begin(trial)
+  } catch (cause) {
+    const { message } = cause as Error
+    throw new TypeError(`The scenario ${JSON.stringify(scenario.name)} cannot begin: ${message}`, { cause })
+  } finally {
+    trial.dispose()
+  }
+  return scene
+}
 
 function refuseProduction(iKnow = false): void {
   if (iKnow || process.env.NODE_ENV !== 'production') return

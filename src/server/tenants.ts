@@ -4,6 +4,7 @@ import type { Answer, Call } from '../http/service.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
+import type { Scene } from './scene.js'
 
 /** The sandboxes of a server by name. */
 export class Tenants {
@@ -11,16 +12,25 @@ export class Tenants {
   readonly #options: SandboxOptions
   readonly #most: number
   readonly #controlToken: string | undefined
+  readonly #scene: Scene | undefined
+  #orders = 0
   #sandboxes = new Map<string, Sandbox>()
 
   /**
    * @param most tenants that may exist at once
    * @param controlToken what the control API asks for
+   * @param scene what every new tenant begins with
    */
-  constructor(options: SandboxOptions, most: number, controlToken: string | undefined) {
+  constructor(options: SandboxOptions, most: number, controlToken: string | undefined, scene?: Scene) {
     this.#options = options
     this.#most = most
     this.#controlToken = controlToken
+    this.#scene = scene
+  }
+
+  /** How many orders were given: some change a world without leaving an entry in its traffic. */
+  get orders(): number {
+    return this.#orders
   }
 
   get names(): readonly string[] {
@@ -40,7 +50,9 @@ export class Tenants {
         `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
       )
     }
-    const sandbox = createSandbox({ ...this.#options, name, base: `${this.origin}/${name}` })
+    const own = { name, base: `${this.origin}/${name}` }
+    const sandbox = createSandbox({ ...(this.#scene?.options(this.#options) ?? this.#options), ...own })
+    this.#scene?.begin(sandbox)
     this.#sandboxes.set(name, sandbox)
     return sandbox
   }
@@ -77,7 +89,11 @@ export class Tenants {
 
   exchange(call: Call): Answer | Promise<Answer> {
     const path = call.url.slice(this.origin.length)
-    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? control(call, path, this) : noToken()
+    if (/^\/_control(?:[/?#]|$)/.test(path)) {
+      if (!this.#mayControl(call)) return noToken()
+      if (call.method !== 'GET') this.#orders++
+      return control(call, path, this)
+    }
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', tenants: this.#sandboxes.size })
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) return this.get('main').exchange(moved(call, `${this.origin}/main/queue${path}`))

@@ -27,7 +27,8 @@ export const trafficOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/traffic/stream',
-    summary: 'Entries as server-sent events, as they come; one that goes on after it was sent comes again at its end.',
+    summary:
+      'Entries as server-sent events, as they come; one that goes on after it was sent comes again at its end. An event `renewed` says that the world was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
@@ -147,7 +148,13 @@ function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
 }
 
 function streamed(sandbox: Sandbox, { query }: Asked): Answer {
-  const body = entryStream(sandbox, source(sandbox, query), wantedBy(query))
+  const wanted = wantedBy(query)
+  const anew = new URLSearchParams(query)
+  anew.delete('after')
+  const wantedAnew = wantedBy(anew)
+  const body = entryStream(sandbox, source(sandbox, query), (entry, isRenewed) =>
+    isRenewed ? wantedAnew(entry) : wanted(entry),
+  )
   return { status: 200, headers: [['content-type', 'text/event-stream']], body }
 }
 

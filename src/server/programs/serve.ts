@@ -1,18 +1,16 @@
-import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../../faults/scenario.js'
+import type { Scenario } from '../../faults/scenario.js'
 import { serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
-import { readScenario } from '../scenario-file.js'
-import { type RunningServer, startServer } from '../server.js'
+import { type RunningServer, type ServerOptions, startServer } from '../server.js'
 import { StateFileError } from '../state-file.js'
-import { readText } from '../text-file.js'
 
 export const program: Program = {
   args: serveArguments,
   examples: [
     'stuntdouble serve --vocabulary upstash',
     'stuntdouble serve --port 0 --clock manual --seed 7',
-    'stuntdouble serve --vocabulary upstash --scenario outage.yaml',
     'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
+    'stuntdouble serve --vocabulary upstash --scenario scenarios/lost-acknowledgements.yaml --watch',
     'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
@@ -22,18 +20,17 @@ export const program: Program = {
 }
 
 async function serve(given: Given): Promise<RunningServer> {
-  const scenario = await scenarioOf(given)
-  const { policy, signingKey, nextSigningKey } = scenario === undefined ? {} : sandboxOptionsOf(scenario)
-  const options = {
-    ...(policy && { policy }),
-    ...(signingKey !== undefined && { signingKey }),
-    ...(nextSigningKey !== undefined && { nextSigningKey }),
-    ...serverOptions(given),
-  }
-  const server = await startServer(options).catch((error: NodeJS.ErrnoException) => {
-    throw listenFailure(error, options.host ?? '', options.port ?? 0)
-  })
-  if (scenario !== undefined) bring(scenario, server)
+  const options = serverOptions(given)
+  const file = textOf(given, 'scenario', 'FILE')
+  if (file === undefined && given.watch === true) throw new UsageError('--watch needs what to watch: --scenario FILE.')
+  // Most servers have no scenario, and shall be ready soon.
+  const watched = file === undefined ? undefined : await import('../scenario-watch.js')
+  const scenario = file === undefined ? undefined : await watched!.scenarioOf(file)
+  const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw startFailure(error, options.host ?? '', options.port ?? 0)
+    },
+  )
   const { addresses, env } = server.tenant('main')
   const lines = [
     `store  ${addresses.store}`,
@@ -42,27 +39,28 @@ async function serve(given: Given): Promise<RunningServer> {
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
+    ...(scenario === undefined ? [] : ['', `scenario  ${watched!.summaryOf(scenario)}`]),
     '',
     'ready',
   ]
   console.log(lines.join('\n'))
+  if (file !== undefined && given.watch === true) watched!.watchScenario(file, server)
   return server
 }
 
-async function scenarioOf(given: Given): Promise<Scenario | undefined> {
-  const file = textOf(given, 'scenario', 'FILE')
-  return file === undefined ? undefined : readScenario(await readText(file), file)
+/** Options that were left at their defaults are for the scenario to say; who lives in people's time stays there. */
+function within(scenario: Scenario, options: ServerOptions, given: Given): ServerOptions {
+  const { seed, vocabulary, startAt, ...rest } = options
+  return {
+    ...rest,
+    scenario,
+    ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
+    ...(given.vocabulary !== serveArguments.vocabulary.default && { vocabulary: vocabulary! }),
+    ...((given['start-at'] !== undefined || given.clock === 'real') && { startAt: startAt! }),
+  }
 }
 
-/** The world of a scenario for people: what happens in it is theirs. */
-function bring(scenario: Scenario, server: RunningServer): void {
-  const sandbox = server.tenant('main')
-  prepareGiven(scenario, sandbox)
-  prepareDestinations(scenario, sandbox, () => false)
-  if (scenario.faults !== undefined) sandbox.play(scenario)
-}
-
-function listenFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function startFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const notHere = `${host} is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.`
   const sentences: Record<string, string> = {
     EADDRINUSE: `Port ${port} of ${host} is taken: give another one with --port, or --port 0 for a free one.`,
@@ -73,7 +71,8 @@ function listenFailure(error: NodeJS.ErrnoException, host: string, port: number)
   }
   const sentence = sentences[error.code ?? '']
   if (sentence !== undefined) return new UsageError(sentence)
-  const isRefusal = error instanceof StateFileError || error.message.startsWith('NODE_ENV')
+  const isRefusal =
+    error instanceof StateFileError || error instanceof TypeError || error.message.startsWith('NODE_ENV')
   return isRefusal ? new UsageError(error.message) : error
 }
 
