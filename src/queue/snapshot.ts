@@ -160,7 +160,7 @@ export interface QueueDump {
 export function dumpOf(queue: Queue): QueueDump {
   const { courier, flow } = queue
   const letters = courier.deadLetters.select({}).items
-  const messages = new Set(courier.byId.values())
+  const messages = new Set([...courier.byId.values()].filter(({ vanished }) => vanished !== true))
   // A dead letter may outlive what the log knows of its message.
   for (const { message } of letters) messages.add(message)
   return {

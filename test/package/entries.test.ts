@@ -14,7 +14,9 @@ const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as 
 
 /** Entries in both module formats that a program can load outside of a test runner. */
 const entries = Object.entries(manifest.exports)
-  .filter(([path, target]) => typeof target === 'object' && 'require' in target && !/^\.\/(?:jest|playwright)/.test(path))
+  .filter(
+    ([path, target]) => typeof target === 'object' && 'require' in target && !/^\.\/(?:jest|playwright)/.test(path),
+  )
   .map(([path]) => path.replace(/^\./, 'stuntdouble'))
 
 /** Runs a program in the consumer's project and returns what it prints as JSON. */

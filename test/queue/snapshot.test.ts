@@ -152,6 +152,13 @@ describe('a queue as JSON', () => {
     expect(second.queue.dump().messages[0]).toMatchObject({ state: 'DELIVERED', retried: 0 })
   })
 
+  test('a message that a fault made vanish is not there', () => {
+    const { queue, sandbox, clock } = world()
+    sandbox.faults.add({ on: 'queue.delivery', fault: { kind: 'drop' } })
+    queue.publish({ to: shop })
+    return clock.drain().then(() => expect(queue.dump().messages).toEqual([]))
+  })
+
   test('a FIFO queue keeps its order, and the slot of a message whose callback is under way', async () => {
     const first = world()
     first.destinations.answer(shop, 200).answer('https://shop.test/done', 500)
