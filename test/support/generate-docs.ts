@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/endpoints.js'
 import { queueReference } from '../../src/queue/reference.js'
 import { commandReference } from '../../src/store/reference.js'
+import { carriageTable } from '../contract/carriage.js'
 import { withFaultTables } from './fault-tables.js'
 import { withPromiseTable } from './promise-table.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
@@ -21,3 +22,5 @@ const promisePage = new URL('../../docs/invariants.md', import.meta.url)
 writeFileSync(promisePage, withPromiseTable(readFileSync(promisePage, 'utf8')))
 const faultPage = new URL('../../docs/faults.md', import.meta.url)
 writeFileSync(faultPage, await withFaultTables(readFileSync(faultPage, 'utf8')))
+mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
+writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), carriageTable())

@@ -1,0 +1,649 @@
+import type { Sandbox } from 'stuntdouble'
+import { reset, status, truncate } from 'stuntdouble'
+import { expect } from 'vitest'
+import { EventReader } from '../support/event-reader.js'
+import type { Need } from './carriage.js'
+
+/** One way on which requests reach a sandbox. */
+export interface Way {
+  readonly sandbox: Sandbox
+  readonly fetch: typeof globalThis.fetch
+}
+
+export interface Case {
+  readonly title: string
+  readonly need: Need
+  run(client: Client): Promise<void>
+}
+
+/** The three APIs as a client of one way speaks to them. */
+export class Client {
+  readonly sandbox: Sandbox
+  readonly #fetch: typeof globalThis.fetch
+
+  constructor({ sandbox, fetch }: Way) {
+    this.sandbox = sandbox
+    this.#fetch = fetch
+  }
+
+  store(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
+    return this.#ask(`${this.sandbox.addresses.store}${path}`, this.sandbox.tokens.store, init)
+  }
+
+  async command(...words: (string | number)[]): Promise<unknown> {
+    const answer = await this.store('', { method: 'POST', body: JSON.stringify(words) })
+    return answer.json()
+  }
+
+  queue(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
+    return this.#ask(`${this.sandbox.addresses.queue}/v2${path}`, this.sandbox.tokens.queue, init)
+  }
+
+  stats(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
+    const { mgmtUser, mgmtKey } = this.sandbox.tokens
+    const authorization = `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}`
+    const { token, ...rest } = init
+    return this.#fetch(`${this.sandbox.addresses.mgmt}/v2${path}`, {
+      ...rest,
+      headers: token === null ? {} : { authorization },
+    })
+  }
+
+  #ask(
+    url: string,
+    own: string,
+    { token = own, headers, ...init }: RequestInit & { readonly token?: string | null },
+  ): Promise<Response> {
+    const signed = token === null ? {} : { authorization: `Bearer ${token}` }
+    return this.#fetch(url, { ...init, headers: { ...signed, ...(headers as Record<string, string>) } })
+  }
+}
+
+const post = (body: BodyInit | object, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+  headers,
+})
+
+const shop = 'https://shop.test/orders'
+
+function one(need: Need, title: string, run: (client: Client) => Promise<void>): Case {
+  return { title, need, run }
+}
+
+/** A command in every form that a request can have, and its answer as the service gives it. */
+const forms: readonly Case[] = [
+  ...(
+    [
+      ['as a path', '/set/form/v1', undefined],
+      ['as a path with escapes', '/set/form/v%31', undefined],
+      ['as a JSON array', '', post(['SET', 'form', 'v1'])],
+      ['as a JSON array sent with PUT', '', { ...post(['SET', 'form', 'v1']), method: 'PUT' }],
+      ['with the body as last argument', '/set/form', post('v1')],
+      ['with arguments in the query', '/set/form/v1?EX=100', undefined],
+      ['with the token in the query', '/set/form/v1?_token=TOKEN', undefined],
+    ] as const
+  ).map(([how, path, init]) =>
+    one('plain', `a command ${how}`, async (client) => {
+      const withToken = path.replace('TOKEN', encodeURIComponent(client.sandbox.tokens.store))
+      const answer = await client.store(withToken, path.includes('TOKEN') ? { ...init, token: null } : init)
+      expect([answer.status, answer.headers.get('content-type'), await answer.json()]).toEqual([
+        200,
+        'application/json',
+        { result: 'OK' },
+      ])
+      expect(client.sandbox.store.get('form')).toBe('v1')
+    }),
+  ),
+]
+
+const replies: readonly Case[] = (
+  [
+    [['PING'], { result: 'PONG' }],
+    [['GET', 'nobody'], { result: null }],
+    [['INCR', 'n'], { result: 1 }],
+    [['HSET', 'h', 'a', '1', 'b', '2'], { result: 2 }],
+    [['LRANGE', 'nobody', 0, -1], { result: [] }],
+    [['ECHO', 'grüße, 世界'], { result: 'grüße, 世界' }],
+    [['ECHO', ''], { result: '' }],
+    [['ECHO', 'a"b\\c\n'], { result: 'a"b\\c\n' }],
+    [['INCR', 'n', 'm'], { error: "ERR wrong number of arguments for 'incr' command" }],
+    [['NOSUCH'], { error: expect.stringContaining('not available') }],
+    [['EVAL', 'return {1, {2, "three"}, false}', 0], { result: [1, [2, 'three'], null] }],
+  ] as const
+).map(([words, expected]) =>
+  one('plain', `the reply of ${JSON.stringify(words)}`, async (client) => {
+    expect(await client.command(...words)).toEqual(expected)
+  }),
+)
+
+const storeRequests: readonly Case[] = [
+  one('plain', 'a request without a token is refused', async (client) => {
+    const answer = await client.store('/ping', { token: null })
+    expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([401, ['error']])
+  }),
+  one('plain', 'a wrong token is refused', async (client) => {
+    expect((await client.store('/ping', { token: 'wrong' })).status).toBe(401)
+  }),
+  one('plain', 'the read-only token reads, and does not write', async (client) => {
+    const token = client.sandbox.tokens.readonly
+    expect((await client.store('/get/k', { token })).status).toBe(200)
+    const refused = await client.store('/set/k/v', { token })
+    expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([
+      400,
+      expect.stringContaining('NOPERM'),
+    ])
+  }),
+  one('plain', 'HEAD answers without a body', async (client) => {
+    const answer = await client.store('/ping', { method: 'HEAD' })
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+  }),
+  one('plain', 'another method is refused', async (client) => {
+    const answer = await client.store('/ping', { method: 'DELETE' })
+    expect([answer.status, await answer.text()]).toEqual([405, ''])
+  }),
+  one('plain', 'base64 replies', async (client) => {
+    await client.command('SET', 'k', 'grüße')
+    const answer = await client.store('', post(['GET', 'k'], { 'service-encoding': 'base64' }))
+    expect(await answer.json()).toEqual({ result: btoa('gr\xc3\xbc\xc3\x9fe') })
+  }),
+  one('bytes', 'RESP2 replies', async (client) => {
+    const answer = await client.store('', post(['ECHO', 'hello'], { 'service-response-format': 'resp2' }))
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual([
+      'application/octet-stream',
+      '$5\r\nhello\r\n',
+    ])
+  }),
+  one('plain', 'a pipeline, with an error among its replies', async (client) => {
+    const answer = await client.store(
+      '/pipeline',
+      post([
+        ['SET', 'p', '1'],
+        ['INCR', 'p'],
+        ['LPUSH', 'p', 'x'],
+      ]),
+    )
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      [{ result: 'OK' }, { result: 2 }, { error: expect.stringMatching(/^WRONGTYPE/) }],
+    ])
+  }),
+  one('plain', 'a transaction', async (client) => {
+    const answer = await client.store(
+      '/multi-exec',
+      post([
+        ['SET', 't', '1'],
+        ['INCR', 't'],
+      ]),
+    )
+    expect([answer.status, await answer.json()]).toEqual([200, [{ result: 'OK' }, { result: 2 }]])
+  }),
+  one('plain', 'a transaction that cannot be read is discarded', async (client) => {
+    const answer = await client.store('/multi-exec', post([['SET', 't', '1'], ['INCR']]))
+    expect(answer.status).toBe(400)
+    expect(client.sandbox.store.get('t')).toBeNull()
+  }),
+  one('plain', 'a body that is no JSON', async (client) => {
+    const answer = await client.store('', post('["GET"'))
+    expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([400, ['error']])
+  }),
+  one('plain', 'the sync token changes with a write', async (client) => {
+    const token = async (path: string) => (await client.store(path)).headers.get('service-sync-token')
+    const before = await token('/get/k')
+    expect(await token('/get/k')).toBe(before)
+    expect(await token('/set/k/v')).not.toBe(before)
+  }),
+  one('plain', 'a revoked token is refused, the new one is not', async (client) => {
+    const before = client.sandbox.tokens.store
+    client.sandbox.store.resetPassword()
+    expect((await client.store('/ping', { token: before })).status).toBe(401)
+    expect((await client.store('/ping')).status).toBe(200)
+  }),
+  one('bytes', 'every byte survives in a value', async (client) => {
+    const all = Uint8Array.from({ length: 256 }, (_, index) => index)
+    await client.store('/set/bytes', post(all))
+    const answer = await client.store('/get/bytes', { headers: { 'service-encoding': 'base64' } })
+    const { result } = (await answer.json()) as { result: string }
+    expect([...atob(result)].map((char) => char.charCodeAt(0))).toEqual([...all])
+  }),
+  one('bytes', 'every byte survives in an answer', async (client) => {
+    const all = Uint8Array.from({ length: 256 }, (_, index) => index)
+    await client.store('/set/bytes', post(all))
+    const answer = await client.store('/get/bytes', { headers: { 'service-response-format': 'resp2' } })
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    expect([...bytes.subarray(6, 262)]).toEqual([...all])
+  }),
+  one('bytes', 'an empty body is an empty value', async (client) => {
+    await client.store('/set/empty', { method: 'POST', body: '' })
+    expect(await client.command('STRLEN', 'empty')).toEqual({ result: 0 })
+  }),
+  one('large', 'a megabyte goes in', async (client) => {
+    await client.store('/set/large', post('x'.repeat(1_000_000)))
+    expect(await client.command('STRLEN', 'large')).toEqual({ result: 1_000_000 })
+  }),
+  one('large', 'a megabyte comes out', async (client) => {
+    client.sandbox.store.run('SET', 'large', 'é'.repeat(500_000))
+    const { result } = (await client.command('GET', 'large')) as { result: string }
+    expect(result).toBe('é'.repeat(500_000))
+  }),
+  one('large', 'a thousand commands in a pipeline', async (client) => {
+    const rows = Array.from({ length: 1_000 }, () => ['INCR', 'n'])
+    const results = (await (await client.store('/pipeline', post(rows))).json()) as { result: number }[]
+    expect(results.at(-1)).toEqual({ result: 1_000 })
+  }),
+  one('large', 'a body over the limit is refused', async (client) => {
+    const answer = await client.store('/set/large', post('x'.repeat(10_485_761)))
+    expect(answer.status).toBe(413)
+  }),
+  one('concurrent', 'fifty increments at once are fifty', async (client) => {
+    const results = await Promise.all(Array.from({ length: 50 }, () => client.command('INCR', 'n')))
+    expect(results.map((reply) => (reply as { result: number }).result).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 50 }, (_, index) => index + 1),
+    )
+  }),
+  one('concurrent', 'each call gets its own answer', async (client) => {
+    const words = Array.from({ length: 30 }, (_, index) => `word ${index}`)
+    expect(await Promise.all(words.map((word) => client.command('ECHO', word)))).toEqual(
+      words.map((word) => ({ result: word })),
+    )
+  }),
+  one('concurrent', 'transactions do not mix', async (client) => {
+    const body = [
+      ['GET', 'lock'],
+      ['SET', 'lock', 'mine'],
+      ['DEL', 'lock'],
+    ]
+    const all = await Promise.all(
+      Array.from({ length: 20 }, async () => (await client.store('/multi-exec', post(body))).json()),
+    )
+    expect(all).toEqual(all.map(() => [{ result: null }, { result: 'OK' }, { result: 1 }]))
+  }),
+]
+
+const storeTime: readonly Case[] = [
+  one('plain', 'a key expires on the clock', async (client) => {
+    await client.command('SET', 'k', 'v', 'PX', 1500)
+    await client.sandbox.clock.advance(1499)
+    expect(await client.command('PTTL', 'k')).toEqual({ result: 1 })
+    await client.sandbox.clock.advance(1)
+    expect(await client.command('GET', 'k')).toEqual({ result: null })
+  }),
+  one('plain', 'TIME is the clock’s', async (client) => {
+    await client.sandbox.clock.advanceTo('2031-02-03T04:05:06Z')
+    const { result } = (await client.command('TIME')) as { result: string[] }
+    expect(result[0]).toBe(String(Date.parse('2031-02-03T04:05:06Z') / 1000))
+  }),
+  one('clock', 'an answer that takes its time comes when time has moved', async (client) => {
+    const { clock, faults } = client.sandbox
+    faults.add({ on: 'store.request', fault: { kind: 'latency', waitMs: 5_000 } })
+    const begun = clock.now()
+    const answer = client.command('PING').then((reply) => [reply, clock.now() - begun])
+    expect(await movedUntil(client, answer)).toEqual([{ result: 'PONG' }, 5_000])
+  }),
+  one('clock', 'of two calls the faster overtakes the slower', async (client) => {
+    const { faults } = client.sandbox
+    faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 3_000 } })
+    const order: string[] = []
+    const slow = client.command('GET', 'k').then(() => order.push('slow'))
+    await expect.poll(() => client.sandbox.traffic.of('request').length).toBe(1)
+    await client.command('PING').then(() => order.push('fast'))
+    await movedUntil(client, slow)
+    expect(order).toEqual(['fast', 'slow'])
+  }),
+]
+
+/** Moves time until a call has its end. */
+async function movedUntil<T>({ sandbox }: Client, work: Promise<T>): Promise<T> {
+  let over = false
+  const done = work.finally(() => {
+    over = true
+  })
+  done.catch(() => undefined)
+  while (!over) {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    await sandbox.clock.drain()
+  }
+  return done
+}
+
+const streams: readonly Case[] = [
+  one('stream', 'a subscriber hears what is published', async (client) => {
+    const reader = new EventReader(await client.store('/subscribe/news', { method: 'POST' }))
+    expect(await reader.next()).toBe('data: subscribe,news,1')
+    await client.command('PUBLISH', 'news', 'one')
+    expect(await reader.next()).toBe('data: message,news,one')
+    await reader.cancel()
+  }),
+  one('stream', 'a pattern subscriber, too', async (client) => {
+    const reader = new EventReader(await client.store('/psubscribe/n*', { method: 'POST' }))
+    await reader.next()
+    await client.command('PUBLISH', 'news', 'grüße')
+    expect(await reader.next()).toBe('data: pmessage,n*,news,grüße')
+    await reader.cancel()
+  }),
+  one('stream', 'MONITOR tells commands as they run', async (client) => {
+    const reader = new EventReader(await client.store('/monitor', { method: 'POST' }))
+    await reader.next()
+    await client.command('SET', 'k', 'v')
+    expect(await reader.next()).toContain('"SET" "k" "v"')
+    await reader.cancel()
+  }),
+  one('stream', 'two streams do not mix', async (client) => {
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map(async (name) => new EventReader(await client.store(`/subscribe/${name}`, { method: 'POST' }))),
+    )
+    await a!.next()
+    await b!.next()
+    await client.command('PUBLISH', 'b', '2')
+    await client.command('PUBLISH', 'a', '1')
+    expect([await a!.next(), await b!.next()]).toEqual(['data: message,a,1', 'data: message,b,2'])
+    await a!.cancel()
+    await b!.cancel()
+  }),
+  one('stream', 'a reader that leaves is no subscriber any more', async (client) => {
+    const reader = new EventReader(await client.store('/subscribe/gone', { method: 'POST' }))
+    await reader.next()
+    await reader.cancel()
+    await expect.poll(() => client.sandbox.store.run('PUBSUB', 'NUMSUB', 'gone')).toEqual(['gone', 0])
+  }),
+  one('abort', 'a call that was aborted before is not sent', async (client) => {
+    const sent = client.store('/incr/n', { method: 'POST', signal: AbortSignal.abort() })
+    await expect(sent).rejects.toMatchObject({ name: 'AbortError' })
+    expect(client.sandbox.store.get('n')).toBeNull()
+  }),
+  one('abort', 'a client that gives up while it waits is released', async (client) => {
+    client.sandbox.faults.add({ on: 'store.request', fault: { kind: 'hang' } })
+    const controller = new AbortController()
+    const answer = client.store('/ping', { signal: controller.signal })
+    await expect.poll(() => client.sandbox.traffic.of('request').length).toBe(1)
+    controller.abort()
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' })
+  }),
+  one('leave', 'a stream that is aborted ends', async (client) => {
+    const controller = new AbortController()
+    const answer = await client.store('/subscribe/gone', { method: 'POST', signal: controller.signal })
+    const reader = new EventReader(answer)
+    await reader.next()
+    const next = reader.next()
+    controller.abort()
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' })
+    await expect.poll(() => client.sandbox.store.run('PUBSUB', 'NUMSUB', 'gone')).toEqual(['gone', 0])
+  }),
+]
+
+const publishing: readonly Case[] = [
+  ...(
+    [
+      ['a text', 'hello', {}, 'hello'],
+      ['JSON', { id: 42 }, { 'content-type': 'application/json' }, '{"id":42}'],
+      ['nothing', '', {}, ''],
+    ] as const
+  ).map(([what, body, headers, arrived]) =>
+    one('plain', `publishing ${what}: accepted, and delivered as it is`, async (client) => {
+      const { destinations, clock } = client.sandbox
+      const recorder = destinations.record(shop)
+      const answer = await client.queue(`/publish/${shop}`, post(body, headers))
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        expect.objectContaining({ messageId: expect.stringMatching(/^msg_/) }),
+      ])
+      await clock.drain()
+      expect(recorder.last().text()).toBe(arrived)
+    }),
+  ),
+  ...(
+    [
+      ['Service-Retries', '1', (client: Client) => expect(client.sandbox.queue.messages[0]!.maxRetries).toBe(1)],
+      [
+        'Service-Delay',
+        '90s',
+        (client: Client) => expect(client.sandbox.queue.messages[0]!.due).toBe(client.sandbox.clock.now() + 90_000),
+      ],
+      ['Service-Method', 'PUT', (client: Client) => expect(client.sandbox.queue.messages[0]!.method).toBe('PUT')],
+      [
+        'Service-Forward-X-Id',
+        '7',
+        (client: Client) => expect(client.sandbox.queue.messages[0]!.headers).toContainEqual(['X-Id', '7']),
+      ],
+    ] as const
+  ).map(([name, value, check]) =>
+    one('plain', `publishing with ${name}`, async (client) => {
+      await client.queue(`/publish/${shop}`, post('x', { [name]: value }))
+      check(client)
+    }),
+  ),
+  one('bytes', 'publishing every byte', async (client) => {
+    const all = Uint8Array.from({ length: 256 }, (_, index) => index)
+    const recorder = client.sandbox.destinations.record(shop)
+    await client.queue(`/publish/${shop}`, post(all))
+    await client.sandbox.clock.drain()
+    expect([...recorder.last().bytes]).toEqual([...all])
+  }),
+  one('plain', 'publishing a delivery to a url with a query of its own', async (client) => {
+    await client.queue(`/publish/https://shop.test/a?b=c&d=%20`, post('x'))
+    expect(client.sandbox.queue.messages[0]!.url).toBe('https://shop.test/a?b=c&d=%20')
+  }),
+  one('plain', 'publishing without a token is refused', async (client) => {
+    expect((await client.queue(`/publish/${shop}`, { ...post('x'), token: null })).status).toBe(401)
+    expect(client.sandbox.queue.messages).toEqual([])
+  }),
+  one('plain', 'a bad destination is refused', async (client) => {
+    const answer = await client.queue('/publish/not-there', post('x'))
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(Object.keys((await answer.json()) as object)).toEqual(['error'])
+  }),
+  one('plain', 'a duplicate is told', async (client) => {
+    const ids = []
+    for (let count = 0; count < 2; count++) {
+      const answer = await client.queue(`/publish/${shop}`, post('x', { 'Service-Deduplication-Id': 'a' }))
+      ids.push((await answer.json()) as { messageId: string; deduplicated?: boolean })
+    }
+    expect(ids[1]).toEqual({ messageId: ids[0]!.messageId, url: expect.anything(), deduplicated: true })
+  }),
+  one('plain', 'a batch', async (client) => {
+    const rows = [1, 2, 3].map((n) => ({ destination: `${shop}/${n}`, body: String(n) }))
+    const answer = await client.queue('/batch', post(rows, { 'content-type': 'application/json' }))
+    expect((await answer.json()) as unknown[]).toHaveLength(3)
+    expect(client.sandbox.queue.messages.map(({ body }) => body)).toEqual(['1', '2', '3'])
+  }),
+  one('plain', 'into a queue', async (client) => {
+    await client.queue(`/enqueue/line/${shop}`, post('x'))
+    const answer = await client.queue('/queues/line')
+    expect(await answer.json()).toMatchObject({ name: 'line', parallelism: 1, lag: 1 })
+  }),
+  one('plain', 'a url group: made, published to, deleted', async (client) => {
+    const endpoints = [{ name: 'a', url: 'https://a.test/' }, { url: 'https://b.test/' }]
+    expect((await client.queue('/topics/all/endpoints', post({ endpoints }))).status).toBe(200)
+    const answer = await client.queue('/publish/all', post('x'))
+    expect((await answer.json()) as unknown[]).toHaveLength(2)
+    expect((await client.queue('/topics/all', { method: 'DELETE' })).status).toBe(200)
+    expect((await client.queue('/topics/all')).status).toBe(404)
+  }),
+  one('plain', 'a schedule: made, listed, fired by the clock, deleted', async (client) => {
+    const { destinations, clock } = client.sandbox
+    const recorder = destinations.record(shop)
+    const made = await client.queue(`/schedules/${shop}`, post('tick', { 'Service-Cron': '*/5 * * * *' }))
+    const { scheduleId } = (await made.json()) as { scheduleId: string }
+    expect(await (await client.queue('/schedules')).json()).toMatchObject([{ scheduleId, cron: '*/5 * * * *' }])
+    await clock.advance('11m')
+    expect(recorder.count).toBe(2)
+    expect((await client.queue(`/schedules/${scheduleId}`, { method: 'DELETE' })).status).toBe(200)
+    await clock.advance('10m')
+    expect(recorder.count).toBe(2)
+  }),
+  one('plain', 'a message is read and cancelled', async (client) => {
+    const answer = await client.queue(`/publish/${shop}`, post('x', { 'Service-Delay': '1h' }))
+    const { messageId } = (await answer.json()) as { messageId: string }
+    expect(await (await client.queue(`/messages/${messageId}`)).json()).toMatchObject({ messageId, url: shop })
+    expect((await client.queue(`/messages/${messageId}`, { method: 'DELETE' })).status).toBeLessThan(300)
+    expect((await client.queue(`/messages/${messageId}`)).status).toBe(404)
+  }),
+  one('plain', 'a dead letter is listed and published again', async (client) => {
+    const { destinations, clock } = client.sandbox
+    destinations.script(shop, [status(500)])
+    await client.queue(`/publish/${shop}`, post('x', { 'Service-Retries': '0' }))
+    await clock.drain()
+    const { messages } = (await (await client.queue('/dlq')).json()) as { messages: { dlqId: string }[] }
+    expect(messages).toMatchObject([{ url: shop, responseStatus: 500 }])
+    const again = await client.queue(`/dlq/retry/${messages[0]!.dlqId}`, { method: 'POST' })
+    expect(again.status).toBeLessThan(300)
+    await clock.drain()
+    expect(((await (await client.queue('/dlq')).json()) as { messages: unknown[] }).messages).toEqual([])
+  }),
+  one('plain', 'the log tells states, oldest to newest', async (client) => {
+    const { destinations, clock } = client.sandbox
+    destinations.answer(shop, 200)
+    await client.queue(`/publish/${shop}`, post('x'))
+    await clock.drain()
+    const { events } = (await (await client.queue('/logs')).json()) as { events: { state: string }[] }
+    expect(events.map(({ state }) => state).sort()).toEqual(['ACTIVE', 'CREATED', 'DELIVERED'])
+  }),
+  one('plain', 'signing keys are told and rotated', async (client) => {
+    const keys = (await (await client.queue('/keys')).json()) as { current: string; next: string }
+    expect(keys).toEqual(client.sandbox.queue.keys.pair())
+    const rotated = (await (await client.queue('/keys/rotate', { method: 'POST' })).json()) as typeof keys
+    expect(rotated.current).toBe(keys.next)
+  }),
+  one('plain', 'a flow-control key is told', async (client) => {
+    const headers = { 'Service-Flow-Control-Key': 'k', 'Service-Flow-Control-Value': 'parallelism=1' }
+    for (let n = 0; n < 3; n++) await client.queue(`/publish/${shop}`, post('x', { ...headers, 'Service-Delay': '1h' }))
+    expect(await (await client.queue('/flowControl/k')).json()).toMatchObject({ flowControlKey: 'k' })
+  }),
+  one('plain', 'a callback reports the delivery', async (client) => {
+    const { destinations, clock } = client.sandbox
+    destinations.answer(shop, { status: 200, body: 'done' })
+    const reports = destinations.record('https://shop.test/report')
+    await client.queue(`/publish/${shop}`, post('x', { 'Service-Callback': 'https://shop.test/report' }))
+    await clock.drain()
+    expect(reports.last().json()).toMatchObject({ status: 200, url: shop, body: btoa('done') })
+  }),
+  one('concurrent', 'fifty messages published at once are fifty', async (client) => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => (await client.queue(`/publish/${shop}`, post(String(n)))).json()),
+    )
+    expect(new Set(answers.map((answer) => (answer as { messageId: string }).messageId)).size).toBe(50)
+  }),
+  one('large', 'a message of half a megabyte arrives whole', async (client) => {
+    const recorder = client.sandbox.destinations.record(shop)
+    await client.queue(`/publish/${shop}`, post('x'.repeat(500_000)))
+    await client.sandbox.clock.drain()
+    expect(recorder.last().body).toHaveLength(500_000)
+  }),
+  ...(
+    [
+      ['GET', '/nowhere', 404],
+      ['PUT', '/messages/x', 405],
+      ['GET', '/messages/msg_nobody', 404],
+      ['GET', '/queues', 200],
+      ['GET', '/topics', 200],
+      ['GET', '/dlq', 200],
+      ['GET', '/flowControl', 200],
+      ['GET', '/globalParallelism', 200],
+    ] as const
+  ).map(([method, path, expected]) =>
+    one('plain', `${method} ${path} answers ${expected}`, async (client) => {
+      expect((await client.queue(path, { method })).status).toBe(expected)
+    }),
+  ),
+]
+
+const statistics: readonly Case[] = [
+  ...(['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const).map((period) =>
+    one('plain', `the queue’s statistics over ${period}`, async (client) => {
+      const { destinations, clock, stats } = client.sandbox
+      destinations.answer(shop, 200)
+      await client.queue(`/publish/${shop}`, post('x'))
+      await clock.drain()
+      const answer = await client.stats(`/queue/stats/${stats.user.id}?period=${period}`)
+      const { daily_used: used } = (await answer.json()) as { daily_used: { y: number }[] }
+      expect([answer.status, used.length, used.at(-1)!.y]).toEqual([200, period === '30d' ? 240 : 60, 1])
+    }),
+  ),
+  one('plain', 'a search index’s statistics', async (client) => {
+    client.sandbox.stats.search('products').set({ current_vector_count: 7 })
+    const answer = await client.stats('/search/products/stats')
+    expect(await answer.json()).toMatchObject({ current_vector_count: 7 })
+  }),
+  one('headers', 'statistics ask who asks', async (client) => {
+    const answer = await client.stats(`/queue/stats/${client.sandbox.stats.user.id}`, { token: null })
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic/)])
+  }),
+  one('plain', 'statistics of nobody', async (client) => {
+    expect((await client.stats('/queue/stats/nobody')).status).toBe(404)
+  }),
+  one('plain', 'statistics over a period that is none', async (client) => {
+    expect((await client.stats(`/queue/stats/${client.sandbox.stats.user.id}?period=2h`)).status).toBe(400)
+  }),
+]
+
+const faults: readonly Case[] = [
+  ...([429, 500, 503] as const).map((code) =>
+    one('fault', `a fault answers ${code}, and nothing is done`, async (client) => {
+      client.sandbox.faults.add({ on: 'store.request', times: 1, fault: status(code) })
+      const answer = await client.store('/incr/n', { method: 'POST' })
+      expect(answer.status).toBe(code)
+      expect(await client.command('GET', 'n')).toEqual({ result: null })
+    }),
+  ),
+  one('headers', 'a status with headers and body of its own', async (client) => {
+    client.sandbox.faults.add({
+      on: 'queue.request',
+      fault: status(418, { headers: { 'x-own': 'yes' }, body: { tea: true } }),
+    })
+    const answer = await client.queue('/queues')
+    expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([418, 'yes', { tea: true }])
+  }),
+  one('fault', 'a connection that breaks before the work', async (client) => {
+    client.sandbox.faults.add({ on: 'store.request', times: 1, fault: reset() })
+    await expect(client.store('/incr/n', { method: 'POST' })).rejects.toThrow(TypeError)
+    expect(await client.command('GET', 'n')).toEqual({ result: null })
+  }),
+  one('fault', 'a connection that breaks after the work', async (client) => {
+    client.sandbox.faults.add({ on: 'store.request', times: 1, phase: 'after', fault: reset() })
+    await expect(client.store('/incr/n', { method: 'POST' })).rejects.toThrow(TypeError)
+    expect(await client.command('GET', 'n')).toEqual({ result: '1' })
+  }),
+  one('fault', 'an error reply of one command in a pipeline', async (client) => {
+    client.sandbox.faults.add({
+      on: 'store.command',
+      match: { command: 'INCR' },
+      fault: { kind: 'reply', error: 'OOM command not allowed' },
+    })
+    const answer = await client.store(
+      '/pipeline',
+      post([
+        ['SET', 'k', '1'],
+        ['INCR', 'k'],
+      ]),
+    )
+    expect(await answer.json()).toEqual([{ result: 'OK' }, { error: 'OOM command not allowed' }])
+  }),
+  one('fault', 'a fault of the queue leaves the store alone', async (client) => {
+    client.sandbox.faults.add({ on: 'queue.request', fault: status(503) })
+    expect((await client.queue('/queues')).status).toBe(503)
+    expect(await client.command('PING')).toEqual({ result: 'PONG' })
+  }),
+  one('fault', 'a fault of the statistics', async (client) => {
+    client.sandbox.faults.add({ on: 'stats.request', times: 1, fault: status(500) })
+    const { id } = client.sandbox.stats.user
+    expect((await client.stats(`/queue/stats/${id}`)).status).toBe(500)
+    expect((await client.stats(`/queue/stats/${id}`)).status).toBe(200)
+  }),
+  one('partial', 'an answer that breaks off', async (client) => {
+    client.sandbox.faults.add({ on: 'store.request', times: 1, fault: truncate(5) })
+    const answer = client.command('ECHO', 'a long enough word')
+    await expect(movedUntil(client, answer)).rejects.toThrow()
+  }),
+]
+
+/** What every way must carry, as far as it can: about 120 cases over the three APIs. */
+export const cases: readonly Case[] = [
+  ...forms,
+  ...replies,
+  ...storeRequests,
+  ...storeTime,
+  ...streams,
+  ...publishing,
+  ...statistics,
+  ...faults,
+]

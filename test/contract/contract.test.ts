@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { carriage, carriageTable } from './carriage.js'
+import { cases } from './cases.js'
+import { contractSuite } from './suite.js'
+import { ways } from './ways.js'
+
+test('there are about a hundred cases, each of its own', () => {
+  expect(cases.length).toBeGreaterThanOrEqual(100)
+  expect(new Set(cases.map(({ title }) => title)).size).toBe(cases.length)
+})
+
+test('every way of the table is tested', () => {
+  expect([...ways.map(({ name }) => name), 'stuntdouble/nock'].sort()).toEqual(Object.keys(carriage).sort())
+})
+
+test('the page is up to date: `npm run docs` writes it', () => {
+  const page = new URL('../../docs/adapters/index.md', import.meta.url)
+  expect(readFileSync(page, 'utf8')).toBe(carriageTable())
+})
+
+for (const kind of ways) contractSuite(kind)
