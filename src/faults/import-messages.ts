@@ -1,6 +1,6 @@
 import { defaultPolicy } from '../policy.js'
 import { retryWait } from '../queue/retry.js'
-import { parseRetryExpression } from '../queue/retry-expression.js'
+import { parseRetryExpression, type RetryExpression } from '../queue/retry-expression.js'
 import {
   type AttemptFact,
   type Fact,
@@ -204,7 +204,8 @@ function waitAfter(attempt: AttemptFact, retried: number, expression: string | u
   ).delay
 }
 
-function parsedExpression(expression: string) {
+/** `undefined` for what no service would have taken. */
+export function parsedExpression(expression: string): RetryExpression | undefined {
   try {
     return parseRetryExpression(expression)
   } catch {

@@ -5,7 +5,7 @@ import { publicCredentials } from '../queue/credentials.js'
 import { networkErrors } from '../queue/script.js'
 import { delay } from './constructors.js'
 import type { DeliveryFault } from './fault.js'
-import { type ImportedMessage, isNonRetryable, joined } from './import-messages.js'
+import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './import-messages.js'
 import { type AttemptFact, type HeaderPairs, ImportError, recordsOf } from './import-records.js'
 import { type Redaction, Redactor, type SecretKind } from './import-redaction.js'
 import type { Scenario, ScenarioDestination } from './scenario.js'
@@ -117,7 +117,7 @@ class Writer {
       headers: this.#headers(facts.headers, `${id}.header`),
       ...this.#body(facts.body, `${id}.body`),
       retries: facts.maxRetries ?? defaultPolicy.retries,
-      retryDelay: facts.retryDelay,
+      retryDelay: this.#retryDelay(facts.retryDelay, id),
       timeout: timeoutOf(facts.timeout, attempts),
       notBefore: facts.notBefore !== undefined && facts.notBefore > createdAt ? iso(facts.notBefore) : undefined,
       callback: url(facts.callback, 'callback'),
@@ -136,6 +136,12 @@ class Writer {
     if (facts.scheduleId !== undefined)
       this.notes.push(`${id} was published by the schedule ${facts.scheduleId}: the scenario publishes it once.`)
     return Object.fromEntries(Object.entries(step).filter(([, value]) => value !== undefined)) as unknown as PublishStep
+  }
+
+  #retryDelay(expression: string | undefined, id: string): string | undefined {
+    if (expression === undefined || parsedExpression(expression) !== undefined) return expression
+    this.notes.push(`${id}.retryDelayExpression cannot be read: the scenario has the default back-off.`)
+    return undefined
   }
 
   #headers(pairs: HeaderPairs | undefined, place: string): Record<string, string> | undefined {

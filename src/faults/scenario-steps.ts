@@ -15,6 +15,7 @@ import { type Expectation, expectations } from './scenario-expectations.js'
 import { rules } from './scenario-faults.js'
 import {
   count,
+  cron,
   duration,
   headers,
   json,
@@ -139,7 +140,7 @@ export const members: v.GenericSchema = v.pipe(v.array(member), v.minLength(1, '
 
 export const scheduleEntries: Readonly<Record<string, v.GenericSchema>> = {
   id: name,
-  cron: text,
+  cron,
   to: name,
   queue: v.exactOptional(name),
   paused: v.exactOptional(v.boolean()),

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { instant } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
+import { CronExpression } from '../queue/cron.js'
+import { parseRetryExpression } from '../queue/retry-expression.js'
 
 // The words that scenarios are made of: what steps, destinations and initial states share.
 
@@ -95,6 +97,27 @@ export const url: v.GenericSchema<unknown, string> = v.pipe(
   v.regex(/^https?:\/\//, 'It is no url: begin with https:// or http://'),
 )
 
+/** A text that something else has to understand; what it throws is told. */
+function readableBy(read: (text: string) => unknown, otherwise: string): v.GenericSchema<unknown, string> {
+  return v.pipe(
+    v.string(),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      try {
+        read(dataset.value)
+      } catch (error) {
+        addIssue({ message: `${otherwise}: ${(error as Error).message}` })
+      }
+    }),
+  )
+}
+
+export const cron: v.GenericSchema<unknown, string> = readableBy(
+  (text) => new CronExpression(text),
+  'It is no cron pattern of five fields',
+)
+const retryDelay = readableBy(parseRetryExpression, 'It is no expression of milliseconds')
+
 const method = v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const span = v.pipe(
   v.string(),
@@ -108,7 +131,7 @@ function callbackOptions(prefix: 'callback' | 'failureCallback'): Record<string,
     [`${prefix}Headers`]: v.exactOptional(headers),
     [`${prefix}Method`]: v.exactOptional(method),
     [`${prefix}Retries`]: v.exactOptional(count),
-    [`${prefix}RetryDelay`]: v.exactOptional(text),
+    [`${prefix}RetryDelay`]: v.exactOptional(retryDelay),
     [`${prefix}Timeout`]: v.exactOptional(span),
     [`${prefix}Delay`]: v.exactOptional(span),
   }
@@ -124,7 +147,9 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
   method: v.exactOptional(method),
   timeout: v.exactOptional(span),
   retries: v.exactOptional(v.pipe(count, v.description('Retries after the first attempt.'))),
-  retryDelay: v.exactOptional(v.pipe(v.string(), v.description('Expression in milliseconds: pow(2, retried) * 1000.'))),
+  retryDelay: v.exactOptional(
+    v.pipe(retryDelay, v.description('Milliseconds, as an expression: pow(2, retried) * 1000.')),
+  ),
   delay: v.exactOptional(v.pipe(span, v.description('Wait before the first attempt.'))),
   notBefore: v.exactOptional(
     v.pipe(moment, v.description('Earliest time of the first attempt; as a number: seconds since 1970.')),

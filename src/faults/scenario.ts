@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { milliseconds } from '../kernel/duration.js'
+import { bytesOf } from '../kernel/portable.js'
 import { defaultPolicy, type Policy } from '../policy.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
+import { storedValue } from '../store/portable.js'
+import type { DumpedKey } from '../store/snapshot.js'
 import type { DeliveryFault, FaultRule } from './fault.js'
 import { createSchedule } from './scenario-actions.js'
 import { type Expectation, expectationList } from './scenario-expectations.js'
@@ -176,7 +179,24 @@ export const scenarioSchema: v.GenericSchema = v.strictObject({
 /** Everything that is wrong with what should be a scenario; none when it can be played. */
 export function scenarioProblems(given: unknown): readonly Problem[] {
   const problems = problemsOf(scenarioSchema, given)
-  return problems.length > 0 ? problems : nameProblems(given as Scenario)
+  if (problems.length > 0) return problems
+  return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
+}
+
+/** Keys of a dump that could not be loaded. */
+function dumpProblems({ given }: Scenario): readonly Problem[] {
+  const { keys } = (given?.store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
+  return keys.flatMap((dumped, index) => {
+    try {
+      bytesOf(dumped.key)
+      storedValue(dumped)
+      return []
+    } catch (error) {
+      return [
+        { place: ['given', 'store', 'keys', index], sentence: `It is no key of a dump: ${(error as Error).message}` },
+      ]
+    }
+  })
 }
 
 /**

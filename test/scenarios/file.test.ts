@@ -90,6 +90,21 @@ describe('a mistake in a file is told with line, column and the nearest word', (
       'name: a\ndestinations:\n  - url: https://a.test\n    script: [{ kind: delay, waitMs: 5, then: { kind: ‸statu } }]\n',
       'Did you mean "status"?',
     ],
+    [
+      'no cron',
+      'name: a\ngiven:\n  schedules:\n    - { id: x, to: https://a.test, cron: ‸every day }\n',
+      'It is no cron pattern of five fields',
+    ],
+    [
+      'no retry delay',
+      'name: a\nsteps:\n  - publish: { to: https://a.test, retryDelay: ‸pow(2 }\n',
+      'It is no expression of milliseconds',
+    ],
+    [
+      'no value of a dump',
+      'name: a\ngiven:\n  store:\n    format: stuntdouble/store\n    version: 1\n    keys:\n      - ‸key: a\n        type: hash\n        fields: 7\n',
+      'It is no key of a dump',
+    ],
     ['a line that is no YAML', 'name: a\nsteps:\n  - publish: { to: https://a.test\n‸', 'Flow map in block collection'],
     ['a field that comes twice', 'name: a\n‸name: b\n', 'keys must be unique'],
     [

@@ -326,7 +326,10 @@ describe('a play', () => {
   test('the first step that fails ends it, and the expectations are judged all the same', async () => {
     const play = await playScenario({
       ...base,
-      steps: [{ publish: { to: orders, delay: '1d', retryDelay: 'twice' } }, { command: ['SET', 'k', 'v'] }],
+      steps: [
+        { publish: { to: orders, delay: '1d', flowControlKey: 'k', flowControlValue: 'much' } },
+        { command: ['SET', 'k', 'v'] },
+      ],
       expect: [{ key: { name: 'k' } }],
     })
     expect(play.findings.map(({ place, holds }) => [place, holds])).toEqual([
