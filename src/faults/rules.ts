@@ -1,23 +1,10 @@
 import { callerLine } from '../kernel/caller-line.js'
 import type { Random } from '../kernel/random.js'
-import type { FaultEntry, Traffic } from '../kernel/traffic.js'
-import { CronExpression } from '../queue/cron.js'
-import { catalog, type FaultDefinition } from './catalog.js'
-import { effectOf } from './effects.js'
-import type {
-  Fault,
-  FaultFacts,
-  FaultMatch,
-  FaultPoint,
-  FaultRule,
-  FaultService,
-  FaultSource,
-  Strike,
-  StrikeRecord,
-} from './fault.js'
-import { type Predicate, predicatesOf } from './matching.js'
-import { type Indexed, RuleIndex } from './rule-index.js'
-import { ruleProblems, windowEnd } from './rule-schema.js'
+import type { Traffic } from '../kernel/traffic.js'
+import { ArmedRule, Struck } from './armed-rule.js'
+import type { Fault, FaultFacts, FaultPoint, FaultRule, FaultService, FaultSource, Strike } from './fault.js'
+import { RuleIndex } from './rule-index.js'
+import { ruleProblems } from './rule-schema.js'
 
 export interface FaultsOptions {
   readonly now: () => number
@@ -189,128 +176,6 @@ export class Faults implements FaultSource {
 
   #cameBy(armed: ArmedRule): number {
     return armed.points.reduce((sum, point) => sum + (this.armed[point]?.asked ?? 0), -armed.askedBefore)
-  }
-}
-
-const noMatch: FaultMatch = {}
-const minute = 60_000
-
-/** A rule with its counters. */
-class ArmedRule implements Indexed {
-  readonly points: readonly FaultPoint[]
-  readonly definition: FaultDefinition
-  readonly match: FaultMatch
-  readonly until: number | undefined
-  matched = 0
-  struck = 0
-  /** How often chance had its say. */
-  drawn = 0
-  askedBefore = 0
-  readonly #from: number | undefined
-  readonly #cron: CronExpression | undefined
-  readonly #tests: readonly Predicate[]
-  readonly #random: () => Random
-
-  constructor(
-    readonly rule: FaultRule,
-    readonly ordinal: number,
-    readonly place: Error | string,
-    now: number,
-    random: Random,
-    tenant: string | undefined,
-  ) {
-    this.points = [...new Set([rule.on].flat() as FaultPoint[])]
-    this.definition = catalog[rule.fault.kind] as FaultDefinition
-    this.match = rule.match ?? noMatch
-    const outage = rule.fault.kind === 'outage' && rule.fault.region !== undefined ? { region: rule.fault.region } : {}
-    const tests = predicatesOf({ ...this.match, ...outage }, tenant)
-    // What writes cannot be answered from the past.
-    this.#tests = rule.fault.kind === 'stale-read' ? [(facts) => facts.reads === true, ...tests] : tests
-    this.#from = rule.from === undefined ? undefined : windowEnd(rule.from, now)
-    this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
-    if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {
-      throw new TypeError(
-        `faults.add(): until ends the window at ${JSON.stringify(rule.until)}, before or as it begins at ${JSON.stringify(rule.from)}.`,
-      )
-    }
-    this.#cron = rule.cron === undefined ? undefined : new CronExpression(rule.cron)
-    let own: Random | undefined
-    this.#random = () => {
-      own ??= random.fork(rule.name ?? `rule ${ordinal}`)
-      return own
-    }
-  }
-
-  /** Decides, and counts. */
-  strikesAt(facts: FaultFacts, now: number): boolean {
-    const { skip = 0, times, every = 1, chance } = this.rule
-    if (this.#from !== undefined && now < this.#from) return false
-    if (this.until !== undefined && now >= this.until) return false
-    for (const test of this.#tests) if (!test(facts)) return false
-    if (this.#cron !== undefined && !namesMinute(this.#cron, now)) return false
-    const turn = this.matched++ - skip
-    if (turn < 0 || turn % every !== 0) return false
-    if (times !== undefined && this.struck >= times) return false
-    if (chance !== undefined) {
-      this.drawn++
-      if (!this.#random().chance(chance[0], chance[1])) return false
-    }
-    this.struck++
-    return true
-  }
-
-  draw(below: number): number {
-    return this.#random().int(below)
-  }
-}
-
-function namesMinute(cron: CronExpression, now: number): boolean {
-  const begins = Math.floor(now / minute) * minute
-  return cron.next(begins - 1) === begins
-}
-
-class Struck implements Strike {
-  readonly #armed: ArmedRule
-  readonly #point: FaultPoint
-  readonly #traffic: Pick<Traffic, 'append'>
-
-  constructor(armed: ArmedRule, point: FaultPoint, traffic: Pick<Traffic, 'append'>) {
-    this.#armed = armed
-    this.#point = point
-    this.#traffic = traffic
-  }
-
-  get fault(): Fault {
-    return this.#armed.rule.fault
-  }
-
-  get phase(): 'before' | 'after' {
-    return this.#armed.rule.phase ?? this.#armed.definition.phases[0]!
-  }
-
-  get answers(): boolean {
-    return this.#armed.definition.effect === 'answers'
-  }
-
-  get until(): number | undefined {
-    return this.#armed.until
-  }
-
-  draw(below: number): number {
-    return this.#armed.draw(below)
-  }
-
-  log(cause: number | undefined, target: string, effect = effectOf(this.fault, this.phase)): StrikeRecord {
-    const { name } = this.#armed.rule
-    const entry: FaultEntry = {
-      type: 'fault',
-      point: this.#point,
-      fault: this.fault.kind,
-      target,
-      ...(name !== undefined && { rule: name }),
-      effect,
-    }
-    return this.#traffic.append(entry, cause)
   }
 }
 

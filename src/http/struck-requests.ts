@@ -1,10 +1,11 @@
-import type { Fault, FaultFacts, FaultOf, FaultPoint, FaultSource, Strike } from '../faults/fault.js'
+import type { Fault, FaultOf, FaultPoint, FaultSource, Strike } from '../faults/fault.js'
 import { waitOf } from '../faults/latency.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Task, VirtualClock } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { reasonPhrase } from '../kernel/reason-phrase.js'
 import { cutBody, silentBody, slowBody } from './broken-bodies.js'
+import { RequestFacts } from './request-facts.js'
 import { ConnectionBroken, json } from './respond.js'
 import type { RoutedCall } from './routed-call.js'
 import type { Answer, Service, WordedFault } from './service.js'
@@ -199,81 +200,4 @@ function withCorruptBody(answer: Answer): Answer {
 function withContentType(answer: Answer, type: string): Answer {
   const others = answer.headers.filter(([name]) => name.toLowerCase() !== 'content-type')
   return { ...answer, headers: [...others, ['content-type', type]] }
-}
-
-/** What rules may ask about a request; what only the service knows is found out when a rule asks. */
-class RequestFacts implements FaultFacts {
-  readonly #call: RoutedCall
-  readonly #service: Service
-  #own: FaultFacts | undefined
-
-  constructor(call: RoutedCall, service: Service) {
-    this.#call = call
-    this.#service = service
-  }
-
-  get #more(): FaultFacts {
-    this.#own ??= this.#service.faults?.facts(this.#call, this.#service.state) ?? {}
-    return this.#own
-  }
-
-  get api(): 'store' | 'queue' | 'stats' {
-    return this.#call.service
-  }
-
-  get endpoint(): string {
-    return this.#call.path
-  }
-
-  get method(): string {
-    return this.#call.method
-  }
-
-  get url(): string {
-    return this.#call.url
-  }
-
-  get region(): string | undefined {
-    return this.#call.region
-  }
-
-  get destination(): string | undefined {
-    return this.#more.destination
-  }
-
-  get commands(): readonly string[] | undefined {
-    return this.#more.commands
-  }
-
-  get keys(): readonly Bytes[] | undefined {
-    return this.#more.keys
-  }
-
-  get urlGroup(): string | undefined {
-    return this.#more.urlGroup
-  }
-
-  get queue(): string | undefined {
-    return this.#more.queue
-  }
-
-  get labels(): readonly string[] | undefined {
-    return this.#more.labels
-  }
-
-  get messageId(): string | undefined {
-    return this.#more.messageId
-  }
-
-  get flowControlKey(): string | undefined {
-    return this.#more.flowControlKey
-  }
-
-  get scheduleId(): string | undefined {
-    return this.#more.scheduleId
-  }
-
-  header(name: string): string | undefined {
-    return this.#call.header(name)
-  }
 }

@@ -1,4 +1,4 @@
-import type { FaultOf, FaultSource } from '../faults/fault.js'
+import type { FaultSource } from '../faults/fault.js'
 import type { Clock, Task } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
@@ -6,11 +6,12 @@ import type { Policy, QueueLimits } from '../policy.js'
 import { Attempt, type DeliveryWriter, failureText } from './attempt.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
-import { DeliveryFaults, type Meeting } from './delivery-faults.js'
+import { DeliveryFaults } from './delivery-faults.js'
 import type { Destinations } from './destinations.js'
 import { FlowControl } from './flow-control.js'
 import { headerOf, type WireReply } from './headers.js'
 import { IdSource } from './ids.js'
+import { type FlightOwner, InFlight } from './in-flight.js'
 import { type LogDetail, MessageLog, messageFields } from './log.js'
 import { type Carrier, type Draft, Message, type MessageState } from './message.js'
 import { notingIn } from './noted.js'
@@ -61,7 +62,7 @@ const notWaitedFor = { background: 'meanwhile' } as const
 const messageIdLength = 60
 
 /** Takes messages from their acceptance to their end. */
-export class Courier implements Carrier {
+export class Courier implements Carrier, FlightOwner {
   /** Every message that the log still knows. */
   readonly byId: Map<string, Message> = new Map()
   /** Messages that have neither ended nor been cancelled. */
@@ -73,8 +74,7 @@ export class Courier implements Carrier {
   readonly #ids: IdSource
   readonly #labels = new Map<string, string>()
   readonly #faults: DeliveryFaults | undefined
-  /** Attempts whose answers are awaited; kept for those who can be cut off. */
-  readonly #inFlight = new Set<RunningCall>()
+  readonly #inFlight: InFlight
   #scriptRandom: Random | undefined
   #sequence = 0
   #stopped = false
@@ -84,6 +84,7 @@ export class Courier implements Carrier {
     const { clock, policy, limits } = options
     this.#options = options
     this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)
+    this.#inFlight = new InFlight(this, options.faults !== undefined)
     this.#faults =
       options.faults &&
       new DeliveryFaults(options.faults, {
@@ -313,7 +314,7 @@ export class Courier implements Carrier {
   }
 
   #attempt(message: Message, task: Task): Promise<void> | void {
-    const { traffic, destinations, keys, writer, clock, limits } = this.#options
+    const { traffic, keys, writer, clock, limits } = this.#options
     const now = clock.now()
     this.log.write(message, 'ACTIVE', now)
     message.running = true
@@ -327,60 +328,19 @@ export class Courier implements Carrier {
     const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
     const call = new RunningCall(task, timeout, attempt, this)
     const { strikes } = message
-    if (strikes === undefined || strikes.length === 0) return this.#await(call, destinations.deliver(attempt, call))
+    if (strikes === undefined || strikes.length === 0) return this.#inFlight.run(call)
     message.strikes = undefined
-    return this.#attemptStruck(call, this.#faults!.begin(attempt, strikes))
-  }
-
-  #await(call: RunningCall, reply: WireReply | Promise<WireReply>): Promise<void> | void {
-    const { attempt } = call
-    if (reply instanceof Promise) {
-      if (this.clock.mode === 'real') call.watch()
-      else call.watchWhenAsleep()
-      if (this.#faults !== undefined) this.#inFlight.add(call)
-      return reply.then((given) => {
-        if (given.never === true) call.watch(given.note)
-        else if (call.ended) this.#late(attempt, given)
-        else call.end(given)
-      })
-    }
-    if (reply.never === true) {
-      if (this.#faults !== undefined) this.#inFlight.add(call)
-      call.watch(reply.note)
-    } else this.settle(attempt, reply)
-  }
-
-  #attemptStruck(call: RunningCall, met: Meeting | undefined): Promise<void> | void {
-    const { attempt } = call
-    if (met?.restart === undefined) {
-      return this.#await(call, this.#options.destinations.deliver(attempt, call, met?.encounters))
-    }
-    this.#inFlight.add(call)
-    const { fault, phase } = met.restart
-    const until = this.clock.now() + ((fault as FaultOf<'restart'>).downMs ?? 0)
-    if (phase === 'before') {
-      this.restart(until)
-      return
-    }
-    const reply = this.#options.destinations.deliver(attempt, call, met.encounters)
-    const restart = (given: WireReply): void => {
-      attempt.note = `the handler ran and ${given.error === undefined ? `answered ${given.status}` : `failed: ${given.error}`}, the service restarted before it knew`
-      this.restart(until)
-    }
-    if (!(reply instanceof Promise)) return restart(reply)
-    call.watchWhenAsleep()
-    return reply.then(restart)
+    return this.#inFlight.run(call, this.#faults!.begin(attempt, strikes))
   }
 
   /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
   restart(until: number): void {
     this.#faults?.source.takeDown('queue', until)
-    const calls = [...this.#inFlight]
-    this.#inFlight.clear()
-    for (const call of calls) if (call.cutOff()) this.#makeAgain(call.attempt, until)
+    this.#inFlight.restart(until)
   }
 
-  #makeAgain(attempt: Attempt, until: number): void {
+  /** @internal */
+  makeAgain(attempt: Attempt, until: number): void {
     if (this.#stopped) return
     const { traffic } = this.#options
     const { message, note } = attempt
@@ -413,11 +373,15 @@ export class Courier implements Carrier {
 
   /** @internal */
   over(call: RunningCall): void {
-    if (this.#inFlight.size > 0) this.#inFlight.delete(call)
+    this.#inFlight.over(call)
   }
 
   get clock(): Clock {
     return this.#options.clock
+  }
+
+  get destinations(): Destinations {
+    return this.#options.destinations
   }
 
   /** @internal */
@@ -426,8 +390,8 @@ export class Courier implements Carrier {
     return this.#scriptRandom
   }
 
-  /** The answer came after the attempt had been given up. */
-  #late(attempt: Attempt, reply: WireReply): void {
+  /** @internal The answer came after the attempt had been given up. */
+  late(attempt: Attempt, reply: WireReply): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
     const end = attempt.reply?.error === 'the service restarted' ? 'the restart' : 'the time-out'

@@ -14,6 +14,8 @@ export interface CallOwner {
   settle(attempt: Attempt, reply: WireReply): void
   /** It has ended in whatever way. */
   over(call: RunningCall): void
+  /** The service restarts, and is up again at this time. */
+  restart(until: number): void
 }
 
 /** What the log says when time ran out. [queue.md 4.3, choice] */
