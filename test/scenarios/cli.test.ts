@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Receiver } from '@upstash/qstash'
 import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { playScenario, type Scenario } from '../../fixtures/scenarios.js'
 import { publicCredentials } from '../../src/queue/credentials.js'
 import { readScenario } from '../../src/server/scenario-file.js'
+
+// Each test starts programs; a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const root = new URL('../..', import.meta.url).pathname
 const place = mkdtempSync(join(tmpdir(), 'stuntdouble-play-'))
