@@ -11,7 +11,7 @@ export const backoffWithinBounds: Invariant = {
     'A retry waits as long as Retry-After asks, else as the message says, else as the back-off of the policy; nothing is delivered before its time.',
   suspendedBy: {
     duplicate: 'for the message it struck',
-    restart: 'for messages whose attempt it cut off',
+    restart: 'for messages whose attempt it cut off; afterwards deliveries may be late',
     delay: 'for the message it struck',
     reorder: 'for the message it struck',
     outage: 'for the message it struck',
@@ -23,12 +23,13 @@ export const backoffWithinBounds: Invariant = {
   },
 }
 
-function examineStory(story: Story, { world }: History, findings: Findings): void {
+function examineStory(story: Story, history: History, findings: Findings): void {
+  const { world } = history
   const { published, attempts } = story
   attempts.forEach((attempt, index) => {
     const before = attempts[index - 1]
     const due = before === undefined ? published.notBefore : before.outcome?.next?.at
-    if (due !== undefined) checkTime(story, before ?? published, attempt, due, world, findings)
+    if (due !== undefined) checkTime(story, before ?? published, attempt, due, history, findings)
     const { outcome } = attempt
     if (outcome?.next !== undefined) checkDelay(story, attempt, outcome, world, findings)
   })
@@ -42,7 +43,7 @@ function checkTime(
   before: Before,
   attempt: EntryOf<'attempt'>,
   due: number,
-  world: World,
+  { world, restartedAt }: History,
   findings: Findings,
 ): void {
   const between = changes.filter(({ seq }) => seq > before.seq && seq < attempt.seq)
@@ -54,7 +55,8 @@ function checkTime(
       attempt,
     )
   }
-  const isDown = attempt.waited?.includes('until the service was up again') === true
+  // While the service is down nothing is delivered.
+  const isDown = attempt.at >= restartedAt
   const isHeld = isDown || world.isRealTime || was('WAITING') || (before === published && published.queue !== undefined)
   if (attempt.at > due && !isHeld) {
     findings.broken(

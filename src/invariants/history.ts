@@ -28,10 +28,11 @@ export class History {
   readonly stories: Map<number, Story> = new Map()
   /** Those that go on: what follows a load under the same id is another story, whose beginning is not here. */
   readonly #open = new Map<string, Story>()
-  readonly #latest = new Map<string, Story>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType = new Map<EntryType, Entry[]>()
+  /** When a fault let the service restart for the first time; infinity when none did. */
+  readonly restartedAt: number
   /** Nothing has been forgotten. */
   readonly isWhole: boolean
   readonly #first: number
@@ -42,7 +43,9 @@ export class History {
     this.isWhole = this.#first === 1 && entries[0]?.type !== 'dropped' && world.policy.trafficLimit !== 0
     for (const entry of entries) this.#file(entry)
     for (const fault of this.of('fault')) this.#fileFault(fault)
-    if (this.of('fault').some(({ fault }) => fault.startsWith('restart'))) this.#fileCutOff()
+    const restart = this.of('fault').find(({ fault }) => fault === 'restart')
+    this.restartedAt = restart?.at ?? Number.POSITIVE_INFINITY
+    if (restart !== undefined) this.#fileCutOff()
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
@@ -87,6 +90,9 @@ export class History {
       case 'dead-letter':
         this.#open.get(entry.messageId)?.deadLetters.push(entry)
         return
+      case 'fault':
+        if (entry.fault === 'drop') this.#drop(entry)
+        return
       case 'setting':
         if (entry.of === 'service') this.#abandon()
     }
@@ -107,8 +113,13 @@ export class History {
     }
     this.stories.set(entry.seq, story)
     this.#open.set(id, story)
-    this.#latest.set(id, story)
     if (sourceMessageId !== undefined) this.#open.get(sourceMessageId)?.callbacks.push(entry)
+  }
+
+  #drop(fault: EntryOf<'fault'>): void {
+    const hit = this.find(fault.cause)
+    const story = hit !== undefined && 'messageId' in hit ? this.#open.get(hit.messageId) : undefined
+    if (story !== undefined) story.droppedAt = fault.seq
   }
 
   #fileCutOff(): void {
@@ -124,14 +135,10 @@ export class History {
 
   #fileFault(fault: EntryOf<'fault'>): void {
     const hit = this.find(fault.cause)
-    const kind = fault.fault.split(' ', 1)[0]!
+    const kind = fault.fault
     if (hit === undefined) return
     addTo(this.#faults, hit.seq, kind)
-    if (!('messageId' in hit)) return
-    addTo(this.#faultsOfMessage, hit.messageId, kind)
-    if (kind !== 'drop') return
-    const story = this.#latest.get(hit.messageId)
-    if (story !== undefined) story.droppedAt = fault.seq
+    if ('messageId' in hit) addTo(this.#faultsOfMessage, hit.messageId, kind)
   }
 }
 

@@ -17,7 +17,7 @@ export const scheduleOnTime: Invariant = {
   examine(history, findings) {
     const { world } = history
     if (world.isRealTime) return findings.unknown('firings of schedules, because time runs with the host')
-    if (history.of('fault').some(({ fault }) => fault === 'restart')) {
+    if (history.restartedAt <= world.now) {
       return findings.unknown('firings of schedules, because the service was down')
     }
     // A fault of a firing points at the creation of its schedule.
