@@ -27,6 +27,8 @@ export class MessageStory {
   readonly attempts: EntryOf<'attempt'>[] = []
   readonly changes: EntryOf<'message'>[] = []
   deadLetter: EntryOf<'dead-letter'> | undefined
+  /** The last decision of flow control. */
+  flow: EntryOf<'flow-control'> | undefined
 
   constructor(
     readonly id: string,
@@ -42,6 +44,7 @@ export class MessageStory {
     } else if (entry.type === 'attempt') this.attempts.push(entry)
     else if (entry.type === 'message') this.changes.push(entry)
     else if (entry.type === 'dead-letter') this.deadLetter = entry
+    else if (entry.type === 'flow-control') this.flow = entry
   }
 
   get last(): EntryOf<'attempt'> | undefined {
@@ -114,8 +117,13 @@ export function waitOf(story: MessageStory): { readonly until: number; readonly 
 
 /** What blocks a message that no time will release: a place in a wait list, a pause. */
 export function blockOf(story: MessageStory): string | undefined {
+  const { flow } = story
   const last = story.changes.at(-1)
   const since = story.last?.seq ?? 0
+  if (flow?.decision === 'held' && flow.seq > since) {
+    const holder = flow.flowControlKey === undefined ? 'the plan' : `flow-control key ${flow.flowControlKey}`
+    return `${holder} holds it, ${flow.reason}`
+  }
   return last?.state === 'WAITING' && last.seq > since ? last.reason : undefined
 }
 

@@ -42,6 +42,24 @@ describe('the matchers over a real sandbox', () => {
   })
 })
 
+test('a message that flow control holds is told with the limit that decided', async () => {
+  using sandbox = createSandbox({ startAt })
+  const { clock, destinations, queue } = sandbox
+  destinations.on('https://shop.test/*', async (_, task) => {
+    await task.sleep('10m')
+    return new Response()
+  })
+  for (const path of ['a', 'b']) {
+    queue.publish({ to: `https://shop.test/${path}`, flowControlKey: 'k', flowControlValue: 'parallelism=1' })
+  }
+  await clock.advance('1m')
+  expect(verdictOf(() => expect(queue).toHaveDelivered({ to: 'https://shop.test/b' }))).toMatch(
+    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1\.\n/,
+  )
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: 'https://shop.test/b' })
+})
+
 describe('toHaveReceivedRequest', () => {
   test('by all its fields', async () => {
     using sandbox = await order()
