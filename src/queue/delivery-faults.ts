@@ -119,8 +119,8 @@ export class DeliveryFaults {
     this.#heldBack = this.#heldBack.filter((held) => !waits(held))
     const now = this.#mover.now()
     for (const { message, record, at, before } of released) {
-      // Gone already, or under way: its rule was taken away meanwhile.
-      if (message.ended || message.strikes === undefined) continue
+      // Gone already, or under way: its rule was taken away meanwhile. Without a timer it is parked in a paused queue.
+      if (message.ended || message.strikes === undefined || message.timer === undefined) continue
       record.effect = `held until ${attempt.messageId} had gone`
       message.wait = before
       this.#mover.hold(message, now, `held for a later delivery, ${formatDuration(now - at)}`)

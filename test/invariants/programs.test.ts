@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { createSandbox } from 'stuntdouble'
-import { expect, test } from 'vitest'
-import { program, run, stormyProgram } from './program.js'
+import { createSandbox, delay } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { type Program, program, run, stormyProgram } from './program.js'
 
 // The unmutated engine keeps its promises, whatever a test does to it.
 
@@ -38,4 +38,50 @@ test('a declared fault suspends what it breaks by design, and nothing else break
     }),
     { numRuns: runs, seed: Number(process.env.PROGRAM_SEED ?? 3) },
   )
+})
+
+describe('mistakes that random programs have found', () => {
+  const calm = { seed: 0, outcomes: [], enforceQuotas: false, trafficLimit: undefined }
+  const message = {
+    do: 'publish',
+    to: 0,
+    times: 1,
+    queue: undefined,
+    key: undefined,
+    limits: 'parallelism=1',
+    retries: 0,
+    retryDelay: undefined,
+    delay: '0s',
+    callback: false,
+    failureCallback: false,
+    deduplication: undefined,
+  } as const
+  const programs: Readonly<Record<string, Program>> = {
+    'a delivery held back for a later one stood twice in a queue that was paused meanwhile': {
+      ...calm,
+      steps: [
+        { ...message, queue: 'q2' },
+        { do: 'advance', by: 0 },
+        message,
+        { do: 'pause queue', name: 'q2', on: true },
+        { do: 'advance', by: 3_600_000 },
+      ],
+      faults: [{ on: 'queue.delivery', until: '10m', fault: { kind: 'reorder', withinMs: 60_000 } }],
+    },
+    'a period of flow control that was over began again when a message brought a longer one': {
+      ...calm,
+      outcomes: [delay('2s')],
+      steps: [
+        { ...message, key: 'k2', delay: '1s' },
+        { ...message, key: 'k2' },
+        { do: 'advance', by: 1000 },
+        { ...message, key: 'k2', times: 2, limits: 'rate=1,period=10s' },
+      ],
+    },
+  }
+
+  test.each(Object.keys(programs))('%s', async (name) => {
+    using sandbox = await run(createSandbox, programs[name]!)
+    sandbox.check()
+  })
 })

@@ -169,8 +169,8 @@ export const mutants: readonly Mutant[] = [
   ...of('store-linearizable', 'store/database.ts', [
     [
       'a key lives a second longer',
-      'entry.expiresAt !== undefined && entry.expiresAt <= this.now()',
-      'entry.expiresAt !== undefined && entry.expiresAt + 1000 <= this.now()',
+      'expiresAt !== undefined && expiresAt <= now',
+      'expiresAt !== undefined && expiresAt + 1000 <= now',
     ],
   ]),
   ...of('store-linearizable', 'store/commands/string.ts', [
@@ -181,8 +181,8 @@ export const mutants: readonly Mutant[] = [
     ],
     [
       'a second increment is lost',
-      '({ key }, { db }) => increase(db, key, 1)',
-      "({ key }, { db }) => (db.string(key) === '1' ? increase(db, key, 0) : increase(db, key, 1))",
+      '({ db }, key) => increase(db, key, 1)',
+      "({ db }, key) => (db.string(key) === '1' ? increase(db, key, 0) : increase(db, key, 1))",
     ],
   ]),
   ...of('store-linearizable', 'store/endpoints.ts', [
