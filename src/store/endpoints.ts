@@ -43,7 +43,7 @@ export class StoreFront {
     const refusal = refusedSize(received, store) ?? refusedCount(1, store) ?? refusedStorage(argv, store)
     if (refusal !== undefined) throw refusal
     const reply =
-      this.faults?.armed['store.command'] === undefined
+      this.faults === undefined || this.faults.quiet || this.faults.armed['store.command'] === undefined
         ? this.journal.execute(argv, user, via, call.cause)
         : executeStruck(this, argv, user, via, call)
     const sent = sizeOfReply(reply)
