@@ -83,5 +83,7 @@ test('so does the entry for reports; the core goes without its page', async () =
   expect(packagesOf(inputs).filter((name) => !['@noble/hashes', 'valibot'].includes(name))).toEqual([])
   expect(Object.keys(inputs)).toContain('src/report/page-script.ts')
   const core = Object.keys((await bundle('src/index.ts')).inputs)
-  expect(core.filter((path) => /^src\/report\/(?:html|page-|load-trace|trace-schema|trace-difference)/.test(path))).toEqual([])
+  expect(
+    core.filter((path) => /^src\/report\/(?:html|page-|load-trace|trace-schema|trace-difference)/.test(path)),
+  ).toEqual([])
 })

@@ -107,6 +107,6 @@ test('playwright prints the story, and its reporter writes the pages', () => {
 test('jest prints the story, and fails a test that leaves something undone', () => {
   const printed = run('jest/bin/jest.js', '--config', 'jest.config.cjs')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
-  expect(printed).toMatch(/Replay: seed 1[^]*#\d+ .*SET stock 3/)
+  expect(printed).toMatch(/Replay: seed 1[\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('Nobody answers at https://nobody.test/')
 })

@@ -1,5 +1,5 @@
 import { defineConfig } from '@playwright/test'
-import { sandboxEnv } from 'stuntdouble/playwright'
+import { type SandboxTestFixtures, type SandboxWorkerFixtures, sandboxEnv } from 'stuntdouble/playwright'
 import { findChromium } from '../support/chromium.ts'
 
 // Workers read this file again: what the first reading chose must stay.
@@ -9,7 +9,7 @@ const port = Number(process.env.SANDBOX_PORT)
 const app = Number(process.env.APP_PORT)
 const chromium = findChromium()
 
-export default defineConfig({
+export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
   testDir: '.',
   testMatch: '*.spec.ts',
   workers: 1,

@@ -45,13 +45,15 @@ test.describe('an app that talks to the services on its server', () => {
 })
 
 /** In a page: calls an address and tells what came. */
-const ask = async ([url, token, body]: [string, string, string]): Promise<unknown> => {
+type Ask = [url: string, token: string, body: string]
+const ask = async ([url, token, body]: Ask): Promise<unknown> => {
   const answer = await fetch(url, { method: 'POST', body, headers: { authorization: `Bearer ${token}`, 'x-own': '1' } })
   return [answer.status, await answer.text()]
 }
 
 /** In a page: reads an event stream up to so many events. */
-const listen = async ([url, token, count]: [string, string, number]): Promise<string[]> => {
+type Listen = [url: string, token: string, count: number]
+const listen = async ([url, token, count]: Listen): Promise<string[]> => {
   const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
   const reader = answer.body!.getReader()
   const events: string[] = []
@@ -81,12 +83,12 @@ for (const [kind, options] of kinds) {
     test('are answered, preflights and foreign headers included', async ({ page, sandbox }) => {
       const { addresses, tokens } = sandbox
       await page.goto('/health')
-      expect(await page.evaluate(ask, [addresses.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
+      expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
         200,
         '{"result":"OK"}',
       ])
       expect(sandbox.store).toHaveKey('k', { value: 'grüße' })
-      expect(await page.evaluate(ask, [addresses.store, 'wrong', '["GET","k"]'])).toEqual([
+      expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, 'wrong', '["GET","k"]'])).toEqual([
         401,
         expect.stringContaining('error'),
       ])
@@ -100,7 +102,10 @@ for (const [kind, options] of kinds) {
         page.evaluate(() => void window.open('/health')),
       ])
       await popup.waitForLoadState()
-      expect(await popup.evaluate(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([200, '{"result":"PONG"}'])
+      expect(await popup.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([
+        200,
+        '{"result":"PONG"}',
+      ])
     })
 
     test('so are workers', async ({ page, sandbox }) => {
@@ -123,7 +128,7 @@ for (const [kind, options] of kinds) {
     test('event streams arrive while they are open', async ({ page, sandbox }) => {
       const { addresses, store, tokens } = sandbox
       await page.goto('/health')
-      const heard = page.evaluate(listen, [`${addresses.store}/subscribe/news`, tokens.store, 3])
+      const heard = page.evaluate<string[], Listen>(listen, [`${addresses.store}/subscribe/news`, tokens.store, 3])
       await expect.poll(() => store.run('PUBSUB', 'NUMSUB', 'news')).toEqual(['news', 1])
       store.run('PUBLISH', 'news', 'one')
       store.run('PUBLISH', 'news', 'two')
@@ -175,8 +180,11 @@ test('a bridge of one’s own carries what a route can carry', async ({ context,
   const end = await routeSandbox(context, sandbox)
   await page.goto('/health')
   const { addresses, tokens } = sandbox
-  expect(await page.evaluate(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([200, '{"result":"PONG"}'])
+  expect(await page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])).toEqual([
+    200,
+    '{"result":"PONG"}',
+  ])
   await end()
-  const unanswered = page.evaluate(ask, [addresses.store, tokens.store, '["PING"]'])
+  const unanswered = page.evaluate<unknown, Ask>(ask, [addresses.store, tokens.store, '["PING"]'])
   await expect(unanswered).rejects.toThrow('Failed to fetch')
 })
