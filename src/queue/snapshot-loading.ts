@@ -1,0 +1,271 @@
+import * as v from 'valibot'
+import { iso } from '../kernel/clock.js'
+import { bytesOf } from '../kernel/portable.js'
+import type { RestoredLogEntry } from './delivery.js'
+import { Refusal } from './errors.js'
+import { canonicalName } from './headers.js'
+import { readable } from './portable-settings.js'
+import type { Queue } from './queue.js'
+import type {
+  DumpedDeadLetter,
+  DumpedDuplicate,
+  DumpedFlowKey,
+  DumpedGroup,
+  DumpedLogEntry,
+  DumpedMessage,
+  DumpedQueue,
+  DumpedSchedule,
+  QueueDump,
+} from './snapshot.js'
+
+const time = v.pipe(v.number(), v.integer())
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const texts = v.record(v.string(), v.string())
+const portable = v.union([v.string(), v.object({ base64: v.string() })])
+const sent = {
+  body: portable,
+  headers: v.record(v.string(), portable),
+  settings: texts,
+  callerIp: v.string(),
+  region: v.string(),
+}
+const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
+
+/** What each list of a dump is made of. */
+export const dumpedRows: {
+  readonly urlGroups: v.GenericSchema<unknown, DumpedGroup>
+  readonly queues: v.GenericSchema<unknown, DumpedQueue>
+  readonly flowControlKeys: v.GenericSchema<unknown, DumpedFlowKey>
+  readonly schedules: v.GenericSchema<unknown, DumpedSchedule>
+  readonly messages: v.GenericSchema<unknown, DumpedMessage>
+  readonly deadLetters: v.GenericSchema<unknown, DumpedDeadLetter>
+} = {
+  urlGroups: v.object({
+    name: v.string(),
+    createdAt: time,
+    updatedAt: time,
+    endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })),
+    defaults: v.optional(texts),
+    contentType: v.optional(v.string()),
+  }),
+  queues: v.object({
+    name: v.string(),
+    createdAt: time,
+    updatedAt: time,
+    parallelism: v.pipe(count, v.minValue(1)),
+    paused: v.boolean(),
+  }),
+  flowControlKeys: v.object({
+    key: v.string(),
+    parallelism: v.optional(count),
+    rate: v.optional(count),
+    period: v.pipe(count, v.minValue(1)),
+    pinnedParallelism: v.boolean(),
+    pinnedRate: v.boolean(),
+    paused: v.boolean(),
+    rateCount: count,
+    ratePeriodStart: v.optional(time),
+  }),
+  schedules: v.object({
+    ...sent,
+    id: v.string(),
+    cron: v.string(),
+    destination: v.string(),
+    createdAt: time,
+    paused: v.boolean(),
+    lastTime: v.optional(time),
+    lastMessages: v.array(v.string()),
+  }),
+  messages: v.object({
+    ...sent,
+    id: v.string(),
+    kind: v.picklist(['message', 'callback', 'failure-callback']),
+    url: v.string(),
+    state: v.picklist(states),
+    createdAt: time,
+    notBefore: time,
+    due: time,
+    retried: count,
+    wait: v.optional(v.object({ delay: count, reason: v.string() })),
+    urlGroup: v.optional(v.string()),
+    endpointName: v.optional(v.string()),
+    scheduleId: v.optional(v.string()),
+    source: v.optional(v.string()),
+  }),
+  deadLetters: v.object({
+    id: v.pipe(v.string(), v.regex(/^\d+-\d+$/)),
+    time,
+    message: v.string(),
+    status: count,
+    headers: v.array(v.tuple([v.string(), v.string()])),
+    body: portable,
+    error: v.optional(v.string()),
+  }),
+}
+
+const dumpSchema: v.GenericSchema<unknown, QueueDump> = v.object({
+  format: v.literal('stuntdouble/queue'),
+  version: v.literal(1),
+  urlGroups: v.array(dumpedRows.urlGroups),
+  queues: v.array(dumpedRows.queues),
+  flowControlKeys: v.array(dumpedRows.flowControlKeys),
+  schedules: v.array(dumpedRows.schedules),
+  messages: v.array(dumpedRows.messages),
+  deadLetters: v.array(dumpedRows.deadLetters),
+  log: v.optional(
+    v.array(
+      v.object({
+        message: v.string(),
+        state: v.picklist(states),
+        time,
+        nextDeliveryTime: v.optional(time),
+        error: v.optional(v.string()),
+        response: v.optional(
+          v.object({ status: count, headers: v.array(v.tuple([v.string(), v.string()])), body: portable }),
+        ),
+      }),
+    ),
+  ),
+  duplicates: v.optional(
+    v.array(v.object({ of: v.picklist(['message', 'schedule']), key: portable, id: v.string(), until: time })),
+  ),
+  keys: v.optional(v.object({ current: v.string(), next: v.string(), former: v.array(v.string()) })),
+})
+
+/** Fills an empty queue. Throws TypeError for what is no dump, or does not fit together. */
+export function loadInto(queue: Queue, given: QueueDump): void {
+  const parsed = v.safeParse(dumpSchema, given)
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    const place = v.getDotPath(issue)
+    throw new TypeError(
+      `This is not a dump of a queue: load() takes what dump() gave. ${place === null ? '' : `${place}: `}${issue.message}`,
+    )
+  }
+  const dump = parsed.output
+  for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
+  for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
+  for (const key of dump.flowControlKeys) loadKey(queue, key)
+  loadMessages(queue, dump)
+  for (const schedule of dump.schedules) within(`schedule ${schedule.id}`, () => loadSchedule(queue, schedule))
+  for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
+  loadDuplicates(queue, dump.duplicates ?? [])
+  if (dump.keys !== undefined) queue.keys.replace(dump.keys)
+}
+
+function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
+  const { messages, schedules } = queue.duplicates
+  for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
+    const message = of === 'message' ? queue.courier.byId.get(id) : undefined
+    const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
+    // One that is gone from the log is forgotten a little early.
+    if (message !== undefined) messages.restore(bytesOf(key), message, until)
+    if (schedule !== undefined) schedules.restore(bytesOf(key), schedule, until)
+  }
+}
+
+/** What the queue would refuse is no dump: the sentence names the part. */
+function within(part: string, load: () => void): void {
+  try {
+    load()
+  } catch (error) {
+    if (error instanceof Refusal) throw new TypeError(`The ${part} of the dump cannot be loaded: ${error.message}.`)
+    throw error
+  }
+}
+
+function loadGroup(queue: Queue, dumped: DumpedGroup): void {
+  const { name, createdAt, updatedAt, endpoints, defaults, contentType } = dumped
+  const group = queue.urlGroups.upsert(name, endpoints)
+  if (defaults !== undefined || contentType !== undefined) {
+    const map = new Map(Object.entries(defaults ?? {}))
+    const shown = [...map].map(([option, value]) => [queue.words.header(canonicalName(option)), value])
+    if (contentType !== undefined) shown.push(['Content-Type', contentType])
+    queue.urlGroups.setDefaults(name, map, contentType, Object.fromEntries(shown))
+  }
+  Object.assign(group, { createdAt, updatedAt })
+}
+
+function loadQueue(queue: Queue, { name, parallelism, paused, createdAt, updatedAt }: DumpedQueue): void {
+  queue.upsertQueue(name, parallelism, paused)
+  Object.assign(queue.lanes.open(name), { createdAt, updatedAt })
+}
+
+function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
+  const { parallelism, rate, period, pinnedParallelism, pinnedRate, paused, rateCount, ratePeriodStart } = dumped
+  Object.assign(queue.flow.keyOf(dumped.key), {
+    parallelismMax: parallelism,
+    rateMax: rate,
+    ratePeriod: period,
+    pinnedParallelism,
+    pinnedRate,
+    paused,
+    rateCount,
+    ratePeriodStart,
+  })
+}
+
+function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
+  const { courier } = queue
+  const logged = new Set(log.map(({ message }) => message))
+  for (const dumped of messages.toSorted((a, b) => a.createdAt - b.createdAt)) {
+    const { id, url, source: sourceId } = dumped
+    checkPast(queue, `message ${id}`, 'was created', dumped.createdAt)
+    if (courier.byId.has(id)) throw new TypeError(`The dump has two messages ${id}.`)
+    const source = sourceId === undefined ? undefined : courier.byId.get(sourceId)
+    if (sourceId !== undefined && source === undefined)
+      throw new TypeError(`The message ${id} of the dump reports on ${sourceId}, which is not in the dump.`)
+    within(`message ${id}`, () => {
+      const { raw, given } = readable(dumped.settings, dumped.headers)
+      const settings = queue.settings(raw, given)
+      const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
+      const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
+      courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
+    })
+  }
+  courier.restored(log.toSorted((a, b) => a.time - b.time).map(restoredLogEntry))
+}
+
+function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {
+  const { message, state, time, nextDeliveryTime, error, response } = dumped
+  return {
+    message,
+    state,
+    time,
+    ...(nextDeliveryTime !== undefined && { nextDeliveryTime }),
+    ...(error !== undefined && { error }),
+    ...(response !== undefined && { response: { ...response, body: bytesOf(response.body) } }),
+  }
+}
+
+function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
+  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime } = dumped
+  checkPast(queue, `schedule ${id}`, 'was created', createdAt)
+  const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
+  const settings = queue.settings(raw, given)
+  const body = bytesOf(dumped.body)
+  const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
+  const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
+  const schedule = queue.schedules.create(draft)
+  queue.schedules.setPaused(schedule, paused)
+  Object.assign(schedule, { createdAt, lastTime, lastMessages })
+}
+
+function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
+  const { id, time: at, status, headers, error } = dumped
+  checkPast(queue, `dead letter ${id}`, 'was filed', at)
+  const message = queue.courier.byId.get(dumped.message)
+  if (message?.state !== 'FAILED') {
+    const why = message === undefined ? 'which is not in the dump' : `whose state is ${message.state} and not FAILED`
+    throw new TypeError(`The dead letter ${id} of the dump belongs to message ${dumped.message}, ${why}.`)
+  }
+  const reply = { status, headers, body: bytesOf(dumped.body), ...(error !== undefined && { error }) }
+  queue.courier.deadLetters.add(message, reply, { id, time: at })
+}
+
+function checkPast(queue: Queue, thing: string, happened: string, at: number): void {
+  if (at <= queue.now()) return
+  throw new TypeError(
+    `The ${thing} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,
+  )
+}
