@@ -1,5 +1,6 @@
 import { setupServer } from 'msw/node'
 import { mswHandlers } from 'stuntdouble/msw'
+import { fastNetwork } from 'stuntdouble/msw/fast'
 import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { addressesOf } from '../../src/http/address.js'
@@ -41,6 +42,11 @@ const ways: Readonly<Record<string, (world: SlowWorld) => () => void>> = {
     const server = setupServer(...mswHandlers(world))
     server.listen()
     return () => server.close()
+  },
+  'stuntdouble/msw/fast': (world) => {
+    const network = fastNetwork(world)
+    network.enable()
+    return () => network.disable()
   },
 }
 
