@@ -176,12 +176,16 @@ function refuseProduction(iKnow = false): void {
 async function ended(servers: readonly Server[], tenants: Tenants, keeper: StateKeeper | undefined): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
-  for (const server of servers) server.closeIdleConnections()
+  // Connections that served a stream or a request that runs are idle a little later.
+  const sweep = setInterval(() => {
+    for (const server of servers) server.closeIdleConnections()
+  }, 10)
   const patience = setTimeout(() => {
     for (const server of servers) server.closeAllConnections()
   }, grace)
   await Promise.all(closed)
   clearTimeout(patience)
+  clearInterval(sweep)
   // Even requests that were answered in the meantime are kept.
   await keeper?.close()
 }

@@ -41,6 +41,17 @@ test('a long poll gives up with nothing', async () => {
 })
 
 test.each([
+  ['is reset', () => server.tenant('main').reset()],
+  ['is dropped', () => server.drop('main')],
+])('a long poll ends when its world %s', async (_, over) => {
+  server.tenant('main')
+  const answer = asked('/traffic?wait=60s')
+  await asked('/traffic')
+  over()
+  expect(await answer).toEqual([])
+})
+
+test.each([
   ['wait=soon', 'wait is a duration'],
   ['after=-1', 'after is a whole number'],
   ['type=attempts', 'There are no entries of type "attempts"'],

@@ -135,14 +135,19 @@ function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
-      stop()
+      for (const forget of forgets) forget()
       resolve(find())
     }
     const timer = setTimeout(end, Math.min(milliseconds(given as Duration), longestWait))
     // What one call leads to belongs together: a turn of the event loop lets it all arrive.
-    const stop = sandbox.traffic.subscribe((entry) => {
-      if (wanted(entry)) setImmediate(end)
-    })
+    const forgets = [
+      sandbox.traffic.subscribe((entry) => {
+        if (wanted(entry)) setImmediate(end)
+      }),
+      // Of a world that is over nothing more can come.
+      sandbox.onRenewal(end),
+      sandbox.onDispose(end),
+    ]
     call.signal?.addEventListener('abort', end)
   })
 }

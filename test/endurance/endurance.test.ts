@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Built, built } from './built.js'
+import { crowd } from './crowd.js'
+import { kills } from './kills.js'
+import { malformed } from './malformed.js'
+
+// In small; `npm run test:endurance` is the same in full.
+let place: Built
+beforeAll(async () => {
+  place = await built()
+})
+afterAll(() => place[Symbol.dispose]())
+
+test('a crowd of clients gets every answer, each its own', async () => {
+  const { answers, struck, wrong } = await crowd({ tenants: 10, connections: 40, milliseconds: 1_500 })
+  expect(wrong).toEqual([])
+  expect(answers).toBeGreaterThan(100)
+  expect(struck).toBeGreaterThan(20)
+}, 30_000)
+
+test('a server that is killed has kept what it acknowledged, in a file that can be read', async () => {
+  const { acknowledged, wrong } = await kills(4, place)
+  expect(wrong).toEqual([])
+  expect(acknowledged).toBeGreaterThan(10)
+}, 30_000)
+
+test('malformed requests leave it serving, without a failure by mistake, and small', async () => {
+  const { requests, answers, heap, wrong } = await malformed(2_000, place)
+  expect(wrong).toEqual([])
+  expect([requests, answers]).toEqual([expect.any(Number), expect.any(Number)])
+  expect(answers).toBeGreaterThan(500)
+  expect(heap[1] - heap[0]).toBeLessThan(8_000_000)
+}, 30_000)
