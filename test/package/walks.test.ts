@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, test } from 'vitest'
+import { findChromium, noChromium } from '../support/chromium.js'
+import { browserEnvironment, isPrinted, stepsOf, Walk, withFreePorts } from './walk.js'
+
+// Each page of docs/runners is followed from an empty folder, with the packed package.
+
+const pages = new URL('../../docs/runners/', import.meta.url)
+const consumer = inject('consumer')
+
+function hasProgram(name: string): boolean {
+  return spawnSync(name, ['--version']).status === 0
+}
+
+/** What a walk needs that a machine may not have, as a sentence about what is missing. */
+const missing: Readonly<Record<string, string | undefined>> = {
+  'playwright.md': findChromium() === undefined ? noChromium : undefined,
+  'other-languages.md':
+    hasProgram('python3') && hasProgram('curl') ? undefined : 'there is no python3 or no curl on this machine.',
+}
+
+describe('a page is taken by its word', () => {
+  test('files, commands and what they print', () => {
+    const page =
+      'First. `a.js`:\n\n```js\n1\n```\n\nThen:\n\n```sh\nnode a.js\n```\n\n```text\n1\n\n```\n\n```sh\nls\n```\n'
+    expect(stepsOf(page)).toEqual([
+      { kind: 'file', name: 'a.js', text: '1\n' },
+      { kind: 'run', script: 'node a.js\n', prints: ['1'] },
+      { kind: 'run', script: 'ls\n', prints: [] },
+    ])
+    expect(() => stepsOf('A block:\n\n```js\n1\n```\n')).toThrow('neither a file nor a command')
+    expect(() => stepsOf('It says:\n\n```text\n1\n```\n')).toThrow('Nothing was run')
+  })
+
+  test.each([
+    ['one\ntwo\n', ['one', 'two'], true],
+    ['one (3 ms)\nbetween\n  two!\n', ['one …', 'two'], true],
+    ['two\none\n', ['one', 'two'], false],
+    ['one\n', ['one', 'two'], false],
+    ['1 xpassed', ['1.passed'], false],
+  ])('%j prints %j: %s', (output, lines, expected) => {
+    expect(isPrinted(output, lines)).toBe(expected)
+  })
+})
+
+for (const page of readdirSync(pages)) {
+  const why = missing[page]
+  test.skipIf(why !== undefined)(
+    `docs/runners/${page} leads to a green test${why ? `: not run, ${why}` : ''}`,
+    async () => {
+      const text = await withFreePorts(readFileSync(new URL(page, pages), 'utf8'), [3000, 4010])
+      const place = mkdtempSync(join(tmpdir(), 'stuntdouble-walk-'))
+      const folder = join(place, 'app')
+      mkdirSync(folder)
+      const chromium = page === 'playwright.md' ? findChromium() : undefined
+      try {
+        await using walk = new Walk(folder, consumer, chromium === undefined ? {} : browserEnvironment(place, chromium))
+        let told = 0
+        for (const step of stepsOf(text)) {
+          const outcome = await walk.take(step)
+          if (outcome === undefined || step.kind === 'file') continue
+          const { code, output, script } = outcome
+          expect({ script, code, output: code === 0 ? '' : output }).toEqual({ script, code: 0, output: '' })
+          if (!isPrinted(output, step.prints)) expect(output).toBe(step.prints.join('\n'))
+          told += step.prints.length
+        }
+        expect(told).toBeGreaterThan(0)
+      } finally {
+        rmSync(place, { recursive: true, force: true })
+      }
+    },
+    180_000,
+  )
+}
