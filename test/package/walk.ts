@@ -185,9 +185,19 @@ export async function withFreePorts(page: string, ports: readonly number[]): Pro
   return text
 }
 
-function freePort(): Promise<number> {
+/** A port that is free, and so is the next one, for the second worker. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await listened(0)
+    if (port !== undefined && (await listened(port + 1)) !== undefined) return port
+  }
+}
+
+/** The port that was listened at for a moment, `undefined` when it is taken. */
+function listened(at: number): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
+    const server = createServer().on('error', () => resolve(undefined))
+    server.listen(at, '127.0.0.1', () => {
       const { port } = server.address() as { port: number }
       server.close(() => resolve(port))
     })

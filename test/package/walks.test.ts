@@ -6,9 +6,11 @@ import { describe, expect, inject, test } from 'vitest'
 import { findChromium, noChromium } from '../support/chromium.js'
 import { browserEnvironment, isPrinted, stepsOf, Walk, withFreePorts } from './walk.js'
 
-// Each page of docs/runners is followed from an empty folder, with the packed package.
+// Each page of docs/runners, and each page that is a project of its own, is followed from an empty folder, with the packed
+// package.
 
-const pages = new URL('../../docs/runners/', import.meta.url)
+const docs = new URL('../../docs/', import.meta.url)
+const pages = [...readdirSync(new URL('runners/', docs)).map((name) => `runners/${name}`), 'adapters/playwright.md']
 const consumer = inject('consumer')
 
 function hasProgram(name: string): boolean {
@@ -17,8 +19,9 @@ function hasProgram(name: string): boolean {
 
 /** What a walk needs that a machine may not have, as a sentence about what is missing. */
 const missing: Readonly<Record<string, string | undefined>> = {
-  'playwright.md': findChromium() === undefined ? noChromium : undefined,
-  'other-languages.md':
+  'runners/playwright.md': findChromium() === undefined ? noChromium : undefined,
+  'adapters/playwright.md': findChromium() === undefined ? noChromium : undefined,
+  'runners/other-languages.md':
     hasProgram('python3') && hasProgram('curl') ? undefined : 'there is no python3 or no curl on this machine.',
 }
 
@@ -46,16 +49,16 @@ describe('a page is taken by its word', () => {
   })
 })
 
-for (const page of readdirSync(pages)) {
+for (const page of pages) {
   const why = missing[page]
   test.skipIf(why !== undefined)(
-    `docs/runners/${page} leads to a green test${why ? `: not run, ${why}` : ''}`,
+    `docs/${page} leads to a green test${why ? `: not run, ${why}` : ''}`,
     async () => {
-      const text = await withFreePorts(readFileSync(new URL(page, pages), 'utf8'), [3000, 4010])
+      const text = await withFreePorts(readFileSync(new URL(page, docs), 'utf8'), [3000, 4010, 4020])
       const place = mkdtempSync(join(tmpdir(), 'stuntdouble-walk-'))
       const folder = join(place, 'app')
       mkdirSync(folder)
-      const chromium = page === 'playwright.md' ? findChromium() : undefined
+      const chromium = page.endsWith('playwright.md') ? findChromium() : undefined
       try {
         await using walk = new Walk(folder, consumer, chromium === undefined ? {} : browserEnvironment(place, chromium))
         let told = 0
