@@ -38,7 +38,18 @@ export {
   truncate,
   unresolved,
 } from './faults/constructors.js'
-export type { DeliveryFault, Fault, FaultKind, FaultMatch, FaultPoint, FaultRule } from './faults/fault.js'
+export type {
+  DeliveryFault,
+  Fault,
+  FaultKind,
+  FaultMatch,
+  FaultOf,
+  FaultPoint,
+  FaultRule,
+  RateLimitedFault,
+  RetryAfter,
+  StatusFault,
+} from './faults/fault.js'
 export { faultPoints } from './faults/fault.js'
 export type { FaultHandle, ListedFault, UnusedFault } from './faults/rules.js'
 export { Faults } from './faults/rules.js'
@@ -55,7 +66,7 @@ export { BrokenPromise } from './invariants/check.js'
 export type { Breach, Invariant, World } from './invariants/invariant.js'
 export { invariants } from './invariants/table.js'
 export type { Bytes } from './kernel/bytes.js'
-export type { Clock, ClockMode, Follower, Task, Timer } from './kernel/clock.js'
+export type { Clock, ClockMode, Follower, Instant, Task, Timer } from './kernel/clock.js'
 export { VirtualClock } from './kernel/clock.js'
 export type { Duration } from './kernel/duration.js'
 export type * from './kernel/traffic.js'
@@ -74,6 +85,7 @@ export type { SignatureFlaw, SignatureOverrides } from './queue/signature-lab.js
 export { signatureFlaws } from './queue/signature-lab.js'
 export type {
   DumpedDeadLetter,
+  DumpedEndpoint,
   DumpedFlowKey,
   DumpedGroup,
   DumpedMessage,
