@@ -1,0 +1,19 @@
+// A page as a user has one: the services, msw's service worker in front of them, and the SDKs, all in the browser.
+import { Client, Receiver } from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+import { reset, status } from 'stuntdouble'
+import { sandbox } from './sandbox.js'
+
+const { addresses, env, tokens } = sandbox
+const redis = new Redis({ url: addresses.store, token: tokens.store, enableTelemetry: false })
+const queue = new Client({ baseUrl: addresses.queue, token: tokens.queue })
+const receiver = new Receiver({
+  currentSigningKey: env.QSTASH_CURRENT_SIGNING_KEY!,
+  nextSigningKey: env.QSTASH_NEXT_SIGNING_KEY!,
+})
+
+/** What the test gets hold of. */
+const world = { queue, receiver, redis, reset, sandbox, status }
+export type World = typeof world
+
+Object.assign(globalThis, { world })
