@@ -150,6 +150,7 @@ export class Sandbox {
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: World
+  readonly #strays = new Set<string>()
   /** How many dumps were loaded, one upon the other. */
   #loads = 0
 
@@ -367,6 +368,14 @@ export class Sandbox {
     this.#renewals.add(renewed)
     return () => this.#renewals.delete(renewed)
   }
+
+  /** Requests to real hosts of the service that were refused, as sentences. */
+  get strays(): readonly string[] {
+    return [...this.#strays]
+  }
+
+  /** For adapters: a request to a real host was refused. A property, so that it can be handed on. */
+  readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
   /** Calls back when the sandbox is disposed, last registered first, unless the returned function was called before. */
   onDispose(end: () => void): () => void {

@@ -1,7 +1,9 @@
+import { isRealHost } from '../http/vocabulary.js'
 import type { Sandbox } from '../sandbox.js'
 import { refuseLookups } from './lookup.js'
 
 type Fetch = typeof globalThis.fetch
+type StrayNoter = Partial<Pick<Sandbox, 'noteStray'>>
 
 /** One replacement of the global `fetch`, on top of what was there before. */
 interface Layer {
@@ -24,15 +26,13 @@ const layers = new WeakMap<Fetch, Layer>()
  * await Redis.fromEnv(sandbox.env).get('greeting')
  */
 export function replaceFetch(
-  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns' | 'vocabulary'>,
+  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter,
 ): (() => void) & Disposable {
   const layer: Layer = { previous: globalThis.fetch, active: true }
   const replacement: Fetch = (input, init) => {
     const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
     if (layer.active && sandbox.owns(url)) return sandbox.fetch(input, init)
-    if (layer.active && sandbox.vocabulary.productionHosts.some((host) => isOn(host, url))) {
-      return Promise.reject(realHost(url, sandbox.addresses.store))
-    }
+    if (layer.active && isReal(url)) return Promise.reject(strayed(url, sandbox))
     // Called on the global object, for a host's fetch that insists on it.
     return layer.previous ? layer.previous.call(globalThis, input, init) : Promise.reject(noFetch(url))
   }
@@ -59,13 +59,10 @@ function unwind(): void {
 }
 
 /** What a connection to a host is told that should have been a call of the replaced `fetch`. */
-function missed(
-  hostname: string,
-  { addresses, vocabulary }: Pick<Sandbox, 'addresses' | 'vocabulary'>,
-): Error | undefined {
+function missed(hostname: string, sandbox: Pick<Sandbox, 'addresses'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
-  if (vocabulary.productionHosts.some((host) => isOn(host, url))) return realHost(url, addresses.store)
-  const { store, queue, mgmt, regions } = addresses
+  if (isReal(url)) return strayed(url, sandbox)
+  const { store, queue, mgmt, regions } = sandbox.addresses
   const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
     (address) => new URL(address).hostname === hostname,
   )
@@ -76,17 +73,17 @@ function missed(
   )
 }
 
-function isOn(host: string, url: string): boolean {
-  // A name may end in the dot of the root.
-  const name = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : ''
-  return name === host || name.endsWith(`.${host}`)
+function isReal(url: string): boolean {
+  return URL.canParse(url) && isRealHost(new URL(url).hostname)
 }
 
-function realHost(url: string, address: string): Error {
-  return new Error(
+/** An application may swallow the error, so the sandbox remembers it for the end of the test. */
+function strayed(url: string, { addresses, noteStray }: Pick<Sandbox, 'addresses'> & StrayNoter): Error {
+  const sentence =
     `A test was about to call ${new URL(url).host}, a real host of the service. ` +
-      `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${address}).`,
-  )
+    `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${addresses.store}).`
+  noteStray?.(sentence)
+  return new Error(sentence)
 }
 
 function noFetch(url: string): Error {

@@ -190,6 +190,13 @@ export function isUnder(host: string, names: readonly string[]): boolean {
   return names.some((name) => host === name || host.endsWith(`.${name}`))
 }
 
+/** Whether a host is a real address of any vendor, whose words the sandbox may speak or not. */
+export function isRealHost(host: string): boolean {
+  // A name may end in the dot of the root.
+  const name = host.replace(/\.$/, '')
+  return Object.values(vocabularies).some(({ productionHosts }) => isUnder(name, productionHosts))
+}
+
 /** The variables among those that any SDK reads whose url is one of the vendor's real addresses. */
 export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
   const found: RealHost[] = []
