@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { instant } from '../kernel/clock.js'
 import { parseDuration } from '../kernel/duration.js'
 import { nearestName } from '../kernel/nearest-name.js'
+import { once } from '../kernel/once.js'
 import { CronExpression } from '../queue/cron.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
 import { catalog, faultKinds } from './catalog.js'
@@ -9,19 +10,18 @@ import { type Fault, type FaultPoint, type FaultRule, faultPoints } from './faul
 
 // What a rule may look like: for tests, files and the control API alike. Each refusal is a sentence with its place.
 
-const faultVariants = faultKinds.map((kind) =>
-  v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }),
-) as unknown as [v.StrictObjectSchema<{ kind: v.LiteralSchema<string, undefined> }, undefined>]
-
 /** One fault of the catalog. */
-export const faultSchema: v.GenericSchema<Fault> = v.pipe(
-  v.variant('kind', faultVariants),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    const problem = oddFault(dataset.value as unknown as Fault)
-    if (problem !== undefined) addIssue({ message: problem })
-  }),
-) as unknown as v.GenericSchema<Fault>
+export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
+  const variants = faultKinds.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }))
+  return v.pipe(
+    v.variant('kind', variants as never),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      const problem = oddFault(dataset.value as unknown as Fault)
+      if (problem !== undefined) addIssue({ message: problem })
+    }),
+  ) as unknown as v.GenericSchema<Fault>
+})
 
 function oddFault(fault: Fault): string | undefined {
   if (fault.kind !== 'latency') return undefined
@@ -83,30 +83,32 @@ const urlPattern = v.pipe(
 )
 
 const attemptNumber = count(1, 'is a number of an attempt, 1 for the first')
-export const matchSchema: v.GenericSchema = v.strictObject({
-  api: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
-  endpoint: v.optional(v.pipe(text, v.regex(/^[/*]/, "is the path of an endpoint and begins with '/'"))),
-  method: v.optional(text),
-  url: v.optional(urlPattern),
-  command: v.optional(text),
-  key: v.optional(text),
-  urlGroup: v.optional(text),
-  endpointName: v.optional(text),
-  queue: v.optional(text),
-  label: v.optional(text),
-  header: v.optional(v.record(v.string(), v.string('is a text'))),
-  attempt: v.optional(
-    v.union(
-      [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
-      'is a number of an attempt, 1 for the first, or { from, to }',
+const matchSchema = once(() =>
+  v.strictObject({
+    api: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
+    endpoint: v.optional(v.pipe(text, v.regex(/^[/*]/, "is the path of an endpoint and begins with '/'"))),
+    method: v.optional(text),
+    url: v.optional(urlPattern),
+    command: v.optional(text),
+    key: v.optional(text),
+    urlGroup: v.optional(text),
+    endpointName: v.optional(text),
+    queue: v.optional(text),
+    label: v.optional(text),
+    header: v.optional(v.record(v.string(), v.string('is a text'))),
+    attempt: v.optional(
+      v.union(
+        [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
+        'is a number of an attempt, 1 for the first, or { from, to }',
+      ),
     ),
-  ),
-  messageId: v.optional(text),
-  tenant: v.optional(text),
-  flowControlKey: v.optional(text),
-  scheduleId: v.optional(text),
-  region: v.optional(text),
-})
+    messageId: v.optional(text),
+    tenant: v.optional(text),
+    flowControlKey: v.optional(text),
+    scheduleId: v.optional(text),
+    region: v.optional(text),
+  }),
+)
 
 const point = v.picklist(faultPoints, 'is no point')
 
@@ -122,13 +124,13 @@ const cron = v.pipe(
   }),
 )
 
-const ruleEntries = {
+const ruleEntries = once(() => ({
   on: v.union(
     [point, v.pipe(v.array(point), v.minLength(1, 'is a point or a list of points'))],
     'is a point or a list of points',
   ),
   name: v.optional(text),
-  match: v.optional(matchSchema),
+  match: v.optional(matchSchema()),
   from: v.optional(windowTime),
   until: v.optional(windowTime),
   cron: v.optional(cron),
@@ -139,24 +141,27 @@ const ruleEntries = {
     v.tuple([count(0, 'is a whole number'), count(1, 'is a whole number, 1 or more')], 'is a pair: [times, outOf]'),
   ),
   phase: v.optional(v.picklist(['before', 'after'], "is 'before' or 'after' (the work)")),
-  fault: faultSchema,
-}
+  fault: faultSchema(),
+}))
 
 /** One fault rule. */
-export const faultRuleSchema: v.GenericSchema<FaultRule> = v.pipe(
-  v.strictObject(ruleEntries),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
-    const rule = dataset.value as unknown as FaultRule
-    for (const [field, message] of impossible(rule)) {
-      addIssue({
-        message,
-        input: dataset.value[field],
-        path: [{ type: 'object', origin: 'value', input: dataset.value, key: field, value: dataset.value[field] }],
-      })
-    }
-  }),
-) as unknown as v.GenericSchema<FaultRule>
+export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
+  () =>
+    v.pipe(
+      v.strictObject(ruleEntries()),
+      v.rawCheck(({ dataset, addIssue }) => {
+        if (!dataset.typed) return
+        const rule = dataset.value as unknown as FaultRule
+        for (const [field, message] of impossible(rule)) {
+          addIssue({
+            message,
+            input: dataset.value[field],
+            path: [{ type: 'object', origin: 'value', input: dataset.value, key: field, value: dataset.value[field] }],
+          })
+        }
+      }),
+    ) as unknown as v.GenericSchema<FaultRule>,
+)
 
 /** What each field for itself allows and all together cannot be. */
 function* impossible(
@@ -220,12 +225,12 @@ export interface FaultProblem {
 
 /** Every problem of a rule, in the order of its fields; an empty list for a good one. */
 export function ruleProblems(value: unknown): readonly FaultProblem[] {
-  return problems(faultRuleSchema, value, 'A fault rule')
+  return problems(faultRuleSchema(), value, 'A fault rule')
 }
 
 /** Every problem of a fault. */
 export function faultProblems(value: unknown): readonly FaultProblem[] {
-  return problems(faultSchema, value, 'A fault')
+  return problems(faultSchema(), value, 'A fault')
 }
 
 function problems(schema: v.GenericSchema, value: unknown, what: string): readonly FaultProblem[] {
@@ -305,14 +310,12 @@ function unknownField(name: string, place: string, owner: unknown): string {
     typeof kind === 'string' && Object.hasOwn(catalog, kind)
       ? Object.keys(catalog[kind as Fault['kind']].fields)
       : typeof owner === 'object' && owner !== null && ('on' in owner || 'fault' in owner)
-        ? Object.keys(ruleEntries)
-        : matchFields
+        ? Object.keys(ruleEntries())
+        : Object.keys(matchSchema().entries)
   const near = nearestName(name, known)
   const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${list(known)}.`
   return `${place}: there is no ${JSON.stringify(name)} here.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ${takes}`
 }
-
-const matchFields: readonly string[] = Object.keys((matchSchema as unknown as { entries: object }).entries)
 
 /** `fault.waitMs`, `on[1]`; `it` for the whole. */
 function placeOf(path: readonly (string | number)[]): string {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { invariants } from '../invariants/table.js'
+import { once } from '../kernel/once.js'
 import { count, duration, moment, name, text, words, yes } from './scenario-values.js'
 
 /** Fields of an entry or a message, all of which must fit; `*` in urls stands for any chars. */
@@ -59,6 +60,7 @@ export type Expectation = {
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
+  /** Made when it is read: importing the package needs none. */
   readonly schema: v.GenericSchema
 }
 
@@ -160,20 +162,21 @@ const counted = (entries: Entries): v.GenericSchema =>
     ...optional(entries),
   })
 
-const sequenceStep = v.variant(
-  'type',
-  Object.entries(sequencePatterns).map(([type, entries]) =>
-    v.strictObject({
-      type: v.literal(type),
-      ...('to' in entries && {
-        message: v.exactOptional(v.pipe(name, v.description('A message that was published under this name.'))),
-      }),
-      ...optional(entries),
-    }),
-  ) as never,
+const sequenceStep = once(
+  (): v.GenericSchema =>
+    v.variant(
+      'type',
+      Object.entries(sequencePatterns).map(([type, entries]) =>
+        v.strictObject({
+          type: v.literal(type),
+          ...('to' in entries && {
+            message: v.exactOptional(v.pipe(name, v.description('A message that was published under this name.'))),
+          }),
+          ...optional(entries),
+        }),
+      ) as never,
+    ),
 )
-
-const times = v.exactOptional(count)
 
 /** Everything that a scenario can expect. */
 export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKind<ExpectationValues[K]> } = {
@@ -183,82 +186,102 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       { type: 'attempt', to: 'https://shop.test/orders', status: 503 },
       { type: 'attempt', status: 200 },
     ],
-    schema: v.pipe(v.array(sequenceStep), v.minLength(1, 'It is empty: give at least one entry')),
+    get schema() {
+      return v.pipe(v.array(sequenceStep()), v.minLength(1, 'It is empty: give at least one entry'))
+    },
   },
   published: {
     summary: 'Such a message was accepted.',
     example: { to: 'https://shop.test/orders', times: 1 },
-    schema: counted(publishedPattern),
+    get schema() {
+      return counted(publishedPattern)
+    },
   },
   delivered: {
     summary: 'Such a message came to its end: delivered unless `state` says otherwise.',
     example: { to: 'https://shop.test/orders', attempts: [503, 200] },
-    schema: counted(deliveredPattern),
+    get schema() {
+      return counted(deliveredPattern)
+    },
   },
   deadLetter: {
     summary: 'Such a message went to the dead-letter queue.',
     example: { to: 'https://shop.test/orders', status: 503 },
-    schema: counted(deadLetterPattern),
+    get schema() {
+      return counted(deadLetterPattern)
+    },
   },
   calledBack: {
     summary: 'Such a callback or failure callback arrived.',
     example: { to: 'https://shop.test/failed', kind: 'failure-callback', status: 503 },
-    schema: counted({
-      to: text,
-      kind,
-      state,
-      attempts: deliveredPattern.attempts!,
-      status: count,
-      retried: count,
-      maxRetries: count,
-      body: any,
-      sourceBody: any,
-      method: text,
-    }),
+    get schema() {
+      return counted({
+        to: text,
+        kind,
+        state,
+        attempts: deliveredPattern.attempts!,
+        status: count,
+        retried: count,
+        maxRetries: count,
+        body: any,
+        sourceBody: any,
+        method: text,
+      })
+    },
   },
   scheduled: {
     summary: 'Such a schedule exists.',
     example: { scheduleId: 'nightly', paused: false },
-    schema: counted({
-      to: text,
-      cron: text,
-      scheduleId: text,
-      paused: flag,
-      method: text,
-      headers: anyHeaders,
-      body: any,
-      retries: count,
-      delay: duration,
-      queue: text,
-      label: text,
-      next: moment,
-    }),
+    get schema() {
+      return counted({
+        to: text,
+        cron: text,
+        scheduleId: text,
+        paused: flag,
+        method: text,
+        headers: anyHeaders,
+        body: any,
+        retries: count,
+        delay: duration,
+        queue: text,
+        label: text,
+        next: moment,
+      })
+    },
   },
   requested: {
     summary: 'Such an HTTP request arrived at one of the services.',
     example: { service: 'queue', status: 401 },
-    schema: counted(requestPattern),
+    get schema() {
+      return counted(requestPattern)
+    },
   },
   received: {
     summary: 'So many deliveries reached the destination, whatever became of their answers.',
     example: { at: 'https://shop.test/orders', times: 2 },
-    schema: v.strictObject({ at: text, times: count }),
+    get schema() {
+      return v.strictObject({ at: text, times: count })
+    },
   },
   executed: {
     summary: 'The store ran this command for an application, not for a step.',
     example: { words: ['INCR', 'charges'], times: 1 },
-    schema: v.strictObject({ words, times }),
+    get schema() {
+      return v.strictObject({ words, times: v.exactOptional(count) })
+    },
   },
   key: {
     summary: 'The store holds this key, or does not.',
     example: { name: 'stock', value: '2' },
-    schema: v.strictObject({
-      name,
-      absent: v.exactOptional(yes),
-      value: v.exactOptional(v.pipe(v.unknown(), v.description('A text; lists, sets and hashes as JSON.'))),
-      ttl: v.exactOptional(v.nullable(duration)),
-      type: v.exactOptional(text),
-    }),
+    get schema() {
+      return v.strictObject({
+        name,
+        absent: v.exactOptional(yes),
+        value: v.exactOptional(v.pipe(v.unknown(), v.description('A text; lists, sets and hashes as JSON.'))),
+        ttl: v.exactOptional(v.nullable(duration)),
+        type: v.exactOptional(text),
+      })
+    },
   },
   deadLetters: { summary: 'So many dead letters are there.', example: 0, schema: count },
   pending: { summary: 'So many messages have not ended.', example: 0, schema: count },
@@ -267,20 +290,24 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   invariants: {
     summary: 'What the queue promises holds: every invariant, or those of the names.',
     example: ['no-lost-message'],
-    schema: v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))]),
+    get schema() {
+      return v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))])
+    },
   },
 }
 
 export const expectationNames: readonly ExpectationName[] = Object.keys(expectationKinds) as ExpectationName[]
 
 /** One expectation. */
-export const oneExpectation: v.GenericSchema = v.union(
-  expectationNames.map((key) =>
-    v.pipe(v.strictObject({ [key]: expectationKinds[key].schema }), v.description(expectationKinds[key].summary)),
+export const oneExpectation: () => v.GenericSchema = once(() =>
+  v.union(
+    expectationNames.map((key) =>
+      v.pipe(v.strictObject({ [key]: expectationKinds[key].schema }), v.description(expectationKinds[key].summary)),
+    ),
   ),
 )
-export const expectations: v.GenericSchema = v.union([oneExpectation, v.array(oneExpectation)])
-export const expectationList: v.GenericSchema = v.array(oneExpectation)
+export const expectations: () => v.GenericSchema = once(() => v.union([oneExpectation(), v.array(oneExpectation())]))
+export const expectationList: () => v.GenericSchema = once(() => v.array(oneExpectation()))
 
 /** The expectation and what stands behind its name. */
 export function expectationOf(

@@ -128,6 +128,7 @@ export interface StepKind<T> {
   readonly summary: string
   /** What stands behind the step's name, for the documentation. */
   readonly example: T
+  /** Made when it is read: importing the package needs none. */
   readonly schema: v.GenericSchema
   run(value: T, stage: Stage): unknown
 }
@@ -155,38 +156,42 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   publish: {
     summary: 'Publishes a message, or several.',
     example: { to: 'https://shop.test/orders', as: 'order', body: { id: 42 }, retries: 3 },
-    schema: v.strictObject({
-      to: v.pipe(v.string(), v.minLength(1, 'It is empty'), v.description('A url, or the name of a url group.')),
-      as: v.exactOptional(named('The name by which later steps and expectations call it.')),
-      queue: v.exactOptional(named('The queue to go through.')),
-      times: v.exactOptional(
-        v.pipe(
-          positive,
-          v.maxValue(100_000, 'More than 100000 are too many'),
-          v.description('How many; {n} in texts is the number of each.'),
+    get schema() {
+      return v.strictObject({
+        to: v.pipe(v.string(), v.minLength(1, 'It is empty'), v.description('A url, or the name of a url group.')),
+        as: v.exactOptional(named('The name by which later steps and expectations call it.')),
+        queue: v.exactOptional(named('The queue to go through.')),
+        times: v.exactOptional(
+          v.pipe(
+            positive,
+            v.maxValue(100_000, 'More than 100000 are too many'),
+            v.description('How many; {n} in texts is the number of each.'),
+          ),
         ),
-      ),
-      ...messageEntries,
-    }),
+        ...messageEntries,
+      })
+    },
     run: publish,
   },
   request: {
     summary: 'Sends an HTTP request to one of the services, as an application would.',
     example: { service: 'queue', path: '/v2/keys', status: 200 },
-    schema: v.strictObject({
-      service: v.picklist(['store', 'queue', 'stats']),
-      path: v.pipe(v.string(), v.regex(/^\//, 'It does not begin with /')),
-      method: v.exactOptional(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
-      headers: v.exactOptional(headers),
-      body: v.exactOptional(json),
-      token: v.exactOptional(v.picklist(['standard', 'read-only', 'none'])),
-      status: v.exactOptional(
-        v.pipe(count, v.description('The status that must be answered; 0 when the connection must break.')),
-      ),
-      answer: v.exactOptional(
-        v.pipe(v.unknown(), v.description('What the answer must be: a text, or fields of its JSON.')),
-      ),
-    }),
+    get schema() {
+      return v.strictObject({
+        service: v.picklist(['store', 'queue', 'stats']),
+        path: v.pipe(v.string(), v.regex(/^\//, 'It does not begin with /')),
+        method: v.exactOptional(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
+        headers: v.exactOptional(headers),
+        body: v.exactOptional(json),
+        token: v.exactOptional(v.picklist(['standard', 'read-only', 'none'])),
+        status: v.exactOptional(
+          v.pipe(count, v.description('The status that must be answered; 0 when the connection must break.')),
+        ),
+        answer: v.exactOptional(
+          v.pipe(v.unknown(), v.description('What the answer must be: a text, or fields of its JSON.')),
+        ),
+      })
+    },
     run: request,
   },
   command: {
@@ -210,13 +215,17 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   drain: {
     summary: 'Runs until nothing is left but schedules; with `budget` at most so many timers.',
     example: true,
-    schema: v.union([yes, v.strictObject({ budget: positive })]),
+    get schema() {
+      return v.union([yes, v.strictObject({ budget: positive })])
+    },
     run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : how),
   },
   cancel: {
     summary: 'Cancels the messages of a name.',
     example: 'order',
-    schema: named('The name of a publish step.'),
+    get schema() {
+      return named('The name of a publish step.')
+    },
     run: (who, stage) => {
       for (const message of messagesOf(who, stage)) stage.sandbox.queue.courier.cancel(message)
     },
@@ -224,7 +233,9 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   retryNow: {
     summary: 'Delivers waiting messages now.',
     example: 'order',
-    schema: named('The name of a publish step.'),
+    get schema() {
+      return named('The name of a publish step.')
+    },
     run: (who, stage) => {
       for (const message of messagesOf(who, stage)) if (!message.running) stage.sandbox.queue.courier.release(message)
     },
@@ -232,97 +243,127 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   retryDeadLetters: {
     summary: 'Publishes dead letters again: those of a name, or `all`.',
     example: 'all',
-    schema: named('The name of a publish step, or all.'),
+    get schema() {
+      return named('The name of a publish step, or all.')
+    },
     run: retryDeadLetters,
   },
   deleteDeadLetters: {
     summary: 'Deletes dead letters: those of a name, or `all`.',
     example: 'all',
-    schema: named('The name of a publish step, or all.'),
+    get schema() {
+      return named('The name of a publish step, or all.')
+    },
     run: deleteDeadLetters,
   },
   pauseQueue: {
     summary: 'Pauses a queue.',
     example: 'orders',
-    schema: named('The name of a queue.'),
+    get schema() {
+      return named('The name of a queue.')
+    },
     run: (queue, { sandbox }) => sandbox.queue.pauseQueue(queue),
   },
   resumeQueue: {
     summary: 'Resumes a queue.',
     example: 'orders',
-    schema: named('The name of a queue.'),
+    get schema() {
+      return named('The name of a queue.')
+    },
     run: (queue, { sandbox }) => sandbox.queue.resumeQueue(queue),
   },
   setQueue: {
     summary: 'Creates a queue or changes its parallelism.',
     example: { name: 'orders', parallelism: 2 },
-    schema: v.strictObject({ name, parallelism: positive }),
+    get schema() {
+      return v.strictObject({ name, parallelism: positive })
+    },
     run: (queue, { sandbox }) => sandbox.queue.upsertQueue(queue.name, queue.parallelism, undefined),
   },
   schedule: {
     summary: 'Creates a schedule, or replaces the one of the same id.',
     example: { id: 'nightly', cron: '0 3 * * *', to: 'https://shop.test/report' },
-    schema: v.strictObject(scheduleEntries),
+    get schema() {
+      return v.strictObject(scheduleEntries)
+    },
     run: (given, { sandbox }) => createSchedule(given, sandbox),
   },
   fireSchedule: {
     summary: 'Triggers a schedule now.',
     example: 'nightly',
-    schema: named('The id of a schedule.'),
+    get schema() {
+      return named('The id of a schedule.')
+    },
     run: (id, { sandbox }) => sandbox.queue.schedules.fire(id),
   },
   pauseSchedule: {
     summary: 'Pauses a schedule.',
     example: 'nightly',
-    schema: named('The id of a schedule.'),
+    get schema() {
+      return named('The id of a schedule.')
+    },
     run: (id, { sandbox }) => setPaused(id, true, sandbox),
   },
   resumeSchedule: {
     summary: 'Resumes a schedule.',
     example: 'nightly',
-    schema: named('The id of a schedule.'),
+    get schema() {
+      return named('The id of a schedule.')
+    },
     run: (id, { sandbox }) => setPaused(id, false, sandbox),
   },
   deleteSchedule: {
     summary: 'Deletes a schedule; its messages stay.',
     example: 'nightly',
-    schema: named('The id of a schedule.'),
+    get schema() {
+      return named('The id of a schedule.')
+    },
     run: (id, { sandbox }) => sandbox.queue.schedules.delete(id),
   },
   pauseFlowControl: {
     summary: 'Pauses a flow-control key: its messages wait.',
     example: 'payments',
-    schema: named('A flow-control key.'),
+    get schema() {
+      return named('A flow-control key.')
+    },
     run: (key, { sandbox }) => sandbox.queue.flow.pause(key),
   },
   resumeFlowControl: {
     summary: 'Resumes a flow-control key.',
     example: 'payments',
-    schema: named('A flow-control key.'),
+    get schema() {
+      return named('A flow-control key.')
+    },
     run: (key, { sandbox }) => sandbox.queue.flow.resume(key),
   },
   pinFlowControl: {
     summary: 'Fixes the limits of a flow-control key against those that messages bring.',
     example: { key: 'payments', parallelism: 2, rate: 10, periodSeconds: 60 },
-    schema: v.strictObject({
-      key: name,
-      parallelism: v.exactOptional(positive),
-      rate: v.exactOptional(positive),
-      periodSeconds: v.exactOptional(positive),
-    }),
+    get schema() {
+      return v.strictObject({
+        key: name,
+        parallelism: v.exactOptional(positive),
+        rate: v.exactOptional(positive),
+        periodSeconds: v.exactOptional(positive),
+      })
+    },
     run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
       sandbox.queue.flow.pin(key, { ...limits, period: periodSeconds }),
   },
   setUrlGroup: {
     summary: 'Creates a url group, or adds endpoints to it.',
     example: { name: 'fleet', endpoints: ['https://a.test/hook', { url: 'https://b.test/hook', name: 'b' }] },
-    schema: v.strictObject({ name, endpoints: members }),
+    get schema() {
+      return v.strictObject({ name, endpoints: members })
+    },
     run: (group, { sandbox }) => sandbox.queue.urlGroup(group.name, group.endpoints),
   },
   deleteUrlGroup: {
     summary: 'Deletes a url group.',
     example: 'fleet',
-    schema: named('The name of a url group.'),
+    get schema() {
+      return named('The name of a url group.')
+    },
     run: (group, { sandbox }) => sandbox.queue.urlGroups.delete(group),
   },
   rotateKeys: {
@@ -340,19 +381,25 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
   addFaults: {
     summary: 'Adds fault rules; their windows begin now.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
-    schema: rules,
+    get schema() {
+      return rules()
+    },
     run: (given, stage) => stage.sandbox.faults.add(given, { line: stage.lineOf() }),
   },
   removeFaults: {
     summary: 'Removes the fault rules of a name.',
     example: 'outage',
-    schema: named('The name of a fault rule.'),
+    get schema() {
+      return named('The name of a fault rule.')
+    },
     run: (rule, { sandbox }) => sandbox.faults.remove(rule),
   },
   expect: {
     summary: 'Judges expectations at this moment.',
     example: { deadLetters: 1 },
-    schema: expectations,
+    get schema() {
+      return expectations()
+    },
     run: (list, stage) => stage.expect((Array.isArray(list) ? list : [list]) as readonly Expectation[]),
   },
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { milliseconds } from '../kernel/duration.js'
+import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
 import { defaultPolicy, type Policy } from '../policy.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
@@ -79,64 +80,69 @@ export interface Scenario {
   readonly expect?: readonly Expectation[]
 }
 
-const stepSchema = v.union(
-  stepNames.map((key) =>
-    v.pipe(v.strictObject({ [key]: stepKinds[key].schema }), v.description(stepKinds[key].summary)),
-  ),
-)
+const stepSchema = (): v.GenericSchema =>
+  v.union(
+    stepNames.map((key) =>
+      v.pipe(v.strictObject({ [key]: stepKinds[key].schema }), v.description(stepKinds[key].summary)),
+    ),
+  )
 
-const flowEntries = {
+const flowEntries = (): Record<string, v.GenericSchema> => ({
   parallelism: v.exactOptional(positive),
   rate: v.exactOptional(positive),
   periodSeconds: v.exactOptional(positive),
   paused: v.exactOptional(v.boolean()),
-}
-
-const givenSchema = v.strictObject({
-  store: v.exactOptional(
-    v.pipe(
-      v.looseObject({ format: v.literal('stuntdouble/store'), keys: v.array(v.looseObject({})) }),
-      v.description('What store.dump() gave.'),
-    ),
-  ),
-  commands: v.exactOptional(v.pipe(v.array(words), v.description('Commands of the data store, one after the other.'))),
-  urlGroups: v.exactOptional(v.record(v.string(), members)),
-  queues: v.exactOptional(
-    v.record(
-      v.string(),
-      v.strictObject({ parallelism: v.exactOptional(positive), paused: v.exactOptional(v.boolean()) }),
-    ),
-  ),
-  schedules: v.exactOptional(v.array(v.strictObject(scheduleEntries))),
-  flowControl: v.exactOptional(v.record(v.string(), v.strictObject(flowEntries))),
-  signingKeys: v.exactOptional(v.strictObject({ current: name, next: name })),
 })
 
-const destinationSchema = v.strictObject({
-  url,
-  script: v.exactOptional(v.pipe(script, v.description('What the first deliveries meet, one each.'))),
-  answer: v.exactOptional(
-    v.pipe(
-      v.strictObject({
-        status: v.exactOptional(
-          v.pipe(
-            v.number(),
-            v.integer('It is no status'),
-            v.minValue(200, 'A status is from 200 to 599'),
-            v.maxValue(599, 'A status is from 200 to 599'),
+const givenSchema = (): v.GenericSchema =>
+  v.strictObject({
+    store: v.exactOptional(
+      v.pipe(
+        v.looseObject({ format: v.literal('stuntdouble/store'), keys: v.array(v.looseObject({})) }),
+        v.description('What store.dump() gave.'),
+      ),
+    ),
+    commands: v.exactOptional(
+      v.pipe(v.array(words), v.description('Commands of the data store, one after the other.')),
+    ),
+    urlGroups: v.exactOptional(v.record(v.string(), members)),
+    queues: v.exactOptional(
+      v.record(
+        v.string(),
+        v.strictObject({ parallelism: v.exactOptional(positive), paused: v.exactOptional(v.boolean()) }),
+      ),
+    ),
+    schedules: v.exactOptional(v.array(v.strictObject(scheduleEntries))),
+    flowControl: v.exactOptional(v.record(v.string(), v.strictObject(flowEntries()))),
+    signingKeys: v.exactOptional(v.strictObject({ current: name, next: name })),
+  })
+
+const destinationSchema = (): v.GenericSchema =>
+  v.strictObject({
+    url,
+    script: v.exactOptional(v.pipe(script(), v.description('What the first deliveries meet, one each.'))),
+    answer: v.exactOptional(
+      v.pipe(
+        v.strictObject({
+          status: v.exactOptional(
+            v.pipe(
+              v.number(),
+              v.integer('It is no status'),
+              v.minValue(200, 'A status is from 200 to 599'),
+              v.maxValue(599, 'A status is from 200 to 599'),
+            ),
           ),
-        ),
-        headers: v.exactOptional(headers),
-        body: v.exactOptional(json),
-        waitMs: v.exactOptional(v.pipe(count, v.description('How long it takes to answer, in virtual time.'))),
-      }),
-      v.description('What is answered otherwise. Without it 200.'),
+          headers: v.exactOptional(headers),
+          body: v.exactOptional(json),
+          waitMs: v.exactOptional(v.pipe(count, v.description('How long it takes to answer, in virtual time.'))),
+        }),
+        v.description('What is answered otherwise. Without it 200.'),
+      ),
     ),
-  ),
-})
+  })
 
 /** Policies whose default does not tell what else they may be. */
-const policyWords: Partial<Record<keyof Policy, v.GenericSchema>> = {
+const policyWords = (): Partial<Record<keyof Policy, v.GenericSchema>> => ({
   queuePlan: v.picklist(['free', 'payg', 'fixed-1m', 'fixed-10m']),
   cancelledSpelling: v.picklist(['CANCELLED', 'CANCELED']),
   cancelledAt: v.picklist(['due', 'now']),
@@ -144,41 +150,46 @@ const policyWords: Partial<Record<keyof Policy, v.GenericSchema>> = {
   unhandledDestination: v.union([v.literal('error'), v.number()]),
   homeRegion: v.string(),
   queueLimits: v.record(v.string(), v.number()),
+})
+
+function policySchema(): v.GenericSchema {
+  const words = policyWords()
+  return v.strictObject(
+    Object.fromEntries(
+      Object.entries(defaultPolicy).map(([key, value]) => {
+        const known = words[key as keyof Policy]
+        const byType = typeof value === 'boolean' ? v.boolean() : typeof value === 'string' ? v.string() : v.number()
+        return [key, v.exactOptional(known ?? byType)]
+      }),
+    ),
+  )
 }
 
-const policySchema = v.strictObject(
-  Object.fromEntries(
-    Object.entries(defaultPolicy).map(([key, value]) => {
-      const known = policyWords[key as keyof Policy]
-      const byType = typeof value === 'boolean' ? v.boolean() : typeof value === 'string' ? v.string() : v.number()
-      return [key, v.exactOptional(known ?? byType)]
-    }),
-  ),
-)
-
 /** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
-export const scenarioSchema: v.GenericSchema = v.strictObject({
-  $schema: v.exactOptional(v.string()),
-  name: v.pipe(v.string(), v.minLength(1, 'It is empty: give a name')),
-  about: v.exactOptional(v.pipe(v.string(), v.description('What it shows, for people.'))),
-  seed: v.exactOptional(
-    v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
-  ),
-  startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
-  vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
-  policy: v.exactOptional(v.pipe(policySchema, v.description('Choices that the public sources leave open.'))),
-  given: v.exactOptional(v.pipe(givenSchema, v.description('What is there when it begins.'))),
-  destinations: v.exactOptional(v.pipe(v.array(destinationSchema), v.description('Where deliveries go.'))),
-  faults: v.exactOptional(
-    v.pipe(ruleList, v.description('What goes wrong, in the order in which the rules are asked.')),
-  ),
-  steps: v.exactOptional(v.pipe(v.array(stepSchema), v.description('What is done, one after the other.'))),
-  expect: v.exactOptional(v.pipe(expectationList, v.description('What must hold in the end.'))),
-})
+export const scenarioSchema: () => v.GenericSchema = once(() =>
+  v.strictObject({
+    $schema: v.exactOptional(v.string()),
+    name: v.pipe(v.string(), v.minLength(1, 'It is empty: give a name')),
+    about: v.exactOptional(v.pipe(v.string(), v.description('What it shows, for people.'))),
+    seed: v.exactOptional(
+      v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
+    ),
+    startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
+    vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
+    policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
+    given: v.exactOptional(v.pipe(givenSchema(), v.description('What is there when it begins.'))),
+    destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),
+    faults: v.exactOptional(
+      v.pipe(ruleList(), v.description('What goes wrong, in the order in which the rules are asked.')),
+    ),
+    steps: v.exactOptional(v.pipe(v.array(stepSchema()), v.description('What is done, one after the other.'))),
+    expect: v.exactOptional(v.pipe(expectationList(), v.description('What must hold in the end.'))),
+  }),
+)
 
 /** Everything that is wrong with what should be a scenario; none when it can be played. */
 export function scenarioProblems(given: unknown): readonly Problem[] {
-  const problems = problemsOf(scenarioSchema, given)
+  const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }

@@ -1,18 +1,21 @@
+import { once } from './once.js'
+
 const place = /\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 /** The root of this package as stack traces spell it: everything before the directory of this file. */
-const ownRoot = ((): string => {
+const ownRoot = once((): string => {
   const line = new Error('here').stack?.split('\n').find((frame) => place.test(frame)) ?? ''
   const file = place.exec(line)?.[1] ?? ''
   return file.replace(/(?:kernel[\\/])?[^\\/]*$/, '')
-})()
+})
 
 /** `file:line:column` of the code outside this package and its dependencies that made an error, `''` when unknown. */
 export function callerLine(error: Error): string {
+  const root = ownRoot()
   for (const frame of (error.stack ?? '').split('\n').slice(1)) {
     const file = place.exec(frame.trim())?.[1]
     if (file === undefined || file.includes('node_modules')) continue
-    if (ownRoot !== '' && file.startsWith(ownRoot)) continue
+    if (root !== '' && file.startsWith(root)) continue
     return file
   }
   return ''

@@ -87,52 +87,64 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
 
 type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
+const mostValues = 6
+
 /** One class for all commands, so that what they have in common is compiled into the store; only bodies are called. */
 class DeclaredCommand implements Command {
   readonly name: string
   group = ''
   readonly flags: readonly CommandFlag[]
   readonly writes: boolean
-  readonly usage: string
   readonly since: string
   readonly deviations: string
   readonly minWords: number
   readonly maxWords: number
-  readonly #reader: ValuesReader
+  readonly #specs: ArgSpecs
   readonly #run: Body
+  /** Made for the first call: a test runs few of the commands, and an import none. */
+  #reader: ValuesReader | undefined
 
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
     const specs = row.args
+    if (specs.length > mostValues) throw new RangeError(`${name} takes more values than a body is given`)
     const minWords = specs.reduce((total, arg) => total + arg.min, words)
     const mostWords = specs.reduce((total, arg) => total + arg.max, words)
     this.name = name
     this.flags = row.flags
     this.writes = row.flags.includes('write')
-    this.usage = [name, ...specs.map((arg) => arg.usage).filter(Boolean)].join(' ')
     this.since = row.since ?? '1.0.0'
     this.deviations = row.deviations ?? ''
     this.minWords = minWords
     // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
     this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
-    this.#reader = new ValuesReader(name, words, row.args)
+    this.#specs = specs
     this.#run = row.run as Body
+  }
+
+  get usage(): string {
+    return [this.name, ...this.#specs.map((arg) => arg.usage).filter(Boolean)].join(' ')
   }
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {
     if (argv.length < this.minWords || argv.length > this.maxWords) throw wrongArity(this.name)
-    const values = this.#reader.read(argv)
+    const values = (this.#reader ?? this.#readerNow()).read(argv)
     const run = this.#run
-    // Written out, because spreading costs as much as a short command; nobody takes more.
+    // Written out, because spreading costs as much as a short command; nobody takes more than `mostValues`.
     return run(context, values[0], values[1], values[2], values[3], values[4], values[5])
   }
 
   keysOf(argv: readonly Bytes[]): readonly Bytes[] {
-    return this.#reader.collect(argv).keys!
+    return (this.#reader ?? this.#readerNow()).collect(argv).keys!
   }
 
   channelsOf(argv: readonly Bytes[]): readonly Bytes[] {
-    return this.#reader.collect(argv).channels!
+    return (this.#reader ?? this.#readerNow()).collect(argv).channels!
+  }
+
+  #readerNow(): ValuesReader {
+    this.#reader = new ValuesReader(this.name, this.name.split(' ').length, this.#specs)
+    return this.#reader
   }
 }
 
@@ -153,7 +165,6 @@ class ValuesReader {
   readonly #words = new ArgReader()
 
   constructor(command: string, start: number, specs: ArgSpecs) {
-    if (specs.length > this.#values.length) throw new RangeError(`${command} takes more values than a body is given`)
     this.#command = command
     this.#start = start
     this.#specs = specs

@@ -13,11 +13,16 @@ import { stepKinds, stepNames } from '../../src/faults/scenario-steps.js'
 
 /** The schema that editors complete scenario files with. */
 export function scenarioSchemaText(): string {
-  const schema = toJsonSchema(scenarioSchema, {
+  const schema = toJsonSchema(scenarioSchema(), {
     // What no JSON Schema can say (a window that ends before it begins) is told when a scenario is read.
     errorMode: 'ignore',
     typeMode: 'input',
-    definitions: { fault: faultSchema, rule: faultRuleSchema, expectation: oneExpectation, scriptStep } as never,
+    definitions: {
+      fault: faultSchema(),
+      rule: faultRuleSchema(),
+      expectation: oneExpectation(),
+      scriptStep: scriptStep(),
+    } as never,
   })
   const titled = { ...schema, title: 'A scenario of stuntdouble' }
   return `${JSON.stringify(titled, undefined, 1)}\n`

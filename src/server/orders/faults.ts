@@ -11,7 +11,7 @@ import { type Asked, type Order, order } from '../order.js'
 const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'is not a rule')
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
-  rules: v.union([faultRuleSchema, v.array(faultRuleSchema)]),
+  rules: v.union([faultRuleSchema(), v.array(faultRuleSchema())]),
   line: v.exactOptional(v.string()),
 }
 
