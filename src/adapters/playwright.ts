@@ -1,7 +1,7 @@
 import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
 import { ConnectionBroken } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
-import { type Bytes, fromArray, latin1 } from '../kernel/bytes.js'
+import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import type { Sandbox } from '../sandbox.js'
 
 /** What a bridge needs of a sandbox. */
@@ -38,7 +38,7 @@ async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): P
     return
   }
   try {
-    await fulfil(route, await sandbox.exchange(new RoutedCall(request, await request.headersArray())), options)
+    await fulfil(route, await sandbox.exchange(new RoutedCall(request)), options)
   } catch (error) {
     if (!(error instanceof ConnectionBroken)) throw error
     await route.abort(networkErrors[error.code])
@@ -57,7 +57,8 @@ async function fulfil(route: Route, answer: Answer, { serveStream }: RouteOption
   const headers = readable(answer.headers, route.request())
   const { status, body } = answer
   if (typeof body === 'string' || body === null) {
-    await route.fulfill({ status, headers, body: Buffer.from(body ?? '', 'latin1') })
+    const bytes = body ?? ''
+    await route.fulfill({ status, headers, body: isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1') })
     return
   }
   if (serveStream === undefined) {
@@ -81,10 +82,11 @@ class RoutedCall implements Call {
   readonly headers: Call['headers']
   readonly #body: Buffer | null
 
-  constructor(request: Request, headers: { readonly name: string; readonly value: string }[]) {
+  constructor(request: Request) {
     this.method = request.method()
     this.url = request.url()
-    this.headers = headers.map(({ name, value }) => [name, value])
+    // `allHeaders()` would ask the browser once more, for cookies, which the services do not read.
+    this.headers = Object.entries(request.headers())
     this.#body = request.postDataBuffer()
   }
 
