@@ -1,8 +1,11 @@
-// What the server costs over node:http answering the same constant text, with 32 connections that stay open.
+// What the server costs over node:http answering the same constant text, and over a proxy before redis-server, with 32
+// connections that stay open; and how long it takes until it is ready.
+import { spawn } from 'node:child_process'
 import { Agent, createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { startServer } from 'stuntdouble/server'
 import type { Figure, Variant } from '../harness.ts'
+import { startRedis } from '../redis-server.ts'
 
 const body = '["GET","greeting"]'
 const connections = 32
@@ -67,4 +70,102 @@ async function storeOverServer(): Promise<Figure> {
   }
 }
 
-export const figures = [storeOverServer]
+/** The least that a proxy does: reads the JSON, writes it as RESP to one connection, and the reply as JSON. */
+function proxyServer(redisPort: number): Promise<{ server: Server; end(): void }> {
+  const redis = connect(redisPort, '127.0.0.1').setNoDelay(true).setEncoding('latin1')
+  const waiting: ((reply: string) => void)[] = []
+  let rest = ''
+  redis.on('data', (chunk: string) => {
+    rest += chunk
+    // Bulk strings only: nothing else is asked for here.
+    for (let end = rest.indexOf('\r\n'); end > 0; end = rest.indexOf('\r\n')) {
+      const length = Number(rest.slice(1, end))
+      if (rest.length < end + 4 + length) return
+      waiting.shift()!(rest.slice(end + 2, end + 2 + length))
+      rest = rest.slice(end + 4 + length)
+    }
+  })
+  const server = createServer((incoming, response) => {
+    let text = ''
+    incoming.setEncoding('utf8')
+    incoming.on('data', (chunk: string) => {
+      text += chunk
+    })
+    incoming.on('end', () => {
+      const words = JSON.parse(text) as string[]
+      waiting.push((reply) => {
+        const answer = JSON.stringify({ result: reply })
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer)
+      })
+      redis.write(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`)
+    })
+  })
+  return new Promise((resolve) => {
+    const end = (): void => {
+      redis.destroy()
+      server.closeAllConnections()
+      server.close()
+    }
+    server.listen(0, '127.0.0.1', () => resolve({ server, end }))
+  })
+}
+
+async function storeOverProxy(): Promise<Figure | undefined> {
+  const redis = await startRedis()
+  if (redis === undefined) return undefined
+  await new Promise<void>((resolve) => {
+    const socket = connect(redis.port, '127.0.0.1')
+    socket.once('data', () => socket.end()).once('close', () => resolve())
+    socket.write('*3\r\n$3\r\nSET\r\n$8\r\ngreeting\r\n$5\r\nhello\r\n')
+  })
+  const proxy = await proxyServer(redis.port)
+  const server = await startServer({ port: 0, clock: 'manual' })
+  const sandbox = server.tenant('main')
+  sandbox.store.run('SET', 'greeting', 'hello')
+  const origin = `http://127.0.0.1:${(proxy.server.address() as AddressInfo).port}`
+  const token = sandbox.tokens.store
+  return {
+    name: 'store GET over the server, over an HTTP to RESP proxy before redis-server, client included',
+    baseline: client('proxy', origin, '/', token),
+    variants: [client('stuntdouble/server', server.origin, '/main/store/', token, () => sandbox.traffic.clear())],
+    // 1.2 of the throughput or better.
+    atMost: { 'stuntdouble/server': 1 / 1.2 },
+    turn: 150,
+    dispose: async () => {
+      await server.close()
+      proxy.end()
+      redis.stop()
+    },
+  }
+}
+
+/** From the start of the process to the line `ready`. */
+function untilReady(): Figure {
+  const run = (name: string, ...words: string[]): Variant => ({
+    name,
+    async run(times) {
+      while (times-- > 0) {
+        const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+        await new Promise<void>((resolve) => {
+          child.stdout.on('data', (text) => {
+            if (String(text).includes('ready')) resolve()
+          })
+        })
+        child.kill('SIGKILL')
+        await new Promise((resolve) => child.once('close', resolve))
+      }
+    },
+  })
+  const program = new URL('../../dist/cli.js', import.meta.url).pathname
+  const serve = run('stuntdouble serve', program, 'serve', '--port', '0')
+  return {
+    name: 'time until stuntdouble serve is ready, over that of Node with an empty http server',
+    baseline: run('node', '-e', "require('http').createServer().listen(0, () => console.log('ready'))"),
+    variants: [serve],
+    // 300 ms.
+    within: { 'stuntdouble serve': 300_000 },
+    times: 1,
+  }
+}
+
+export const figures = [storeOverServer, storeOverProxy, untilReady]

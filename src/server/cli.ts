@@ -3,48 +3,7 @@ import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
 import { type Given, type Program, UsageError } from './program.js'
-
-const about = {
-  name: 'stuntdouble',
-  description: 'A stunt double for a data store, a message queue and a statistics API.',
-}
-
-interface Row {
-  readonly description: string
-  /** Loaded when it is called, so that one command does not wait for what another needs. */
-  load(): Promise<{ readonly program: Program }>
-}
-
-const programs: Readonly<Record<string, Row>> = {
-  serve: {
-    description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
-    load: () => import('./programs/serve.js'),
-  },
-  tail: {
-    description: 'Follow the story of a running server.',
-    load: () => import('./programs/tail.js'),
-  },
-  play: {
-    description: 'Play a scenario and tell whether it holds.',
-    load: () => import('./programs/play.js'),
-  },
-  import: {
-    description: 'Turn dead letters, log entries and callback bodies into a scenario.',
-    load: () => import('./programs/import.js'),
-  },
-  diff: {
-    description: 'Compare two traces and show what changed.',
-    load: () => import('./programs/diff.js'),
-  },
-  env: {
-    description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
-    load: () => import('./programs/env.js'),
-  },
-  doctor: {
-    description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
-    load: () => import('./programs/doctor.js'),
-  },
-}
+import { about, exitCodes, programs, type Row } from './programs.js'
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */
 async function main(argv: readonly string[]): Promise<number | undefined> {
@@ -97,16 +56,18 @@ function usage(): Promise<string> {
   return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
 }
 
-const exitCodes = 'EXIT CODES\n\n  0  all is well\n  1  not as expected\n  2  bad use, or a file that cannot be read\n'
-
 async function usageOf(name: string, { description }: Row, { args, operands, examples }: Program): Promise<string> {
   const words: ArgsDef = operands === undefined ? {} : { [operands.hint]: { type: 'positional', description: ' ' } }
   const text = await renderUsage(
     defineCommand({ meta: { name, description }, args: { ...words, ...args } }),
     defineCommand({ meta: about }),
   )
-  return `${text}\n\nEXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\n${exitCodes}`
+  return `${text}\n\nEXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\nEXIT CODES\n\n${codes}`
 }
+
+const codes = Object.entries(exitCodes)
+  .map(([code, what]) => `  ${code}  ${what}\n`)
+  .join('')
 
 /** Asked of the package by its own name, because this file moves when it is built. */
 async function version(): Promise<string> {

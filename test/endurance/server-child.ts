@@ -8,6 +8,9 @@ const server = await startServer({
   storeToken: 't',
   queueToken: 'q',
   deliver: 'none',
+  // Orders that tell the whole traffic are among the requests.
+  limits: { entries: 1_000 },
+  policy: { trafficBytes: 2_000_000 },
   report: (text) => reports.push(text),
 })
 

@@ -4,6 +4,8 @@ import { queueEndpoints } from '../../src/queue/endpoints.js'
 import { queueReference } from '../../src/queue/reference.js'
 import { commandReference } from '../../src/store/reference.js'
 import { carriageTable } from '../contract/carriage.js'
+import { commandLinePage } from './command-line-page.js'
+import { controlReference } from './control-reference.js'
 import { withFaultTables } from './fault-tables.js'
 import { withPromiseTable } from './promise-table.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
@@ -11,6 +13,8 @@ import { traceSchemaText } from './trace-schema.js'
 
 writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference())
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
+writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())
+writeFileSync(new URL('../../docs/cli.md', import.meta.url), await commandLinePage())
 mkdirSync(new URL('../../schema/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../schema/trace.schema.json', import.meta.url), traceSchemaText())
 writeFileSync(new URL('../../schema/scenario.schema.json', import.meta.url), scenarioSchemaText())

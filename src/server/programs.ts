@@ -1,0 +1,52 @@
+import type { Program } from './program.js'
+
+export const about = {
+  name: 'stuntdouble',
+  description: 'A stunt double for a data store, a message queue and a statistics API.',
+}
+
+/** One command: what it is, and where it lives. */
+export interface Row {
+  readonly description: string
+  /** Loaded when it is called, so that one command does not wait for what another needs. */
+  load(): Promise<{ readonly program: Program }>
+}
+
+/** The commands of the command line. */
+export const programs: Readonly<Record<string, Row>> = {
+  serve: {
+    description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
+    load: () => import('./programs/serve.js'),
+  },
+  tail: {
+    description: 'Follow the story of a running server.',
+    load: () => import('./programs/tail.js'),
+  },
+  play: {
+    description: 'Play a scenario and tell whether it holds.',
+    load: () => import('./programs/play.js'),
+  },
+  import: {
+    description: 'Turn dead letters, log entries and callback bodies into a scenario.',
+    load: () => import('./programs/import.js'),
+  },
+  diff: {
+    description: 'Compare two traces and show what changed.',
+    load: () => import('./programs/diff.js'),
+  },
+  env: {
+    description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
+    load: () => import('./programs/env.js'),
+  },
+  doctor: {
+    description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
+    load: () => import('./programs/doctor.js'),
+  },
+}
+
+/** What the number means that a command ends with. */
+export const exitCodes: Readonly<Record<0 | 1 | 2, string>> = {
+  0: 'all is well',
+  1: 'not as expected: a scenario does not hold, traces differ, something is wrong with the machine, a server has gone',
+  2: 'bad use, or a file that cannot be read',
+}
