@@ -1,13 +1,15 @@
-import { once } from './once.js'
-
 const place = /\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
+let knownRoot: string | undefined
+
 /** The root of this package as stack traces spell it: everything before the directory of this file. */
-const ownRoot = once((): string => {
+function ownRoot(): string {
+  if (knownRoot !== undefined) return knownRoot
   const line = new Error('here').stack?.split('\n').find((frame) => place.test(frame)) ?? ''
   const file = place.exec(line)?.[1] ?? ''
-  return file.replace(/(?:kernel[\\/])?[^\\/]*$/, '')
-})
+  knownRoot = file.replace(/(?:kernel[\\/])?[^\\/]*$/, '')
+  return knownRoot
+}
 
 /** `file:line:column` of the code outside this package and its dependencies that made an error, `''` when unknown. */
 export function callerLine(error: Error): string {

@@ -1,4 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { once } from '../../kernel/once.js'
 
 // XXH3 with 64 bits and seed 0, after the published specification of the algorithm: what DIGEST and IFDEQ compare.
 // BigInt keeps it close to that text; a digest is asked for once in a while, not per command.
@@ -15,13 +16,19 @@ const prime64x5 = 0x27d4eb2f165667c5n
 const primeMx1 = 0x165667919e3779f9n
 const primeMx2 = 0x9fb21c651e98df25n
 
-/** The default secret of the specification, 192 bytes. */
-const secret = read64s(
-  'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221' +
-    'b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8' +
-    'a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb17' +
-    '0ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e',
+/** The default secret of the specification, 192 bytes: 64 bits at each place. */
+const secretWords = once(() =>
+  read64s(
+    'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221' +
+      'b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8' +
+      'a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb17' +
+      '0ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e',
+  ),
 )
+
+function secret(at: number): bigint {
+  return secretWords()[at]!
+}
 
 const stripe = 64
 const stripesPerBlock = (192 - stripe) / 8
@@ -167,8 +174,7 @@ function read64(input: Bytes, at: number): bigint {
 }
 
 /** Little-endian words at any byte of the secret. */
-function read64s(hex: string): (at: number) => bigint {
+function read64s(hex: string): readonly bigint[] {
   const bytes = latin1(hex.replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16))))
-  const words = Array.from({ length: bytes.length - 7 }, (_, at) => read64(bytes, at))
-  return (at) => words[at]!
+  return Array.from({ length: bytes.length - 7 }, (_, at) => read64(bytes, at))
 }
