@@ -4,7 +4,7 @@ import { createEngine } from '../support/engine.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { type Section, wordsAt } from '../support/steps.js'
 
-const groups = ['list', 'set', 'hash', 'sorted-set', 'geo', 'hyperloglog']
+const groups = ['string', 'bitmap', 'hash', 'list', 'set', 'sorted-set', 'geo', 'hyperloglog', 'stream', 'generic']
 
 const pattern = '__keyevent@0__:*'
 const message = /pmessage\r\n\$16\r\n__keyevent@0__:\*\r\n\$\d+\r\n__keyevent@0__:([^\r]*)\r\n\$\d+\r\n([^\r]*)\r\n/g

@@ -129,21 +129,31 @@ function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Re
     return list.map(({ field, offset }) => asReply(field.get(array, offset)))
   }
   // As in redis-server the string grows for all writes at once, even for those that then fail.
-  const array = db.rawString(key, 'create').open(Math.ceil(Math.max(...ends) / 8))
-  const replies = list.map((operation) => apply(operation, array))
-  db.notify('$', 'setbit', key)
-  return replies
+  const string = db.rawString(key, 'create')
+  const { length } = string
+  const array = string.open(Math.ceil(Math.max(...ends) / 8))
+  const results = list.map((operation) => apply(operation, array))
+  const wrote = ({ before, after }: Result) => after !== undefined && (array.length > length || before !== after)
+  if (results.some(wrote)) db.notify('$', 'setbit', key)
+  return results.map(({ reply }) => reply)
 }
 
-function apply({ kind, field, offset, value, overflow }: Operation, array: Uint8Array): Reply {
+interface Result {
+  readonly reply: Reply
+  readonly before: bigint
+  /** What was written. */
+  readonly after?: bigint
+}
+
+function apply({ kind, field, offset, value, overflow }: Operation, array: Uint8Array): Result {
   const before = field.get(array, offset)
-  if (kind === 'GET') return asReply(before)
+  if (kind === 'GET') return { reply: asReply(before), before }
   // A negative value for an unsigned field counts as the large one with the same 64 bits.
   const given = field.signed ? value : BigInt.asUintN(64, value)
   const after = field.fit(kind === 'SET' ? given : before + value, overflow)
-  if (after === undefined) return null
+  if (after === undefined) return { reply: null, before }
   field.set(array, offset, after)
-  return asReply(kind === 'SET' ? before : after)
+  return { reply: asReply(kind === 'SET' ? before : after), before, after }
 }
 
 function asReply(value: bigint): Reply {

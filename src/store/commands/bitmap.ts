@@ -128,11 +128,13 @@ export const bitmapCommands: readonly Command[] = [
     run({ db }, key, offset, value) {
       if (value !== '0' && value !== '1') throw replyError('bitValue')
       const byte = offset >>> 3
-      const array = db.rawString(key, 'create').open(byte + 1)
+      const string = db.rawString(key, 'create')
+      const grows = byte >= string.length
+      const array = string.open(byte + 1)
       const before = bitAt(array, offset)
       const mask = 0x80 >> (offset & 7)
       array[byte] = value === '1' ? array[byte]! | mask : array[byte]! & ~mask
-      db.notify('$', 'setbit', key)
+      if (grows || before !== Number(value)) db.notify('$', 'setbit', key)
       return before
     },
   }),
