@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 
 export interface RedisServer {
   readonly port: number
+  readonly pid: number
   stop(): void
 }
 
@@ -25,6 +26,7 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   }
   return {
     port,
+    pid: child.pid!,
     stop: () => child.kill(),
   }
 }

@@ -89,6 +89,9 @@ export class Tenants {
 
   exchange(call: Call): Answer | Promise<Answer> {
     const path = call.url.slice(this.origin.length)
+    const known = this.#sandboxes.get(path.slice(1, path.indexOf('/', 1)))
+    // Names of tenants begin with neither `_` nor, in this form, with `v2`.
+    if (known !== undefined && !path.startsWith('/v2/') && known.owns(call.url)) return known.exchange(call)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.#mayControl(call)) return noToken()
       if (call.method !== 'GET') this.#orders++

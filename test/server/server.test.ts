@@ -177,7 +177,7 @@ describe('the control API', () => {
     expect(all.map(({ type }) => type)).toEqual(expect.arrayContaining(['request', 'command']))
     const { body: commands } = await control('/main/traffic?type=command')
     expect(commands).toMatchObject([
-      { type: 'command', argv: ['SET', 'k', 'grüße'], reply: 'OK' },
+      { type: 'command', argv: ['SET', 'k', 'grüße'], reply: { status: 'OK' } },
       { type: 'command', argv: ['GET', 'k'], reply: 'grüße' },
     ])
     const [{ seq }] = commands as unknown as [{ seq: number }]
