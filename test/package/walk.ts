@@ -1,7 +1,7 @@
 // A walk is a page of docs/runners that a newcomer follows from an empty folder. This follows it to the letter: its files
 // are written, its commands run, and what they print is held against what the page says.
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 
@@ -140,6 +140,17 @@ export class Walk implements AsyncDisposable {
       })
     }
     return { child, output: () => text.replace(/\x1b\[[\d;]*m/g, '') }
+  }
+
+  /** What an editor would underline in the TypeScript of the folder. */
+  mistakes(): string {
+    const files = readdirSync(this.#folder).filter((name) => name.endsWith('.ts'))
+    if (files.length === 0) return ''
+    const library = ['--target', 'es2023', '--lib', 'es2023,esnext.disposable,dom,dom.asynciterable']
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'preserve', ...library]
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const { stdout } = spawnSync(process.execPath, [compiler, ...options, ...files], { cwd: this.#folder })
+    return String(stdout)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

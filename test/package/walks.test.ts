@@ -71,6 +71,7 @@ for (const page of pages) {
           told += step.prints.length
         }
         expect(told).toBeGreaterThan(0)
+        expect(walk.mistakes()).toBe('')
       } finally {
         rmSync(place, { recursive: true, force: true })
       }
