@@ -57,12 +57,19 @@ test('only what is needed is packed', () => {
     .sort()
   const strange = files.filter(
     (file) =>
-      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|schema\/[\w.-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$/.test(
+      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|schema\/[\w.-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD-PARTY-LICENSES\.md)$/.test(
         file,
       ),
   )
   expect(strange).toEqual([])
-  expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md', 'package/dist/index.js']))
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'package/LICENSE',
+      'package/THIRD-PARTY-LICENSES.md',
+      'package/README.md',
+      'package/dist/index.js',
+    ]),
+  )
 })
 
 test('runners and interception libraries are optional peers, and nothing installs a script', () => {
