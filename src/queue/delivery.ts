@@ -328,8 +328,10 @@ export class Courier implements Carrier, FlightOwner {
     const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
     const call = new RunningCall(task, timeout, attempt, this)
     const { strikes } = message
-    if (strikes === undefined || strikes.length === 0) return this.#inFlight.run(call)
+    if (strikes === undefined) return this.#inFlight.run(call)
+    // The next attempt asks anew, whether or not this one is struck.
     message.strikes = undefined
+    if (strikes.length === 0) return this.#inFlight.run(call)
     return this.#inFlight.run(call, this.#faults!.begin(attempt, strikes))
   }
 

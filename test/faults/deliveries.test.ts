@@ -554,6 +554,21 @@ describe('what rules match', () => {
     expect(at.attempts()[0]![1]).toBe(strikes ? 500 : 200)
   })
 
+  test.each<[string, Partial<FaultRule>, number[]]>([
+    ['the second attempt', { match: { attempt: 2 } }, [503, 500, 503, 503]],
+    ['the attempts from the third', { match: { attempt: { from: 3 } } }, [503, 503, 500, 500]],
+    ['what comes after the first moment', { skip: 1 }, [503, 500, 500, 500]],
+    ['every second moment after the first', { skip: 1, every: 2 }, [503, 500, 503, 500]],
+    ['the minutes of a pattern', { cron: '2 * * * *' }, [503, 503, 500, 503]],
+    ['a window that begins later', { from: '1m' }, [503, 500, 500, 500]],
+  ])('of one message: %s', async (_, more, statuses) => {
+    const at = world({ on: 'queue.delivery', fault: status(500), ...more })
+    at.sandbox.destinations.answer(shop, 503)
+    at.publish('a', { retries: 3, retryDelay: '60000' })
+    await at.drain()
+    expect(at.attempts().map(([, found]) => found)).toEqual(statuses)
+  })
+
   test('an endpoint of a group, by its name', async () => {
     const at = world(once(status(500), { match: { urlGroup: 'g', endpointName: 'two' } }))
     at.sandbox.queue.urlGroup('g', [
@@ -568,7 +583,7 @@ describe('what rules match', () => {
     ])
   })
 
-  test('one message by its id, the second attempt', async () => {
+  test('one message by its id', async () => {
     const at = world()
     at.publish('a')
     const { id } = at.publish('b')
