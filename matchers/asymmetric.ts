@@ -1,7 +1,9 @@
 import { type Bytes, utf8 } from '../src/kernel/bytes.js'
 import type { EntryOf, EntryType } from '../src/kernel/traffic.js'
+import { standardRedaction } from '../src/report/redaction.js'
 import { checkWords, compareWord, type Word } from './commands.js'
 import { checkPattern, type Fields } from './fields.js'
+import { withoutSecrets } from './hidden.js'
 import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
 import { testOf } from './near-misses.js'
 import type { PublishedPattern, Text } from './patterns.js'
@@ -140,5 +142,5 @@ export function entryOf<T extends EntryType>(
 
 /** The text of a failure when one of these is used as an assertion: `expect(entry).entryOf('attempt')`. */
 export function insideText(name: string, given: readonly unknown[], received: unknown, not: boolean): string {
-  return `expect(received)${not ? '.not' : ''}.${name}(${argumentList(given)})\n\nReceived: ${literal(received)}`
+  return `expect(received)${not ? '.not' : ''}.${name}(${argumentList(given)})\n\nReceived: ${literal(withoutSecrets(received, standardRedaction))}`
 }

@@ -1,10 +1,11 @@
 import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
 import type { EntryOf } from '../src/kernel/traffic.js'
 import { commandLine, outcomeOfCommand } from '../src/report/describe.js'
+import { standardRedaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import { compare, Difference, roughDistance } from './compare.js'
 import { parseJson } from './kinds.js'
-import { type AsymmetricMatcher, argumentList, isAsymmetric, isPlainObject, literal } from './literal.js'
+import { type AsymmetricMatcher, isAsymmetric, isPlainObject, literal } from './literal.js'
 import { type Compared, type Test, weightOf } from './near-misses.js'
 import { boundsOf } from './range.js'
 import { evidenceOf } from './received.js'
@@ -31,14 +32,14 @@ export function executed(received: unknown, ...given: readonly (Word | MatchOpti
   checkWords(matcher, words)
   return search({
     matcher,
-    call: argumentList(given),
+    call: given,
     evidence,
     things: () => evidence.of('command').filter((entry) => entry.via !== 'direct'),
     test: commandTest(words),
     candidate: (entry) => ({
       seq: entry.seq,
       at: entry.at,
-      title: `${commandLine(entry.argv)} → ${outcomeOfCommand(entry)}`,
+      title: `${commandLine(entry.argv, evidence.redaction)} → ${outcomeOfCommand(entry, evidence.redaction)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['executed command', 'commands'],
@@ -113,15 +114,21 @@ function nameOfWord(index: number): string {
 }
 
 function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): Compared[] {
+  const argv = entry.argv.map((word) => text(word))
+  const shown = standardRedaction.isSecretCommand(argv) ? standardRedaction.words(argv) : argv
   const compared: Compared[] = words.map((word, index) => ({
     name: nameOfWord(index),
     differences: compareWord(entry.argv[index], word, index),
-    // Which command and which key it was can be read off the title.
-    inTitle: index < 2 && typeof word === 'string',
+    // Which command and which key it was can be read off the title; so can that a word is a password.
+    inTitle: (index < 2 && typeof word === 'string') || shown[index] !== argv[index],
   }))
   const { error } = entry
   if (error !== undefined) {
-    const wording = { expected: 'success', received: plainText(error.slice(0, 300)), distance: 0.2 }
+    const wording = {
+      expected: 'success',
+      received: plainText(standardRedaction.errorOf(argv, error).slice(0, 300)),
+      distance: 0.2,
+    }
     compared.push({ name: 'reply', differences: [new Difference(undefined, undefined, '', wording)] })
   }
   return compared

@@ -1,12 +1,22 @@
 import { editDistance } from '../src/kernel/nearest-name.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { differingLines } from './diff.js'
+import { nameAt, withoutSecrets } from './hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** Texts for a place that plain literals would not explain. */
 interface Wording {
   readonly expected?: string
-  readonly received?: string
+  readonly received?: string | ((redaction: Redaction) => string)
   readonly distance?: number
+}
+
+/** A difference as a failure prints it. */
+export interface Told {
+  readonly expected: string
+  readonly received: string
+  /** Both sides line by line, when they are too long to stand beside each other; `-` is what was expected. */
+  readonly lines: readonly string[] | undefined
 }
 
 /** One place in which a value is not what was expected. Its texts are made when a failure is told. */
@@ -27,18 +37,18 @@ export class Difference {
     this.#wording = wording
   }
 
-  get expected(): string {
-    return this.#wording.expected ?? literal(this.#expected)
-  }
-
-  get received(): string {
-    return this.#wording.received ?? literal(this.#received)
-  }
-
-  /** Both sides line by line, when they are too long to stand beside each other; `-` is what was expected. */
-  get lines(): readonly string[] | undefined {
-    const { expected, received } = this.#wording
-    return expected === undefined && received === undefined ? differingLines(this.#expected, this.#received) : undefined
+  told(redaction: Redaction): Told {
+    const wording = this.#wording
+    const name = nameAt(this.path)
+    const expected = withoutSecrets(this.#expected, redaction, name)
+    const received = withoutSecrets(this.#received, redaction, name)
+    const isWorded = wording.expected !== undefined || wording.received !== undefined
+    const worded = typeof wording.received === 'function' ? wording.received(redaction) : wording.received
+    return {
+      expected: wording.expected ?? literal(expected),
+      received: worded ?? literal(received),
+      lines: isWorded ? undefined : differingLines(expected, received),
+    }
   }
 
   /** The same difference, found in another place. */

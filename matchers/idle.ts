@@ -29,10 +29,15 @@ export function isIdle(received: unknown): Verdict {
     explain: (not) => {
       const lines = [`expect(sandbox)${not ? '.not' : ''}.${matcher}()`, '']
       if (not) lines.push('Expected something left to happen, but no timer waits and no fault is unused.')
-      else lines.push('Expected nothing left to happen, but:', ...left.map((one) => `  ${one}`))
+      else
+        lines.push('Expected nothing left to happen, but:', ...left.map((one) => `  ${evidence.redaction.text(one)}`))
       if (!not && left.some((one) => one.startsWith('waits')))
         lines.push('', 'Hint: await sandbox.clock.drain() first.')
-      lines.push(replayLine(evidence, evidence.entries.at(-1)?.seq), '', storyText(evidence.entries, undefined))
+      lines.push(
+        replayLine(evidence, evidence.entries.at(-1)?.seq),
+        '',
+        storyText(evidence, evidence.entries, undefined),
+      )
       return lines.join('\n')
     },
   }

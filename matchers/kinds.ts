@@ -1,7 +1,9 @@
 import { type Bytes, fromArray, text, toBase64, utf8 } from '../src/kernel/bytes.js'
 import { instant, iso } from '../src/kernel/clock.js'
 import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { compare, Difference } from './compare.js'
+import { withoutSecrets } from './hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** An expected value, ready to be compared with thousands of received ones. */
@@ -67,7 +69,10 @@ function bytes(expected: Uint8Array, wanted: Bytes): Comparison {
     expected,
     (received) => {
       if (received === wanted) return []
-      const texts = { expected: bytesText(wanted), received: received === undefined ? 'none' : bytesText(received) }
+      const texts = {
+        expected: bytesText(wanted),
+        received: (redaction: Redaction) => (received === undefined ? 'none' : bytesText(redaction.body(received))),
+      }
       return [new Difference(received, expected, '', texts)]
     },
     (received) => received === wanted,
@@ -86,7 +91,11 @@ function compareText(received: string, expected: unknown): readonly Difference[]
     return found.length === 0 || parsed === undefined ? found : compare(parsed.value, expected)
   }
   if (parsed === undefined)
-    return [new Difference(received, expected, '', { received: `no JSON: ${literal(received)}` })]
+    return [
+      new Difference(received, expected, '', {
+        received: (redaction) => `no JSON: ${literal(withoutSecrets(received, redaction))}`,
+      }),
+    ]
   return compare(parsed.value, expected)
 }
 

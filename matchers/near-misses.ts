@@ -1,6 +1,9 @@
+import type { HiddenFields } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/instants.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { type Difference, roughDistance } from './compare.js'
 import type { Fields } from './fields.js'
+import { isHidden, redactOf } from './hidden.js'
 import { body, type Comparison, headers } from './kinds.js'
 
 /** What a failure says about something captured. */
@@ -17,6 +20,8 @@ export interface Compared {
   readonly differences: readonly Difference[]
   /** The title tells the received value already. */
   readonly inTitle?: boolean
+  /** What the publisher asked to hide. */
+  readonly redact?: HiddenFields | undefined
 }
 
 /** A pattern, ready for thousands of things: whether one fits, about how near it is, and what exactly is wrong. */
@@ -90,11 +95,12 @@ export function testOf<T>(
       }
       return distance
     },
-    compare: (thing) =>
-      parts.map(({ name, read, comparison, inTitle }) => {
-        const differences = comparison.differences(read(thing))
-        return inTitle ? { name, differences, inTitle } : { name, differences }
-      }),
+    compare: (thing) => {
+      const redact = redactOf(thing)
+      return parts.map(({ name, read, comparison, inTitle }) => {
+        return { name, differences: comparison.differences(read(thing)), inTitle, redact }
+      })
+    },
     work: (thing) => {
       let work = 4
       for (const { cost, isBody, read } of costly) work += cost + (isBody ? bodyWork(read(thing)) : 0)
@@ -172,10 +178,10 @@ const widest = 110
 const indent = '      '
 
 /** `      ✓ to   ✓ body   ✗ retries: expected 3, received 5`, on as many lines as it takes, then what takes lines of its own. */
-export function missLines(all: readonly Compared[]): string[] {
+export function missLines(all: readonly Compared[], redaction: Redaction): string[] {
   const lines: string[] = []
   const blocks: string[] = []
-  for (const item of all.flatMap((compared) => itemsOf(compared, blocks))) {
+  for (const item of all.flatMap((compared) => itemsOf(compared, redaction, blocks))) {
     const last = lines.at(-1)
     if (last !== undefined && last.length + item.length + 3 <= widest) lines[lines.length - 1] = `${last}   ${item}`
     else lines.push(`${indent}${item}`)
@@ -185,14 +191,19 @@ export function missLines(all: readonly Compared[]): string[] {
 
 const mostDifferences = 6
 
-function itemsOf(compared: Compared, blocks: string[]): string[] {
+function itemsOf(compared: Compared, redaction: Redaction, blocks: string[]): string[] {
   if (compared.differences.length === 0) return [`✓ ${compared.name}`]
   if (compared.inTitle === true) return [`✗ ${compared.name}`]
   const items: string[] = []
   for (const one of compared.differences.slice(0, mostDifferences)) {
-    const { lines } = one
     const name = `✗ ${compared.name}${one.path}`
-    if (lines === undefined) items.push(`${name}: expected ${one.expected}, received ${one.received}`)
+    if (isHidden(compared.name, one.path, compared.redact)) {
+      items.push(`${name}: not the expected one, hidden by its publisher`)
+      continue
+    }
+    const { expected, received, lines } = one.told(redaction)
+    if (expected === received) items.push(`${name}: not the expected one, hidden as a secret`)
+    else if (lines === undefined) items.push(`${name}: expected ${expected}, received ${received}`)
     else
       blocks.push(
         `${indent}${name}, - expected + received:`,

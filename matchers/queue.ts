@@ -1,7 +1,7 @@
 import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
 import { formatDuration } from '../src/kernel/duration.js'
 import type { Entry, EntryOf } from '../src/kernel/traffic.js'
-import { plainText } from '../src/report/safe-text.js'
+import { urlText } from '../src/report/describe.js'
 import {
   anyField,
   bodyField,
@@ -14,7 +14,7 @@ import {
 } from './fields.js'
 import { hintsOf, waitHints } from './hints.js'
 import { parseJson } from './kinds.js'
-import { argumentList, isPlainObject } from './literal.js'
+import { isPlainObject } from './literal.js'
 import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
 import type {
   CallbackPattern,
@@ -33,7 +33,7 @@ import {
   storyFields,
   storyStates,
 } from './stories.js'
-import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 export const ofMessages = (entry: Entry): boolean => entry.type !== 'command' && entry.type !== 'keyspace'
 
@@ -45,7 +45,7 @@ export function published(received: unknown, pattern: PublishedPattern = {}, opt
   const test = testOf(publishedFields, { ...pattern, ...defaults(pattern, publishedDefaults) }, ['to', 'messageId'])
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     things: () => publishedEntries(evidence, pattern),
     test: quietly(test, ['kind', 'deduplicated'], pattern),
@@ -70,7 +70,7 @@ function publishedCandidate(evidence: Evidence, entry: EntryOf<'published'>): Ca
   return {
     seq: entry.seq,
     at: entry.at,
-    title: `${evidence.name(entry.messageId)}   to ${plainText(entry.url)}`,
+    title: `${evidence.name(entry.messageId)}   to ${urlText(entry.url, evidence.redaction)}`,
   }
 }
 
@@ -82,7 +82,7 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
   checkPattern(matcher, pattern, fields)
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     things: () => publishedEntries(evidence, pattern),
     test: testOf(publishedFields, { ...pattern, deduplicated: true }, ['to', 'messageId']),
@@ -133,7 +133,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
   const stories = storySource(evidence, wanted)
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     ...stories,
     test: quietly(testOf(storyFields, wanted, ['to', 'messageId']), ['state'], pattern),
@@ -160,7 +160,7 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
   const stories = storySource(evidence, wanted)
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     ...stories,
     test: testOf({ ...deadLetterFields, state: stateField }, wanted, ['to', 'messageId']),
@@ -186,7 +186,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   const all = callbacks(things)
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     things: all,
     likely: callbacks(likely),
@@ -290,7 +290,7 @@ function storyCandidate(evidence: Evidence, story: MessageStory): Candidate {
   return {
     seq: pointer.seq,
     at: pointer.at,
-    title: `${evidence.name(story.id)}   ${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${plainText(url)}`,
+    title: `${evidence.name(story.id)}   ${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${urlText(url, evidence.redaction)}`,
   }
 }
 
@@ -304,9 +304,4 @@ function quietly<T>(test: Test<T>, names: readonly string[], pattern: object): T
   const isTold = ({ name, differences }: Compared): boolean =>
     Object.hasOwn(pattern, name) || !names.includes(name) || differences.length > 0
   return { ...test, compare: (thing) => test.compare(thing).filter(isTold) }
-}
-
-export function callText(pattern: object, options: MatchOptions | undefined): string {
-  const given = Object.keys(pattern).length === 0 && options?.times === undefined ? [] : [pattern]
-  return argumentList(options?.times === undefined ? given : [...given, options])
 }

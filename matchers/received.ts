@@ -1,5 +1,6 @@
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { shortNames } from '../src/report/names.js'
+import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
 import { literal } from './literal.js'
 
@@ -10,6 +11,8 @@ export interface Evidence {
   readonly entries: readonly Entry[]
   readonly context: TrafficContext
   readonly received: unknown
+  /** What a failure hides. */
+  readonly redaction: Redaction
   of<T extends EntryType>(type: T): readonly EntryOf<T>[]
   /** Every entry about one message, oldest first. */
   about(messageId: string): readonly Entry[]
@@ -45,7 +48,8 @@ export function evidenceOf(matcher: string, received: unknown, wanted: 'store' |
 }
 
 function evidence(role: Role, received: unknown): Evidence {
-  const { log, context } = logOf(received)
+  const { log, context, view } = logOf(received)
+  let redaction: Redaction | undefined
   let names: ((messageId: string) => string) | undefined
   return {
     role,
@@ -53,6 +57,10 @@ function evidence(role: Role, received: unknown): Evidence {
     context,
     get entries() {
       return log.entries
+    },
+    get redaction() {
+      redaction ??= view?.redaction() ?? standardRedaction
+      return redaction
     },
     of: (type) => log.of(type),
     about: (messageId) => log.about(messageId),
@@ -79,12 +87,12 @@ export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && 'seq' in value && 'type' in value
 }
 
-function logOf(received: unknown): { log: Log; context: TrafficContext } {
+function logOf(received: unknown): { log: Log; context: TrafficContext; view?: TrafficView } {
   const given = received as { entries?: unknown; traffic?: unknown }
   const log = given.traffic ?? given
   if (Array.isArray(log)) return { log: plainLog(log as Entry[]), context: {} }
   const view = TrafficView.of(log as object)
-  if (view !== undefined) return { log: log as Log, context: view.context }
+  if (view !== undefined) return { log: log as Log, context: view.context, view }
   const { entries, context } = log as { entries: readonly Entry[]; context?: TrafficContext }
   return { log: isIndexed(log) ? log : plainLog(entries), context: context ?? {} }
 }

@@ -1,6 +1,7 @@
 import { iso } from '../src/kernel/clock.js'
 import type { Duration } from '../src/kernel/duration.js'
 import type { Schedule } from '../src/queue/schedules.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import {
   addressField,
@@ -19,9 +20,9 @@ import {
 } from './fields.js'
 import { type Candidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { callText, ofMessages } from './queue.js'
+import { ofMessages } from './queue.js'
 import { evidenceOf } from './received.js'
-import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
 export interface SchedulePattern {
@@ -69,11 +70,11 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
   checkPattern(matcher, pattern, fields)
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     things: () => schedulesOf(matcher, received),
     test: testOf(fields, { ...pattern }, ['to', 'cron', 'scheduleId']),
-    candidate: candidateOf,
+    candidate: (schedule) => candidateOf(schedule, evidence.redaction),
     times: timesOf(matcher, options),
     noun: ['schedule', 'schedules'],
     shown: ofMessages,
@@ -91,9 +92,9 @@ function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
   return schedules.list()
 }
 
-function candidateOf(schedule: Schedule): Candidate {
+function candidateOf(schedule: Schedule, redaction: Redaction): Candidate {
   const { cron, destination } = schedule.draft
   const next = schedule.nextTime === undefined ? 'never again' : `next ${iso(schedule.nextTime)}`
-  const title = `${schedule.id}   ${cron} to ${destination}, ${schedule.paused ? 'paused' : next}`
+  const title = `${schedule.id}   ${cron} to ${redaction.url(destination)}, ${schedule.paused ? 'paused' : next}`
   return { seq: 0, at: schedule.createdAt, title: plainText(title) }
 }

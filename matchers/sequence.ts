@@ -1,5 +1,6 @@
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/instants.js'
+import { withoutSecrets } from './hidden.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'
 import { type Evidence, evidenceOf } from './received.js'
@@ -33,11 +34,11 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
         `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${steps.length === 1 ? '1 step' : `${steps.length} steps`}])`,
         '',
         not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
-        ...steps.map((step, index) => stepLine(step, index, found)),
+        ...steps.map((step, index) => stepLine(withoutSecrets(step, evidence.redaction), index, found)),
       ]
       if (!not) lines.push(...divergence(evidence, steps[found.length]!, tests[found.length]!, found, after))
       const focus = found.at(-1)
-      lines.push(replayLine(evidence, focus), '', storyText(evidence.entries, focus))
+      lines.push(replayLine(evidence, focus), '', storyText(evidence, evidence.entries, focus))
       return lines.join('\n')
     },
   }
@@ -71,7 +72,7 @@ function brokenAt(steps: readonly SequenceStep[], found: readonly number[]): str
   return `Expected these steps in order. Step ${found.length + 1} of ${steps.length} does not follow${after}:`
 }
 
-function stepLine(step: SequenceStep, index: number, found: readonly number[]): string {
+function stepLine(step: unknown, index: number, found: readonly number[]): string {
   const seq = found[index]
   if (seq !== undefined) return `  ✓ ${literal(step)}   #${seq}`
   return `  ${index === found.length ? '✗' : '·'} ${literal(step)}`
@@ -99,5 +100,5 @@ function divergence(
   if (nearest === undefined) return [`No ${step.type} entry came afterwards.`]
   const { thing, compared } = nearest
   const candidate = { seq: thing.seq, at: thing.at, title: headOf(thing, evidence) }
-  return ['Nearest afterwards:', titleLine(candidate, startOf(evidence)), ...missLines(compared)]
+  return ['Nearest afterwards:', titleLine(candidate, startOf(evidence)), ...missLines(compared, evidence.redaction)]
 }

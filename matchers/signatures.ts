@@ -2,16 +2,16 @@ import { type Bytes, fromArray, fromBase64, text, toBase64Url, utf8 } from '../s
 import { instant, iso } from '../src/kernel/clock.js'
 import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
-import { plainText } from '../src/report/safe-text.js'
+import { urlText } from '../src/report/describe.js'
 import { compare, Difference } from './compare.js'
 import { addressField, anyField, checkPattern, type FieldsOf, momentField, textField, wordField } from './fields.js'
 import { type HeaderList, headerMap, parseJson } from './kinds.js'
-import { argumentList, isPlainObject, literal } from './literal.js'
+import { isPlainObject, literal } from './literal.js'
 import { type Compared, type Test, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { type Evidence, evidenceOf, isEntry, roleOf } from './received.js'
 import { messageKinds } from './stories.js'
-import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** The keys that a receiver knows. */
 export interface KnownKeys {
@@ -79,17 +79,16 @@ export function signed(received: unknown, pattern: SignedPattern = {}, options?:
     compare: (thing) => [...own.compare(thing), ...verify(thing)],
     work: () => 80,
   }
-  const given = Object.keys(pattern).length === 0 && options?.times === undefined ? [] : [shownPattern(pattern)]
   return search({
     matcher,
-    call: argumentList(options?.times === undefined ? given : [...given, options]),
+    call: callOf(shownPattern(pattern), options),
     evidence,
     things,
     test,
     candidate: ({ seq, at, url, messageId: id }) => ({
       seq,
       at: at ?? 0,
-      title: `${id === undefined ? 'request' : `attempt of ${evidence.name(id)}`}   to ${plainText(url)}`,
+      title: `${id === undefined ? 'request' : `attempt of ${evidence.name(id)}`}   to ${urlText(url, evidence.redaction)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['signed delivery', 'deliveries'],
@@ -211,7 +210,7 @@ function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | 
   const [head = '', payload = '', signature = '', ...rest] = token.split('.')
   const claims = claimsOf(payload)
   if (claims === undefined || rest.length > 0 || algorithmOf(head) !== 'HS256') {
-    return [miss('signature', 'a token signed with HS256', literal(token))]
+    return [miss('signature', 'a token signed with HS256', 'another text')]
   }
   const isBy = (key: string): boolean => toBase64Url(hmacSha256(utf8(key), `${head}.${payload}` as Bytes)) === signature
   const compared: Compared[] = [

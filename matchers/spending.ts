@@ -1,11 +1,13 @@
 import { text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { EntryOf } from '../src/kernel/traffic.js'
+import { urlText } from '../src/report/describe.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
-import { argumentList, isPlainObject, literal } from './literal.js'
+import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import { type Evidence, evidenceOf } from './received.js'
-import { replayLine, storyText, type Verdict } from './verdict.js'
+import { callLine, replayLine, storyText, type Verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
 export interface SpentPattern {
@@ -42,7 +44,8 @@ interface Counted {
 }
 
 const costs: Readonly<Record<Cost, (evidence: Evidence) => Counted | undefined>> = {
-  messages: (evidence) => notOf(evidence, 'store', () => countedBy(evidence.of('attempt'), attemptName)),
+  messages: (evidence) =>
+    notOf(evidence, 'store', () => countedBy(evidence.of('attempt'), attemptName(evidence.redaction))),
   bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.of('attempt')) })),
   commands: (evidence) => {
     const amount = spendOf(evidence)?.commands
@@ -84,14 +87,14 @@ export function spent(received: unknown, pattern: SpentPattern): Verdict {
         return `      ${fits ? '✓' : '✗'} ${name}: expected ${boundsText(bounds)}, spent ${counted.amount}${parts}`
       })
       return [
-        `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList([pattern])})`,
+        callLine(evidence, not, matcher, [pattern]),
         '',
         not ? 'Expected other costs than these:' : 'Expected these costs, but:',
         ...told,
         ...droppedHint(evidence),
         replayLine(evidence, evidence.entries.at(-1)?.seq),
         '',
-        storyText(evidence.entries, undefined),
+        storyText(evidence, evidence.entries, undefined),
       ].join('\n')
     },
   }
@@ -151,9 +154,11 @@ function countedBy<T>(things: readonly T[], name: (thing: T) => string): Counted
   return { amount: things.length, parts }
 }
 
-function attemptName({ kind, url, retried }: EntryOf<'attempt'>): string {
-  const what = retried > 0 ? 'retry' : kind === 'message' ? 'delivery' : kind.replace('-', ' ')
-  return `${what} to ${plainText(url.slice(0, 120))}`
+function attemptName(redaction: Redaction): (attempt: EntryOf<'attempt'>) => string {
+  return ({ kind, url, retried }) => {
+    const what = retried > 0 ? 'retry' : kind === 'message' ? 'delivery' : kind.replace('-', ' ')
+    return `${what} to ${urlText(url, redaction)}`
+  }
 }
 
 function bandwidthOf(attempts: readonly EntryOf<'attempt'>[]): number {

@@ -2,15 +2,16 @@ import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
 import { type Duration, formatDuration } from '../src/kernel/duration.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry } from '../src/kernel/traffic.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { quoted } from '../src/report/safe-text.js'
 import { compare, Difference } from './compare.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './fields.js'
 import { span } from './kinds.js'
-import { type AsymmetricMatcher, argumentList, literal } from './literal.js'
+import { type AsymmetricMatcher, literal } from './literal.js'
 import { type Compared, missLines } from './near-misses.js'
-import { evidenceOf } from './received.js'
+import { type Evidence, evidenceOf } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
-import { replayLine, storyText, type Verdict } from './verdict.js'
+import { callLine, replayLine, storyText, type Verdict } from './verdict.js'
 
 /** What a key must hold; all that is given must fit. */
 export interface KeyPattern {
@@ -46,15 +47,19 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
   const reader = keyReaderOf(matcher, received)
   const stored = reader.read(utf8(key))
   const compared = stored === undefined ? [] : compareStored(stored, pattern)
-  const call = argumentList(Object.keys(pattern).length === 0 ? [key] : [key, pattern])
   return {
     pass: stored !== undefined && compared.every((one) => one.differences.length === 0),
     found: [],
     explain: (not) => {
-      const head = `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${call})`
-      const body = stored === undefined ? missingKey(key, reader) : presentKey(key, stored, compared, not, pattern)
+      const head = callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern])
+      const body =
+        stored === undefined
+          ? missingKey(key, reader, evidence.redaction)
+          : presentKey(key, stored, compared, not, pattern, evidence.redaction)
       const entries = evidence.entries.filter((entry) => concerns(entry, utf8(key)))
-      return [head, '', ...body, replayLine(evidence, entries.at(-1)?.seq), '', keyStory(key, entries)].join('\n')
+      return [head, '', ...body, replayLine(evidence, entries.at(-1)?.seq), '', keyStory(evidence, key, entries)].join(
+        '\n',
+      )
     },
   }
 }
@@ -76,12 +81,12 @@ function compareTtl(remaining: number | undefined, expected: unknown): readonly 
   return span(expected).differences(remaining)
 }
 
-function missingKey(key: string, reader: KeyReader): string[] {
+function missingKey(key: string, reader: KeyReader, redaction: Redaction): string[] {
   const keys = reader.keys().map((one) => text(one))
   const lines = [`Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'There is none.'}`]
   if (keys.length > 0) {
     const near = nearestName(key, keys)
-    const shown = keys.slice(0, 10).map((one) => quoted(one, 60))
+    const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
     const rest = keys.length - shown.length
     lines.push(`  Keys: ${shown.join('  ')}${rest > 0 ? `  … and ${rest} more` : ''}`)
     if (near !== undefined) lines.push('', `Hint: there is a key ${literal(near)}.`)
@@ -95,16 +100,17 @@ function presentKey(
   compared: readonly Compared[],
   not: boolean,
   pattern: KeyPattern,
+  redaction: Redaction,
 ): string[] {
   const life = stored.ttl === undefined ? 'does not expire' : `expires in ${formatDuration(stored.ttl)}`
-  const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown}`
+  const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
   if (not)
     return [
       `Expected no key ${literal(key)}${Object.keys(pattern).length > 0 ? ' like this' : ''}, but it is there:`,
       line,
     ]
   const lines = [`Expected a key ${literal(key)} like this. It is there, but different:`, line]
-  lines.push(...missLines(compared))
+  lines.push(...missLines(compared, redaction))
   const { ttl } = pattern
   if (typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000) {
     lines.push('', `Hint: numbers are milliseconds; for seconds write '${ttl}s'.`)
@@ -119,6 +125,6 @@ function concerns(entry: Entry, key: Bytes): boolean {
   return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
 }
 
-function keyStory(key: string, entries: readonly Entry[]): string {
-  return entries.length === 0 ? `No command named ${literal(key)}.` : storyText(entries, entries.at(-1)!.seq)
+function keyStory(evidence: Evidence, key: string, entries: readonly Entry[]): string {
+  return entries.length === 0 ? `No command named ${literal(key)}.` : storyText(evidence, entries, entries.at(-1)!.seq)
 }

@@ -1,7 +1,9 @@
 import { type Bytes, latin1 } from '../src/kernel/bytes.js'
+import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { DirectStore, PlainReply } from '../src/store/direct.js'
 import { compare, Difference } from './compare.js'
+import { withoutSecrets } from './hidden.js'
 import { parseJson } from './kinds.js'
 import { isAsymmetric, literal } from './literal.js'
 
@@ -12,7 +14,7 @@ export interface StoredValue {
   readonly ttl: number | undefined
   readonly compare: (expected: unknown) => readonly Difference[]
   /** The value in a few words, safe to print. */
-  readonly shown: string
+  readonly shown: (redaction: Redaction) => string
 }
 
 export interface KeyReader {
@@ -71,7 +73,7 @@ function held(type: string, key: Bytes, run: Run): Held {
     return read(key, run)
   } catch (error) {
     if (!(error instanceof Error && error.name === 'ReplyError')) throw error
-    return { shown: '(cannot be read)', compare: (expected) => [new Difference(error.message, expected)] }
+    return { shown: () => '(cannot be read)', compare: (expected) => [new Difference(error.message, expected)] }
   }
 }
 
@@ -186,7 +188,9 @@ function streamEntries(reply: PlainReply): { id: string; fields: Record<string, 
   })
 }
 
-function show(value: unknown): string {
-  const shown = typeof value === 'string' ? excerpt(value, 200) : literal(value)
-  return typeof value === 'string' ? `'${shown}'` : shown
+function show(value: unknown): StoredValue['shown'] {
+  return (redaction) => {
+    const safe = withoutSecrets(value, redaction)
+    return typeof safe === 'string' ? `'${excerpt(safe, 200)}'` : literal(safe)
+  }
 }

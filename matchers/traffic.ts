@@ -13,9 +13,8 @@ import {
 } from './fields.js'
 import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { callText } from './queue.js'
 import { type Evidence, evidenceOf } from './received.js'
-import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
+import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of an HTTP request to one of the services; all that are given must fit. */
 export interface RequestPattern {
@@ -50,7 +49,7 @@ export function receivedRequest(received: unknown, pattern: RequestPattern = {},
   const isOwn = (entry: EntryOf<'request'>): boolean => (role !== 'store' && role !== 'queue') || entry.service === role
   return search({
     matcher,
-    call: callText(pattern, options),
+    call: callOf(pattern, options),
     evidence,
     things: () => evidence.of('request').filter(isOwn),
     test: testOf(requestFields, { ...pattern }, ['method', 'url', 'status', 'service']),
@@ -61,5 +60,5 @@ export function receivedRequest(received: unknown, pattern: RequestPattern = {},
 }
 
 export function headOf(entry: Entry, evidence: Evidence): string {
-  return describeEntry(entry, { bodies: 0, name: (id) => evidence.name(id) }).head
+  return describeEntry(entry, { bodies: 0, name: (id) => evidence.name(id), redaction: evidence.redaction }).head
 }

@@ -1,6 +1,7 @@
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeline } from '../src/report/timeline.js'
-import { isPlainObject, literal } from './literal.js'
+import { withoutSecrets } from './hidden.js'
+import { argumentList, isPlainObject, literal } from './literal.js'
 import { type Candidate, type Judged, missLines, type Ranking, rank, type Test, titleLine } from './near-misses.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import type { Evidence } from './received.js'
@@ -21,8 +22,8 @@ export interface MatchOptions {
 
 export interface Search<T> {
   readonly matcher: string
-  /** The arguments as they shall be printed. */
-  readonly call: string
+  /** The arguments of the call, for the first line of a failure. */
+  readonly call: readonly unknown[]
   readonly evidence: Evidence
   /** Everything that may fit; read anew for each question. */
   readonly things: () => Iterable<T>
@@ -69,7 +70,7 @@ export function search<T>(given: Search<T>): Verdict {
 
 function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): string {
   const { evidence } = given
-  const lines = [`expect(${evidence.role})${not ? '.not' : ''}.${given.matcher}(${given.call})`, '']
+  const lines = [callLine(evidence, not, given.matcher, given.call), '']
   const [near] = ranking.nearest
   const pointed = not ? ranking.found[0] : (near?.thing ?? ranking.found[0])
   const focus = (pointed === undefined ? undefined : given.candidate(pointed).seq) || undefined
@@ -81,7 +82,19 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): st
   if (evidence.entries.length === 0 && evidence.context.seed === undefined) return lines.join('\n')
   lines.push(replayLine(evidence, focus))
   const entries = given.shown ? evidence.entries.filter(given.shown) : evidence.entries
-  return `${lines.join('\n')}\n\n${storyText(entries, focus)}`
+  return `${lines.join('\n')}\n\n${storyText(evidence, entries, focus)}`
+}
+
+/** What the call had as arguments, as far as they say something. */
+export function callOf(pattern: object, options: MatchOptions | undefined): readonly unknown[] {
+  if (options?.times !== undefined) return [pattern, options]
+  return Object.keys(pattern).length === 0 ? [] : [pattern]
+}
+
+/** `expect(queue).not.toHavePublished({ … })`. */
+export function callLine(evidence: Evidence, not: boolean, matcher: string, given: readonly unknown[]): string {
+  const shown = given.map((value) => withoutSecrets(value, evidence.redaction))
+  return `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
 }
 
 function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): string[] {
@@ -96,7 +109,10 @@ function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): s
     if (found.length > 0) lines.push('Nearest of the others:')
     else lines[0] += ` Nearest of ${missed}:`
     for (const { thing, compared } of nearest) {
-      lines.push(titleLine(given.candidate(thing), startOf(given.evidence)), ...missLines(compared))
+      lines.push(
+        titleLine(given.candidate(thing), startOf(given.evidence)),
+        ...missLines(compared, given.evidence.redaction),
+      )
     }
   } else if (found.length === 0) lines[0] += ` There were no ${many} at all.`
   return lines
@@ -126,8 +142,9 @@ export function replayLine(evidence: Evidence, seq: number | undefined): string 
   return parts.length === 0 ? 'No entries.' : `Replay: ${parts.join(', ')}`
 }
 
-export function storyText(entries: readonly Entry[], focus: number | undefined): string {
-  return timeline(entries, { limit: timelineEntries, ...(focus !== undefined && { around: focus }) })
+export function storyText(evidence: Evidence, entries: readonly Entry[], focus: number | undefined): string {
+  const options = { limit: timelineEntries, ...(focus !== undefined && { around: focus }) }
+  return timeline(entries, options, evidence.redaction)
 }
 
 /** Titles only tell the date when it is not that of the first entry. */
