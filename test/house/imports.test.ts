@@ -157,6 +157,12 @@ const parts: readonly Part[] = [
     packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
   },
   {
+    name: 'the fixture of Playwright, which never runs in a page',
+    files: /^fixtures\/playwright\.ts$/,
+    may: [...everything, 'adapters', 'matchers', 'fixtures', 'server'],
+    packages: ['@playwright/test', 'node:'],
+  },
+  {
     name: 'fixtures',
     files: /^fixtures\//,
     may: [...everything, 'adapters', 'matchers', 'player', 'server'],

@@ -16,6 +16,9 @@ test('a ${kind} <b>test</b> fails', async ({ sandbox }) => {
 test('another one holds', ({ sandbox }) => {
   sandbox.store.run('SET', 'k', 'v')
 })
+test('a message is left over', ({ sandbox }) => {
+  sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
+})
 `
 
 const files: Readonly<Record<string, string>> = {
@@ -27,6 +30,9 @@ test('with a setup file', () => {
   sandbox.store.run('SET', 'stock', 3)
   expect('a').toBe('b')
 })
+test('a message is left over, too', () => {
+  sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
+})
 `,
   'vitest.config.ts': `export default { test: { include: ['*.test.ts'], reporters: ['default', 'stuntdouble/vitest/reporter'] } }`,
   'playwright.config.ts': `export default { testMatch: '*.spec.ts', reporter: [['line'], ['stuntdouble/playwright/reporter', { outputDir: 'pw-report' }]] }`,
@@ -35,6 +41,9 @@ test('a playwright test fails', async ({ request, sandbox }) => {
   const { addresses, tokens } = sandbox
   await request.post(addresses.store, { data: ['SET', 'stock', '3'], headers: { authorization: \`Bearer \${tokens.store}\` } })
   expect(1 + 1).toBe(3)
+})
+test('a message is left over', ({ sandbox }) => {
+  sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
 })
 `,
   'jest.config.cjs': `module.exports = { testMatch: ['**/*.jest.cjs'], transform: {} }`,
@@ -80,19 +89,25 @@ describe('vitest', () => {
   test('prints the story under a failure that no matcher of ours explained', () => {
     expect(printed).toContain('Replay: seed 1')
     expect(printed).toMatch(/#\d+ .*SET stock 3/)
-    expect(printed).toMatch(/2 failed .*1 passed|1 passed .*2 failed|Tests {2}2 failed \| 1 passed/)
+    expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
   })
 
   test('its reporter writes a page for each failed test, and an index', () => {
     expect(printed).toContain(join('stuntdouble-report', 'index.html'))
     const names = readdirSync(join(place, 'stuntdouble-report')).sort()
-    expect(names).toEqual(['1-a-vitest-b-test-b-fails.html', '2-with-a-setup-file.html', 'index.html'])
+    expect(names).toEqual([
+      '1-a-message-is-left-over.html',
+      '2-a-vitest-b-test-b-fails.html',
+      '3-a-message-is-left-over-too.html',
+      '4-with-a-setup-file.html',
+      'index.html',
+    ])
     const index = page('stuntdouble-report', 'index.html')
-    expect(index).toContain('2 failed tests')
+    expect(index).toContain('4 failed tests')
     expect(index).toContain('a vitest &#60;b&#62;test&#60;/b&#62; fails')
     expect(index).not.toContain('<b>test')
-    expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
-    expect(page('stuntdouble-report', '2-with-a-setup-file.html')).toContain('stock')
+    expect(page('stuntdouble-report', '2-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
+    expect(page('stuntdouble-report', '4-with-a-setup-file.html')).toContain('stock')
   })
 })
 
@@ -101,7 +116,14 @@ test('playwright prints the story, and its reporter writes the pages', () => {
   expect(printed).toContain('Replay: seed 1')
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toContain(join('pw-report', 'index.html'))
-  expect(readdirSync(join(place, 'pw-report')).sort()).toEqual(['1-a-playwright-test-fails.html', 'index.html'])
+  expect(readdirSync(join(place, 'pw-report')).sort()).toEqual([
+    '1-a-message-is-left-over.html',
+    '2-a-playwright-test-fails.html',
+    'index.html',
+  ])
+  // The path of the page, not its first lines.
+  expect(printed).toMatch(/stuntdouble-trace-\w+\.html/)
+  expect(printed).not.toContain('<!doctype html>')
 })
 
 test('jest prints the story, and fails a test that leaves something undone', () => {
