@@ -1,3 +1,4 @@
+import type { Bytes } from '../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { Database, Value } from './database.js'
 import { type PortableValue, portableValue, storedValue } from './portable.js'
@@ -29,12 +30,7 @@ export function dumpOf(db: Database): StoreDump {
 
 /** Replaces everything. What is no dump is refused before anything changes. */
 export function loadInto(db: Database, dump: StoreDump): void {
-  if (dump?.format !== 'stuntdouble/store' || dump.version !== 1 || !Array.isArray(dump.keys)) {
-    throw new TypeError(
-      "This is not a dump of a store: load() takes what dump() gave, `{ format: 'stuntdouble/store', version: 1, keys: […] }`.",
-    )
-  }
-  const loaded = dump.keys.map((dumped) => ({ name: bytesOf(dumped.key), ...loadedKey(dumped) }))
+  const loaded = keysOf(dump)
   db.clear()
   for (const { name, value, expiresAt } of loaded) {
     db.set(name, value)
@@ -42,15 +38,39 @@ export function loadInto(db: Database, dump: StoreDump): void {
   }
 }
 
-function loadedKey(dumped: DumpedKey): { value: Value; expiresAt: number | undefined } {
+interface LoadedKey {
+  readonly name: Bytes
+  readonly value: Value
+  readonly expiresAt: number | undefined
+}
+
+/** What a dump says; throws TypeError for what is none. */
+export function keysOf(dump: StoreDump): LoadedKey[] {
+  if (dump?.format !== 'stuntdouble/store' || dump.version !== 1 || !Array.isArray(dump.keys)) {
+    throw new TypeError(
+      "This is not a dump of a store: load() takes what dump() gave, `{ format: 'stuntdouble/store', version: 1, keys: […] }`.",
+    )
+  }
+  return dump.keys.map(loadedKey)
+}
+
+function loadedKey(dumped: DumpedKey): LoadedKey {
   const { expiresAt, type } = dumped
-  const value = storedValue(dumped)
   const refuse = (reason: string) => new TypeError(`The key ${JSON.stringify(dumped.key)} of the dump ${reason}`)
+  const value = readValue(dumped, refuse)
   if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
     throw refuse(`expires at ${JSON.stringify(expiresAt)}, which is no number of milliseconds.`)
   }
   if (typeof value !== 'string' && value.isEmpty) throw refuse(`is an empty ${type}: a store has none, leave it out.`)
-  return { value, expiresAt }
+  return { name: bytesOf(dumped.key), value, expiresAt }
+}
+
+function readValue(dumped: DumpedKey, refuse: (reason: string) => TypeError): Value {
+  try {
+    return storedValue(dumped)
+  } catch (error) {
+    throw refuse(`cannot be loaded: ${(error as Error).message}`)
+  }
 }
 
 export function differenceOf(before: StoreDump, after: StoreDump): StoreDifference {
