@@ -6,15 +6,19 @@ import type { Answer } from './service.js'
 // Bodies that come slowly, in part or never. All are streams, so that every adapter carries them as its tool would:
 // `fetch` rejects while it reads, a server cuts the socket.
 
+/** A client gives up by itself after so long: what fetch in Node waits for headers, and for each part of a body. */
+export const patience = 300_000
+
 /** Chunks of a slow body at most. */
 const mostChunks = 50
 
-/** The body comes in even portions of virtual time. */
+/** The body comes in even portions of virtual time; one that would be silent for longer than clients wait never comes. */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length === 0) return answer
   const chunks = Math.min(mostChunks, bytes.length)
   const total = (bytes.length / bytesPerSecond) * 1000
+  if (total / chunks > patience) return silentBody(answer, task, patience)
   return streamed(answer, bytes.length, task, async (controller, body, signal) => {
     let slept = 0
     for (let count = 1; count <= chunks && !signal.aborted; count++) {

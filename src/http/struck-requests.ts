@@ -4,7 +4,7 @@ import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Task, VirtualClock } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { reasonPhrase } from '../kernel/reason-phrase.js'
-import { cutBody, silentBody, slowBody } from './broken-bodies.js'
+import { cutBody, patience, silentBody, slowBody } from './broken-bodies.js'
 import { RequestFacts } from './request-facts.js'
 import { ConnectionBroken, json } from './respond.js'
 import type { RoutedCall } from './routed-call.js'
@@ -25,9 +25,6 @@ interface Scene extends StruckRequest {
   readonly clock: VirtualClock
   serve(): Answer | Promise<Answer>
 }
-
-/** A client gives up by itself after so long: what fetch in Node waits for headers, and for a body. */
-const patience = 300_000
 
 const points = { store: 'store.request', queue: 'queue.request', stats: 'stats.request' } as const
 

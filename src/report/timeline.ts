@@ -53,7 +53,7 @@ export function timeline(
   const gaps = shown.map((entry, index) =>
     index > 0 && entry.at > shown[index - 1]!.at ? since(shown[index - 1]!.at, entry.at) : '',
   )
-  const gapWidth = Math.max(...gaps.map((gap) => gap.length), 4)
+  const gapWidth = gaps.reduce((widest, gap) => Math.max(widest, gap.length), 4)
   const margin = ' '.repeat(2 + numberWidth + 2 + 12 + 2 + gapWidth + 2)
   const lines: string[] = []
   if (from > 0) lines.push(`(${from} earlier ${from === 1 ? 'entry' : 'entries'} not shown)`)

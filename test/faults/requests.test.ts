@@ -297,6 +297,15 @@ describe('after the work', () => {
     await expect(answer.json()).rejects.toThrow(SyntaxError)
   })
 
+  test('a body that would be silent for longer than clients wait is broken off', async () => {
+    const { command, sandbox } = world(onStore(slowBody(1e-9)))
+    const answer = command('incr', 'a').then((found) => found.text())
+    const broken = expect(answer).rejects.toThrow('terminated')
+    await sandbox.clock.drain()
+    await broken
+    expect(sandbox.clock.now() - start).toBe(300_000)
+  })
+
   test('a slow body: headers at once, the body at so many bytes a second', async () => {
     const { command, sandbox } = world(onStore(slowBody(10)))
     expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([0, 200, '{"result":1}', 1200])

@@ -331,3 +331,9 @@ describe('a long story', () => {
     expect(numbers(timeline(long().entries, { limit: 4, around: 100 }))).toEqual([97, 98, 99, 100])
   })
 })
+
+test('more entries than a call can have arguments', () => {
+  const traffic = new TestTraffic()
+  for (let count = 0; count < 130_000; count++) traffic.append(publishedOrder)
+  expect(timeline(traffic.entries)).toContain('#130000')
+})
