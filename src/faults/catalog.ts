@@ -4,7 +4,7 @@ import type { Fault, FaultKind, FaultOf, FaultPoint } from './fault.js'
 export type Phase = 'before' | 'after'
 
 /** Ways on which a fault reaches a client. */
-export type Carriage = 'fetch' | 'msw' | 'nock' | 'server'
+export type Carriage = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
 
 /** One fault, described once: for checks, pages, the JSON Schema and the control API. */
 export interface FaultDefinition<K extends FaultKind = FaultKind> {
@@ -83,6 +83,8 @@ const noConnection: Partial<Record<Carriage, string>> = {
   msw: 'a network error without its cause: msw has only one kind',
   server: 'a connection that is reset: a server that is asked has been found and has accepted',
 }
+
+const unread = 'the last part may be missing: a browser drops what its page has not read when a body breaks'
 
 // ---- the catalog ------------------------------------------------------------------------------------------------
 
@@ -232,6 +234,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     instead: {
       msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body',
       nock: 'a network error, and no part of the body: nock takes whole answers',
+      playwright: unread,
     },
   }),
   'corrupt-json': defineFault({
@@ -406,6 +409,7 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = {
     instead: {
       msw: 'the stream ends as if it were complete: msw has no sign for a body that breaks off',
       nock: 'nothing: nock carries no event streams',
+      playwright: unread,
     },
   }),
   'stall-stream': defineFault({

@@ -1,4 +1,4 @@
-import { chromium } from '@playwright/test'
+import { type Browser, chromium } from '@playwright/test'
 import { setupServer } from 'msw/node'
 import { createSandbox, type SandboxOptions } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
@@ -64,7 +64,7 @@ export const ways: readonly WayKind[] = [
   {
     name: 'stuntdouble/playwright',
     ...(findChromium() === undefined && { missing: 'there is no Chromium on this machine' }),
-    open: openPage,
+    open: () => openPage(options),
   },
   {
     name: 'stuntdouble serve',
@@ -93,29 +93,37 @@ export const ways: readonly WayKind[] = [
   },
 ]
 
-/** A page whose requests a route answers, and a `fetch` that calls from there. */
-async function openPage(): Promise<OpenWay> {
-  const sandbox = createSandbox(options)
-  const outlet = await openStreamOutlet()
-  const browser = await chromium.launch({
+/** Started once for all who need a page. */
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({
     executablePath: findChromium()!,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
   })
+}
+
+/** A page whose requests a route answers, and a `fetch` that calls from there. */
+export async function openPage(given: SandboxOptions, shared?: Browser): Promise<OpenWay> {
+  const sandbox = createSandbox(given)
+  const outlet = await openStreamOutlet()
+  const browser = shared ?? (await openBrowser())
   const context = await browser.newContext()
   await context.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app</p>' }))
   await routeSandbox(context, sandbox, { serveStream: (answer) => outlet.serve(answer) })
   const page = await context.newPage()
   await page.goto('https://app.test/')
-  const streams = new Map<number, (chunk: string | null) => void>()
+  const streams = new Map<number, (chunk: string | null, error?: string) => void>()
   let calls = 0
-  await page.exposeFunction('chunk', (id: number, chunk: string | null) => streams.get(id)?.(chunk))
+  await page.exposeFunction('chunk', (id: number, chunk: string | null, error?: string) =>
+    streams.get(id)?.(chunk, error),
+  )
   const fetch: typeof globalThis.fetch = async (input, init = {}) => {
     const body = init.body === undefined ? undefined : Buffer.from(init.body as string).toString('base64')
     const id = ++calls
     const received = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        streams.set(id, (chunk) => {
-          if (chunk === null) controller.close()
+        streams.set(id, (chunk, error) => {
+          if (error !== undefined) controller.error(new TypeError(error))
+          else if (chunk === null) controller.close()
           else controller.enqueue(Buffer.from(chunk, 'base64'))
         })
       },
@@ -131,7 +139,8 @@ async function openPage(): Promise<OpenWay> {
     sandbox,
     fetch,
     close: async () => {
-      await browser.close()
+      if (shared === undefined) await browser.close()
+      else await context.close()
       await outlet.close()
       sandbox.dispose()
     },
@@ -139,7 +148,7 @@ async function openPage(): Promise<OpenWay> {
 }
 
 interface PageGlobals {
-  chunk(id: number, chunk: string | null): Promise<void>
+  chunk(id: number, chunk: string | null, error?: string): Promise<void>
   ends: Record<number, () => void>
 }
 
@@ -171,7 +180,7 @@ async function callFromPage([url, id, init]: PageCall): Promise<Told> {
       }
       await page.chunk(id, null)
     }
-    void pump()
+    pump().catch((error) => page.chunk(id, null, String(error)))
     return { status: answer.status, headers: [...answer.headers] }
   } catch (error) {
     return { error: String(error) }

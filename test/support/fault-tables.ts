@@ -70,6 +70,7 @@ const carriages: Readonly<Record<Carriage, string>> = {
   fetch: '`sandbox.fetch`, `stuntdouble/fetch`',
   msw: '`stuntdouble/msw`',
   nock: '`stuntdouble/nock`',
+  playwright: '`stuntdouble/playwright`',
   server: 'the server',
 }
 
