@@ -148,6 +148,14 @@ export class Database {
     } else this.#replace(key, value, deadline)
   }
 
+  /** Stores a key that comes from elsewhere. It counts as new, but keeps the place of an old one: a scan sees it once. */
+  put(key: Bytes, value: Value, expiresAt: number | undefined): void {
+    const isReplaced = this.has(key)
+    this.set(key, value)
+    if (isReplaced) this.notify('n', 'new', key)
+    this.setDeadline(key, expiresAt)
+  }
+
   /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
   watchParts(key: Bytes): void {
     const kept = this.#entries.get(key)

@@ -32,10 +32,7 @@ export function dumpOf(db: Database): StoreDump {
 export function loadInto(db: Database, dump: StoreDump): void {
   const loaded = keysOf(dump)
   db.clear()
-  for (const { name, value, expiresAt } of loaded) {
-    db.set(name, value)
-    db.setDeadline(name, expiresAt)
-  }
+  for (const { name, value, expiresAt } of loaded) db.put(name, value, expiresAt)
 }
 
 interface LoadedKey {

@@ -51,13 +51,11 @@ export const dumpCommands: readonly Command[] = [
       if (time < 0) throw replyError('negativeTtl')
       const value = valueIn(payload)
       const deadline = time === 0 ? undefined : deadlineIn(time, 1, options.absttl ? 0 : now, 'restore')
-      const existed = db.delete(key)
       if (deadline !== undefined && deadline <= now) {
-        if (existed) db.notify('g', 'del', key)
+        if (db.delete(key)) db.notify('g', 'del', key)
         return ok
       }
-      db.set(key, value)
-      db.setDeadline(key, deadline)
+      db.put(key, value, deadline)
       db.notify('g', 'restore', key)
       return ok
     },

@@ -39,9 +39,7 @@ function remove(name: string, since: string, speed: 'fast' | 'slow'): Command {
 /** Moves a key with its deadline; what the new name held is lost without an event of its own. */
 function rename(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
-  db.delete(to)
-  db.set(to, value)
-  db.setDeadline(to, expiresAt)
+  db.put(to, value, expiresAt)
   db.delete(from)
   db.notify('g', 'rename_from', from)
   db.notify('g', 'rename_to', to)
@@ -49,9 +47,7 @@ function rename(db: Database, from: Bytes, to: Bytes): void {
 
 function copy(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
-  db.delete(to)
-  db.set(to, typeof value === 'string' ? value : value.copy())
-  db.setDeadline(to, expiresAt)
+  db.put(to, typeof value === 'string' ? value : value.copy(), expiresAt)
   db.notify('g', 'copy_to', to)
 }
 

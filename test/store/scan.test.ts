@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createEngine } from '../support/engine.js'
+import { type Row, rows, showRows } from '../support/random-rows.js'
+import { decodeReply, type RespReply } from '../support/resp.js'
+
+// What is there throughout a scan is seen once, whatever commands change around it. [store.md 7.2, our choice]
+
+const texts = (reply: RespReply): string[] =>
+  'array' in reply ? reply.array.map((item) => ('bulk' in item ? item.bulk : '')) : []
+
+function scanned(run: (...argv: string[]) => RespReply, cursor: string, count: number): [string, string[]] {
+  const reply = run('SCAN', cursor, 'COUNT', String(count))
+  if (!('array' in reply)) throw new Error(JSON.stringify(reply))
+  const [next, page] = reply.array
+  return [next !== undefined && 'bulk' in next ? next.bulk : '', texts(page!)]
+}
+
+it.each([
+  ['RENAME', ['RENAME', 'k5', 'k0']],
+  ['COPY', ['COPY', 'k5', 'k0', 'REPLACE']],
+  ['RESTORE', ['RESTORE', 'k0', '0', '<dump>', 'REPLACE']],
+  ['SUNIONSTORE', ['SUNIONSTORE', 'k0', 'set']],
+  ['LMOVE of the only element', ['LMOVE', 'list', 'list', 'LEFT', 'RIGHT']],
+])('a key that %s puts another value into is seen once', (_, argv) => {
+  const engine = createEngine()
+  const run = (...words: string[]): RespReply => decodeReply(engine.execute(words))
+  run('SADD', 'set', 'a')
+  run('RPUSH', 'list', 'a')
+  for (let number = 0; number < 6; number++) run('SET', `k${number}`, 'v')
+  const dump = run('DUMP', 'k5')
+  let [cursor, seen] = scanned(run, '0', 4)
+  run(...argv.map((word) => (word === '<dump>' && 'bulk' in dump ? dump.bulk : word)))
+  while (cursor !== '0') {
+    const [next, page] = scanned(run, cursor, 2)
+    cursor = next
+    seen = [...seen, ...page]
+  }
+  expect(seen.toSorted()).toEqual([...new Set([...seen, ...texts(run('KEYS', '*'))])].toSorted())
+})
+
+it('keys that are there throughout a scan are seen once, and the same again in a second run', () => {
+  const groups = new Set(['string', 'bitmap', 'hash', 'list', 'set', 'sorted-set', 'geo', 'hyperloglog', 'generic'])
+  const only = (_: string, group: string) => groups.has(group)
+  const turns = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.array(rows({ only }), { maxLength: 12 })), {
+    minLength: 3,
+    maxLength: 30,
+    size: 'max',
+  })
+  fc.assert(
+    fc.property(fc.array(rows({ only }), { minLength: 20, maxLength: 40, size: 'max' }), turns, (before, turns) => {
+      const first = scanAmong(before, turns)
+      expect(scanAmong(before, turns).replies).toEqual(first.replies)
+      for (const key of first.stayed) {
+        const times = first.seen.filter((other) => other === key).length
+        if (times !== 1) expect.fail(`${JSON.stringify(key)} was seen ${times} times\n${showRows(first.history)}`)
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
+
+function scanAmong(before: readonly Row[], turns: readonly (readonly [number, readonly Row[]])[]) {
+  const engine = createEngine()
+  const replies: string[] = []
+  const history: Row[] = []
+  const run = (...argv: string[]): RespReply => {
+    const reply = engine.execute(argv)
+    replies.push(reply)
+    return decodeReply(reply)
+  }
+  const act = (row: Row): void => {
+    history.push(row)
+    if ('advance' in row) engine.advance(row.advance)
+    else run(...row.argv)
+  }
+  for (let number = 0; number < 12; number++) run('SET', `other${number}`, 'v')
+  before.forEach(act)
+  let stayed = texts(run('KEYS', '*'))
+  let [cursor, seen] = ['0', [] as string[]]
+  for (let turn = 0; turn === 0 || cursor !== '0'; turn++) {
+    const [count, changes] = turns[turn] ?? [5, []]
+    const [next, page] = scanned(run, cursor, count)
+    cursor = next
+    seen = [...seen, ...page]
+    if (cursor === '0') break
+    for (const row of changes) {
+      act(row)
+      const now = new Set(texts(run('KEYS', '*')))
+      stayed = stayed.filter((key) => now.has(key))
+    }
+  }
+  return { replies, history, stayed, seen }
+}
