@@ -112,6 +112,21 @@ describe('what is tried', () => {
     expect(inside.message).toContain("  → expected 'POST' to be 'GET'")
   })
 
+  test('messages that publish one another for ever are a failure, told in a page', async () => {
+    const { message } = await brokenBy({
+      deliver: publish,
+      handler: (_, __, { queue }) => {
+        queue.publish({ to: orders })
+        return new Response()
+      },
+      holds: () => true,
+      runs: 1,
+    })
+    expect(message).toContain('The clock gave up: a timer would not stop.')
+    expect(message).toMatch(/\n {2}and \d+ more\n/)
+    expect(message.split('\n').length).toBeLessThan(300)
+  })
+
   test('handlers by url, callbacks among them', async () => {
     const found = await brokenBy({
       deliver: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
@@ -136,6 +151,17 @@ describe('what is tried', () => {
     await expect(checkDelivery({ deliver: publish, holds: () => true })).rejects.toThrow(
       'checkDelivery() needs a handler',
     )
+    const subject = { deliver: publish, handler: chargeOnce, holds: () => true }
+    for (const [more, sentence] of [
+      [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
+      [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
+      [{ seed: 'x' }, 'seed is a whole number, got "x"'],
+      [{ handler: {} }, 'checkDelivery() needs a handler'],
+      [{ handler: { [orders]: 3 } }, `the handler of ${orders} is no function`],
+      [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
+      [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
+    ] as const)
+      await expect(checkDelivery({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
     expect(() => deliveryFaults({ kinds: ['quota'] })).toThrow(
       'quota cannot strike at queue.delivery, only at store.request',
     )

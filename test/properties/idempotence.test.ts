@@ -123,4 +123,9 @@ test('misuse is told', async () => {
   ).toContain("'reorder' needs two messages")
   expect(await broken(add, ['duplicate'], { deliver: () => undefined })).toContain('nothing was delivered')
   expect(await broken(undefined as never, ['duplicate'])).toContain('expectIdempotent() needs a handler')
+  expect(await broken(add, 'duplicate' as never)).toContain('`under` is a list of duplicate, lost-ack')
+  const fails: Handler = () => {
+    throw new Error('no shop')
+  }
+  expect(await broken(fails, ['duplicate'])).toContain('no message was delivered: the handler threw Error: no shop.')
 })
