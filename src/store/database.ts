@@ -58,6 +58,13 @@ export class Database {
     return kept
   }
 
+  /** The live value of a key, which counts as used. */
+  use(key: Bytes): Value | undefined {
+    const kept = this.#entries.get(key)
+    if (kept === undefined || kept instanceof KeyEntry || this.#seconds() !== this.#begun) return this.#useEntry(key)
+    return kept
+  }
+
   /** All that is known of a live key. Looking does not count as using. */
   find(key: Bytes): Readonly<KeyEntry> | undefined {
     const value = this.value(key)
@@ -74,14 +81,9 @@ export class Database {
     return kept !== undefined && !(kept instanceof KeyEntry && hasExpired(kept, this.now()))
   }
 
-  /** Counts as a use of the key. */
-  touch(key: Bytes): void {
-    this.#use(key)
-  }
-
   /** The value of a string key; WRONGTYPE for any other kind. */
   string(key: Bytes): Bytes | undefined {
-    const value = this.#use(key)
+    const value = this.use(key)
     if (typeof value === 'string' || value === undefined) return value
     if (value instanceof RawString) return value.text
     throw replyError('wrongType')
@@ -89,13 +91,13 @@ export class Database {
 
   /** Length of a string key, 0 when there is none; makes no text of a string that is written in place. */
   stringLength(key: Bytes): number {
-    const value = this.value(key)
+    const value = this.use(key)
     return value instanceof RawString ? value.length : (this.string(key)?.length ?? 0)
   }
 
   /** The bytes of a string key, for reading; WRONGTYPE for any other kind. */
   array(key: Bytes): Uint8Array | undefined {
-    const value = this.value(key)
+    const value = this.use(key)
     if (value instanceof RawString) return value.array
     const string = this.string(key)
     return string === undefined ? undefined : toArray(string)
@@ -106,7 +108,7 @@ export class Database {
   /** The same, an empty one when the key is free. */
   rawString(key: Bytes, missing: 'create'): RawString
   rawString(key: Bytes, missing?: 'create'): RawString | undefined {
-    let value = this.#use(key)
+    let value = this.use(key)
     if (value === undefined && missing === undefined) return undefined
     if (value === undefined || typeof value === 'string') {
       value = new RawString(value)
@@ -121,7 +123,7 @@ export class Database {
   /** The same, made when the key is free; left empty at the end of the command it vanishes again. */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing: 'create'): T
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing?: 'create'): T | undefined {
-    let value = this.#use(key)
+    let value = this.use(key)
     if (value === undefined) {
       if (missing === undefined) return undefined
       value = new type()
@@ -270,13 +272,7 @@ export class Database {
     this.#deadlines = new Heap()
   }
 
-  #use(key: Bytes): Value | undefined {
-    const kept = this.#entries.get(key)
-    if (kept === undefined || kept instanceof KeyEntry || this.#seconds() !== this.#begun) return this.#useEntry(key)
-    return kept
-  }
-
-  /** The same for a key with an entry, and for one that needs an entry from now on, because time has moved. */
+  /** As `use`, for a key with an entry, and for one that needs an entry from now on, because time has moved. */
   #useEntry(key: Bytes): Value | undefined {
     const value = this.value(key)
     if (value !== undefined) this.#ownEntryOf(key, value).usedAt = this.#seconds()

@@ -59,3 +59,41 @@ it('knows the last use of every key, whatever second it was in', () => {
   engine.advance(2000)
   expect(idle('d')).toBe(':2\r\n')
 })
+
+// Measured at redis-server 7.0.15, which needs some seconds of waiting for it.
+it.each([
+  ['GET s', 0],
+  ['STRLEN s', 0],
+  ['BITCOUNT raw', 0],
+  ['GETBIT raw 1', 0],
+  ['MGET list', 0],
+  ['DUMP s', 0],
+  ['SETNX s w', 0],
+  ['MSETNX new 1 s 2', 0],
+  ['SET s w NX', 0],
+  ['EXPIRE s 100', 0],
+  ['EXPIRE s 100 XX', 0],
+  ['PERSIST s', 0],
+  ['RENAMENX list s', 0],
+  ['COPY s new', 0],
+  ['COPY list s', 0],
+  ['SORT list ALPHA', 0],
+  ['ZUNION 1 z', 0],
+  ['TOUCH s', 0],
+  ['EXISTS s', 5],
+  ['TYPE s', 5],
+  ['TTL s', 5],
+  ['OBJECT ENCODING s', 5],
+  ['MEMORY USAGE s', 5],
+  ['SCAN 0', 5],
+  ['KEYS *', 5],
+] as const)('%s counts as a use or not: idle for %i s after it', (command, idle) => {
+  const engine = createEngine()
+  for (const row of ['SET s v', 'SET raw a', 'APPEND raw b', 'RPUSH list a', 'ZADD z 1 a'])
+    engine.execute(row.split(' '))
+  engine.advance(5000)
+  const words = command.split(' ')
+  engine.execute(words)
+  const key = words.findLast((word) => ['s', 'raw', 'list', 'z'].includes(word)) ?? 's'
+  expect(engine.execute(['OBJECT', 'IDLETIME', key])).toBe(`:${idle}\r\n`)
+})

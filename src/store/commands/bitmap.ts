@@ -144,7 +144,7 @@ export const bitmapCommands: readonly Command[] = [
     since: '2.2.0',
     args: [key, bitOffset],
     run({ db }, key, offset) {
-      const value = db.value(key)
+      const value = db.use(key)
       if (value instanceof RawString) return bitAt(value.array, offset)
       const byte = (db.string(key) ?? latin1('')).charCodeAt(offset >>> 3)
       return (byte >> (7 - (offset & 7))) & 1

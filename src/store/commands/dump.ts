@@ -34,7 +34,7 @@ export const dumpCommands: readonly Command[] = [
     deviations: 'The payload has a format of its own, with a version and a checksum.',
     args: [key],
     run({ db }, key) {
-      const value = db.value(key)
+      const value = db.use(key)
       return value === undefined ? null : payloadOf(value)
     },
   }),

@@ -43,6 +43,7 @@ function expire(name: string, since: string, unit: 1 | 1000, from: 'now' | 'epoc
     run({ db, now }: CommandContext, key, time, conditions): Reply {
       const wanted = conditionsOf(conditions)
       const at = deadlineIn(toInt64(time), unit, from === 'now' ? now : 0, name)
+      db.use(key)
       const entry = db.find(key)
       if (entry === undefined || !mayReplace(entry.expiresAt, at, wanted)) return 0
       if (at <= now) {
@@ -91,6 +92,7 @@ export const expiryCommands: readonly Command[] = [
     since: '2.2.0',
     args: [key],
     run({ db }, key) {
+      db.use(key)
       if (db.find(key)?.expiresAt === undefined) return 0
       db.setDeadline(key, undefined)
       db.notify('g', 'persist', key)

@@ -108,7 +108,7 @@ export const genericCommands: readonly Command[] = [
     since: '3.2.1',
     args: [oneOrMore(key)],
     run({ db }, keys) {
-      for (const key of keys) db.touch(key)
+      for (const key of keys) db.use(key)
       return countExisting(db, keys)
     },
   }),
@@ -147,7 +147,7 @@ export const genericCommands: readonly Command[] = [
     flags: ['write', 'slow', 'keyspace'],
     args: [named('key', key), named('newkey', key)],
     run({ db }, from, to) {
-      if (!db.has(from)) throw replyError('noSuchKey')
+      if (db.use(from) === undefined) throw replyError('noSuchKey')
       if (from !== to) rename(db, from, to)
       return ok
     },
@@ -157,8 +157,8 @@ export const genericCommands: readonly Command[] = [
     flags: ['write', 'fast', 'keyspace'],
     args: [named('key', key), named('newkey', key)],
     run({ db }, from, to) {
-      if (!db.has(from)) throw replyError('noSuchKey')
-      if (db.has(to)) return 0
+      if (db.use(from) === undefined) throw replyError('noSuchKey')
+      if (db.use(to) !== undefined) return 0
       rename(db, from, to)
       return 1
     },
@@ -171,7 +171,7 @@ export const genericCommands: readonly Command[] = [
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     run({ db }, source, destination, options) {
       if (source === destination) throw replyError('sameKey')
-      if (!db.has(source) || (db.has(destination) && !options.replace)) return 0
+      if (db.use(source) === undefined || (db.use(destination) !== undefined && !options.replace)) return 0
       copy(db, source, destination)
       return 1
     },

@@ -370,7 +370,7 @@ export const jsonCommands: readonly Command[] = [
     args: [keysAndPath],
     run: (context, { keys, path }) =>
       keys.map((key) => {
-        const document = context.db.value(key)
+        const document = context.db.use(key)
         // Like MGET: a key of another type counts as missing.
         if (!(document instanceof JsonDocument)) return null
         const values = valuesAt(path, document)

@@ -63,7 +63,7 @@ interface Row {
 
 /** The elements in the order in which they are stored; of a sorted set in that of its scores. A set has none to turn. */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
-  const value = db.value(key)
+  const value = db.use(key)
   if (value === undefined) return []
   if (value instanceof Deque) return descending ? [...value].reverse() : [...value]
   if (value instanceof SetValue) return [...value.members.keys()]

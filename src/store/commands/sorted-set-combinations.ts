@@ -45,7 +45,7 @@ export function checkInputs(db: Database, keys: readonly Bytes[]): void {
 }
 
 function inputAt(db: Database, key: Bytes): SortedSet | SetValue | undefined {
-  const value = db.value(key)
+  const value = db.use(key)
   if (value === undefined || value instanceof SortedSet || value instanceof SetValue) return value
   throw replyError('wrongType')
 }

@@ -21,6 +21,7 @@ import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
 import { ok, type Reply } from '../reply.js'
 import { formatDecimal } from '../text.js'
+import { RawString } from '../values/raw-string.js'
 import { xxh3Hex } from '../values/xxh3.js'
 import { type DeadlineWords, deadline, deadlineOf, deadlineOptions, oneDeadline } from './deadline.js'
 
@@ -79,7 +80,7 @@ function setWithOptions(key: Bytes, value: Bytes, options: SetOptions, { db, now
   const old = get || conditions > 0 ? db.string(key) : undefined
   const reply = get ? (old ?? null) : null
   if (conditions > 0 && !satisfies(options, old)) return reply
-  if (nx || xx) if (db.has(key) !== (xx === true)) return reply
+  if (nx || xx) if ((db.use(key) !== undefined) !== (xx === true)) return reply
   setString(db, key, value, at, keepttl ? 'keep' : 'drop')
   return get ? reply : ok
 }
@@ -187,7 +188,7 @@ export const stringCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     args: [key, bytes],
     run({ db }, key, value) {
-      if (db.has(key)) return 0
+      if (db.use(key) !== undefined) return 0
       setString(db, key, value)
       return 1
     },
@@ -235,7 +236,11 @@ export const stringCommands: readonly Command[] = [
   command('MGET', {
     flags: ['read', 'fast'],
     args: [oneOrMore(key)],
-    run: ({ db }, keys) => keys.map((key) => (db.type(key) === 'string' ? db.string(key)! : null)),
+    run: ({ db }, keys) =>
+      keys.map((key) => {
+        const value = db.use(key)
+        return value instanceof RawString ? value.text : typeof value === 'string' ? value : null
+      }),
   }),
 
   command('MSET', {
@@ -253,7 +258,7 @@ export const stringCommands: readonly Command[] = [
     since: '1.0.1',
     args: [oneOrMore(pair)],
     run({ db }, pairs) {
-      if (pairs.some(([key]) => db.has(key))) return 0
+      if (pairs.some(([key]) => db.use(key) !== undefined)) return 0
       for (const [key, value] of pairs) setString(db, key, value)
       return 1
     },
@@ -268,8 +273,8 @@ export const stringCommands: readonly Command[] = [
       if (nx && xx) throw replyError('syntax')
       oneDeadline(options, keepttl)
       const at = deadlineOf(options, now, 'msetex')
-      if (nx && pairs.some(([key]) => db.has(key))) return 0
-      if (xx && !pairs.every(([key]) => db.has(key))) return 0
+      if (nx && pairs.some(([key]) => db.use(key) !== undefined)) return 0
+      if (xx && !pairs.every(([key]) => db.use(key) !== undefined)) return 0
       for (const [key, value] of pairs) setString(db, key, value, at, keepttl ? 'keep' : 'drop')
       return 1
     },
