@@ -4,8 +4,6 @@ import { isAsymmetric, isPlainObject } from './literal.js'
 
 /** Deeper values are not printed. */
 const deepest = 8
-/** Chars at the start of a text that are looked at; a secret behind them is not printed either. */
-const mostChars = 100_000
 
 /**
  * A value as a failure may print it: the world's own secrets, what looks like one, and fields that are named like one
@@ -29,9 +27,7 @@ export function withoutSecrets(value: unknown, redaction: Redaction, name?: stri
 }
 
 function textWithout(value: string, redaction: Redaction, name: string | undefined): string {
-  if (name !== undefined && redaction.isSecretName(name)) return redaction.header(name, value)
-  if (value.length <= mostChars) return redaction.text(value)
-  return redaction.text(value.slice(0, mostChars)) + value.slice(mostChars)
+  return name !== undefined && redaction.isSecretName(name) ? redaction.header(name, value) : redaction.text(value)
 }
 
 /** The name at the end of a path: `password` of `.user.password` and of `['password'][0]`. */

@@ -1,4 +1,5 @@
 import { type Bytes, text } from '../src/kernel/bytes.js'
+import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic.js'
 import { checkWords, compareWord, type Word, wordsFit } from './commands.js'
 import type { Difference } from './compare.js'
@@ -136,8 +137,9 @@ export interface StepTest {
 export function stepTest(matcher: string, step: unknown): StepTest {
   const type = isPlainObject(step) ? step.type : undefined
   if (typeof type !== 'string' || !entryTypes.includes(type)) {
+    const near = typeof type === 'string' ? nearestName(type, entryTypes) : undefined
     throw new TypeError(
-      `${matcher}() does not know the step ${literal(step)}. A step has a type, one of ${entryTypes.join(', ')}.`,
+      `${matcher}() does not know the step ${literal(step)}.${near === undefined ? '' : ` Did you mean ${near}?`} A step has a type, one of ${entryTypes.join(', ')}.`,
     )
   }
   const { type: _, ...pattern } = step as Record<string, unknown>

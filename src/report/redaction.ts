@@ -20,13 +20,14 @@ const secretName =
 /** Names that only look like it: counts, ways and kinds. */
 const harmlessName = /^(?:maxtokens|tokens|tokentype|tokencount|signatureversion|nexttoken|cookieconsent)$/
 
-const jwt = /\b(eyJ[\w-]{6,})\.(eyJ[\w-]+)\.[\w-]+/g
+// Captured text is untrusted and may be long: none of these looks at a char more than a few hundred times.
+const jwt = /\b(eyJ[\w-]{6,500})\.(eyJ[\w-]+)\.[\w-]+/g
 const scheme = /\b(bearer|basic)(\s+)(?!\*{3})[\w~+/.=-]{6,}/gi
 const signingKey = /\bsig_[A-Za-z0-9]{12,}/g
-const userInfo = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"']+@/gi
+const userInfo = /:\/\/[^\s/?#@"']+@/g
 const parameter = /([?&;]|%3F|%26)([\w.%[\]-]{1,80})=([^&#\s"']*)/gi
 const jsonField =
-  /("((?:[^"\\]|\\.){1,80})"\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|(\[)(?:\s*"(?:[^"\\]|\\.)*"\s*,?)*(?:\s*\]|$))/g
+  /("((?:[^"\\]|\\.){1,80})"\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|(\[)(?:[\s,]*"(?:[^"\\]|\\.)*")*(?:[\s,]*\]|$))/g
 const encodedField = /("(?:body|sourceBody)"\s*:\s*")([A-Za-z0-9+/]{8,}={0,2})(")/g
 /** Commands whose words are passwords, as a store request brings them. */
 const secretCommand = /\[\s*"(?:auth|acl|hello|migrate)"|\[\s*"config"\s*,\s*"set"/i
@@ -61,7 +62,7 @@ export class Redaction {
     if (out.includes('eyJ')) out = out.replace(jwt, (_, head: string, claims: string) => this.#token(head, claims))
     out = out.replace(scheme, `$1$2${hidden}`)
     if (out.includes('sig_')) out = out.replace(signingKey, `sig_${hidden}`)
-    if (out.includes('://')) out = out.replace(userInfo, `$1${hidden}@`)
+    if (out.includes('://')) out = out.replace(userInfo, `://${hidden}@`)
     if (out.includes('=')) {
       out = out.replace(parameter, (all, mark: string, name: string) =>
         this.isSecretName(name) ? `${mark}${name}=${hidden}` : all,

@@ -40,6 +40,8 @@ export function excerptBytes(bytes: Bytes, most: number, redact: (given: string)
   if (!readable(bytes)) return `${bytes.length} bytes that are no text`
   if (bytes.length <= most) return plainText(redact(text(bytes)))
   const start = redact(text(bytes.slice(0, most + margin) as Bytes))
+  // What is hidden may be all that was too much.
+  if (bytes.length <= most + margin && start.length <= most) return plainText(start)
   return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
 }
 

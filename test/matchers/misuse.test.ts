@@ -49,6 +49,11 @@ describe('a field that there is not', () => {
     expect(misuse('toHaveScheduled', { zzz: 1 })).toMatch(/knows no field 'zzz'\. The fields are to, cron, /)
   })
 
+  test('a step whose type is misspelt, with the nearest one', () => {
+    expect(misuse('toFollowSequence', [{ type: 'atempt' }])).toContain('Did you mean attempt?')
+    expect(misuse('toFollowSequence', [{ type: 'reports' }])).not.toContain('Did you mean')
+  })
+
   test.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString'])('%s is none, too', (name) => {
     const pattern = JSON.parse(`{"${name}": 1}`)
     expect(misuse('toHavePublished', pattern)).toContain(`knows no field '${name}'.`)

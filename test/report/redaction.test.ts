@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { utf8 } from '../../src/kernel/bytes.js'
+import { Redaction } from '../../src/report/redaction.js'
+import { excerptBytes } from '../../src/report/safe-text.js'
+
+// Each of these takes seconds, hours or for ever when a pattern tries every way to read it.
+const texts: Readonly<Record<string, string>> = {
+  'words that may begin an address': `${'a.'.repeat(500_000)}://`,
+  'words that may begin a token': `${'eyJaaaaaa-'.repeat(100_000)}`,
+  'a list with gaps that does not end': `{"a":[${'"x"    '.repeat(2000)}!`,
+  'names without values': '"a" '.repeat(500_000),
+  'parameters without an end': '&a=b'.repeat(500_000),
+  'spaces behind a scheme': `basic${' '.repeat(1_000_000)}`,
+}
+
+test.each(Object.entries(texts))('%s', (_, text) => {
+  expect(new Redaction({ secrets: ['a-secret-of-the-world'] }).text(text)).toBe(text)
+})
+
+test('what it hides is hidden as before', () => {
+  const given =
+    'amqp+tls://bob:pw@h/ {"tokens_of":"a","password":["x" , "y"],"list":["a"]} eyJhbGciOiJI.eyJzdWIiOiJhIn0.c2ln'
+  expect(new Redaction().text(given)).toBe(
+    'amqp+tls://***@h/ {"tokens_of":"***","password":["***"],"list":["a"]} eyJhbGciOiJI.eyJzdWIiOiJhIn0.***',
+  )
+})
+
+test('an excerpt says that it is one only when something was cut', () => {
+  const redaction = new Redaction({ secrets: ['a-secret-of-the-world-that-is-long'] })
+  const excerpt = (body: string): string => excerptBytes(utf8(body), 20, (given) => redaction.text(given))
+  expect(excerpt('a-secret-of-the-world-that-is-long')).toBe('***')
+  expect(excerpt('0123456789'.repeat(3))).toBe('01234567890123456789… (30 bytes)')
+})
