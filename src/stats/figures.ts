@@ -58,7 +58,7 @@ function filled(points: readonly Point[], figure: SeriesFigure, fromStart: boole
   return points.map((point, index) => ({ ...point, y: figure[index - offset] ?? 0 }))
 }
 
-/** Refuses a name that the report does not have, and what JSON cannot tell. */
+/** Refuses a name that the report does not have, another type of value, and what JSON cannot tell. */
 export function checkFigures(caller: string, figures: object, report: object): void {
   for (const [name, figure] of Object.entries(figures)) {
     const counted = Object.hasOwn(report, name) ? (report as Record<string, unknown>)[name] : undefined
@@ -68,6 +68,7 @@ export function checkFigures(caller: string, figures: object, report: object): v
       )
     }
     checkSeries(caller, name, figure, counted)
+    checkKind(caller, name, figure, counted)
     const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
     if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON knows no such number.`)
   }
@@ -83,6 +84,41 @@ function checkSeries(caller: string, name: string, figure: unknown, counted: unk
       ? `${caller}: ${name} takes numbers by series, such as { ${ids[0]}: [1, 2] }, or a list of series.`
       : `${caller}: ${name} has no series ${JSON.stringify(unknown)}. Its series are ${ids.join(', ')}.`,
   )
+}
+
+/** Answers have the types of the schema: clients that read them need not be ready for others. */
+function checkKind(caller: string, name: string, figure: unknown, counted: unknown): void {
+  if (figure === undefined) return
+  const [isRight, kind] = kindOf(counted)
+  if (!isRight(figure)) throw new TypeError(`${caller}: ${name} takes ${kind}, not ${JSON.stringify(figure)}.`)
+}
+
+type Kind = readonly [isRight: (figure: unknown) => boolean, kind: string]
+
+function kindOf(counted: unknown): Kind {
+  if (!Array.isArray(counted)) return [(figure) => typeof figure === 'number', 'a number']
+  if (typeof counted[0] === 'string') return [isListOf((name) => typeof name === 'string'), 'a list of names']
+  if (isNamed(counted)) return [isSeriesFigure, 'numbers by series, or a list of { id, data_points }']
+  return [(figure) => isNumbers(figure) || isListOf(isPoint)(figure), 'a number, a list of numbers, or one of { x, y }']
+}
+
+function isListOf(isItem: (item: unknown) => boolean): (figure: unknown) => boolean {
+  return (figure) => Array.isArray(figure) && figure.every(isItem)
+}
+
+function isSeriesFigure(figure: unknown): boolean {
+  if (Array.isArray(figure)) return figure.every(isSeries)
+  return Object.values(Object(figure)).every((own) => own === undefined || isNumbers(own))
+}
+
+function isSeries(item: unknown): boolean {
+  const { id, data_points } = Object(item) as Partial<NamedSeries>
+  return typeof id === 'string' && isListOf(isPoint)(data_points)
+}
+
+function isPoint(item: unknown): boolean {
+  const { x, y } = Object(item) as Partial<Point>
+  return typeof x === 'string' && typeof y === 'number'
 }
 
 /** Every number of a figure: alone, in a list, or in lists by name. */

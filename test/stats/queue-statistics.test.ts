@@ -341,6 +341,23 @@ describe('figures set by hand', () => {
     expect(statistics.queue.report()).toMatchObject({ dlq_message_count: 0 })
   })
 
+  test.each([
+    [{ daily_used: null }, 'daily_used takes a number, a list of numbers, or one of { x, y }, not null.'],
+    [{ daily_used: { a: 1 } }, 'daily_used takes a number, a list of numbers'],
+    [{ daily_requests: [{ x: 1, y: 2 }] }, 'daily_requests takes a number, a list of numbers'],
+    [{ daily_used: [1, '2'] }, 'daily_used takes a number, a list of numbers'],
+    [{ total_monthly_billing: '5.806' }, 'total_monthly_billing takes a number, not "5.806".'],
+    [{ dlq_message_count: [1] }, 'dlq_message_count takes a number, not [1].'],
+    [{ days: [1] }, 'days takes a list of names, not [1].'],
+    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages takes numbers by series'],
+    [{ daily_qstash_messages: [{ id: 'delivered' }] }, 'daily_qstash_messages takes numbers by series'],
+  ])('another type is told at once: %j', (figures, text) => {
+    const { statistics } = statsWorld('2025-10-23T18:33:00Z')
+    const before = statistics.queue.report()
+    expect(() => statistics.queue.set(figures as never)).toThrow(text)
+    expect(statistics.queue.report()).toEqual(before)
+  })
+
   test('an unknown field is told at once', () => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     expect(() => statistics.queue.set({ requests: 3 } as never)).toThrow(
