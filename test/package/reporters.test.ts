@@ -122,7 +122,7 @@ test('playwright prints the story, and its reporter writes the pages', () => {
     'index.html',
   ])
   // The path of the page, not its first lines.
-  expect(printed).toMatch(/stuntdouble-trace-\w+\.html/)
+  expect(printed).toMatch(/stuntdouble-trace-[\w-]+\.html/)
   expect(printed).not.toContain('<!doctype html>')
 })
 
