@@ -1,3 +1,4 @@
+import { utf8 } from '../kernel/bytes.js'
 import { defaultPolicy } from '../policy.js'
 import { retryWait } from '../queue/retry.js'
 import { parseRetryExpression, type RetryExpression } from '../queue/retry-expression.js'
@@ -46,6 +47,7 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
   const failed = dead !== undefined || stateIn('FAILED')
   const allRetries = Math.min((facts.maxRetries ?? defaultPolicy.retries) + 1, mostAttempts)
   if (failed) completed(raw, dead, allRetries, id, notes)
+  else filled(raw, id, notes)
   const state = failed
     ? 'FAILED'
     : stateIn('DELIVERED') ||
@@ -159,6 +161,15 @@ function completed(
     notes.push(
       `${id}: the records tell ${count - assumed} of ${count} attempts; the ${assumed === 1 ? 'other one is' : 'others are'} taken to have failed as the last one.`,
     )
+  }
+}
+
+/** A callback tells of its own attempt only: those before it have failed, nobody knows how. */
+function filled(attempts: Raw, id: string, notes: string[]): void {
+  for (let retried = 0; retried < attempts.length; retried++) {
+    if (attempts[retried] !== undefined) continue
+    attempts[retried] = { status: 500, headers: [], body: utf8(''), retried }
+    notes.push(`${id}: attempt ${retried + 1} is not in the records: taken for one that was answered 500.`)
   }
 }
 

@@ -152,6 +152,14 @@ describe('what is imported', () => {
     body: btoa(letter.body),
   }
 
+  test('a callback about the third attempt alone: the two before it failed somehow', async () => {
+    const { scenario, notes } = imported({ ...callback, status: 200, retried: 2, maxRetries: 3 })
+    const play = await playScenario(scenario)
+    expect(play.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
+    expect(play.holds, play.verdict()).toBe(true)
+    expect(notes.filter((note) => note.includes('is not in the records'))).toHaveLength(2)
+  })
+
   test('a dead letter and the body of a callback are joined: attempt 1 by the callback, attempt 2 by the letter', async () => {
     const { scenario, notes } = imported([letter, callback])
     expect(notes).toEqual([])
