@@ -14,7 +14,7 @@ import { type Fault, type FaultPoint, type FaultRule, faultPoints } from './faul
 export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   const variants = faultKinds.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }))
   return v.pipe(
-    v.variant('kind', variants as never),
+    v.variant('kind', variants as never, `is an object such as ${example.fault}`),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return
       const problem = oddFault(dataset.value as unknown as Fault)
@@ -95,7 +95,7 @@ const matchSchema = once(() =>
     endpointName: v.optional(text),
     queue: v.optional(text),
     label: v.optional(text),
-    header: v.optional(v.record(v.string(), v.string('is a text'))),
+    header: v.optional(v.record(v.string(), v.string('is a text'), 'is an object of names and values')),
     attempt: v.optional(
       v.union(
         [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
@@ -135,7 +135,7 @@ const ruleEntries = once(() => ({
   until: v.optional(windowTime),
   cron: v.optional(cron),
   skip: v.optional(count(0, 'is a whole number, 0 or more')),
-  times: v.optional(count(1, never)),
+  times: v.optional(v.pipe(count(0, 'is a whole number, 1 or more'), v.minValue(1, never))),
   every: v.optional(count(1, 'is a whole number: 1 for each match, 2 for every second')),
   chance: v.optional(
     v.tuple([count(0, 'is a whole number'), count(1, 'is a whole number, 1 or more')], 'is a pair: [times, outOf]'),
@@ -311,7 +311,9 @@ function unknownField(name: string, place: string, owner: unknown): string {
       ? Object.keys(catalog[kind as Fault['kind']].fields)
       : typeof owner === 'object' && owner !== null && ('on' in owner || 'fault' in owner)
         ? Object.keys(ruleEntries())
-        : Object.keys(matchSchema().entries)
+        : place === 'match.attempt'
+          ? ['from', 'to']
+          : Object.keys(matchSchema().entries)
   const near = nearestName(name, known)
   const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${list(known)}.`
   return `${place}: there is no ${JSON.stringify(name)} here.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ${takes}`

@@ -62,6 +62,22 @@ describe('refused, with the place and the nearest word', () => {
       { on: 'store.request', fault: { kind: 'latency', waitMS: 3 } },
       'fault: there is no "waitMS" here. Did you mean "waitMs"?',
     ],
+    [
+      'times as a text',
+      { on: 'store.request', times: '2', fault: reset },
+      'times is a whole number, 1 or more, got "2"',
+    ],
+    ['a fault that is a text', { on: 'store.request', fault: 'reset' }, "fault is an object such as { kind: 'status'"],
+    [
+      'a slip in a range of attempts',
+      { on: 'queue.delivery', match: { attempt: { form: 3 } }, fault: reset },
+      'match.attempt: there is no "form" here. Did you mean "from"? It takes from, to.',
+    ],
+    [
+      'headers as a text',
+      { on: 'store.request', match: { header: 'a' }, fault: reset },
+      'match.header is an object of',
+    ],
     ['times: 0', { on: 'store.request', times: 0, fault: reset }, 'times: 0 would never strike'],
     ['chance 0', { on: 'store.request', chance: [0, 10], fault: reset }, 'chance: [0,10] would never strike'],
     ['chance over 1', { on: 'store.request', chance: [3, 2], fault: reset }, 'chance strikes 3 of 2'],
