@@ -146,7 +146,7 @@ export class Database {
   set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
     if (this.#allPlain && typeof value === 'string' && this.#seconds() === this.#begun) {
       // Nothing is known of any key that would have to be looked at first.
-      if (this.#entries.set(key, value)) this.notify('n', 'new', key)
+      if (this.#entries.put(key, value)) this.notify('n', 'new', key)
     } else this.#replace(key, value, deadline)
   }
 
@@ -299,7 +299,7 @@ export class Database {
       this.#allPlain = true
     }
     this.#allPlain &&= now === this.#begun
-    this.#entries.set(key, now === this.#begun ? value : new KeyEntry(value, now))
+    this.#entries.put(key, now === this.#begun ? value : new KeyEntry(value, now))
     this.#watchParts(key, value)
     this.notify('n', 'new', key)
   }
@@ -314,7 +314,7 @@ export class Database {
   #ownEntryOf(key: Bytes, value: Value): KeyEntry {
     const entry = this.#entryOf(key, value)
     this.#allPlain = false
-    this.#entries.set(key, entry)
+    this.#entries.put(key, entry)
     return entry
   }
 

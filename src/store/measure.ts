@@ -28,7 +28,7 @@ export function measure(value: Value): Measure {
   }
   if (value instanceof Deque) for (const element of value) add(element.length)
   else if (value instanceof SetValue) for (const member of value.members.keys()) add(member.length)
-  else if (value instanceof HashValue) for (const [field, text] of value.fields) add(field.length + text.length)
+  else if (value instanceof HashValue) for (const [field, text] of value) add(field.length + text.length)
   else if (value instanceof SortedSet) value.walk(0, value.size, false, (member) => add(member.length + numberSize))
   else if (value instanceof Stream) {
     for (const { value: fields } of value.entries)

@@ -63,7 +63,7 @@ export function storedValue(portable: PortableValue): Value {
 }
 
 function portableFields(hash: HashValue): PortableField[] {
-  return [...hash.fields].map(([field, value]) => {
+  return [...hash].map(([field, value]) => {
     const deadline = hash.deadline(field)
     const pair = [portableString(field), portableString(value)] as const
     return deadline === undefined ? pair : [...pair, deadline]
@@ -73,7 +73,7 @@ function portableFields(hash: HashValue): PortableField[] {
 function hashOf(fields: readonly PortableField[]): HashValue {
   const hash = new HashValue()
   for (const [field, value, expiresAt] of fields) {
-    hash.set(bytesOf(field), bytesOf(value))
+    hash.write(bytesOf(field), bytesOf(value))
     if (expiresAt !== undefined) hash.setDeadline(bytesOf(field), expiresAt)
   }
   return hash

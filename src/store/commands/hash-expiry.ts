@@ -50,7 +50,7 @@ export const hashExpiryCommands: readonly Command[] = [
       const hash = db.container(key, HashValue)
       const fields = fieldsAt(given, 0, 'fieldsCount')
       const replies = fields.map((field) => {
-        if (!hash?.fields.has(field)) return noField
+        if (!hash?.has(field)) return noField
         return hash.dropDeadline(field) ? deadlineSet : noDeadline
       })
       if (replies.includes(deadlineSet)) db.notify('h', 'hpersist', key)
@@ -66,13 +66,13 @@ export const hashExpiryCommands: readonly Command[] = [
       const hash = db.container(key, HashValue)
       const fields = fieldsAt(given, 0, 'fieldsCount')
       if (hash === undefined) return fields.map(() => null)
-      const before = hash.fields.size
+      const before = hash.size
       const values = fields.map((field) => {
-        const value = hash.fields.get(field) ?? null
+        const value = hash.get(field) ?? null
         hash.delete(field)
         return value
       })
-      if (hash.fields.size < before) db.notify('h', 'hdel', key)
+      if (hash.size < before) db.notify('h', 'hdel', key)
       return values
     },
   }),
@@ -146,7 +146,7 @@ function expire(name: string, unit: Unit, from: From): Command {
 }
 
 function expireField(hash: HashValue, field: Bytes, at: number, condition: string | undefined, now: number): number {
-  if (!hash.fields.has(field)) return noField
+  if (!hash.has(field)) return noField
   if (condition !== undefined && !mayReplace(hash.deadline(field), at, condition)) return conditionNotMet
   if (at <= now) {
     hash.delete(field)
@@ -172,7 +172,7 @@ function timeOf(name: string, show: (at: number, now: number) => number): Comman
     run({ db, now }, key, given) {
       const hash = db.container(key, HashValue)
       return fieldsAt(given, 0, 'fieldsCount').map((field) => {
-        if (!hash?.fields.has(field)) return noField
+        if (!hash?.has(field)) return noField
         const at = hash.deadline(field)
         return at === undefined ? noDeadline : show(at, now)
       })
@@ -189,7 +189,7 @@ function getAndExpire(key: Bytes, given: readonly Bytes[], { db, now }: CommandC
   const at = time && toDeadline(given[1]!, time[0], time[1] === 'now' ? now : 0, 'hgetex')
   const fields = fieldsAt(given, time ? 2 : option === 'PERSIST' ? 1 : 0, 'fieldsCount')
   if (hash === undefined) return fields.map(() => null)
-  const replies = fields.map((field) => hash.fields.get(field) ?? null)
+  const replies = fields.map((field) => hash.get(field) ?? null)
   if (at !== undefined) expireAll(key, hash, fields, at, { db, now })
   if (option === 'PERSIST' && fields.filter((field) => hash.dropDeadline(field)).length > 0) {
     db.notify('h', 'hpersist', key)
@@ -222,13 +222,13 @@ function setAndExpire(key: Bytes, given: readonly Bytes[], context: CommandConte
   const existing = db.container(key, HashValue)
   const { condition, at, keepsDeadlines, pairs } = setOptions(given, context.now)
   const fields = pairs.filter((_, place) => place % 2 === 0)
-  const present = fields.filter((field) => existing?.fields.has(field)).length
+  const present = fields.filter((field) => existing?.has(field)).length
   if (condition === 'FNX' ? present > 0 : condition === 'FXX' && present < fields.length) return 0
   const hash = existing ?? db.container(key, HashValue, 'create')
   for (let place = 0; place < pairs.length; place += 2) {
     const [field, value] = [pairs[place]!, pairs[place + 1]!]
-    if (keepsDeadlines) hash.fields.set(field, value)
-    else hash.set(field, value)
+    if (keepsDeadlines) hash.set(field, value)
+    else hash.write(field, value)
   }
   db.notify('h', 'hset', key)
   if (at !== undefined) expireAll(key, hash, fields, at, context)

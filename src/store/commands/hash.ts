@@ -47,8 +47,8 @@ export const hashCommands: readonly Command[] = [
     args: [key, field, named('value', bytes)],
     run({ db }, key, field, value) {
       const hash = db.container(key, HashValue, 'create')
-      if (hash.fields.has(field)) return 0
-      hash.set(field, value)
+      if (hash.has(field)) return 0
+      hash.write(field, value)
       db.notify('h', 'hset', key)
       return 1
     },
@@ -58,7 +58,7 @@ export const hashCommands: readonly Command[] = [
     flags: ['read', 'fast'],
     since: '2.0.0',
     args: [key, field],
-    run: ({ db }, key, field) => db.container(key, HashValue)?.fields.get(field) ?? null,
+    run: ({ db }, key, field) => db.container(key, HashValue)?.get(field) ?? null,
   }),
 
   command('HMGET', {
@@ -66,7 +66,7 @@ export const hashCommands: readonly Command[] = [
     since: '2.0.0',
     args: [key, fieldsArg],
     run({ db }, key, asked) {
-      const fields = db.container(key, HashValue)?.fields
+      const fields = db.container(key, HashValue)
       return asked.map((field) => fields?.get(field) ?? null)
     },
   }),
@@ -89,21 +89,21 @@ export const hashCommands: readonly Command[] = [
     flags: ['read', 'fast'],
     since: '2.0.0',
     args: [key, field],
-    run: ({ db }, key, field) => (db.container(key, HashValue)?.fields.has(field) ? 1 : 0),
+    run: ({ db }, key, field) => (db.container(key, HashValue)?.has(field) ? 1 : 0),
   }),
 
   command('HLEN', {
     flags: ['read', 'fast'],
     since: '2.0.0',
     args: [key],
-    run: ({ db }, key) => db.container(key, HashValue)?.fields.size ?? 0,
+    run: ({ db }, key) => db.container(key, HashValue)?.size ?? 0,
   }),
 
   command('HSTRLEN', {
     flags: ['read', 'fast'],
     since: '3.2.0',
     args: [key, field],
-    run: ({ db }, key, field) => db.container(key, HashValue)?.fields.get(field)?.length ?? 0,
+    run: ({ db }, key, field) => db.container(key, HashValue)?.get(field)?.length ?? 0,
   }),
 
   listing('HGETALL', (field, value, into) => into.push(field, value)),
@@ -116,11 +116,11 @@ export const hashCommands: readonly Command[] = [
     args: [key, field, named('increment', int64)],
     run({ db }, key, field, increment) {
       const hash = db.container(key, HashValue, 'create')
-      const current = parseInt64(hash.fields.get(field) ?? ('0' as Bytes))
+      const current = parseInt64(hash.get(field) ?? ('0' as Bytes))
       if (current === undefined) throw replyError('hashNotInteger')
       const sum = sumInt64(current, increment)
       // An increment keeps the deadline of the field, unlike HSET.
-      hash.fields.set(field, String(sum) as Bytes)
+      hash.set(field, String(sum) as Bytes)
       db.notify('h', 'hincrby', key)
       return sum
     },
@@ -133,12 +133,12 @@ export const hashCommands: readonly Command[] = [
     run({ db }, key, field, increment) {
       if (!Number.isFinite(increment)) throw replyError('nanOrInfinity')
       const hash = db.container(key, HashValue, 'create')
-      const current = parseDouble(hash.fields.get(field) ?? ('0' as Bytes))
+      const current = parseDouble(hash.get(field) ?? ('0' as Bytes))
       if (current === undefined) throw replyError('hashNotFloat')
       const sum = current + increment
       if (!Number.isFinite(sum)) throw replyError('notFinite')
       const text = formatDecimal(sum)
-      hash.fields.set(field, text)
+      hash.set(field, text)
       db.notify('h', 'hincrbyfloat', key)
       return text
     },
@@ -150,7 +150,7 @@ export const hashCommands: readonly Command[] = [
     args: [key, words('[count [WITHVALUES]]')],
     run({ db, random }, key, options) {
       const { count, withValues } = randomOptions(options, 'WITHVALUES')
-      const fields = db.container(key, HashValue)?.fields
+      const fields = db.container(key, HashValue)
       if (fields === undefined) return count === undefined ? null : []
       if (count === undefined) return fields.random(random)
       const picked = pickNames(
@@ -173,11 +173,10 @@ export const hashCommands: readonly Command[] = [
       const hash = db.container(key, HashValue)
       if (hash === undefined) return emptyScan
       const options = toScanOptions(given, true)
-      const { fields } = hash
-      const page = cursor === 0 && isCompactHash(hash) ? wholePage(fields.keys()) : fields.scan(cursor, options.count)
+      const page = cursor === 0 && isCompactHash(hash) ? wholePage(hash.keys()) : hash.scan(cursor, options.count)
       return scanReply(page, options, (field, into) => {
         into.push(field)
-        if (!options.noValues) into.push(fields.get(field)!)
+        if (!options.noValues) into.push(hash.get(field)!)
       })
     },
   }),
@@ -189,7 +188,7 @@ export const hashCommands: readonly Command[] = [
 function setPairs(key: Bytes, pairs: readonly Bytes[], { db }: CommandContext): number {
   const hash = db.container(key, HashValue, 'create')
   let added = 0
-  for (let at = 0; at < pairs.length; at += 2) if (hash.set(pairs[at]!, pairs[at + 1]!)) added++
+  for (let at = 0; at < pairs.length; at += 2) if (hash.write(pairs[at]!, pairs[at + 1]!)) added++
   db.notify('h', 'hset', key)
   return added
 }
@@ -201,7 +200,7 @@ function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[])
     args: [key],
     run({ db }, key): Reply {
       const items: Bytes[] = []
-      db.container(key, HashValue)?.fields.forEach((value, field) => {
+      db.container(key, HashValue)?.forEach((value, field) => {
         show(field, value, items)
       })
       return items

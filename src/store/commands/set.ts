@@ -32,7 +32,7 @@ export const setCommands: readonly Command[] = [
     run({ db }, key, added) {
       const { members } = db.container(key, SetValue, 'create')
       const before = members.size
-      for (const member of added) members.set(member, true)
+      for (const member of added) members.put(member, true)
       if (members.size > before) db.notify('s', 'sadd', key)
       return members.size - before
     },
@@ -93,7 +93,7 @@ export const setCommands: readonly Command[] = [
       db.notify('s', 'srem', source)
       // Redis tells of the emptied source before the destination, not at the end of the command.
       if (from.isEmpty && db.delete(source)) db.notify('g', 'del', source)
-      const isNew = (to ?? db.container(destination, SetValue, 'create')).members.set(member, true)
+      const isNew = (to ?? db.container(destination, SetValue, 'create')).members.put(member, true)
       if (isNew) db.notify('s', 'sadd', destination)
       return 1
     },

@@ -88,7 +88,7 @@ function lookUp(db: Database, pattern: Bytes, element: Bytes): Bytes | undefined
 }
 
 function fieldOf(db: Database, key: Bytes, field: Bytes): Bytes | undefined {
-  return db.container(key, HashValue)?.fields.get(field)
+  return db.container(key, HashValue)?.get(field)
 }
 
 function weightOf(text: Bytes): number {

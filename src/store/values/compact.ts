@@ -12,7 +12,7 @@ const mostFields = 512
 const mostIntegers = 512
 const mostScored = 128
 
-export function isCompactHash({ fields }: HashValue): boolean {
+export function isCompactHash(fields: HashValue): boolean {
   if (fields.size > mostFields) return false
   for (const [field, text] of fields) if (field.length > longestEntry || text.length > longestEntry) return false
   return true

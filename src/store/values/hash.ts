@@ -3,31 +3,26 @@ import { OrderedTable } from './ordered-table.js'
 import type { Container } from './value.js'
 
 /** Fields with their values; a field may have a deadline of its own, in milliseconds since the Unix epoch. */
-export class HashValue implements Container {
+export class HashValue extends OrderedTable<Bytes> implements Container {
   readonly type = 'hash'
-  readonly fields: OrderedTable<Bytes>
-  #deadlines: Map<Bytes, number> | undefined
+  #deadlines: Map<Bytes, number> | undefined = undefined
   /** Not after the earliest deadline: it may be that of a field that has gone or lost its deadline since. */
   partsExpireAt: number | undefined = undefined
 
-  constructor(fields: OrderedTable<Bytes> = new OrderedTable()) {
-    this.fields = fields
-  }
-
   get isEmpty(): boolean {
-    return this.fields.size === 0
+    return this.size === 0
   }
 
-  /** Sets a field, which loses its deadline; returns whether it is new. */
-  set(field: Bytes, value: Bytes): boolean {
+  /** Sets a field, which loses its deadline; returns whether it is new. With `set` it would keep it. */
+  write(field: Bytes, value: Bytes): boolean {
     this.#deadlines?.delete(field)
-    return this.fields.set(field, value)
+    return this.put(field, value)
   }
 
   /** Returns whether the field was there. */
-  delete(field: Bytes): boolean {
+  override delete(field: Bytes): boolean {
     this.#deadlines?.delete(field)
-    return this.fields.delete(field)
+    return super.delete(field)
   }
 
   deadline(field: Bytes): number | undefined {
@@ -47,18 +42,19 @@ export class HashValue implements Container {
   }
 
   expireParts(now: number): number {
-    const before = this.fields.size
+    const before = this.size
     let earliest: number | undefined
     for (const [field, at] of this.#deadlines ?? []) {
       if (at <= now) this.delete(field)
       else earliest = Math.min(earliest ?? at, at)
     }
     this.partsExpireAt = earliest
-    return before - this.fields.size
+    return before - this.size
   }
 
-  copy(): HashValue {
-    const copy = new HashValue(this.fields.copy())
+  override copy(): HashValue {
+    const copy = new HashValue()
+    for (const [field, value] of this) copy.put(field, value)
     for (const [field, at] of this.#deadlines ?? []) copy.setDeadline(field, at)
     return copy
   }

@@ -11,67 +11,39 @@ export type { ScanPage } from './key-order.js'
  * Keys lead straight to their values, as in any `Map`, which has their order, too. Only places in that order need a
  * table of their own: it is made when somebody first asks for a random key or a page, which most tables never see.
  */
-export class OrderedTable<V> {
-  readonly #values: Map<Bytes, V>
+export class OrderedTable<V> extends Map<Bytes, V> {
   #order: KeyOrder | undefined = undefined
 
-  constructor(values: Map<Bytes, V> = new Map()) {
-    this.#values = values
-  }
-
-  get size(): number {
-    return this.#values.size
-  }
-
-  has(key: Bytes): boolean {
-    return this.#values.has(key)
-  }
-
-  get(key: Bytes): V | undefined {
-    return this.#values.get(key)
-  }
-
-  /** Returns whether the key is new. An existing key keeps its position. */
-  set(key: Bytes, value: V): boolean {
-    const values = this.#values
-    const { size } = values
-    values.set(key, value)
-    if (values.size === size) return false
+  /** Sets a value and returns whether the key is new. An existing key keeps its position. */
+  put(key: Bytes, value: V): boolean {
+    const { size } = this
+    super.set(key, value)
+    if (this.size === size) return false
     this.#order?.append(key)
     return true
   }
 
+  override set(key: Bytes, value: V): this {
+    this.put(key, value)
+    return this
+  }
+
   /** Returns whether the key was there. */
-  delete(key: Bytes): boolean {
-    if (!this.#values.delete(key)) return false
+  override delete(key: Bytes): boolean {
+    if (!super.delete(key)) return false
     this.#order?.delete(key)
     return true
   }
 
-  clear(): void {
-    this.#values.clear()
+  override clear(): void {
+    super.clear()
     this.#order?.clear()
   }
 
-  /** Keys in order of insertion. */
-  keys(): MapIterator<Bytes> {
-    return this.#values.keys()
-  }
-
-  entries(): MapIterator<[Bytes, V]> {
-    return this.#values.entries()
-  }
-
-  [Symbol.iterator](): MapIterator<[Bytes, V]> {
-    return this.#values.entries()
-  }
-
-  forEach(visit: (value: V, key: Bytes) => void): void {
-    this.#values.forEach(visit)
-  }
-
   copy(): OrderedTable<V> {
-    return new OrderedTable(new Map(this.#values))
+    const copy = new OrderedTable<V>()
+    for (const [key, value] of this) copy.put(key, value)
+    return copy
   }
 
   /** A key, each with the same probability. The table must not be empty. */
@@ -86,7 +58,7 @@ export class OrderedTable<V> {
   }
 
   #ordered(): KeyOrder {
-    this.#order ??= new KeyOrder(this.#values.keys())
+    this.#order ??= new KeyOrder(this.keys())
     return this.#order
   }
 }

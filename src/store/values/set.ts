@@ -8,7 +8,7 @@ export class SetValue implements Container {
 
   static from(members: Iterable<Bytes>): SetValue {
     const set = new SetValue()
-    for (const member of members) set.members.set(member, true)
+    for (const member of members) set.members.put(member, true)
     return set
   }
 

@@ -57,7 +57,7 @@ export class SortedSet implements Container {
     // Redis does not tell -0 from 0; adding 0 turns one into the other.
     const wanted = score + 0
     if (before === wanted) return before
-    this.#table.set(member, wanted)
+    this.#table.put(member, wanted)
     if (before === undefined) this.#insert(member, wanted)
     else this.#move(member, before, wanted)
     return before

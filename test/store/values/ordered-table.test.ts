@@ -19,7 +19,7 @@ describe('OrderedTable', () => {
         const model = new Map<Bytes, number>()
         for (const action of steps) {
           if (action.do === 'set') {
-            expect(table.set(action.key, action.value)).toBe(!model.has(action.key))
+            expect(table.put(action.key, action.value)).toBe(!model.has(action.key))
             model.set(action.key, action.value)
           } else if (action.do === 'delete') {
             expect(table.delete(action.key)).toBe(model.delete(action.key))
@@ -53,7 +53,7 @@ describe('OrderedTable', () => {
     fc.assert(
       fc.property(fc.uniqueArray(key, { maxLength: 60 }), pages, (start, turns) => {
         const table = new OrderedTable<number>()
-        for (const name of start) table.set(name, 100)
+        for (const name of start) table.put(name, 100)
         const stayed = new Set(start)
         const seen: Bytes[] = []
         let cursor = 0
@@ -65,7 +65,7 @@ describe('OrderedTable', () => {
           cursor = page.cursor
           if (cursor === 0) break
           for (const action of steps) {
-            if (action.do === 'set') table.set(action.key, action.value)
+            if (action.do === 'set') table.put(action.key, action.value)
             if (action.do === 'delete') {
               table.delete(action.key)
               stayed.delete(action.key)
@@ -79,7 +79,7 @@ describe('OrderedTable', () => {
 
   it('ends a scan with cursor 0 even when only holes are left', () => {
     const table = new OrderedTable<true>()
-    for (const name of ['a', 'b', 'c', 'd']) table.set(name as Bytes, true)
+    for (const name of ['a', 'b', 'c', 'd']) table.put(name as Bytes, true)
     table.delete('c' as Bytes)
     table.delete('d' as Bytes)
     expect(table.scan(0, 2)).toEqual({ keys: ['a', 'b'], cursor: 0 })
@@ -88,7 +88,7 @@ describe('OrderedTable', () => {
 
   it('gives every key the same chance', () => {
     const table = new OrderedTable<true>()
-    for (let number = 0; number < 100; number++) table.set(`k${number}` as Bytes, true)
+    for (let number = 0; number < 100; number++) table.put(`k${number}` as Bytes, true)
     for (let number = 0; number < 100; number++) if (number % 10 !== 3) table.delete(`k${number}` as Bytes)
     const random = createRandom('fair')
     const draws = new Map<Bytes, number>()
