@@ -74,45 +74,17 @@ function readable(view: TrafficView): Readable[] {
 
 const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
+/** What tells entries apart, but for their ids. */
+const tellingFields =
+  'type service method url argv event key kind retried of name change point fault decision call'.split(' ')
+
 function keyOf(plain: TraceEntry): string {
-  const {
-    type,
-    service,
-    method,
-    url,
-    argv,
-    event,
-    key,
-    kind,
-    retried,
-    of,
-    name,
-    change,
-    point,
-    fault,
-    decision,
-    call,
-  } = plain
-  const words = Array.isArray(argv) ? argv.slice(0, 2) : undefined
-  const parts = [
-    type,
-    service,
-    method,
-    url,
-    words,
-    event,
-    key,
-    kind,
-    retried,
-    of,
-    name,
-    change,
-    point,
-    fault,
-    decision,
-    call,
-    type === 'message' ? plain.state : undefined,
-  ]
+  const parts = tellingFields.map((name) => {
+    const value = plain[name]
+    // Of a command the name and the key; its other words are what may have changed.
+    return name === 'argv' && Array.isArray(value) ? value.slice(0, 2) : value
+  })
+  if (plain.type === 'message') parts.push(plain.state)
   return JSON.stringify(parts).replace(idShape, '')
 }
 
