@@ -1,6 +1,6 @@
 import type { Scenario } from '../faults/scenario.js'
 import type { PlayOptions } from '../faults/scenario-play.js'
-import { upstashVocabulary } from '../http/vocabulary.js'
+import { isRealHost } from '../http/vocabulary.js'
 import type { Attempt } from '../queue/attempt.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
 import { isLoopback } from '../queue/destination-url.js'
@@ -47,8 +47,7 @@ function targetOf(to: string, deliver: string | undefined): URL {
   const host = target.hostname
   const named = (deliver ?? '').split(',').map((name) => name.trim())
   if (isLoopback(host) || named.includes(host) || named.includes(target.host)) return target
-  const isProduction = upstashVocabulary.productionHosts.some((name) => host === name || host.endsWith(`.${name}`))
-  if (named.includes('any') && !isProduction) return target
+  if (named.includes('any') && !isRealHost(host)) return target
   throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver ${host}.`)
 }
 
