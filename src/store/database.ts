@@ -53,7 +53,7 @@ export class Database {
   /** The live value of a key. Looking does not count as using. */
   value(key: Bytes): Value | undefined {
     const kept = this.#entries.get(key)
-    if (kept instanceof KeyEntry) return this.#isLive(key, kept) ? kept.value : undefined
+    if (isEntry(kept)) return this.#isLive(key, kept) ? kept.value : undefined
     if (kept === undefined) this.missed?.add(key)
     return kept
   }
@@ -61,7 +61,7 @@ export class Database {
   /** The live value of a key, which counts as used. */
   use(key: Bytes): Value | undefined {
     const kept = this.#entries.get(key)
-    if (kept === undefined || kept instanceof KeyEntry || this.#seconds() !== this.#begun) return this.#useEntry(key)
+    if (kept === undefined || isEntry(kept) || this.#seconds() !== this.#begun) return this.#useEntry(key)
     return kept
   }
 
@@ -78,7 +78,7 @@ export class Database {
   /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
   isLive(key: Bytes): boolean {
     const kept = this.#entries.get(key)
-    return kept !== undefined && !(kept instanceof KeyEntry && hasExpired(kept, this.now()))
+    return kept !== undefined && !(isEntry(kept) && hasExpired(kept, this.now()))
   }
 
   /** The value of a string key; WRONGTYPE for any other kind. */
@@ -161,7 +161,7 @@ export class Database {
   /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
   watchParts(key: Bytes): void {
     const kept = this.#entries.get(key)
-    if (kept !== undefined) this.#watchParts(key, kept instanceof KeyEntry ? kept.value : kept)
+    if (kept !== undefined) this.#watchParts(key, isEntry(kept) ? kept.value : kept)
   }
 
   /** Removes a key without an event; returns whether it was there. */
@@ -175,7 +175,7 @@ export class Database {
     if (value === undefined) return
     if (at === undefined) {
       const kept = this.#entries.get(key)
-      if (kept instanceof KeyEntry) kept.expiresAt = undefined
+      if (isEntry(kept)) kept.expiresAt = undefined
       return
     }
     const entry = this.#ownEntryOf(key, value)
@@ -247,7 +247,7 @@ export class Database {
     this.sweep()
     let count = 0
     this.#entries.forEach((kept) => {
-      if (kept instanceof KeyEntry && kept.expiresAt !== undefined) count++
+      if (isEntry(kept) && kept.expiresAt !== undefined) count++
     })
     return count
   }
@@ -262,7 +262,7 @@ export class Database {
   forEach(visit: (value: Value, key: Bytes, expiresAt: number | undefined) => void): void {
     this.sweep()
     this.#entries.forEach((kept, key) => {
-      if (kept instanceof KeyEntry) visit(kept.value, key, kept.expiresAt)
+      if (isEntry(kept)) visit(kept.value, key, kept.expiresAt)
       else visit(kept, key, undefined)
     })
   }
@@ -307,7 +307,7 @@ export class Database {
   /** What is known of a key; its own entry only when it has one. */
   #entryOf(key: Bytes, value: Value): KeyEntry {
     const kept = this.#entries.get(key)
-    return kept instanceof KeyEntry ? kept : new KeyEntry(value, this.#begun)
+    return isEntry(kept) ? kept : new KeyEntry(value, this.#begun)
   }
 
   /** The entry of a key, from now on if there was none. */
@@ -362,6 +362,11 @@ export class Database {
   }
 }
 
+/** As `instanceof`, which would search the prototypes of each container: nobody extends an entry. */
+function isEntry(kept: Kept | undefined): kept is KeyEntry {
+  return typeof kept === 'object' && kept.constructor === KeyEntry
+}
+
 function hasExpired({ expiresAt }: KeyEntry, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now
 }
@@ -371,5 +376,5 @@ function partsExpireAt({ value }: KeyEntry): number | undefined {
 }
 
 function valueIn(kept: Kept | undefined): Value | undefined {
-  return kept instanceof KeyEntry ? kept.value : kept
+  return isEntry(kept) ? kept.value : kept
 }
