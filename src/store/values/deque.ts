@@ -5,11 +5,11 @@ const smallestRoom = 8
 
 /**
  * The list value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or
- * removal in the middle moves the shorter side.
+ * removal in the middle moves the shorter side. It grows by half, as arrays of the engine do: doubling makes the
+ * garbage collector pay for room that most lists never use.
  */
 export class Deque implements Container {
   readonly type = 'list'
-  /** Always a power of two long, so that an index wraps around by a mask. */
   #ring: (Bytes | undefined)[] = new Array(smallestRoom)
   #head = 0
   #length = 0
@@ -30,15 +30,15 @@ export class Deque implements Container {
 
   /** Adds at the right end. */
   push(value: Bytes): void {
-    if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2)
-    this.#ring[(this.#head + this.#length) & (this.#ring.length - 1)] = value
+    if (this.#length === this.#ring.length) this.#grow()
+    this.#ring[this.#place(this.#length)] = value
     this.#length++
   }
 
   /** Adds at the left end. */
   unshift(value: Bytes): void {
-    if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2)
-    this.#head = (this.#head - 1) & (this.#ring.length - 1)
+    if (this.#length === this.#ring.length) this.#grow()
+    this.#head = (this.#head === 0 ? this.#ring.length : this.#head) - 1
     this.#ring[this.#head] = value
     this.#length++
   }
@@ -47,7 +47,7 @@ export class Deque implements Container {
   pop(): Bytes | undefined {
     if (this.#length === 0) return undefined
     this.#length--
-    const place = (this.#head + this.#length) & (this.#ring.length - 1)
+    const place = this.#place(this.#length)
     const value = this.#ring[place]
     this.#ring[place] = undefined
     this.#shrink()
@@ -59,7 +59,7 @@ export class Deque implements Container {
     if (this.#length === 0) return undefined
     const value = this.#ring[this.#head]
     this.#ring[this.#head] = undefined
-    this.#head = (this.#head + 1) & (this.#ring.length - 1)
+    this.#head = this.#place(1)
     this.#length--
     this.#shrink()
     return value
@@ -67,13 +67,13 @@ export class Deque implements Container {
 
   /** The value at an index from 0 to length - 1. */
   at(index: number): Bytes | undefined {
-    return index >= 0 && index < this.#length ? this.#ring[(this.#head + index) & (this.#ring.length - 1)] : undefined
+    return index >= 0 && index < this.#length ? this.#ring[this.#place(index)] : undefined
   }
 
   /** Replaces the value at an index from 0 to length - 1. */
   set(index: number, value: Bytes): void {
     if (!(index >= 0 && index < this.#length)) throw new RangeError(`index ${index} is outside the list`)
-    this.#ring[(this.#head + index) & (this.#ring.length - 1)] = value
+    this.#ring[this.#place(index)] = value
   }
 
   /** Puts a value before the one at the index; an index of `length` appends. */
@@ -123,8 +123,20 @@ export class Deque implements Container {
     for (let index = 0; index < this.#length; index++) yield this.at(index)!
   }
 
+  /** Where in the ring the value at an index is; of an index up to its length. */
+  #place(index: number): number {
+    const place = this.#head + index
+    return place < this.#ring.length ? place : place - this.#ring.length
+  }
+
+  #grow(): void {
+    this.#resize(this.#length + (this.#length >> 1) + smallestRoom)
+  }
+
   #shrink(): void {
-    if (this.#ring.length > smallestRoom && this.#length * 4 < this.#ring.length) this.#resize(this.#ring.length / 2)
+    if (this.#ring.length > smallestRoom && this.#length * 4 < this.#ring.length) {
+      this.#resize(Math.max(this.#length * 2, smallestRoom))
+    }
   }
 
   #resize(room: number): void {
