@@ -34,6 +34,12 @@ export class ArgReader {
     return words
   }
 
+  /** All words of the command, the rest taken. */
+  row(): readonly Bytes[] {
+    this.#at = this.#argv.length
+    return this.#argv
+  }
+
   /** All words that are left, two by two; their number is even. */
   pairs(): [Bytes, Bytes][] {
     const pairs: [Bytes, Bytes][] = []
@@ -62,6 +68,8 @@ export interface Arg<T> {
   readonly min: number
   /** Words it takes at most. */
   readonly max: number
+  /** Set by `row`: so many words at a time. */
+  readonly rowOf?: number
   read(from: ArgReader): T
 }
 
@@ -193,16 +201,20 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/** One or more pairs of plain words, to the end, in one row: what long writes are made of needs no arrays of two. */
-export function wordPairs(first: Arg<Bytes>, second: Arg<Bytes>): Arg<Bytes[]> {
-  const one = `${first.usage} ${second.usage}`
+/**
+ * One or more plain words, or tuples of them, to the end. The body is given the whole row of the command's words, and
+ * begins after those it has been given before: a write of many words needs no array of its own for them.
+ */
+export function row(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
+  const one = args.map((arg) => arg.usage).join(' ')
   return {
     usage: `${one} [${one} …]`,
-    min: 2,
+    min: args.length,
     max: Number.POSITIVE_INFINITY,
+    rowOf: args.length,
     read(from) {
-      if (from.left % 2 !== 0) throw new UnevenArguments()
-      return from.rest()
+      if (from.left % args.length !== 0) throw new UnevenArguments()
+      return from.row()
     },
   }
 }

@@ -101,8 +101,15 @@ class DeclaredCommand implements Command {
   readonly maxWords: number
   readonly #specs: ArgSpecs
   readonly #run: Body
-  /** Made for the first call: a test runs few of the commands, and an import none. */
+  /** Made for the first call, as what follows it: a test runs few of the commands, and an import none. */
   #reader: ValuesReader | undefined
+  /** Words of a call that passes on its words as they are, the name included; 0 when no call does. */
+  #plainWords = 0
+  /** What the argument after these reads when no word is left for it. */
+  #leftOut: unknown = undefined
+  /** Words before those that are passed on as a row, the name included; 0 when no row is. */
+  #beforeRow = 0
+  #rowOf = 1
 
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
@@ -127,9 +134,18 @@ class DeclaredCommand implements Command {
   }
 
   execute(argv: readonly Bytes[], context: CommandContext): Reply {
-    if (argv.length < this.minWords || argv.length > this.maxWords) throw wrongArity(this.name)
-    const values = (this.#reader ?? this.#readerNow()).read(argv)
     const run = this.#run
+    const count = argv.length
+    // Two forms that most calls have, and that need neither a parser nor an array of values.
+    if (count === this.#plainWords) {
+      if (count === 2) return run(context, argv[1], this.#leftOut)
+      if (count === 3) return run(context, argv[1], argv[2], this.#leftOut)
+      if (count === 4) return run(context, argv[1], argv[2], argv[3], this.#leftOut)
+    }
+    const before = this.#beforeRow
+    if (before === 2 && count > before && (count - before) % this.#rowOf === 0) return run(context, argv[1], argv)
+    if (count < this.minWords || count > this.maxWords) throw wrongArity(this.name)
+    const values = (this.#reader ?? this.#readerNow()).read(argv)
     // Written out, because spreading costs as much as a short command; nobody takes more than `mostValues`.
     return run(context, values[0], values[1], values[2], values[3], values[4], values[5])
   }
@@ -143,8 +159,25 @@ class DeclaredCommand implements Command {
   }
 
   #readerNow(): ValuesReader {
-    this.#reader = new ValuesReader(this.name, this.name.split(' ').length, this.#specs)
+    const words = this.name.split(' ').length
+    this.#reader = new ValuesReader(this.name, words, this.#specs)
+    if (words === 1) this.#findForms()
     return this.#reader
+  }
+
+  /** Sees whether the arguments are words as they are, and at most one of another kind at the end. */
+  #findForms(): void {
+    const plain = this.#specs.findIndex((spec) => !isPlain(spec))
+    const end = plain === -1 ? this.#specs.length : plain
+    const [last, ...more] = this.#specs.slice(end)
+    if (more.length > 0) return
+    if (last?.rowOf !== undefined) {
+      this.#beforeRow = 1 + end
+      this.#rowOf = last.rowOf
+    } else if (last === undefined || readsNothing(last)) {
+      this.#plainWords = 1 + end
+      this.#leftOut = last?.read(new ArgReader())
+    }
   }
 }
 
@@ -157,10 +190,6 @@ class ValuesReader {
   /** Words of the command's name. */
   readonly #start: number
   readonly #specs: ArgSpecs
-  /** So many specs at the beginning take one word as it is: no parser is asked for these. */
-  readonly #plain: number
-  /** What the other specs read when no word is left for them; `undefined` when that is not the same each time. */
-  readonly #absent: readonly unknown[] | undefined
   readonly #values: unknown[] = [undefined, undefined, undefined, undefined, undefined, undefined]
   readonly #words = new ArgReader()
 
@@ -168,21 +197,20 @@ class ValuesReader {
     this.#command = command
     this.#start = start
     this.#specs = specs
-    const parsed = specs.findIndex((spec) => !isPlain(spec))
-    this.#plain = parsed === -1 ? specs.length : parsed
-    this.#absent = absentValues(specs.slice(this.#plain))
   }
 
   /** The caller has checked the number of words. */
   read(argv: readonly Bytes[]): readonly unknown[] {
-    for (let index = 0; index < this.#plain; index++) this.#values[index] = argv[this.#start + index]
-    if (this.#absent !== undefined && argv.length === this.#start + this.#plain) this.#leaveOut(this.#absent)
-    else if (this.#plain < this.#specs.length) this.#parse(argv)
+    this.#words.start(argv, this.#start)
+    try {
+      for (let index = 0; index < this.#specs.length; index++) {
+        this.#values[index] = this.#specs[index]!.read(this.#words)
+      }
+    } catch (error) {
+      throw error instanceof UnevenArguments ? wrongArity(this.#command) : error
+    }
+    if (this.#words.left > 0) throw replyError('syntax')
     return this.#values
-  }
-
-  #leaveOut(absent: readonly unknown[]): void {
-    for (let index = 0; index < absent.length; index++) this.#values[this.#plain + index] = absent[index]
   }
 
   /** The keys and channels among the words, as far as these can be understood. */
@@ -198,27 +226,15 @@ class ValuesReader {
     }
     return words
   }
-
-  #parse(argv: readonly Bytes[]): void {
-    this.#words.start(argv, this.#start + this.#plain)
-    try {
-      for (let index = this.#plain; index < this.#specs.length; index++) {
-        this.#values[index] = this.#specs[index]!.read(this.#words)
-      }
-    } catch (error) {
-      throw error instanceof UnevenArguments ? wrongArity(this.#command) : error
-    }
-    if (this.#words.left > 0) throw replyError('syntax')
-  }
 }
 
-function absentValues(specs: readonly Arg<unknown>[]): readonly unknown[] | undefined {
-  if (specs.some(({ min }) => min > 0)) return undefined
-  const nothing = new ArgReader()
+/** Whether an argument reads the same each time when no word is left for it. */
+function readsNothing(arg: Arg<unknown>): boolean {
+  if (arg.min > 0) return false
   try {
-    const values = specs.map((spec) => spec.read(nothing))
-    return values.every((value) => value === undefined || value === noOptions) ? values : undefined
+    const value = arg.read(new ArgReader())
+    return value === undefined || value === noOptions
   } catch {
-    return undefined
+    return false
   }
 }

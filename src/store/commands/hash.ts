@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, float, int64, key, named, oneOrMore, wordPairs } from '../arguments.js'
+import { bytes, float, int64, key, named, oneOrMore, row } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import { replyError } from '../errors.js'
 import { ok, type Reply } from '../reply.js'
@@ -21,22 +21,22 @@ import { sumInt64 } from './string.js'
 
 const field = named('field', bytes)
 const fieldsArg = oneOrMore(field)
-const pairsArg = wordPairs(field, named('value', bytes))
+const pairsArg = row(field, named('value', bytes))
 
 export const hashCommands: readonly Command[] = [
   command('HSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
     args: [key, pairsArg],
-    run: (context, key, pairs) => setPairs(key, pairs, context),
+    run: (context, key, words) => setPairs(key, words, context),
   }),
 
   command('HMSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
     args: [key, pairsArg],
-    run(context, key, pairs) {
-      setPairs(key, pairs, context)
+    run(context, key, words) {
+      setPairs(key, words, context)
       return ok
     },
   }),
@@ -185,10 +185,11 @@ export const hashCommands: readonly Command[] = [
 ]
 
 /** Returns how many fields are new. */
-function setPairs(key: Bytes, pairs: readonly Bytes[], { db }: CommandContext): number {
+/** The pairs begin after the name of the command and the key. */
+function setPairs(key: Bytes, words: readonly Bytes[], { db }: CommandContext): number {
   const hash = db.container(key, HashValue, 'create')
   let added = 0
-  for (let at = 0; at < pairs.length; at += 2) if (hash.write(pairs[at]!, pairs[at + 1]!)) added++
+  for (let at = 2; at < words.length; at += 2) if (hash.write(words[at]!, words[at + 1]!)) added++
   db.notify('h', 'hset', key)
   return added
 }

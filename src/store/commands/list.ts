@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, int, key, named, oneOrMore, optional, toInt } from '../arguments.js'
+import { bytes, int, key, named, optional, row, toInt } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
@@ -155,11 +155,11 @@ function push(name: string, end: End, missing: 'create' | 'existing'): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: missing === 'create' ? '1.0.0' : '2.2.0',
-    args: [key, oneOrMore(element)],
-    run({ db }, key, elements) {
+    args: [key, row(element)],
+    run({ db }, key, words) {
       const list = missing === 'create' ? db.container(key, Deque, 'create') : db.container(key, Deque)
       if (list === undefined) return 0
-      for (const element of elements) add(list, end, element)
+      for (let at = 2; at < words.length; at++) add(list, end, words[at]!)
       db.notify('l', pushEvents[end], key)
       return list.length
     },
