@@ -70,12 +70,22 @@ export function locator(addresses: Addresses): Locate {
   places.sort((a, b) => b[0].length - a[0].length)
   const find = (url: string): Location | undefined => {
     for (const [base, service, region] of places) {
-      if (url.startsWith(base) && endsBase(url, base.length))
-        return { service, region, base, ...pathAndQuery(url, base.length) }
+      if (!url.startsWith(base) || !endsBase(url, base.length)) continue
+      const { path, query } = pathAndQuery(url, base.length)
+      return { service, region, base, path, query }
     }
     return undefined
   }
-  return (url) => find(url) ?? find(normalOrigin(url))
+  // Asked twice for each request: whether it belongs here, and where.
+  let latest = ''
+  let found: Location | undefined
+  return (url) => {
+    if (url !== latest) {
+      found = find(url) ?? find(normalOrigin(url))
+      latest = url
+    }
+    return found
+  }
 }
 
 /** Turns urls below one set of addresses into those below another; `undefined` for all other urls. */

@@ -5,8 +5,7 @@ import type { ServiceCall } from './service.js'
 export function bearerToken(call: ServiceCall): string | undefined {
   const header = call.header('authorization')?.trim()
   if (!header) return undefined
-  const match = /^bearer\s+(.*)$/i.exec(header)
-  return match ? match[1]!.trim() : header
+  return header.replace(/^bearer\s+/i, '')
 }
 
 /** The value of a query parameter, decoded; `undefined` when it is absent. */

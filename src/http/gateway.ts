@@ -8,7 +8,7 @@ import { ConnectionBroken } from './respond.js'
 import { RoutedCall } from './routed-call.js'
 import type { Answer, Call, Endpoint, Exchange, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
-import type { Vocabulary } from './vocabulary.js'
+import { serviceVocabulary, type Vocabulary } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
@@ -36,20 +36,18 @@ export function createGateway(options: GatewayOptions): Exchange {
         `No service of this sandbox lives at ${call.url}. Ask sandbox.owns(url) before handing a request in.`,
       )
     }
-    const label = `request ${call.method} ${location.path}`
     const body = call.body()
-    if (typeof body === 'string') return answer(call, body, location, (work) => options.clock.track(label, work))
-    return options.clock.track(label, async (task) => answer(call, await body, location, (work) => work(task)))
+    const track: Waiting = (work) => options.clock.track(`request ${call.method} ${location.path}`, work)
+    if (typeof body === 'string') return answer(call, body, location, track)
+    return track(async (task) => answer(call, await body, location, (work) => work(task)))
   }
 
   function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
     const { traffic, vocabulary, clock } = options
     const entry = traffic.keeps ? logRequest(call, body, location.service) : undefined
     const finish = (given: Answer): Answer => {
-      const sent: Answer = {
-        ...given,
-        headers: given.headers.map((header) => inVendorWords(header, vocabulary)),
-      }
+      const { status, body } = given
+      const sent: Answer = { status, headers: inVendorWords(given.headers, vocabulary), body }
       if (entry !== undefined) {
         entry.answer = logged(sent, clock.now())
         traffic.complete(entry)
@@ -112,8 +110,10 @@ class Received implements RequestEntry, EntryStamp {
 
 interface Route {
   readonly endpoint: Endpoint<unknown>
-  /** Segments before the `**` of the pattern, -1 when it has none. */
+  /** Segments before the `**` of the pattern, if it has one. */
   readonly restAfter: number
+  /** Whether the pattern names segments. */
+  readonly hasNames: boolean
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -126,7 +126,11 @@ class Routes {
     this.service = service
     for (const endpoint of service.endpoints) {
       const segments = endpoint.path.split('/').slice(1)
-      const route: Route = { endpoint, restAfter: segments.findIndex((segment) => segment.startsWith('**')) }
+      const route: Route = {
+        endpoint,
+        restAfter: segments.findIndex((segment) => segment.startsWith('**')),
+        hasNames: segments.some((segment) => segment.startsWith(':')),
+      }
       for (const method of [endpoint.method].flat()) addRoute(this.#router, method, endpoint.path, route)
     }
   }
@@ -135,13 +139,9 @@ class Routes {
     try {
       const match = findRoute(this.#router, call.method, call.path)
       if (match === undefined) return this.#refuse(call)
-      const { endpoint, restAfter } = match.data
-      if (match.params) call.params = decoded(match.params)
-      if (restAfter >= 0)
-        call.rest = call.path
-          .split('/')
-          .slice(restAfter + 1)
-          .join('/')
+      const { endpoint, restAfter, hasNames } = match.data
+      if (hasNames) call.params = decoded(match.params!)
+      call.segmentsBeforeRest = restAfter
       if (endpoint.auth !== 'none') {
         const refusal = this.service.authorize(call, endpoint.auth)
         if (refusal) return refusal
@@ -179,19 +179,18 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function inVendorWords(
-  header: readonly [name: string, value: string],
-  vocabulary: Vocabulary,
-): readonly [string, string] {
-  const [name, value] = header
-  if (name === 'access-control-expose-headers') return [name, vendorName(value, vocabulary)]
-  if (!name.startsWith('service-')) return header
-  const vendors = vendorName(name, vocabulary)
-  return vendors === name ? header : [vendors, value]
+function inVendorWords(headers: Answer['headers'], vocabulary: Vocabulary): Answer['headers'] {
+  if (vocabulary.headerPrefix === serviceVocabulary.headerPrefix) return headers
+  const prefix = vocabulary.headerPrefix.toLowerCase()
+  return headers.map((header) => {
+    const [name, value] = header
+    if (name === 'access-control-expose-headers') return [name, vendorName(value, prefix)]
+    return name.startsWith('service-') ? [vendorName(name, prefix), value] : header
+  })
 }
 
-function vendorName(name: string, vocabulary: Vocabulary): string {
-  return name.replace(/^service-/, vocabulary.headerPrefix.toLowerCase())
+function vendorName(name: string, prefix: string): string {
+  return name.replace(/^service-/, prefix)
 }
 
 function logged(answer: Answer, at: number): RequestAnswer {

@@ -8,7 +8,8 @@ export class RoutedCall implements ServiceCall {
   readonly path: string
   readonly query: string
   params: Readonly<Record<string, string>> = {}
-  rest = ''
+  /** Segments of the path before those that its pattern does not know. */
+  segmentsBeforeRest = 0
   identity = ''
   #settings: ServiceCall['settings'] | undefined
 
@@ -29,6 +30,13 @@ export class RoutedCall implements ServiceCall {
     const headers = this.call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
     const call: Call = { method: this.call.method, url: this.call.url, headers, body: () => this.body }
     return new RoutedCall(call, this.body, { ...this.location, query: '' }, this.vocabulary, this.cause)
+  }
+
+  get rest(): string {
+    return this.path
+      .split('/')
+      .slice(this.segmentsBeforeRest + 1)
+      .join('/')
   }
 
   get service(): Location['service'] {
@@ -65,7 +73,7 @@ export class RoutedCall implements ServiceCall {
   }
 
   header(name: string): string | undefined {
-    for (const [key, value] of this.call.headers) if (key === name || key.toLowerCase() === name) return value
+    for (const [key, value] of this.call.headers) if (key.length === name.length && key.toLowerCase() === name) return value
     return undefined
   }
 }

@@ -155,11 +155,15 @@ export function neutralManagementPath(path: string, vocabulary: Vocabulary): str
   return [root, version, segment === vendors ? neutral : vendors, ...rest].join('/')
 }
 
+const caseBit = 0x20
+
 /** `service-retries` → `retries`; `undefined` for a name that is not the service's own. */
 export function settingName(name: string, vocabulary: Vocabulary): string | undefined {
+  const prefix = vocabulary.headerPrefix
+  // The first letter tells most names apart, and every header of every request is asked.
+  if ((name.charCodeAt(0) | caseBit) !== (prefix.charCodeAt(0) | caseBit)) return undefined
   const lower = name.toLowerCase()
-  const prefix = vocabulary.headerPrefix.toLowerCase()
-  return lower.startsWith(prefix) ? lower.slice(prefix.length) : undefined
+  return lower.startsWith(prefix.toLowerCase()) ? lower.slice(prefix.length) : undefined
 }
 
 /** The service's own headers. One that comes twice is joined with `, `, as HTTP has it. */

@@ -126,10 +126,10 @@ type Form = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
 
 /** Headers first, then the form; errors as the service words them; HEAD without a body. */
 function answered(call: ServiceCall, front: StoreFront, form: Form): Answer {
-  const answer = attempt(call, front, form)
-  const headers = [...answer.headers, ...corsHeaders(call)]
-  if (answer.status < 300) headers.push(syncHeader(front.store))
-  return withoutBody(call, { ...answer, headers })
+  const { status, headers, body } = attempt(call, front, form)
+  const all = [...headers, ...corsHeaders(call)]
+  if (status < 300) all.push(syncHeader(front.store))
+  return { status, headers: all, body: call.method === 'HEAD' ? null : body }
 }
 
 function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
@@ -145,10 +145,6 @@ function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
 
 function failed(error: ReplyError, status: number, { form }: Encoding): Answer {
   return form === 'resp2' ? binary(resp2Error(error), status) : jsonText(errorItem(error), status)
-}
-
-function withoutBody(call: ServiceCall, answer: Answer): Answer {
-  return call.method === 'HEAD' ? { ...answer, body: null } : answer
 }
 
 // ---- the forms --------------------------------------------------------------------------------------------------
