@@ -28,6 +28,9 @@ type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
  * is, so that two requests at the same virtual instant are served in the order in which they arrived.
  */
 export function createGateway(options: GatewayOptions): Exchange {
+  /** The headers of the latest request, and as the log has them. A server gives the same object while they stay the same. */
+  let latest: Call['headers'] = []
+  let shown: Call['headers'] = []
   const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
   return (call) => {
     const location = options.locate(call.url)
@@ -84,7 +87,11 @@ export function createGateway(options: GatewayOptions): Exchange {
 
   function logRequest(call: Call, body: Bytes, service: ServiceName): Received {
     const url = withoutToken(call.url, options.vocabulary)
-    const entry = new Received(service, call.method, url, call.headers.map(withoutCredentials), body)
+    if (call.headers !== latest) {
+      latest = call.headers
+      shown = latest.map(withoutCredentials)
+    }
+    const entry = new Received(service, call.method, url, shown, body)
     options.traffic.adopt(entry)
     return entry
   }

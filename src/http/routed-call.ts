@@ -73,7 +73,8 @@ export class RoutedCall implements ServiceCall {
   }
 
   header(name: string): string | undefined {
-    for (const [key, value] of this.call.headers) if (key.length === name.length && key.toLowerCase() === name) return value
+    for (const [key, value] of this.call.headers)
+      if (key.length === name.length && key.toLowerCase() === name) return value
     return undefined
   }
 }

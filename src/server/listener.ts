@@ -18,8 +18,9 @@ export function listener(
   limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
 ): RequestListener {
   const streams: OpenStreams = { count: 0, limit: limits.streams }
+  const heads = new HeadReader()
   return (request, response) => {
-    const call = new NodeCall(request, response, origin(), limits.body)
+    const call = new NodeCall(request, response, heads.read(request.rawHeaders), origin(), limits.body)
     try {
       const answer = exchange(call)
       if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
@@ -40,35 +41,73 @@ export function listener(
 }
 
 /** Headers that are about the connection, not about the request. */
-const ofConnection = /^(?:connection|keep-alive|transfer-encoding|content-length|expect|upgrade)$/i
+const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect', 'upgrade'])
+
+interface Head {
+  readonly headers: Call['headers']
+  /** As the client announced it, in bytes; 0 when there is none, `undefined` when it comes in chunks. */
+  readonly bodyLength: number | undefined
+}
+
+/**
+ * Clients send the same headers again and again. What is equal to the request before is the same object, so that the
+ * traffic log keeps it once.
+ */
+class HeadReader {
+  #latest: Call['headers'] = []
+
+  read(raw: readonly string[]): Head {
+    const headers: (readonly [string, string])[] = []
+    let bodyLength: number | undefined = 0
+    let isLatest = true
+    for (let index = 0; index < raw.length; index += 2) {
+      const name = raw[index]!
+      const value = raw[index + 1]!
+      const before = this.#latest[headers.length]
+      if (before?.[0] === name && before[1] === value) {
+        headers.push(before)
+        continue
+      }
+      const lower = name.toLowerCase()
+      if (lower === 'content-length') bodyLength = Number(value)
+      else if (lower === 'transfer-encoding') bodyLength = undefined
+      if (ofConnection.has(lower)) continue
+      headers.push([name, value])
+      isLatest = false
+    }
+    if (!isLatest || headers.length !== this.#latest.length) this.#latest = headers
+    return { headers: this.#latest, bodyLength }
+  }
+}
 
 class NodeCall implements Call {
   readonly url: string
   #request: IncomingMessage
   #response: ServerResponse
   #abort: AbortController | undefined
-  #headers: Call['headers'] | undefined
+  readonly #head: Head
   readonly #bodyLimit: number
 
-  constructor(request: IncomingMessage, response: ServerResponse, origin: string, bodyLimit: number) {
+  constructor(request: IncomingMessage, response: ServerResponse, head: Head, origin: string, bodyLimit: number) {
     this.#bodyLimit = bodyLimit
     this.#request = request
     this.#response = response
     this.url = origin + targetOf(request)
+    this.#head = head
+  }
+
+  get headers(): Call['headers'] {
+    return this.#head.headers
   }
 
   get method(): string {
     return this.#request.method ?? 'GET'
   }
 
-  get headers(): Call['headers'] {
-    this.#headers ??= pairs(this.#request.rawHeaders)
-    return this.#headers
-  }
-
   body(): Bytes | Promise<Bytes> {
-    const { headers } = this.#request
-    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return latin1('')
+    const { bodyLength } = this.#head
+    if (bodyLength === 0) return latin1('')
+    if (bodyLength !== undefined && bodyLength > this.#bodyLimit) throw new BodyTooLarge(this.#bodyLimit)
     return read(this.#request, this.#bodyLimit)
   }
 
@@ -93,21 +132,9 @@ export function targetOf(request: IncomingMessage): string {
   return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '')
 }
 
-function pairs(raw: readonly string[]): [string, string][] {
-  const headers: [string, string][] = []
-  for (let index = 0; index < raw.length; index += 2) {
-    if (!ofConnection.test(raw[index]!)) headers.push([raw[index]!, raw[index + 1]!])
-  }
-  return headers
-}
-
 function read(request: IncomingMessage, limit: number): Promise<Bytes> {
   return new Promise((resolve, reject) => {
     let body = ''
-    if (Number(request.headers['content-length'] ?? 0) > limit) {
-      reject(new BodyTooLarge(limit))
-      return
-    }
     // Cheaper than an encoding of the stream, whose decoder looks for chars that are cut in two.
     request.on('data', (chunk: Buffer) => {
       body += chunk.toString('latin1')
