@@ -48,19 +48,25 @@ const cases: readonly Case[] = [
       }
     },
   },
-  {
-    name: 'LPUSH',
-    row: (key) => words('LPUSH', key, 'value'),
+  // A plain array takes at its end what it cannot take at its beginning without moving the rest.
+  push('LPUSH', (list, value) => list.unshift(value)),
+  push('RPUSH', (list, value) => list.push(value)),
+]
+
+function push(name: string, add: (list: string[], value: string) => void): Case {
+  return {
+    name,
+    row: (key) => words(name, key, 'value'),
     plain() {
       const map = new Map<string, string[]>()
       return (key) => {
         const list = map.get(key)
-        if (list) list.push('value')
+        if (list) add(list, 'value')
         else map.set(key, ['value'])
       }
     },
-  },
-]
+  }
+}
 
 /** Both take the key out of a row of words, as a request would have brought it. */
 export const figures = cases.map((one) => (): Figure => {
