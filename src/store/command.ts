@@ -63,6 +63,8 @@ export interface Command {
   group: string
   readonly flags: readonly CommandFlag[]
   readonly writes: boolean
+  /** Whether scripts may call it. */
+  readonly inScripts: boolean
   readonly usage: string
   readonly since: string
   readonly deviations: string
@@ -95,6 +97,7 @@ class DeclaredCommand implements Command {
   group = ''
   readonly flags: readonly CommandFlag[]
   readonly writes: boolean
+  readonly inScripts: boolean
   readonly since: string
   readonly deviations: string
   readonly minWords: number
@@ -120,6 +123,7 @@ class DeclaredCommand implements Command {
     this.name = name
     this.flags = row.flags
     this.writes = row.flags.includes('write')
+    this.inScripts = !row.flags.includes('noscript')
     this.since = row.since ?? '1.0.0'
     this.deviations = row.deviations ?? ''
     this.minWords = minWords

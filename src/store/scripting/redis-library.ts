@@ -99,10 +99,12 @@ class Failure {
 
 function perform(host: ScriptHost, args: readonly Value[]): Value | Failure {
   if (args.length === 0) return new Failure(inScript.noArguments, false)
-  const argv: Bytes[] = []
-  for (const arg of args) {
-    if (typeof arg === 'string') argv.push(latin1(arg))
-    else if (typeof arg === 'number') argv.push(wordOfNumber(arg))
+  // Not pushed: an array that grows makes room for many words at once.
+  const argv = new Array<Bytes>(args.length)
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]
+    if (typeof arg === 'string') argv[index] = latin1(arg)
+    else if (typeof arg === 'number') argv[index] = wordOfNumber(arg)
     else return new Failure(inScript.badArguments, false)
   }
   const command = find(host.store, argv)
@@ -131,7 +133,7 @@ function isBlocking(name: string): boolean {
 /** Why a command may not run in this script. */
 function refuse({ run }: ScriptHost, command: Command, argv: readonly Bytes[]): string | undefined {
   if (argv.length < command.minWords || argv.length > command.maxWords) return inScript.wrongArity
-  if (command.flags.includes('noscript')) return inScript.notAllowed
+  if (!command.inScripts) return inScript.notAllowed
   if (run.isReadOnly && command.writes) return inScript.readOnly
   return run.lockedKeys === undefined ? undefined : refuseKeys(run.lockedKeys, command, argv)
 }
