@@ -28,9 +28,8 @@ type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
  * is, so that two requests at the same virtual instant are served in the order in which they arrived.
  */
 export function createGateway(options: GatewayOptions): Exchange {
-  /** The headers of the latest request, and as the log has them. A server gives the same object while they stay the same. */
-  let latest: Call['headers'] = []
-  let shown: Call['headers'] = []
+  const asked = new LatestHeaders()
+  const answered = new LatestHeaders()
   const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
   return (call) => {
     const location = options.locate(call.url)
@@ -52,7 +51,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       const { status, body } = given
       const sent: Answer = { status, headers: inVendorWords(given.headers, vocabulary), body }
       if (entry !== undefined) {
-        entry.answer = logged(sent, clock.now())
+        entry.answer = logged(sent, answered.once(sent.headers), clock.now())
         traffic.complete(entry)
       }
       clock.letOutsideContinue()
@@ -87,11 +86,7 @@ export function createGateway(options: GatewayOptions): Exchange {
 
   function logRequest(call: Call, body: Bytes, service: ServiceName): Received {
     const url = withoutToken(call.url, options.vocabulary)
-    if (call.headers !== latest) {
-      latest = call.headers
-      shown = latest.map(withoutCredentials)
-    }
-    const entry = new Received(service, call.method, url, shown, body)
+    const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
     options.traffic.adopt(entry)
     return entry
   }
@@ -200,9 +195,30 @@ function vendorName(name: string, prefix: string): string {
   return name.replace(/^service-/, prefix)
 }
 
-function logged(answer: Answer, at: number): RequestAnswer {
-  const body = answer.body === null ? ('' as Bytes) : typeof answer.body === 'string' ? answer.body : undefined
-  return { at, status: answer.status, headers: answer.headers, body }
+function logged({ status, body }: Answer, headers: Answer['headers'], at: number): RequestAnswer {
+  return { at, status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined }
+}
+
+/** Requests in a row have mostly the same headers, and so have their answers: a log keeps equal ones once. */
+class LatestHeaders {
+  #latest: HeaderList = []
+
+  once(headers: HeaderList): HeaderList {
+    if (!areSame(headers, this.#latest)) this.#latest = headers
+    return this.#latest
+  }
+}
+
+type HeaderList = Call['headers']
+
+function areSame(some: HeaderList, others: HeaderList): boolean {
+  if (some.length !== others.length) return false
+  for (let index = 0; index < some.length; index++) if (!isSame(some[index]!, others[index]!)) return false
+  return true
+}
+
+function isSame(one: HeaderList[number], other: HeaderList[number]): boolean {
+  return one === other || (one[0] === other[0] && one[1] === other[1])
 }
 
 const credentials = /^authorization$|^proxy-authorization$|^cookie$/i

@@ -18,9 +18,8 @@ export function listener(
   limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
 ): RequestListener {
   const streams: OpenStreams = { count: 0, limit: limits.streams }
-  const heads = new HeadReader()
   return (request, response) => {
-    const call = new NodeCall(request, response, heads.read(request.rawHeaders), origin(), limits.body)
+    const call = new NodeCall(request, response, headOf(request.rawHeaders), origin(), limits.body)
     try {
       const answer = exchange(call)
       if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
@@ -49,35 +48,18 @@ interface Head {
   readonly bodyLength: number | undefined
 }
 
-/**
- * Clients send the same headers again and again. What is equal to the request before is the same object, so that the
- * traffic log keeps it once.
- */
-class HeadReader {
-  #latest: Call['headers'] = []
-
-  read(raw: readonly string[]): Head {
-    const headers: (readonly [string, string])[] = []
-    let bodyLength: number | undefined = 0
-    let isLatest = true
-    for (let index = 0; index < raw.length; index += 2) {
-      const name = raw[index]!
-      const value = raw[index + 1]!
-      const before = this.#latest[headers.length]
-      if (before?.[0] === name && before[1] === value) {
-        headers.push(before)
-        continue
-      }
-      const lower = name.toLowerCase()
-      if (lower === 'content-length') bodyLength = Number(value)
-      else if (lower === 'transfer-encoding') bodyLength = undefined
-      if (ofConnection.has(lower)) continue
-      headers.push([name, value])
-      isLatest = false
-    }
-    if (!isLatest || headers.length !== this.#latest.length) this.#latest = headers
-    return { headers: this.#latest, bodyLength }
+function headOf(raw: readonly string[]): Head {
+  const headers: [string, string][] = []
+  let bodyLength: number | undefined = 0
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]!
+    const value = raw[index + 1]!
+    const lower = name.toLowerCase()
+    if (lower === 'content-length') bodyLength = Number(value)
+    else if (lower === 'transfer-encoding') bodyLength = undefined
+    if (!ofConnection.has(lower)) headers.push([name, value])
   }
+  return { headers, bodyLength }
 }
 
 class NodeCall implements Call {

@@ -73,6 +73,11 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
+/** Filled anew by each row: one that grows word by word makes room for many, and the traffic log would keep it. */
+let words: Bytes[] = []
+/** Beyond it the room is given back. */
+const mostWords = 1000
+
 /**
  * Reads JSON as the service does: straight to words. Numbers keep their text, which `JSON.parse` would lose, and
  * strings without escapes are slices of the body, which is UTF-8 already.
@@ -108,9 +113,11 @@ class JsonScanner {
 
   row(): Argv {
     this.open()
-    const argv: Bytes[] = []
-    while (this.more(argv.length)) argv.push(this.#word())
-    if (argv.length === 0) throw replyError('emptyCommand')
+    let count = 0
+    while (this.more(count)) words[count++] = this.#word()
+    if (count === 0) throw replyError('emptyCommand')
+    const argv = words.slice(0, count)
+    if (count > mostWords) words = []
     return argv
   }
 
