@@ -1,75 +1,8 @@
-import type { Sandbox } from 'stuntdouble'
-import { reset, status, truncate } from 'stuntdouble'
+import { status } from 'stuntdouble'
 import { expect } from 'vitest'
 import { EventReader } from '../support/event-reader.js'
-import type { Need } from './carriage.js'
-
-/** One way on which requests reach a sandbox. */
-export interface Way {
-  readonly sandbox: Sandbox
-  readonly fetch: typeof globalThis.fetch
-}
-
-export interface Case {
-  readonly title: string
-  readonly need: Need
-  run(client: Client): Promise<void>
-}
-
-/** The three APIs as a client of one way speaks to them. */
-export class Client {
-  readonly sandbox: Sandbox
-  readonly #fetch: typeof globalThis.fetch
-
-  constructor({ sandbox, fetch }: Way) {
-    this.sandbox = sandbox
-    this.#fetch = fetch
-  }
-
-  store(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
-    return this.#ask(`${this.sandbox.addresses.store}${path}`, this.sandbox.tokens.store, init)
-  }
-
-  async command(...words: (string | number)[]): Promise<unknown> {
-    const answer = await this.store('', { method: 'POST', body: JSON.stringify(words) })
-    return answer.json()
-  }
-
-  queue(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
-    return this.#ask(`${this.sandbox.addresses.queue}/v2${path}`, this.sandbox.tokens.queue, init)
-  }
-
-  stats(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
-    const { mgmtUser, mgmtKey } = this.sandbox.tokens
-    const authorization = `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}`
-    const { token, ...rest } = init
-    return this.#fetch(`${this.sandbox.addresses.mgmt}/v2${path}`, {
-      ...rest,
-      headers: token === null ? {} : { authorization },
-    })
-  }
-
-  #ask(
-    url: string,
-    own: string,
-    { token = own, headers, ...init }: RequestInit & { readonly token?: string | null },
-  ): Promise<Response> {
-    const signed = token === null ? {} : { authorization: `Bearer ${token}` }
-    return this.#fetch(url, { ...init, headers: { ...signed, ...(headers as Record<string, string>) } })
-  }
-}
-
-const post = (body: BodyInit | object, headers: Record<string, string> = {}): RequestInit => ({
-  method: 'POST',
-  body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
-  headers,
-})
-
-const shop = 'https://shop.test/orders'
-
-function one(need: Need, title: string, run: (client: Client) => Promise<void>): Case {
-  return { title, need, run }
-}
+import { type Case, type Client, movedUntil, one, post, shop } from './client.js'
+import { faults } from './faults.js'
 
 /** A command in every form that a request can have, and its answer as the service gives it. */
 const forms: readonly Case[] = [
@@ -291,20 +224,6 @@ const storeTime: readonly Case[] = [
     expect(order).toEqual(['fast', 'slow'])
   }),
 ]
-
-/** Moves time until a call has its end. */
-async function movedUntil<T>({ sandbox }: Client, work: Promise<T>): Promise<T> {
-  let over = false
-  const done = work.finally(() => {
-    over = true
-  })
-  done.catch(() => undefined)
-  while (!over) {
-    await new Promise((resolve) => setTimeout(resolve, 2))
-    await sandbox.clock.drain()
-  }
-  return done
-}
 
 const streams: readonly Case[] = [
   one('stream', 'a subscriber hears what is published', async (client) => {
@@ -576,67 +495,7 @@ const statistics: readonly Case[] = [
   }),
 ]
 
-const faults: readonly Case[] = [
-  ...([429, 500, 503] as const).map((code) =>
-    one('fault', `a fault answers ${code}, and nothing is done`, async (client) => {
-      client.sandbox.faults.add({ on: 'store.request', times: 1, fault: status(code) })
-      const answer = await client.store('/incr/n', { method: 'POST' })
-      expect(answer.status).toBe(code)
-      expect(await client.command('GET', 'n')).toEqual({ result: null })
-    }),
-  ),
-  one('headers', 'a status with headers and body of its own', async (client) => {
-    client.sandbox.faults.add({
-      on: 'queue.request',
-      fault: status(418, { headers: { 'x-own': 'yes' }, body: { tea: true } }),
-    })
-    const answer = await client.queue('/queues')
-    expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([418, 'yes', { tea: true }])
-  }),
-  one('fault', 'a connection that breaks before the work', async (client) => {
-    client.sandbox.faults.add({ on: 'store.request', times: 1, fault: reset() })
-    await expect(client.store('/incr/n', { method: 'POST' })).rejects.toThrow(TypeError)
-    expect(await client.command('GET', 'n')).toEqual({ result: null })
-  }),
-  one('fault', 'a connection that breaks after the work', async (client) => {
-    client.sandbox.faults.add({ on: 'store.request', times: 1, phase: 'after', fault: reset() })
-    await expect(client.store('/incr/n', { method: 'POST' })).rejects.toThrow(TypeError)
-    expect(await client.command('GET', 'n')).toEqual({ result: '1' })
-  }),
-  one('fault', 'an error reply of one command in a pipeline', async (client) => {
-    client.sandbox.faults.add({
-      on: 'store.command',
-      match: { command: 'INCR' },
-      fault: { kind: 'reply', error: 'OOM command not allowed' },
-    })
-    const answer = await client.store(
-      '/pipeline',
-      post([
-        ['SET', 'k', '1'],
-        ['INCR', 'k'],
-      ]),
-    )
-    expect(await answer.json()).toEqual([{ result: 'OK' }, { error: 'OOM command not allowed' }])
-  }),
-  one('fault', 'a fault of the queue leaves the store alone', async (client) => {
-    client.sandbox.faults.add({ on: 'queue.request', fault: status(503) })
-    expect((await client.queue('/queues')).status).toBe(503)
-    expect(await client.command('PING')).toEqual({ result: 'PONG' })
-  }),
-  one('fault', 'a fault of the statistics', async (client) => {
-    client.sandbox.faults.add({ on: 'stats.request', times: 1, fault: status(500) })
-    const { id } = client.sandbox.stats.user
-    expect((await client.stats(`/queue/stats/${id}`)).status).toBe(500)
-    expect((await client.stats(`/queue/stats/${id}`)).status).toBe(200)
-  }),
-  one('partial', 'an answer that breaks off', async (client) => {
-    client.sandbox.faults.add({ on: 'store.request', times: 1, fault: truncate(5) })
-    const answer = client.command('ECHO', 'a long enough word')
-    await expect(movedUntil(client, answer)).rejects.toThrow()
-  }),
-]
-
-/** What every way must carry, as far as it can: about 120 cases over the three APIs. */
+/** What every way must carry, as far as it can: more than 120 cases over the three APIs. */
 export const cases: readonly Case[] = [
   ...forms,
   ...replies,

@@ -8,7 +8,7 @@ import { routeSandbox } from '../../src/adapters/playwright.js'
 import { openStreamOutlet } from '../../src/server/stream-outlet.js'
 import { findChromium } from '../support/chromium.js'
 import { carriage, type Need, type WayName } from './carriage.js'
-import type { Way } from './cases.js'
+import type { Way } from './client.js'
 
 export interface OpenWay extends Way {
   close(): Promise<void> | void
