@@ -90,6 +90,9 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
 }
 
 function checkNames(options: SandboxOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`createSandbox() takes an object of options such as { seed: 7 }, got ${String(options)}.`)
+  }
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
   if (unknown === undefined) return
   throw new TypeError(
@@ -215,9 +218,12 @@ export class Sandbox {
    * Brings the weather of a scenario: adds its fault rules, until the handle takes them back. What else the scenario
    * has, steps and expectations, is for `playScenario()` of `stuntdouble/scenarios`.
    * @example using outage = sandbox.play(checkoutOutage)
-   * @throws TypeError for a scenario without faults
+   * @throws TypeError for a scenario without faults, and for what is none
    */
   play(scenario: Scenario): FaultHandle {
+    if (typeof scenario !== 'object' || scenario === null) {
+      throw new TypeError(`sandbox.play() takes a scenario: { name, faults: [rule, …] }, got ${String(scenario)}.`)
+    }
     const { faults = [], name } = scenario
     if (faults.length > 0) return this.faults.add(faults)
     throw new TypeError(

@@ -138,7 +138,7 @@ export function latency(
   wait: Duration | { readonly min: Duration; readonly max: Duration },
   jitter?: Duration,
 ): FaultOf<'latency'> {
-  if (typeof wait === 'object') {
+  if (typeof wait === 'object' && wait !== null) {
     return { kind: 'latency', minMs: milliseconds(wait.min), maxMs: milliseconds(wait.max) }
   }
   const waitMs = milliseconds(wait)

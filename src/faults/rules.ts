@@ -72,9 +72,15 @@ export class Faults implements FaultSource {
     return { remove, [Symbol.dispose]: remove }
   }
 
-  /** Takes rules away: by the handle that `add` gave, or all that bear a name. */
+  /**
+   * Takes rules away: by the handle that `add` gave, or all that bear a name.
+   * @throws TypeError for anything else
+   */
   remove(which: FaultHandle | string): void {
     if (typeof which !== 'string') {
+      if (typeof which?.remove !== 'function') {
+        throw new TypeError('faults.remove() takes what faults.add() gave, or the name of rules.')
+      }
       which.remove()
       return
     }

@@ -238,7 +238,7 @@ export function checkedScenario(given: unknown, called: string): Scenario {
 function asPlainData(given: unknown, called: string): unknown {
   const odd = oddValue(given, '', 0)
   if (odd !== undefined) throw new TypeError(`${called} is plain data, but ${odd}.`)
-  return JSON.parse(JSON.stringify(given))
+  return given === undefined ? undefined : JSON.parse(JSON.stringify(given))
 }
 
 const deepest = 100

@@ -70,7 +70,7 @@ function namesOf(given: string | readonly string[]): readonly string[] {
   if (unknown === undefined) return names
   const near = nearestName(unknown, known)
   throw new TypeError(
-    `There is no invariant ${JSON.stringify(unknown)}${near === undefined ? '' : `, did you mean ${JSON.stringify(near)}?`} The invariants are ${known.join(', ')}.`,
+    `There is no invariant ${JSON.stringify(unknown)}${near === undefined ? '.' : `, did you mean ${JSON.stringify(near)}?`} The invariants are ${known.join(', ')}.`,
   )
 }
 

@@ -242,9 +242,11 @@ export class VirtualClock implements Clock {
    * @param options.budget how many timers may fire before the clock gives up and names the one that would not stop
    */
   drain(options: { budget?: number } = {}): Promise<void> {
+    const { budget = defaultBudget } = options
+    if (!(budget >= 0)) throw new RangeError(`clock.drain({ budget }) takes a number of timers, got ${String(budget)}.`)
     return this.#drive('drain', () => {
       for (const timer of this.#heap.values()) if (timer.meanwhile) this.#promote(timer)
-      return this.#runUntil(Number.POSITIVE_INFINITY, options.budget ?? defaultBudget, false)
+      return this.#runUntil(Number.POSITIVE_INFINITY, budget, false)
     })
   }
 

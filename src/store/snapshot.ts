@@ -43,12 +43,15 @@ interface LoadedKey {
 
 /** What a dump says; throws TypeError for what is none. */
 export function keysOf(dump: StoreDump): LoadedKey[] {
-  if (dump?.format !== 'stuntdouble/store' || dump.version !== 1 || !Array.isArray(dump.keys)) {
-    throw new TypeError(
-      "This is not a dump of a store: load() takes what dump() gave, `{ format: 'stuntdouble/store', version: 1, keys: […] }`.",
-    )
-  }
+  checkDump(dump, 'load()')
   return dump.keys.map(loadedKey)
+}
+
+function checkDump(dump: StoreDump, taker: string): void {
+  if (dump?.format === 'stuntdouble/store' && dump.version === 1 && Array.isArray(dump.keys)) return
+  throw new TypeError(
+    `This is not a dump of a store: ${taker} takes what dump() gave, \`{ format: 'stuntdouble/store', version: 1, keys: […] }\`.`,
+  )
 }
 
 function loadedKey(dumped: DumpedKey): LoadedKey {
@@ -71,6 +74,7 @@ function readValue(dumped: DumpedKey, refuse: (reason: string) => TypeError): Va
 }
 
 export function differenceOf(before: StoreDump, after: StoreDump): StoreDifference {
+  checkDump(before, 'diff()')
   const old = new Map(before.keys.map((dumped) => [JSON.stringify(dumped.key), dumped]))
   const added: DumpedKey[] = []
   const changed: { key: PortableString; before: DumpedKey; after: DumpedKey }[] = []

@@ -1,0 +1,31 @@
+import { createSandbox, latency } from 'stuntdouble'
+import { explore } from 'stuntdouble/scenarios'
+import { expect, test } from 'vitest'
+
+// Calls that a type checker would refuse: from JavaScript, or with a value that came from elsewhere.
+const nothing = undefined as never
+const sandbox = createSandbox()
+
+test.each<[string, () => unknown, RegExp]>([
+  ['options that are none', () => createSandbox(null as never), /takes an object of options such as/],
+  ['a wait that is none', () => latency(null as never), /null is not a duration: give milliseconds/],
+  ['no rule to take away', () => sandbox.faults.remove(nothing), /takes what faults\.add\(\) gave, or the name/],
+  ['no scenario', () => sandbox.play(nothing), /sandbox\.play\(\) takes a scenario: \{ name, faults/],
+  ['no dump to compare with', () => sandbox.store.diff(nothing), /diff\(\) takes what dump\(\) gave/],
+  [
+    'a budget that is no number',
+    () => sandbox.clock.drain({ budget: 'x' as never }),
+    /takes a number of timers, got x/,
+  ],
+  [
+    'an unknown invariant',
+    () => sandbox.check({ only: 'zzz' as never }),
+    /no invariant "zzz"\. The invariants are no-lost/,
+  ],
+])('%s: a sentence with the next step', (_, misuse, sentence) => {
+  expect(misuse).toThrow(sentence)
+})
+
+test('no scenario to explore: a sentence with the next step', async () => {
+  await expect(explore(nothing)).rejects.toThrow(/cannot be played\./)
+})
