@@ -110,9 +110,8 @@ class DeclaredCommand implements Command {
   #plainWords = 0
   /** What the argument after these reads when no word is left for it. */
   #leftOut: unknown = undefined
-  /** Words before those that are passed on as a row, the name included; 0 when no row is. */
-  #beforeRow = 0
-  #rowOf = 1
+  /** After a key, so many words at a time are passed on as a row; 0 when there is none. */
+  #rowOf = 0
 
   constructor(name: string, row: CommandRow<ArgSpecs>) {
     const words = name.split(' ').length
@@ -146,8 +145,7 @@ class DeclaredCommand implements Command {
       if (count === 3) return run(context, argv[1], argv[2], this.#leftOut)
       if (count === 4) return run(context, argv[1], argv[2], argv[3], this.#leftOut)
     }
-    const before = this.#beforeRow
-    if (before === 2 && count > before && (count - before) % this.#rowOf === 0) return run(context, argv[1], argv)
+    if (this.#rowOf > 0 && count > 2 && (count - 2) % this.#rowOf === 0) return run(context, argv[1], argv)
     if (count < this.minWords || count > this.maxWords) throw wrongArity(this.name)
     const values = (this.#reader ?? this.#readerNow()).read(argv)
     // Written out, because spreading costs as much as a short command; nobody takes more than `mostValues`.
@@ -175,10 +173,8 @@ class DeclaredCommand implements Command {
     const end = plain === -1 ? this.#specs.length : plain
     const [last, ...more] = this.#specs.slice(end)
     if (more.length > 0) return
-    if (last?.rowOf !== undefined) {
-      this.#beforeRow = 1 + end
-      this.#rowOf = last.rowOf
-    } else if (last === undefined || readsNothing(last)) {
+    if (last?.rowOf !== undefined && end === 1) this.#rowOf = last.rowOf
+    else if (last === undefined || readsNothing(last)) {
       this.#plainWords = 1 + end
       this.#leftOut = last?.read(new ArgReader())
     }
