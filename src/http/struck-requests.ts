@@ -177,10 +177,14 @@ function refusedToken({ service, call }: Scene): Answer {
 
 /** The work is done again; the client sees the first answer. */
 async function duplicated(
-  { copies = 1, afterMs = 0 }: FaultOf<'duplicate'>,
+  { copies = 1, afterMs = 0, concurrent = false }: FaultOf<'duplicate'>,
   { task }: Scene,
   onwards: () => Promise<Answer>,
 ): Promise<Answer> {
+  if (concurrent) {
+    const [first] = await Promise.all(Array.from({ length: copies + 1 }, onwards))
+    return first!
+  }
   const answer = await onwards()
   for (let count = 0; count < copies; count++) {
     if (afterMs > 0) await task.sleep(afterMs)

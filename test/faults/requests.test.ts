@@ -323,6 +323,15 @@ describe('after the work', () => {
     expect(sandbox.store.get('a')).toBe('3')
   })
 
+  test('all at once: none waits for the one before', async () => {
+    const { command, sandbox } = world(
+      onStore(duplicate({ copies: 2, after: '1s', concurrent: true })),
+      onStore(latency('3s')),
+    )
+    expect(await outcome(sandbox, command('INCR', 'a'))).toEqual([3000, 200, '{"result":1}', 3000])
+    expect(sandbox.store.get('a')).toBe('3')
+  })
+
   test('a restart: the connection breaks, and nobody is there for a while', async () => {
     const { command, sandbox } = world(onStore(restart('10s'), { times: 1 }))
     await expect(command('INCR', 'a')).rejects.toEqual(networkError('ECONNRESET'))
