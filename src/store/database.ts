@@ -158,6 +158,12 @@ export class Database {
     this.setDeadline(key, expiresAt)
   }
 
+  /** An existing key was last used so many seconds ago. */
+  setIdle(key: Bytes, seconds: number): void {
+    const value = this.value(key)
+    if (value !== undefined) this.#ownEntryOf(key, value).usedAt = this.#seconds() - seconds
+  }
+
   /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
   watchParts(key: Bytes): void {
     const kept = this.#entries.get(key)

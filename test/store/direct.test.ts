@@ -257,6 +257,17 @@ describe('DUMP and RESTORE', () => {
     expect([sandbox.store.get('old'), run('PTTL', 'old')]).toEqual(['v', -1])
   })
 
+  it('takes over for how long the key was not used, as redis-server 7.0.15 does', () => {
+    run('SET', 'k', 'v')
+    const payload = payloadOf('k')
+    run('RESTORE', 'idle', 0, payload, 'IDLETIME', 100)
+    expect(run('OBJECT', 'IDLETIME', 'idle')).toBe(100)
+    run('GET', 'idle')
+    expect(run('OBJECT', 'IDLETIME', 'idle')).toBe(0)
+    run('RESTORE', 'idle', 0, payload, 'REPLACE')
+    expect(run('OBJECT', 'IDLETIME', 'idle')).toBe(0)
+  })
+
   it('refuses a payload in which any bit was flipped', () => {
     run('RPUSH', 'l', 'a', 'b')
     const payload = payloadOf('l')

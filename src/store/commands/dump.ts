@@ -19,7 +19,7 @@ function valueIn(payload: Bytes): Value {
   return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
 }
 
-/** IDLETIME and FREQ only matter to the eviction of a real server, but are checked like there. */
+/** FREQ only matters to the eviction of a real server, but is checked like there. */
 const restoreOptions = options({
   replace: flag,
   absttl: flag,
@@ -56,6 +56,7 @@ export const dumpCommands: readonly Command[] = [
         return ok
       }
       db.put(key, value, deadline)
+      if (options.idletime !== undefined) db.setIdle(key, options.idletime)
       db.notify('g', 'restore', key)
       return ok
     },
