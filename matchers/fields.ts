@@ -1,5 +1,5 @@
-import { instant } from '../src/kernel/clock.js'
 import { type Duration, milliseconds } from '../src/kernel/duration.js'
+import { instant } from '../src/kernel/instant.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import { address, body, headers, type Kind, label, labels, moment, plain, span } from './kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'

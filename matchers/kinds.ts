@@ -1,6 +1,6 @@
 import { type Bytes, fromArray, text, toBase64, utf8 } from '../src/kernel/bytes.js'
-import { instant, iso } from '../src/kernel/clock.js'
 import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
+import { instant, iso } from '../src/kernel/instant.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './hidden.js'

@@ -1,5 +1,5 @@
-import { iso } from '../src/kernel/clock.js'
 import type { Duration } from '../src/kernel/duration.js'
+import { iso } from '../src/kernel/instant.js'
 import type { Schedule } from '../src/queue/schedules.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'

@@ -1,5 +1,5 @@
 import { isUtf8, text, toBase64 } from '../kernel/bytes.js'
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 import { defaultPolicy } from '../policy.js'
 import { publicCredentials } from '../queue/credentials.js'
 import { networkErrors } from '../queue/script.js'

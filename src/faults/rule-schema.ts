@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { instant } from '../kernel/clock.js'
 import { parseDuration } from '../kernel/duration.js'
+import { instant } from '../kernel/instant.js'
 import { nearestName } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import { CronExpression } from '../queue/cron.js'

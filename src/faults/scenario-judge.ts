@@ -1,6 +1,6 @@
 import { type Judge, judges, type Verdict } from '../../matchers/index.js'
-import { instant, iso } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
+import { instant, iso } from '../kernel/instant.js'
 import type { Sandbox } from '../sandbox.js'
 import {
   type Expectation,

@@ -1,4 +1,4 @@
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'

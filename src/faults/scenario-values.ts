@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { instant } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
+import { instant } from '../kernel/instant.js'
 import { CronExpression } from '../queue/cron.js'
 import { parseRetryExpression } from '../queue/retry-expression.js'
 

@@ -1,5 +1,5 @@
 import { toArray } from '../kernel/bytes.js'
-import type { Task } from '../kernel/clock.js'
+import type { Task } from '../kernel/time.js'
 import { ConnectionBroken } from './respond.js'
 import type { Answer } from './service.js'
 

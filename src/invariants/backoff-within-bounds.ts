@@ -1,5 +1,5 @@
-import { instant, iso } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
+import { instant, iso } from '../kernel/instant.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic.js'
 import type { Policy } from '../policy.js'
 import type { History, Story } from './history.js'

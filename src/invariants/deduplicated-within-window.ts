@@ -1,5 +1,5 @@
-import { iso } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
+import { iso } from '../kernel/instant.js'
 import type { EntryOf } from '../kernel/traffic.js'
 import type { Invariant } from './invariant.js'
 

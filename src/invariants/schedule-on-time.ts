@@ -1,4 +1,4 @@
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import type { History } from './history.js'
 import type { Findings, Invariant } from './invariant.js'

@@ -1,11 +1,9 @@
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { Heap, type Ranked } from './heap.js'
-
-// Host functions are taken when the module loads, so that fake timers installed by a test never reach this clock.
-const hostNow = Date.now.bind(Date)
-const hostSetTimeout = globalThis.setTimeout
-const hostClearTimeout = globalThis.clearTimeout
-const HostMessageChannel = globalThis.MessageChannel
+import { hostClearTimeout, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
+import { type Instant, instant, iso } from './instant.js'
+import { RunningTask } from './running-task.js'
+import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
 export interface Clock {
@@ -19,39 +17,6 @@ export interface Clock {
    * for, or a schedule whose work outlasts its interval would keep time moving for ever.
    */
   readonly draining: boolean
-}
-
-export type TimerRun = (task: Task) => Promise<unknown> | void
-
-/** What a timer does, as an object that is there anyway: a million timers then need no million closures. */
-export interface TimerTarget {
-  fire(task: Task): Promise<unknown> | void
-}
-
-export interface TimerOptions {
-  /**
-   * A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. `'meanwhile'`: the
-   * drain that goes on does not wait for it, the next one will.
-   */
-  readonly background?: boolean | 'meanwhile'
-}
-
-export interface Timer {
-  readonly at: number
-  readonly label: string
-  readonly background: boolean
-  cancel(): void
-}
-
-/** A piece of work that the clock waits for. */
-export interface Task {
-  readonly label: string
-  /** Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move. */
-  sleep(wait: Duration, signal?: AbortSignal): Promise<void>
-  /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
-  whenAsleep?(run: () => void): void
-  /** More work for the same caller, which goes on after this task has ended: the body of an answer that trickles. */
-  beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }
 
 /** A foreign clock that ours drives, for example a runner's fake timers. */
@@ -125,7 +90,7 @@ export class VirtualClock implements Clock {
   #warn: (text: string) => void
   #warnedForgotten = false
   #hostStart: number
-  #hostTimer: ReturnType<typeof setTimeout> | undefined
+  #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
   #drivers = new Set<DriveListener>()
@@ -141,12 +106,12 @@ export class VirtualClock implements Clock {
       throw new TypeError(`There is no clock mode ${JSON.stringify(this.mode)}. Use ${clockModes.join(', ')}.`)
     }
     this.#now = options.startAt
-    this.#hostStart = hostNow()
+    this.#hostStart = hostTime()
     this.#warn = options.warn ?? ((text) => console.warn(text))
   }
 
   now(): number {
-    return this.mode === 'real' ? Math.max(this.#now, this.#now + hostNow() - this.#hostStart) : this.#now
+    return this.mode === 'real' ? Math.max(this.#now, this.#now + hostTime() - this.#hostStart) : this.#now
   }
 
   /** Calls back when `advance`, `advanceTo` or `drain` begins; what the listener returns is called when it ends. */
@@ -469,7 +434,7 @@ export class VirtualClock implements Clock {
   #move(to: number): Promise<void> | undefined {
     const from = this.now()
     this.#now = to
-    if (this.mode === 'real') this.#hostStart = hostNow()
+    if (this.mode === 'real') this.#hostStart = hostTime()
     for (const listener of this.#listeners) listener(from, to)
     return this.#followers.size > 0 ? this.#lead(to - from) : undefined
   }
@@ -553,159 +518,6 @@ export class VirtualClock implements Clock {
   }
 }
 
-class RunningTask implements Task {
-  ended = false
-  /** Sleeps of its own, and callees that sleep. */
-  #sleeping = 0
-  #whenAsleep: (() => void) | undefined
-
-  constructor(
-    readonly label: string,
-    readonly clock: VirtualClock,
-    /** Started by a schedule while time was draining: its sleeps do not keep time moving either. */
-    readonly meanwhile: boolean,
-    /** Whoever waits for this one. While a part of it sleeps, the caller does. */
-    private caller: RunningTask | undefined,
-  ) {}
-
-  /** A task of which any part sleeps does not hold time up, or two parallel sleeps would wait for each other. */
-  get awake(): boolean {
-    return this.#sleeping === 0
-  }
-
-  get isTracked(): boolean {
-    return this.label.startsWith('request ')
-  }
-
-  get root(): RunningTask {
-    return this.caller?.root ?? this
-  }
-
-  whenAsleep(run: () => void): void {
-    this.#whenAsleep = run
-    if (!this.awake) run()
-  }
-
-  beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
-    return this.clock.trackFor(this.caller, label, work)
-  }
-
-  sleep(wait: Duration, signal?: AbortSignal): Promise<void> {
-    const at = this.clock.now() + milliseconds(wait)
-    if (this.ended) {
-      return Promise.reject(
-        new Error(
-          `task.sleep() was called after "${this.label}" had ended. Await the sleep inside the work it belongs to.`,
-        ),
-      )
-    }
-    if (signal?.aborted === true) return Promise.resolve()
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        signal?.removeEventListener('abort', abort)
-        this.#rest(-1)
-        this.clock.woke(this)
-        resolve()
-      }
-      const timer = this.clock.schedule(
-        at,
-        `sleep in ${this.label}`,
-        wake,
-        this.meanwhile ? { background: 'meanwhile' } : undefined,
-      )
-      const abort = (): void => {
-        timer.cancel()
-        wake()
-      }
-      signal?.addEventListener('abort', abort, { once: true })
-      this.#rest(1)
-      this.clock.fellAsleep(this)
-    })
-  }
-
-  end(): void {
-    this.ended = true
-    if (!this.awake && this.caller !== undefined) this.caller.#rest(-1)
-    this.caller = undefined
-  }
-
-  #rest(change: 1 | -1): void {
-    const was = this.awake
-    this.#sleeping += change
-    if (was === this.awake) return
-    if (this.caller !== undefined) this.caller.#rest(change)
-    if (was) this.#whenAsleep?.()
-  }
-}
-
 function count(counts: Map<string, number>, label: string): void {
   counts.set(label, (counts.get(label) ?? 0) + 1)
-}
-
-/** A point in time: milliseconds since the Unix epoch, an ISO text, or a `Date`. */
-export type Instant = number | string | Date
-
-/** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse is told with the next step. */
-export function instant(at: Instant): number {
-  const time = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN)
-  // What a Date can tell: 100 million days around 1970.
-  if (Math.abs(time) <= 8.64e15) return time
-  throw new RangeError(
-    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time: give milliseconds, a Date or a text like '2030-01-01T09:00:00Z'.`,
-  )
-}
-
-/** `2030-01-01T09:00:00.000Z`. */
-export function iso(at: number): string {
-  return new Date(at).toISOString()
-}
-
-/** The instant as an object, for libraries that ask for one. */
-export function dateOf(at: number): Date {
-  return new Date(at)
-}
-
-/** The host's time, for the modes that follow it. */
-export function hostTime(): number {
-  return hostNow()
-}
-
-function unref(timer: unknown): void {
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
-}
-
-interface Turns {
-  readonly receiver: MessagePort
-  readonly sender: MessagePort
-  readonly waiters: (() => void)[]
-}
-let turns: Turns | undefined
-
-/** One turn of the host's event loop. A message port, because fake timers replace every other way to get one. */
-function hostTurn(): Promise<void> {
-  if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
-  turns ??= openTurns(new HostMessageChannel())
-  const { receiver, sender, waiters } = turns
-  return new Promise((resolve) => {
-    // The port keeps the process alive exactly while somebody waits for it.
-    if (waiters.push(resolve) === 1) hold(receiver, 'ref')
-    sender.postMessage(null)
-  })
-}
-
-function openTurns(channel: MessageChannel): Turns {
-  const opened: Turns = { receiver: channel.port1, sender: channel.port2, waiters: [] }
-  opened.receiver.onmessage = () => {
-    const next = opened.waiters.shift()
-    if (opened.waiters.length === 0) hold(opened.receiver, 'unref')
-    next?.()
-  }
-  hold(opened.sender, 'unref')
-  return opened
-}
-
-function hold(port: MessagePort, how: 'ref' | 'unref'): void {
-  // Only Node's ports know it.
-  const known = port as Partial<Record<typeof how, () => void>>
-  known[how]?.()
 }

@@ -1,6 +1,6 @@
 import type { RateLimitedFault } from '../faults/fault.js'
 import { utf8 } from '../kernel/bytes.js'
-import { dateOf } from '../kernel/clock.js'
+import { dateOf } from '../kernel/instant.js'
 import type { Policy } from '../policy.js'
 import { refusals } from './errors.js'
 import type { WireReply } from './headers.js'

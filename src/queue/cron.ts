@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { dateOf } from '../kernel/clock.js'
+import { dateOf } from '../kernel/instant.js'
 import { daysSinceEpoch } from './civil-date.js'
 
 /** When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix. [queue.md 7] */

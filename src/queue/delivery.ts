@@ -1,6 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
-import type { Clock, Task } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
+import type { Task } from '../kernel/time.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
 import { Attempt, type DeliveryWriter, failureText } from './attempt.js'

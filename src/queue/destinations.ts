@@ -1,7 +1,7 @@
 import { type Bytes, toArray } from '../kernel/bytes.js'
 import { callerLine } from '../kernel/caller-line.js'
-import type { Task } from '../kernel/clock.js'
 import { nearestName } from '../kernel/nearest-name.js'
+import type { Task } from '../kernel/time.js'
 import { Attempt } from './attempt.js'
 import { DestinationPattern } from './destination-pattern.js'
 import { isLoopback } from './destination-url.js'

@@ -1,4 +1,4 @@
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 import type { FlowKey } from './flow-control.js'
 import type { Message } from './message.js'
 import type { Queue } from './queue.js'

@@ -1,5 +1,6 @@
-import type { Clock, Timer } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
+import type { Timer } from '../kernel/time.js'
 import type { FlowControlEntry } from '../kernel/traffic.js'
 import { Line } from './line.js'
 import type { Message, WaitTicket } from './message.js'

@@ -1,6 +1,6 @@
 import type { Strike } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import type { Task, Timer, TimerTarget } from '../kernel/clock.js'
+import type { Task, Timer, TimerTarget } from '../kernel/time.js'
 import type { MessageKind } from '../kernel/traffic.js'
 import { canonicalName, type HeaderList, isHopByHop } from './headers.js'
 import type { LogEntry } from './log.js'

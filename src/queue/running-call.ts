@@ -1,6 +1,7 @@
-import type { Clock, Task, Timer } from '../kernel/clock.js'
+import type { Clock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import type { Random } from '../kernel/random.js'
+import type { Task, Timer } from '../kernel/time.js'
 import type { Attempt } from './attempt.js'
 import type { DeliveryContext } from './destinations.js'
 import type { WireReply } from './headers.js'

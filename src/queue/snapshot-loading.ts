@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { RestoredLogEntry } from './delivery.js'
 import { Refusal } from './errors.js'

@@ -1,5 +1,5 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../kernel/bytes.js'
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
 import { commandLine } from './describe.js'
 import type { Redaction } from './redaction.js'

@@ -1,7 +1,7 @@
 import { toBase64, utf8 } from '../kernel/bytes.js'
-import { iso } from '../kernel/clock.js'
 import { sha256Bytes } from '../kernel/digest.js'
 import { formatDuration } from '../kernel/duration.js'
+import { iso } from '../kernel/instant.js'
 import type { Entry, EntryType } from '../kernel/traffic.js'
 import { describeEntry, droppedText, type Wording } from './describe.js'
 import { dateOf } from './instants.js'

@@ -1,5 +1,5 @@
-import { iso } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
+import { iso } from '../kernel/instant.js'
 
 /** `2030-01-01`. */
 export function dateOf(at: number): string {

@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
-import { instant } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
+import { instant } from '../kernel/instant.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
 import { hidden, type Redaction } from './redaction.js'

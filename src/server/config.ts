@@ -1,6 +1,7 @@
 import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { VocabularyName } from '../http/vocabulary.js'
-import { type ClockMode, instant } from '../kernel/clock.js'
+import type { ClockMode } from '../kernel/clock.js'
+import { instant } from '../kernel/instant.js'
 import { publicCredentials, userOf } from '../queue/credentials.js'
 import { defaultStart } from '../sandbox.js'
 import type { ServerLimits } from './limits.js'

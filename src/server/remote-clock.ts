@@ -1,5 +1,6 @@
-import { type Instant, instant, type VirtualClock } from '../kernel/clock.js'
+import type { VirtualClock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
+import { type Instant, instant } from '../kernel/instant.js'
 import type { ControlWire } from './control-wire.js'
 import type { Twin } from './twin.js'
 

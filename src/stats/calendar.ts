@@ -1,4 +1,4 @@
-import { iso } from '../kernel/clock.js'
+import { iso } from '../kernel/instant.js'
 
 export const minute = 60_000
 export const day = 86_400_000

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { type Instant, instant, iso } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
+import { type Instant, instant, iso } from '../kernel/instant.js'
 
 /**
  * A point in time: ISO text (in UTC where it names no zone) or milliseconds; or, with a sign, a distance from the

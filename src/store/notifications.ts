@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../kernel/bytes.js'
-import type { Timer } from '../kernel/clock.js'
+import type { Timer } from '../kernel/time.js'
 import type { Command } from './command.js'
 import type { Database, EventClass } from './database.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'

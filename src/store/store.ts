@@ -1,6 +1,6 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
-import type { Timer } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
+import type { Timer } from '../kernel/time.js'
 import type { Policy } from '../policy.js'
 import type { Access, User } from './access.js'
 import { connectionBound, keyUse } from './categories.js'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Task, VirtualClock } from '../../src/kernel/clock.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
+import type { Task } from '../../src/kernel/time.js'
 
 /** A service whose answers take time, asked from inside the work of timers. */
 function world() {

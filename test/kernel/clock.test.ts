@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Follower, instant, type Task, VirtualClock } from '../../src/kernel/clock.js'
+import { type Follower, VirtualClock } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
+import { instant } from '../../src/kernel/instant.js'
+import type { Task } from '../../src/kernel/time.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 const manual = (): VirtualClock => new VirtualClock({ startAt: start })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { iso } from '../../kernel/clock.js'
 import type { Duration } from '../../kernel/duration.js'
+import { iso } from '../../kernel/instant.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Order, order } from '../order.js'
 import { duration, nothing, time } from './schemas.js'

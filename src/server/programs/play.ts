@@ -1,7 +1,7 @@
 import type { Scenario } from '../../faults/scenario.js'
 import { type Play, type PlayOptions, playScenario } from '../../faults/scenario-play.js'
-import { iso } from '../../kernel/clock.js'
 import { milliseconds } from '../../kernel/duration.js'
+import { iso } from '../../kernel/instant.js'
 import { plainText } from '../../report/safe-text.js'
 import { liveDestinations } from '../live-destinations.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'

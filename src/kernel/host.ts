@@ -1,0 +1,47 @@
+// Host functions are taken when the module loads, so that fake timers installed by a test never reach this clock.
+/** The host's time, milliseconds since the Unix epoch: for the modes that follow it. */
+export const hostTime: () => number = Date.now.bind(Date)
+export const hostSetTimeout: typeof globalThis.setTimeout = globalThis.setTimeout
+export const hostClearTimeout: typeof globalThis.clearTimeout = globalThis.clearTimeout
+const HostMessageChannel = globalThis.MessageChannel
+
+/** Does not keep the process alive. */
+export function unref(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+}
+
+interface Turns {
+  readonly receiver: MessagePort
+  readonly sender: MessagePort
+  readonly waiters: (() => void)[]
+}
+let turns: Turns | undefined
+
+/** One turn of the host's event loop. A message port, because fake timers replace every other way to get one. */
+export function hostTurn(): Promise<void> {
+  if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
+  turns ??= openTurns(new HostMessageChannel())
+  const { receiver, sender, waiters } = turns
+  return new Promise((resolve) => {
+    // The port keeps the process alive exactly while somebody waits for it.
+    if (waiters.push(resolve) === 1) hold(receiver, 'ref')
+    sender.postMessage(null)
+  })
+}
+
+function openTurns(channel: MessageChannel): Turns {
+  const opened: Turns = { receiver: channel.port1, sender: channel.port2, waiters: [] }
+  opened.receiver.onmessage = () => {
+    const next = opened.waiters.shift()
+    if (opened.waiters.length === 0) hold(opened.receiver, 'unref')
+    next?.()
+  }
+  hold(opened.sender, 'unref')
+  return opened
+}
+
+function hold(port: MessagePort, how: 'ref' | 'unref'): void {
+  // Only Node's ports know it.
+  const known = port as Partial<Record<typeof how, () => void>>
+  known[how]?.()
+}

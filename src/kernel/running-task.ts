@@ -1,0 +1,97 @@
+import { type Duration, milliseconds } from './duration.js'
+import type { Task, Timer, TimerOptions } from './time.js'
+
+/** What a task needs of its clock. */
+export interface TaskClock {
+  now(): number
+  schedule(at: number, label: string, run: () => void, options?: TimerOptions): Timer
+  trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T>
+  fellAsleep(task: RunningTask): void
+  woke(task: RunningTask): void
+}
+
+/** Work that the clock waits for, unless it sleeps. */
+export class RunningTask implements Task {
+  ended = false
+  /** Sleeps of its own, and callees that sleep. */
+  #sleeping = 0
+  #whenAsleep: (() => void) | undefined
+
+  constructor(
+    readonly label: string,
+    readonly clock: TaskClock,
+    /** Started by a schedule while time was draining: its sleeps do not keep time moving either. */
+    readonly meanwhile: boolean,
+    /** Whoever waits for this one. While a part of it sleeps, the caller does. */
+    private caller: RunningTask | undefined,
+  ) {}
+
+  /** A task of which any part sleeps does not hold time up, or two parallel sleeps would wait for each other. */
+  get awake(): boolean {
+    return this.#sleeping === 0
+  }
+
+  get isTracked(): boolean {
+    return this.label.startsWith('request ')
+  }
+
+  get root(): RunningTask {
+    return this.caller?.root ?? this
+  }
+
+  whenAsleep(run: () => void): void {
+    this.#whenAsleep = run
+    if (!this.awake) run()
+  }
+
+  beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    return this.clock.trackFor(this.caller, label, work)
+  }
+
+  sleep(wait: Duration, signal?: AbortSignal): Promise<void> {
+    const at = this.clock.now() + milliseconds(wait)
+    if (this.ended) {
+      return Promise.reject(
+        new Error(
+          `task.sleep() was called after "${this.label}" had ended. Await the sleep inside the work it belongs to.`,
+        ),
+      )
+    }
+    if (signal?.aborted === true) return Promise.resolve()
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal?.removeEventListener('abort', abort)
+        this.#rest(-1)
+        this.clock.woke(this)
+        resolve()
+      }
+      const timer = this.clock.schedule(
+        at,
+        `sleep in ${this.label}`,
+        wake,
+        this.meanwhile ? { background: 'meanwhile' } : undefined,
+      )
+      const abort = (): void => {
+        timer.cancel()
+        wake()
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      this.#rest(1)
+      this.clock.fellAsleep(this)
+    })
+  }
+
+  end(): void {
+    this.ended = true
+    if (!this.awake && this.caller !== undefined) this.caller.#rest(-1)
+    this.caller = undefined
+  }
+
+  #rest(change: 1 | -1): void {
+    const was = this.awake
+    this.#sleeping += change
+    if (was === this.awake) return
+    if (this.caller !== undefined) this.caller.#rest(change)
+    if (was) this.#whenAsleep?.()
+  }
+}

@@ -1,0 +1,36 @@
+import type { Duration } from './duration.js'
+
+// What services see of time and of work in time.
+
+export type TimerRun = (task: Task) => Promise<unknown> | void
+
+/** What a timer does, as an object that is there anyway: a million timers then need no million closures. */
+export interface TimerTarget {
+  fire(task: Task): Promise<unknown> | void
+}
+
+export interface TimerOptions {
+  /**
+   * A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. `'meanwhile'`: the
+   * drain that goes on does not wait for it, the next one will.
+   */
+  readonly background?: boolean | 'meanwhile'
+}
+
+export interface Timer {
+  readonly at: number
+  readonly label: string
+  readonly background: boolean
+  cancel(): void
+}
+
+/** A piece of work that the clock waits for. */
+export interface Task {
+  readonly label: string
+  /** Waits in virtual time, or until the signal is aborted. While any part of a task sleeps, the clock may move. */
+  sleep(wait: Duration, signal?: AbortSignal): Promise<void>
+  /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
+  whenAsleep?(run: () => void): void
+  /** More work for the same caller, which goes on after this task has ended: the body of an answer that trickles. */
+  beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
+}
