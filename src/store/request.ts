@@ -73,11 +73,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** Filled anew by each row: one that grows word by word makes room for many, and the traffic log would keep it. */
-let words: Bytes[] = []
-/** Beyond it the room is given back. */
-const mostWords = 1000
-
 /**
  * Reads JSON as the service does: straight to words. Numbers keep their text, which `JSON.parse` would lose, and
  * strings without escapes are slices of the body, which is UTF-8 already.
@@ -113,12 +108,11 @@ class JsonScanner {
 
   row(): Argv {
     this.open()
-    let count = 0
-    while (this.more(count)) words[count++] = this.#word()
-    if (count === 0) throw replyError('emptyCommand')
-    const argv = words.slice(0, count)
-    if (count > mostWords) words = []
-    return argv
+    const words: Bytes[] = []
+    while (this.more(words.length)) words.push(this.#word())
+    if (words.length === 0) throw replyError('emptyCommand')
+    // An array that grew word by word has room for many more, and the traffic log keeps it.
+    return words.slice()
   }
 
   #needMore(char: string | undefined): true {
