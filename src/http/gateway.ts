@@ -7,7 +7,7 @@ import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } fr
 import type { Locate, Location } from './address.js'
 import { ConnectionBroken } from './respond.js'
 import { RoutedCall } from './routed-call.js'
-import type { Answer, Call, Endpoint, Exchange, Service } from './service.js'
+import type { Answer, Call, Endpoint, Exchange, HeaderList, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
 import { serviceVocabulary, type Vocabulary } from './vocabulary.js'
 
@@ -182,7 +182,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-function inVendorWords(headers: Answer['headers'], vocabulary: Vocabulary): Answer['headers'] {
+function inVendorWords(headers: HeaderList, vocabulary: Vocabulary): HeaderList {
   if (vocabulary.headerPrefix === serviceVocabulary.headerPrefix) return headers
   const prefix = vocabulary.headerPrefix.toLowerCase()
   return headers.map((header) => {
@@ -196,7 +196,7 @@ function vendorName(name: string, prefix: string): string {
   return name.replace(/^service-/, prefix)
 }
 
-function logged({ status, body }: Answer, headers: Answer['headers'], at: number): RequestAnswer {
+function logged({ status, body }: Answer, headers: HeaderList, at: number): RequestAnswer {
   return { at, status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined }
 }
 
@@ -209,8 +209,6 @@ class LatestHeaders {
     return this.#latest
   }
 }
-
-type HeaderList = Call['headers']
 
 function areSame(some: HeaderList, others: HeaderList): boolean {
   if (some.length !== others.length) return false

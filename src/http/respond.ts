@@ -1,7 +1,5 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
-import type { Answer } from './service.js'
-
-type HeaderList = readonly (readonly [string, string])[]
+import type { Answer, HeaderList } from './service.js'
 
 /** Shared, because answers are kept in the traffic log. */
 const jsonType = ['content-type', 'application/json'] as const

@@ -3,13 +3,16 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Settings } from './vocabulary.js'
 
+/** Headers in their order; a name may come twice. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
 /** A request as an adapter hands it in: the narrow waist of the library. */
 export interface Call {
   /** Upper case. */
   readonly method: string
   /** Absolute, undecoded, exactly as the client wrote it as far as the adapter can tell. */
   readonly url: string
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly headers: HeaderList
   body(): Bytes | Promise<Bytes>
   /** Aborted when the client goes away: ends event streams. */
   readonly signal?: AbortSignal | undefined
@@ -18,7 +21,7 @@ export interface Call {
 /** What goes back. An answer to HEAD has no body: the gateway sees to it. */
 export interface Answer {
   readonly status: number
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly headers: HeaderList
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
@@ -36,7 +39,7 @@ export interface ServiceCall {
   /** For a pattern that ends in `**`: the undecoded rest of the path. */
   readonly rest: string
   /** All headers as they arrived. */
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly headers: HeaderList
   /** A header by its name, any case. */
   header(name: string): string | undefined
   /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { ConnectionBroken } from '../http/respond.js'
-import type { Answer, Call, Exchange } from '../http/service.js'
+import type { Answer, Call, Exchange, HeaderList } from '../http/service.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
@@ -43,7 +43,7 @@ export function listener(
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect', 'upgrade'])
 
 interface Head {
-  readonly headers: Call['headers']
+  readonly headers: HeaderList
   /** As the client announced it, in bytes; 0 when there is none, `undefined` when it comes in chunks. */
   readonly bodyLength: number | undefined
 }
@@ -78,7 +78,7 @@ class NodeCall implements Call {
     this.#head = head
   }
 
-  get headers(): Call['headers'] {
+  get headers(): HeaderList {
     return this.#head.headers
   }
 

@@ -206,13 +206,6 @@ const storeTime: readonly Case[] = [
     const { result } = (await client.command('TIME')) as { result: string[] }
     expect(result[0]).toBe(String(Date.parse('2031-02-03T04:05:06Z') / 1000))
   }),
-  one('clock', 'an answer that takes its time comes when time has moved', async (client) => {
-    const { clock, faults } = client.sandbox
-    faults.add({ on: 'store.request', fault: { kind: 'latency', waitMs: 5_000 } })
-    const begun = clock.now()
-    const answer = client.command('PING').then((reply) => [reply, clock.now() - begun])
-    expect(await movedUntil(client, answer)).toEqual([{ result: 'PONG' }, 5_000])
-  }),
   one('clock', 'of two calls the faster overtakes the slower', async (client) => {
     const { faults } = client.sandbox
     faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 3_000 } })
