@@ -8,7 +8,7 @@ const root = new URL('../..', import.meta.url).pathname
 /** A place with programs as they will run, without waiting for a whole build. */
 export interface Built extends Disposable {
   readonly place: string
-  program(name: 'cli' | 'server'): string
+  program(name: 'cli' | 'server' | 'attack'): string
 }
 
 export async function built(): Promise<Built> {
@@ -16,7 +16,11 @@ export async function built(): Promise<Built> {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
   copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
   await build({
-    entryPoints: { cli: join(root, 'src/server/cli.ts'), server: join(root, 'test/endurance/server-child.ts') },
+    entryPoints: {
+      cli: join(root, 'src/server/cli.ts'),
+      server: join(root, 'test/endurance/server-child.ts'),
+      attack: join(root, 'test/endurance/attack-child.ts'),
+    },
     outdir: place,
     outExtension: { '.js': '.mjs' },
     bundle: true,

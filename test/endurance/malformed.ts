@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { createRandom, type Random } from '../../src/kernel/random.js'
 import { orders } from '../../src/server/control.js'
 import type { Built } from './built.js'
+import { told } from './told.js'
 
 export interface MalformedOutcome {
   readonly requests: number
@@ -62,13 +63,6 @@ async function isServing(origin: string, wrong: string[]): Promise<void> {
 async function memory(child: ChildProcess): Promise<{ heap: number; reports: readonly string[] }> {
   child.send('memory')
   return told(child)
-}
-
-function told<T>(child: ChildProcess): Promise<T> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as T))
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-  })
 }
 
 /** Sends requests over one connection, some in pieces, some cut off. @returns how many answers came */

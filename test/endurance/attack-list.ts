@@ -1,0 +1,345 @@
+/** One answer of the server; of a large body only the beginning is kept. */
+export interface Got {
+  readonly status: number
+  readonly text: string
+  readonly size: number
+}
+
+/** What an attack may do. Every way is tried on a tenant of its own, so that one attack does not feed the next. */
+export interface Target {
+  readonly store: (path: string, body: unknown) => Promise<Got>
+  readonly queue: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Got>
+  /** An order of the control API; a body makes it a POST unless the method is given. */
+  readonly order: (path: string, body?: unknown, method?: string) => Promise<Got>
+  /** Bytes over a connection of their own, which stays open until the attack has ended. */
+  readonly raw: (text: string) => Promise<void>
+  /** A call that is given up after so many milliseconds of the host. */
+  readonly givenUp: (path: string, body: unknown, after: number) => Promise<void>
+}
+
+/** What somebody could send to block everybody else, or to make the server fail. */
+export interface Attack {
+  readonly name: string
+  /** @returns what is wrong with the answers, as sentences */
+  readonly strike: (target: Target) => Promise<(string | false)[]>
+  /** The longest block that is accepted, in calibration loops of 10 ms each, and why it is more than ten. */
+  readonly over?: { readonly loops: number; readonly because: string }
+}
+
+const isRefused = ({ status }: Got): boolean => status >= 400 && status < 500
+const told = ({ status, text }: Got): string => `${status} ${text.slice(0, 120)}`
+const unless = (holds: boolean, what: string, got: Got): string | false => !holds && `${what}: ${told(got)}`
+
+const repeat = <T>(times: number, item: T): T[] => Array.from({ length: times }, () => item)
+const megabyte = 1_048_576
+const mostAnswered = 110 * megabyte
+
+const bigReply = ['EVAL', 'return string.rep("x",9000000)', '0']
+
+/** Scripts that make single calls do much work: each runs until its budget ends it. */
+const scripts: Readonly<Record<string, string>> = {
+  'an endless loop': 'while true do end',
+  'a loop over LRANGE':
+    'for i=1,20000 do redis.call("RPUSH",KEYS[1],i) end for i=1,1e9 do redis.call("LRANGE",KEYS[1],0,-1) end',
+  'a loop over SORT':
+    'for i=1,20000 do redis.call("RPUSH",KEYS[1],i) end for i=1,1e9 do redis.call("SORT",KEYS[1]) end',
+  'a loop over sha1hex': 'local s=string.rep("x",1000000) for i=1,1e9 do redis.sha1hex(s) end',
+  'comparing long strings':
+    'local a=string.rep("x",4000000).."a" local b=string.rep("x",4000000).."b" local n=0 for i=1,1e9 do if a<b then n=n+1 end end',
+  'a pattern that backtracks': 'return string.find(string.rep("a",3000),".-.-.-.-.-.-.-b")',
+  'gsub over a long text': 'local s=string.rep("ab",1000000) for i=1,1e9 do s:gsub("a","c") end',
+  'table.concat again and again':
+    'local t={} for i=1,10000 do t[i]=string.rep("x",100) end for i=1,1e9 do table.concat(t) end',
+  'sorting again and again':
+    'local t={} for i=1,10000 do t[i]=i end for i=1,1e9 do table.sort(t,function(a,b) return a>b end) end',
+  'cjson again and again':
+    'local t={} for i=1,10000 do t[i]=i end local s=cjson.encode(t) for i=1,1e9 do cjson.decode(s) end',
+  'a string that doubles': 'local s="x" for i=1,1e9 do s=s..s end',
+}
+
+const filled = (target: Target, command: string, key: string, count: number, of: (at: number) => (string | number)[]) =>
+  target.store('/', [command, key, ...Array.from({ length: count }, (_, at) => of(at)).flat()])
+
+/** Single commands over what one request can store. */
+const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
+  'KEYS with stars over a long key': async (target) => {
+    await target.store('/', ['SET', 'a'.repeat(32_000), 'x'])
+    return target.store('/', ['KEYS', `${'*a'.repeat(100)}*b`])
+  },
+  'KEYS with as many stars as fit': async (target) => {
+    await target.store('/', ['SET', 'a'.repeat(32_000), 'x'])
+    return target.store('/', ['KEYS', `${'*a'.repeat(16_000)}*b`])
+  },
+  'a random field many times': async (target) => {
+    await filled(target, 'HSET', 'h', 10, (at) => [at, at])
+    return target.store('/', ['HRANDFIELD', 'h', -1_000_000_000])
+  },
+  'a random member many times': async (target) => {
+    await filled(target, 'SADD', 's', 10, (at) => [at])
+    return target.store('/', ['SRANDMEMBER', 's', -9_007_199_254_740_991])
+  },
+  'one big set, intersected many times': async (target) => {
+    await filled(target, 'SADD', 's', 200_000, (at) => [at])
+    return target.store('/', ['SINTERCARD', 2000, ...repeat(2000, 's')])
+  },
+  'one big sorted set, united many times': async (target) => {
+    await filled(target, 'ZADD', 'z', 100_000, (at) => [at, `m${at}`])
+    return target.store('/', ['ZUNIONSTORE', 'to', 1000, ...repeat(1000, 'z')])
+  },
+  'LREM over a long list': async (target) => {
+    await filled(target, 'RPUSH', 'l', 500_000, (at) => [at])
+    return target.store('/', ['LREM', 'l', 0, 'none'])
+  },
+  'SORT of a long list': async (target) => {
+    await filled(target, 'RPUSH', 'l', 500_000, (at) => [(at * 7919) % 500_000])
+    return target.store('/', ['SORT', 'l', 'LIMIT', 0, 1])
+  },
+  'a bit far away': (target) => target.store('/', ['SETBIT', 'b', 4_294_967_295, 1]),
+  'BITOP over one large value many times': async (target) => {
+    await target.store('/', ['SET', 'b', 'x'.repeat(9_000_000)])
+    return target.store('/', ['BITOP', 'AND', 'to', ...repeat(1000, 'b')])
+  },
+  'a deep path through a wide document': async (target) => {
+    await target.store('/', ['JSON.SET', 'j', '$', JSON.stringify(repeat(200_000, { a: [1, 2] }))])
+    return target.store('/', ['JSON.GET', 'j', '$..[?(@.a[?(@.b)])]..[?(@..x)]'])
+  },
+  'a regular expression that backtracks': async (target) => {
+    await target.store('/', ['JSON.SET', 'j', '$', JSON.stringify([{ t: 'a'.repeat(50_000) }])])
+    return target.store('/', ['JSON.GET', 'j', '$[?(@.t =~ "(a*)*(a*)*(a*)*b")]'])
+  },
+  'SCAN with a count of everything': async (target) => {
+    await filled(target, 'MSET', 'k', 100_000, (at) => (at === 0 ? ['v'] : [`k${at}`, 'v']))
+    return target.store('/', ['SCAN', 0, 'MATCH', '*none*', 'COUNT', 9_007_199_254_740_991])
+  },
+  'a value of 512 MB': async (target) => {
+    await target.store('/', ['SETRANGE', 'large', 536_870_911, 'x'])
+    return target.store('/', ['GET', 'large'])
+  },
+}
+
+const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+export const attacks: readonly Attack[] = [
+  ...['/pipeline', '/multi-exec'].flatMap((path): Attack[] => [
+    {
+      name: `${path}: a thousand large replies`,
+      strike: async ({ store }) => {
+        const got = await store(path, repeat(1000, bigReply))
+        return [
+          unless(got.status === 200, 'not answered item by item', got),
+          unless(got.size < mostAnswered, `the answer has ${got.size} bytes`, got),
+        ]
+      },
+      over: {
+        loops: 200,
+        because: 'a pipeline is a row of commands, each with a budget of its own; 100 MB are answered',
+      },
+    },
+    {
+      name: `${path}: a large value read a thousand times`,
+      strike: async ({ store }) => {
+        await store('/', ['SET', 'large', 'x'.repeat(9_000_000)])
+        const got = await store(path, repeat(1000, ['GET', 'large']))
+        return [unless(got.size < mostAnswered, `the answer has ${got.size} bytes`, got)]
+      },
+      over: { loops: 100, because: 'an answer of 100 MB is written' },
+    },
+    {
+      name: `${path}: sixty times 9 MB`,
+      strike: async ({ store }) => {
+        const got = await store(path, repeat(14, ['SET', 'large', 'x'.repeat(9_000_000)]))
+        return [unless(got.status < 500, 'failed', got)]
+      },
+      over: { loops: 100, because: 'a body of 128 MB is read' },
+    },
+  ]),
+  ...Object.entries(scripts).map(
+    ([name, script]): Attack => ({
+      name: `a script: ${name}`,
+      strike: async ({ store }) => {
+        const got = await store('/', ['EVAL', script, 1, 'key'])
+        return [unless(got.status === 400, 'not stopped', got)]
+      },
+      over: { loops: 25, because: 'placeholder' },
+    }),
+  ),
+  ...Object.entries(commands).map(
+    ([name, strike]): Attack => ({
+      name: `a command: ${name}`,
+      strike: async (target) => {
+        const got = await strike(target)
+        return [unless(got.status < 500, 'failed', got)]
+      },
+      over: { loops: 25, because: 'placeholder' },
+    }),
+  ),
+  {
+    name: 'the slots of a schedule to the end of time',
+    strike: async ({ queue, order }) => {
+      const made = await queue('/v2/schedules/https://a.test', 'x', {
+        'service-cron': '* * * * *',
+        'service-schedule-id': 'each',
+      })
+      const got = await order('/queue/schedules/each/upcoming', { from: 0, to: 8_640_000_000_000_000 })
+      return [unless(made.status < 300, 'no schedule', made), unless(got.size < megabyte, 'not bounded', got)]
+    },
+  },
+  {
+    name: 'a thousand years of a schedule, given up',
+    strike: async ({ queue, givenUp, order }) => {
+      await queue('/v2/schedules/https://a.test', 'x', { 'service-cron': '* * * * *' })
+      await givenUp('/clock/advance', { by: '365000d' }, 500)
+      const got = await order('/clock/advance', { by: '1m' })
+      return [unless(got.status === 200, 'the clock is not free again', got)]
+    },
+  },
+  {
+    name: 'a destination pattern with eight stars',
+    strike: async ({ queue, order }) => {
+      const to = `https://a.test/${'a'.repeat(4_000)}`
+      const made = await order('/destinations/answer', { to: `https://a.test/${'*a'.repeat(8)}*b`, answer: 200 })
+      await queue(`/v2/publish/${to}`, 'x')
+      const moved = await order('/clock/advance', { by: '1s' })
+      return [unless(made.status < 300, 'not taken', made), unless(moved.status === 200, 'no move', moved)]
+    },
+  },
+  {
+    name: "a fault's url with eight stars",
+    strike: async ({ queue, order }) => {
+      const match = { url: `https://a.test/${'*a'.repeat(8)}*b` }
+      const rules = { on: 'queue.delivery', match, fault: { kind: 'reset' } }
+      const made = await order('/faults', { rules })
+      await queue(`/v2/publish/https://a.test/${'a'.repeat(4_000)}`, 'x')
+      const moved = await order('/clock/advance', { by: '1s' })
+      return [unless(made.status < 300, 'not taken', made), unless(moved.status === 200, 'no move', moved)]
+    },
+  },
+  ...['timeout', 'delay', 'latency', 'nonsense'].map(
+    (kind): Attack => ({
+      name: `an answer and a step of kind ${kind} that lack what they need`,
+      strike: async ({ queue, order }) => {
+        const to = 'https://a.test/in'
+        await order('/destinations/answer', { to, answer: { kind } })
+        await order('/destinations/script', { to, steps: [{ kind }] })
+        await queue(`/v2/publish/${to}`, 'x')
+        const drained = await order('/clock/drain', {})
+        const left = await order('/queue/messages')
+        return [
+          unless(drained.status === 200, 'no end', drained),
+          unless(left.text === '[]', 'a message is stuck', left),
+        ]
+      },
+    }),
+  ),
+  {
+    name: 'a retry delay of 12,000 terms',
+    strike: async ({ queue, order }) => {
+      const headers = { 'service-retry-delay': `1${'+1'.repeat(12_000)}` }
+      const got = await queue('/v2/publish/https://a.test', 'x', headers)
+      const nestedGot = await queue('/v2/publish/https://a.test', 'x', {
+        'service-retry-delay': `${'('.repeat(6_000)}1${')'.repeat(6_000)}`,
+      })
+      const drained = await order('/clock/drain', {})
+      return [
+        unless(got.status === 400, 'taken', got),
+        unless(nestedGot.status === 400, 'taken', nestedGot),
+        unless(drained.status === 200, 'no end', drained),
+      ]
+    },
+  },
+  {
+    name: 'one large field, and every way to read it',
+    strike: async ({ store, order }) => {
+      const field = JSON.stringify({ text: 'x'.repeat(8_400_000) })
+      const set = await store('/', ['SET', 'k', field])
+      const ways = ['/traffic', '/traffic/trace', '/traffic/timeline', '/traffic/diagram', '/snapshot']
+      const got: Got[] = []
+      for (const way of ways) got.push(await order(way))
+      return [
+        unless(set.status === 200, 'not stored', set),
+        ...got.map((one) => unless(one.status === 200, 'failed', one)),
+      ]
+    },
+    over: { loops: 100, because: 'a body of 8 MB is decoded, hidden and written in each of these forms' },
+  },
+  {
+    name: 'a body 100,000 levels deep, and every way to read it',
+    strike: async ({ queue, order }) => {
+      await queue('/v2/publish/https://a.test', nested(100_000))
+      await order('/clock/drain', {})
+      const got: Got[] = []
+      for (const way of ['/traffic', '/traffic/trace', '/traffic/timeline', '/traffic/diagram'])
+        got.push(await order(way))
+      return got.map((one) => unless(one.status === 200, 'failed', one))
+    },
+  },
+  {
+    name: 'a request that is never sent to its end, and time',
+    strike: async ({ raw, order }) => {
+      await raw(
+        'POST /TENANT/store HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer t\r\ncontent-length: 100\r\n\r\n["SET"',
+      )
+      const got = await order('/clock/advance', { by: '1s' })
+      return [unless(got.status === 200, 'time stands still', got)]
+    },
+  },
+  {
+    name: 'batch items nested 5,000 deep',
+    strike: async ({ queue }) => {
+      const got = await queue('/v2/batch', nested(5_000))
+      const body = await queue('/v2/batch', `[{"destination":"https://a.test","body":${nested(5_000)}}]`)
+      return [unless(isRefused(got), 'not refused', got), unless(body.status < 500, 'failed', body)]
+    },
+  },
+  {
+    name: 'a status fault with a header that HTTP cannot carry',
+    strike: async ({ store, order }) => {
+      for (const value of ['\u{1f600}', 'a\r\nb: c', '\0']) {
+        const fault = { kind: 'status', status: 503, headers: { 'x-odd': value } }
+        await order('/faults', { rules: { on: 'store.request', fault } })
+      }
+      const got = await store('/', ['PING'])
+      return [unless(got.status !== 500, 'failed', got)]
+    },
+  },
+  {
+    name: 'a scenario of unknown keys',
+    strike: async ({ order }) => {
+      const odd = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`unknown-${at}`, 1]))
+      const got = await order('/scenarios/play', { scenario: { name: 'odd', ...odd } })
+      return [unless(isRefused(got), 'not refused', got), unless(got.size < 20_000, 'a long refusal', got)]
+    },
+  },
+  {
+    name: 'a scenario with a year of a schedule of each second',
+    strike: async ({ order }) => {
+      const steps = [{ advance: '3650d' }]
+      const got = await order('/scenarios/play', { scenario: { name: 'long', steps } })
+      return [unless(got.status < 500, 'failed', got)]
+    },
+  },
+  {
+    name: 'a hundred thousand fault rules',
+    strike: async ({ store, order }) => {
+      const rule = { on: 'store.request', match: { command: 'NONE' }, fault: { kind: 'status', status: 503 } }
+      const got = await order('/faults', { rules: repeat(100_000, rule) })
+      const ping = await store('/', ['PING'])
+      return [unless(got.status < 500, 'failed', got), unless(ping.status === 200, 'failed', ping)]
+    },
+    over: { loops: 60, because: 'a body of 9 MB is read and checked rule by rule' },
+  },
+  {
+    name: 'a state that is none',
+    strike: async ({ order }) => {
+      const state = JSON.parse((await order('/state')).text) as Record<string, unknown>
+      const got: Got[] = []
+      for (const [name] of Object.entries(state)) {
+        for (const value of [null, 7, 9e15, 'x', [], {}, [null]]) {
+          got.push(await order('/state', { ...state, [name]: value }, 'PUT'))
+        }
+      }
+      const now = await order('/clock')
+      return [...got.map((one) => unless(one.status < 500, 'failed', one)), unless(now.status === 200, 'broken', now)]
+    },
+  },
+]

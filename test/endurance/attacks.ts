@@ -1,0 +1,121 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { connect, type Socket } from 'node:net'
+import { type Attack, attacks, type Got, type Target } from './attack-list.js'
+import type { Built } from './built.js'
+import { told as nextOf } from './told.js'
+
+export interface AttacksOutcome {
+  readonly attacks: number
+  readonly wrong: readonly string[]
+  /** Blocks over their budget: told apart, because they are a matter of the machine, too. */
+  readonly slow: readonly string[]
+}
+
+/** The longest block that nobody has to explain: about 100 ms. */
+const mostLoops = 10
+/** Host milliseconds for an attack: one that is not answered by then hangs. */
+const patience = 60_000
+/** Bytes that a server may hold more when an attack is over and its tenant is gone. */
+const mostGrown = 12_000_000
+
+/** Each attack on a server in a process of its own: is it answered rightly, who had to wait, is all memory back? */
+export async function attacked(
+  place: Built,
+  { names = [], told = () => undefined }: { names?: readonly string[]; told?: (line: string) => void } = {},
+): Promise<AttacksOutcome> {
+  const chosen = attacks.filter(({ name }) => names.length === 0 || names.some((word) => name.includes(word)))
+  const wrong: string[] = []
+  const slow: string[] = []
+  for (const attack of chosen) {
+    const { loops, complaints } = await one(attack, place)
+    for (const complaint of complaints) wrong.push(`${attack.name}: ${complaint}`)
+    told(`${loops.toFixed(1).padStart(6)} loops  ${attack.name}${complaints.length > 0 ? '  ✗' : ''}`)
+    const most = attack.over?.loops ?? mostLoops
+    if (loops > most) slow.push(`${attack.name}: blocked for ${Math.round(loops)} loops, ${most} are accepted`)
+  }
+  return { attacks: chosen.length, wrong, slow }
+}
+
+async function one(attack: Attack, { program }: Built): Promise<{ loops: number; complaints: readonly string[] }> {
+  const child = fork(program('attack'), { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
+  const complaints: string[] = []
+  try {
+    const { origin } = await nextOf<{ origin: string }>(child)
+    const before = await asked<{ bytes: number }>(child, 'memory')
+    await asked(child, 'watch')
+    complaints.push(...(await struck(origin, attack)))
+    const { loops, reports } = await asked<{ loops: number; reports: string[] }>(child, 'block')
+    for (const report of reports) complaints.push(`it failed by mistake: ${report.slice(0, 300)}`)
+    const after = await asked<{ bytes: number }>(child, 'memory')
+    const grown = after.bytes - before.bytes
+    if (grown > mostGrown) complaints.push(`${Math.round(grown / 1e6)} MB are held when it is over`)
+    return { loops, complaints }
+  } catch (error) {
+    return { loops: Number.NaN, complaints: [...complaints, (error as Error).message] }
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+async function asked<T>(child: ChildProcess, question: string): Promise<T> {
+  const answer = nextOf<T>(child)
+  child.send(question, (error) => error && child.kill())
+  return answer
+}
+
+async function struck(origin: string, attack: Attack): Promise<string[]> {
+  const open: Socket[] = []
+  const late = AbortSignal.timeout(patience)
+  try {
+    const complaints = await attack.strike(targetAt(origin, 'mallory', open, late))
+    return complaints.filter((complaint) => complaint !== false)
+  } catch (error) {
+    return [late.aborted ? `no end after ${patience} ms` : String((error as Error).cause ?? error)]
+  } finally {
+    for (const socket of open) socket.destroy()
+  }
+}
+
+function targetAt(origin: string, tenant: string, open: Socket[], late: AbortSignal): Target {
+  const store = { authorization: 'Bearer t' }
+  const queue = { authorization: 'Bearer q' }
+  const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
+  return {
+    store: (path, body) => ask(`${origin}/${tenant}/store${path}`, 'POST', textOf(body), store, late),
+    queue: (path, body, headers) =>
+      ask(`${origin}/${tenant}/queue${path}`, 'POST', textOf(body), { ...queue, ...headers }, late),
+    order: (path, body, method = body === undefined ? 'GET' : 'POST') =>
+      ask(`${origin}/_control/${tenant}${path}`, method, body === undefined ? undefined : textOf(body), {}, late),
+    raw: (text) =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+        open.push(socket)
+        socket.on('error', reject)
+        socket.write(text.replaceAll('TENANT', tenant), 'latin1', () => setTimeout(resolve, 20))
+      }),
+    givenUp: async (path, body, after) => {
+      const url = `${origin}/_control/${tenant}${path}`
+      await ask(url, 'POST', textOf(body), {}, AbortSignal.timeout(after)).catch(() => undefined)
+    },
+  }
+}
+
+/** Characters of an answer that are kept: enough to look into. */
+const kept = 100_000
+
+async function ask(
+  url: string,
+  method: string,
+  body: string | undefined,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Got> {
+  const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body }) })
+  const decoder = new TextDecoder()
+  let [text, size] = ['', 0]
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (text.length < kept) text += decoder.decode(chunk, { stream: true })
+  }
+  return { status: response.status, text, size }
+}
