@@ -1,6 +1,6 @@
 /**
  * The words of one vendor. Services speak neutral words only; these are put on and taken off at the gateway.
- * Rows: spec/store.md 0, spec/queue.md 0.2, spec/statistics.md 0.
+ * Rows: store.md 0, queue.md 0.2, statistics.md 0.
  */
 export interface Vocabulary {
   readonly name: string

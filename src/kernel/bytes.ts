@@ -100,7 +100,7 @@ export function toHex(bytes: Bytes): string {
 
 /**
  * `TextDecoder` replaces a truncated sequence by a single U+FFFD; the service is written in Go, whose JSON encoder
- * replaces every invalid byte. [spec/store.md 3.1]
+ * replaces every invalid byte. [store.md 3.1]
  */
 function replaceInvalid(bytes: Bytes): string {
   let out = ''

@@ -14,28 +14,28 @@ export class Refusal extends Error {
  * others follow the pattern chosen there: `<thing> <id> not found`, `invalid <field>: <reason>`.
  */
 export const refusals = {
-  /** 401 [1.13] */
+  /** 401 [queue.md 1.13] */
   invalidToken: (): Refusal => new Refusal(401, 'unable to authenticate: invalid token'),
-  /** 404: a valid token used against the other region. [1.13] */
+  /** 404: a valid token used against the other region. [queue.md 1.13] */
   otherRegion: (user: string, region: string): Refusal =>
     new Refusal(404, `user (${user}) not found in this region (${region})`),
-  /** The text is not public. [10] */
+  /** The text is not public. [queue.md 10] */
   readOnly: (status: number): Refusal => new Refusal(status, 'unable to authorize: the token is read-only'),
-  /** [1.13] */
+  /** [queue.md 1.13] */
   invalidScheme: (field: string = 'destination'): Refusal =>
     new Refusal(400, `invalid ${field} url: endpoint has invalid scheme, add http:// or https://`),
-  /** [1.13] */
+  /** [queue.md 1.13] */
   loopback: (address: string): Refusal =>
     new Refusal(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
   invalidUrl: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field} url: ${reason}`),
-  /** [1.13] */
+  /** [queue.md 1.13] */
   deduplicationColon: (): Refusal => new Refusal(400, "DeduplicationId cannot contain ':'"),
-  /** Status and general form: [1.13, choices] */
+  /** Status and general form: [queue.md 1.13, choices] */
   quota: (name: string, limit: number, status: number): Refusal =>
     new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
-  /** The body texts are not public. [10] */
+  /** The body texts are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
     new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),
   burstLimit: (headers: Readonly<Record<string, string>>): Refusal =>

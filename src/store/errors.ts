@@ -1,7 +1,7 @@
 import { type Bytes, text } from '../kernel/bytes.js'
 import { ReplyError } from './reply.js'
 
-// Every error text of the data store. Wordings: spec/store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
+// Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
 // wording is not public, redis-server 7.0's.
 
 const fixed = {

@@ -170,7 +170,7 @@ function readDouble(text: string): number {
 
 // ---- writing numbers --------------------------------------------------------------------------------------------
 
-/** A score as replies show it: the shortest text that reads back as the same double. [spec/store.md 3.4] */
+/** A score as replies show it: the shortest text that reads back as the same double. [store.md 3.4] */
 export function formatScore(score: number): Bytes {
   if (score === Infinity) return 'inf' as Bytes
   if (score === -Infinity) return '-inf' as Bytes
@@ -182,7 +182,7 @@ const longDecimals = 17
 
 /**
  * A double without exponent and without trailing zeros, as INCRBYFLOAT and HINCRBYFLOAT answer. Shortest digits like
- * a score, but never more than 17 decimals, where redis stops too. [spec/store.md 3.4]
+ * a score, but never more than 17 decimals, where redis stops too. [store.md 3.4]
  */
 export function formatDecimal(value: number): Bytes {
   const shortest = String(value)
@@ -192,12 +192,12 @@ export function formatDecimal(value: number): Bytes {
   return withoutTrailingZeros(formatFixed(value, longDecimals)) as Bytes
 }
 
-/** A longitude or latitude: its exact value, rounded to 17 decimals, without trailing zeros. [spec/store.md 3.4] */
+/** A longitude or latitude: its exact value, rounded to 17 decimals, without trailing zeros. [store.md 3.4] */
 export function formatCoordinate(degrees: number): Bytes {
   return withoutTrailingZeros(formatFixed(degrees, longDecimals)) as Bytes
 }
 
-/** A distance: always 4 decimals. [spec/store.md 3.4] */
+/** A distance: always 4 decimals. [store.md 3.4] */
 export function formatDistance(distance: number): Bytes {
   return formatFixed(distance, 4) as Bytes
 }

@@ -30,7 +30,7 @@ describe('authentication [queue.md 10]', () => {
     expect(userOf('no json')).toBe('no json')
   })
 
-  test('the development mode of the SDKs recognises the double by its keys [13]', async () => {
+  test('the development mode of the SDKs recognises the double by its keys [queue.md 13]', async () => {
     const { json } = await world().send('GET', '/v2/keys')
     expect(json).toEqual({ current: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r', next: 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs' })
   })
@@ -63,7 +63,7 @@ describe('authentication [queue.md 10]', () => {
     }
   })
 
-  test('readiness needs no token [1.11]', async () => {
+  test('readiness needs no token [queue.md 1.11]', async () => {
     for (const path of ['/', '/v2/readiness'])
       expect((await world().send('GET', path, { token: null })).status).toBe(200)
   })
@@ -166,7 +166,7 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     )
   })
 
-  test('a batch as a whole [1.4]', async () => {
+  test('a batch as a whole [queue.md 1.4]', async () => {
     const at = world({ policy: { enforceQuotas: true, maxBatchSize: 100 } })
     const refused = await at.send('POST', '/v2/batch', { body: [{ destination: shop, body: 'x'.repeat(100) }] })
     expect([refused.status, refused.json.error]).toEqual([412, 'quota maxBatchSize exceeded, current limit: 100'])

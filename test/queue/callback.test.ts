@@ -75,7 +75,7 @@ describe('callbacks [queue.md 5.4]', () => {
     expect(seen.last().header('service-schedule-id')).toBeUndefined()
   })
 
-  test('is an ordinary message: own id, own Retried, signed for its own url and body [3.2]', async () => {
+  test('is an ordinary message: own id, own Retried, signed for its own url and body [queue.md 3.2]', async () => {
     const at = world()
     const seen = at.destinations.record(cb)
     at.destinations.answer(shop, 200)

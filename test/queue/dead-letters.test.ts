@@ -142,7 +142,7 @@ describe('list [queue.md 1.9]', () => {
 
 describe('delete [queue.md 1.9]', () => {
   test.each(['{"lable":"a"}', '{"constructor":"x"}', '{"__proto__":"x"}'])(
-    'the JSON body %s is refused and deletes nothing [1.1]',
+    'the JSON body %s is refused and deletes nothing [queue.md 1.1]',
     async (body) => {
       const at = await filled(1)
       expect((await at.send('DELETE', '/v2/dlq', { body })).status).toBe(400)

@@ -170,7 +170,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     ])
   })
 
-  test('total attempts are 1 + retries; 0 retries is one attempt [5.3]', async () => {
+  test('total attempts are 1 + retries; 0 retries is one attempt [queue.md 5.3]', async () => {
     for (const retries of [0, 1, 4]) {
       const at = world()
       at.destinations.answer(shop, 500)
@@ -180,7 +180,7 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     }
   })
 
-  test('the default is 3 retries [2.2]', async () => {
+  test('the default is 3 retries [queue.md 2.2]', async () => {
     const at = world()
     at.destinations.answer(shop, 500)
     await publish(at)

@@ -252,7 +252,7 @@ describe('cancel [queue.md 1.5, 4.2]', () => {
     expect((await at.send('DELETE', '/v2/messages', { body: { messageIds: [] } })).json).toEqual({ cancelled: 3 })
   })
 
-  test('a misspelt filter is refused, as are values that are none [1.1]', async () => {
+  test('a misspelt filter is refused, as are values that are none [queue.md 1.1]', async () => {
     const at = world()
     await publish(at, { 'Service-Delay': '1h' })
     for (const query of ['lable=a', 'count=0', 'count=x', 'fromDate=yesterday', 'dlqIds=1']) {

@@ -64,7 +64,7 @@ describe('destinations [queue.md 1.3]', () => {
     expect([refused.status, refused.json.error]).toEqual([404, 'topic nobody not found'])
   })
 
-  test('loopback destinations are allowed, the option refuses them in the live words [1.13]', async () => {
+  test('loopback destinations are allowed, the option refuses them in the live words [queue.md 1.13]', async () => {
     expect((await world().send('POST', '/v2/publish/http://localhost:3000/x')).status).toBe(200)
     const { send } = world({ policy: { refuseLoopback: true } })
     for (const [url, address] of [
@@ -90,7 +90,7 @@ describe('destinations [queue.md 1.3]', () => {
     expect([...seen.last().bytes]).toEqual(Array.from({ length: 256 }, (_, code) => code))
   })
 
-  test('a trailing slash after a resource is accepted [1.1]', async () => {
+  test('a trailing slash after a resource is accepted [queue.md 1.1]', async () => {
     const { send } = world()
     expect((await send('POST', '/v2/queues/', { body: { queueName: 'q' } })).status).toBe(200)
     expect((await send('GET', '/v2/queues/')).json).toHaveLength(1)
@@ -176,7 +176,7 @@ describe('options [queue.md 2.1, 2.2]', () => {
     await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Method': method }, body: 'b' })
     await clock.drain()
     expect(seen.last().method).toBe(method)
-    // A body travels with DELETE, not with GET. [3.1]
+    // A body travels with DELETE, not with GET. [queue.md 3.1]
     expect(seen.last().text()).toBe(method === 'GET' ? '' : 'b')
   })
 
@@ -389,7 +389,7 @@ describe('deduplication [queue.md 2.4, 1.3]', () => {
     expect((await publish(queue, headers)).status).toBe(202)
   })
 
-  test('an id with a colon is refused in the live words [1.13]', async () => {
+  test('an id with a colon is refused in the live words [queue.md 1.13]', async () => {
     const refused = await publish(world(), { 'Service-Deduplication-Id': 'a:b' })
     expect([refused.status, refused.json.error]).toEqual([400, "DeduplicationId cannot contain ':'"])
   })

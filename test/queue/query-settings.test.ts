@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
-// spec/queue.md 1.3: remove from the destination's query only the token and the service's own parameters.
+// queue.md 1.3: remove from the destination's query only the token and the service's own parameters.
 describe.each([
   ['service', 'service_token', 'upstash'],
   ['upstash', 'qstash_token', 'service'],

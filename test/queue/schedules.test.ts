@@ -213,7 +213,7 @@ describe('firing [queue.md 7]', () => {
     expect((await create(at, '* * * * *', {}, 'x', 'nobody')).status).toBe(404)
   })
 
-  test('to a url group: its default headers stand under the schedule’s own, as they are then [8]', async () => {
+  test('to a url group: its default headers stand under the schedule’s own, as they are then [queue.md 8]', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     at.queue.urlGroup('g', [shop])
@@ -348,7 +348,7 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect((await at.send('GET', '/v2/schedules')).json).toEqual([])
   })
 
-  test('a Cron header on an enqueue schedules into that queue [2.2]', async () => {
+  test('a Cron header on an enqueue schedules into that queue [queue.md 2.2]', async () => {
     const at = world()
     const seen = at.destinations.record(shop)
     const { json } = await at.send('POST', `/v2/enqueue/q/${shop}`, { headers: { 'Service-Cron': '* * * * *' } })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { commandTable } from '../../src/store/commands/index.js'
 import { Rest } from '../support/ask.js'
 
-// Tokens. Expectations: spec/store.md 6.1 and 6.2.
+// Tokens. Expectations: store.md 6.1 and 6.2.
 
 let rest: Rest
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// Every command that the service documents, outside Search, Array and Vector. Source: spec/store.md 7.1 and 6.3.
+// Every command that the service documents, outside Search, Array and Vector. Source: store.md 7.1 and 6.3.
 
 const groups: Record<string, string> = {
   string: `APPEND DECR DECRBY GET GETDEL GETEX GETRANGE GETSET INCR INCRBY INCRBYFLOAT MGET MSET MSETNX PSETEX SET SETEX

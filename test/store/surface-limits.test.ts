@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// Limits of plans. Expectations: spec/store.md 10.
+// Limits of plans. Expectations: store.md 10.
 
 const docs = 'https://docs.service.test'
 

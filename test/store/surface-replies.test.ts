@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// What is answered, and in which form. Expectations: spec/store.md 1.5, 2.2 and 3.
+// What is answered, and in which form. Expectations: store.md 1.5, 2.2 and 3.
 
 let rest: Rest
 beforeEach(() => {
@@ -282,7 +282,7 @@ describe('RESP2', () => {
     expect((await rest.post('/multi-exec', [['NONSENSE']], { headers: resp2 })).headers['content-type']).toBe(
       'application/json',
     )
-    // The header is ignored, not unread: service.md A, errors, refuses any other value everywhere.
+    // The header is ignored, not unread: service.md Errors refuses any other value everywhere.
     const base64 = { ...resp2, 'service-encoding': 'base64' }
     expect((await rest.post('/multi-exec', [['PING']], { headers: base64 })).json).toEqual([{ result: 'UE9ORw==' }])
     const xml = { 'service-response-format': 'xml' }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// The forms of a request. Expectations: spec/store.md 1.
+// The forms of a request. Expectations: store.md 1.
 
 let rest: Rest
 beforeEach(() => {

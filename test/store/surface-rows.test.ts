@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// Pipelines and transactions. Expectations: spec/store.md 4.
+// Pipelines and transactions. Expectations: store.md 4.
 
 let rest: Rest
 beforeEach(() => {

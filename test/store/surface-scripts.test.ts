@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Rest } from '../support/ask.js'
 
-// Scripts as the surface sees them. Expectations: spec/store.md 2.2, 3.2, 4 and 6.2.
+// Scripts as the surface sees them. Expectations: store.md 2.2, 3.2, 4 and 6.2.
 
 let rest: Rest
 beforeEach(() => {

@@ -6,7 +6,7 @@ import { plainText } from './operations.js'
 import type { Value } from './value.js'
 import { LuaTable, typeName } from './value.js'
 
-// Error texts of scripts and functions. Wordings: spec/store.md 9; where the service's own is not public, redis 7.0's.
+// Error texts of scripts and functions. Wordings: store.md 9; where the service's own is not public, redis 7.0's.
 
 // What a script meets inside, as a text or an error table
 

@@ -90,7 +90,7 @@ class Evaluation {
     return current
   }
 
-  /** Children before their parent: the order the service shows. [spec/store.md 7.2, JSON.*] */
+  /** Children before their parent: the order the service shows. [store.md 7.2, JSON.*] */
   #descend(selectors: readonly Selector[], location: Location, found: Location[]): void {
     const { value } = location
     this.#spend(1)

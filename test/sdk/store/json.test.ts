@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => sandbox.dispose())
 
-// Every method of `redis.json`. Documents and answers: spec/store.md 7.2, facts marked [SDK test] and [doc].
+// Every method of `redis.json`. Documents and answers: store.md 7.2, facts marked [SDK test] and [doc].
 describe('redis.json', () => {
   it('set', async () => {
     expect(await redis.json.set('k', '$', { a: 2 })).toBe('OK')

@@ -18,7 +18,7 @@ const fill = async (count: number): Promise<void> => {
   for (let n = 1; n <= count; n++) await redis.xadd('s', `${n}-1`, { n })
 }
 
-// Every stream method of the SDK. Answers: spec/store.md 7.2 and redis-server 7.0.
+// Every stream method of the SDK. Answers: store.md 7.2 and redis-server 7.0.
 describe('writing', () => {
   it('xadd', async () => {
     expect(await redis.xadd('s', '*', { field: 'value', number: 1, object: { a: [1] } })).toBe('1900000000000-0')

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { badJson, error, noPath, notRoot, stories, syntax, wrongType } from './steps.js'
 
-// Expectations: spec/store.md 7.2 (table JSON.*), 7.3; RedisJSON where the spec names its source.
+// Expectations: store.md 7.2 (table JSON.*), 7.3; RedisJSON where the spec names its source.
 describe('JSON.SET and JSON.GET', () => {
   stories({
     'store a document and give it back': [

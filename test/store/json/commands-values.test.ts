@@ -11,7 +11,7 @@ const noString = error('ERR Path does not exist or not a string')
 const outOfBounds = error('ERR index out of bounds')
 const expects = (type: string) => error(`WRONGTYPE wrong type of path value - expected ${type}`)
 
-// Expectations: spec/store.md 7.2 (table JSON.*); the documents are those of the pages and tests it names.
+// Expectations: store.md 7.2 (table JSON.*); the documents are those of the pages and tests it names.
 describe('JSON.NUMINCRBY and JSON.NUMMULTBY', () => {
   stories({
     'one result per match': [

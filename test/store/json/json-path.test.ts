@@ -185,7 +185,7 @@ describe('the $ dialect', () => {
   })
 })
 
-// [spec/store.md 7.2, JSON.*]: the service's own examples.
+// [store.md 7.2, JSON.*]: the service's own examples.
 describe('matches below ".."', () => {
   it.each([
     ['$..a', '{"a":2,"b":3,"nested":{"a":4,"b":null}}', ['/nested/a', '/a']],

@@ -4,7 +4,7 @@ import type { User } from '../../../src/store/access.js'
 import { ReplyError } from '../../../src/store/reply.js'
 import { createScriptStore } from './script-store.js'
 
-/** What the service has in common with nobody. Sections are those of spec/store.md. */
+/** What the service has in common with nobody. Sections are those of store.md. */
 
 describe('errors that end a script (9.4)', () => {
   const { run, failure } = createScriptStore()

@@ -12,7 +12,7 @@ it.each(recorded as [length: number, digest: string][])('a text of %i bytes', (l
   expect(xxh3Hex(latin1(text))).toBe(digest)
 })
 
-// spec/store.md 7.2
+// store.md 7.2
 it.each([
   ['', '2d06800538d394c2'],
   ['bar', 'd463c860a032d362'],
