@@ -2,7 +2,7 @@ import type { EntryOf } from '../kernel/traffic.js'
 import type { Story } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
-/** Status by which a destination says that retries are useless. [queue.md 5.3] */
+/** Status by which a destination says that retries are useless. [queue.md 5.1] */
 const hopeless = 489
 
 export const attemptsWithinRetries: Invariant = {
