@@ -14,6 +14,8 @@ import type { StoreDump } from './store/snapshot.js'
 export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'
   readonly version: 1
+  /** Of a world whose credentials come of a secret: which ones it began with. */
+  readonly seal?: string
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
   /** How many loads lie behind it: each draws ids of its own. */
@@ -30,6 +32,7 @@ export interface SandboxDump {
 const shape = v.object({
   format: v.literal('stuntdouble/sandbox'),
   version: v.literal(1),
+  seal: v.optional(v.string()),
   now: v.pipe(v.number(), v.finite()),
   loads: v.pipe(v.number(), v.integer(), v.minValue(0)),
   store: v.looseObject({}),

@@ -11,7 +11,6 @@ import { type Instant, instant } from './kernel/instant.js'
 import { createRandom, type Random } from './kernel/random.js'
 import { type Entry, Traffic } from './kernel/traffic.js'
 import { type Policy, policyWith } from './policy.js'
-import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
 import { CronExpression } from './queue/cron.js'
 import { Destinations, type Reach } from './queue/destinations.js'
 import { queueService } from './queue/endpoints.js'
@@ -20,6 +19,14 @@ import { parseRetryExpression } from './queue/retry-expression.js'
 import type { SignatureWindow } from './queue/signing.js'
 import { timeline } from './report/timeline.js'
 import { TrafficView } from './report/traffic-view.js'
+import {
+  type Credentials,
+  checkSecret,
+  credentialsOf,
+  sealOf,
+  secretDraws,
+  withoutCredentials,
+} from './sandbox-credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './sandbox-dump.js'
 import { statsService } from './stats/endpoints.js'
 import { payAsYouGo, unmetered } from './stats/reports.js'
@@ -53,6 +60,11 @@ export interface SandboxOptions extends AddressOptions {
   /** User name and key of the management API. */
   readonly mgmtUser?: string
   readonly mgmtKey?: string
+  /**
+   * Tokens and keys that are not given come of this and of `name`, by HMAC-SHA256. Without it they are defaults that
+   * everybody can read. At least 16 characters.
+   */
+  readonly secret?: string
   /** `wide` (default): signatures verify at any host time. `real`: valid for five minutes of virtual time. */
   readonly signing?: { readonly window?: SignatureWindow }
   /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
@@ -84,6 +96,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   nextSigningKey: true,
   mgmtUser: true,
   mgmtKey: true,
+  secret: true,
   signing: true,
   fetch: true,
   deliver: true,
@@ -102,9 +115,6 @@ function checkNames(options: SandboxOptions): void {
 }
 
 export const defaultStart = '2030-01-01T00:00:00Z'
-
-const defaultStoreToken = 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl'
-const defaultStoreReadonlyToken = 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ=='
 
 /**
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
@@ -149,7 +159,9 @@ export class Sandbox {
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly addresses: Addresses
+  readonly #credentials: Credentials
   readonly #initialTokens: SandboxTokens
+  readonly #seal: string | undefined
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
@@ -160,19 +172,15 @@ export class Sandbox {
 
   constructor(options: SandboxOptions) {
     checkNames(options)
+    checkSecret(options.secret)
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
     this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
-    this.#initialTokens = {
-      store: options.storeToken ?? defaultStoreToken,
-      readonly: options.readonlyToken ?? defaultStoreReadonlyToken,
-      queue: options.queueToken ?? publicCredentials[0].token,
-      queueReadonly: options.queueReadonlyToken ?? defaultReadOnlyToken,
-      mgmtUser: options.mgmtUser ?? 'user@stuntdouble.test',
-      mgmtKey: options.mgmtKey ?? 'management-key',
-    }
+    this.#credentials = credentialsOf(options)
+    this.#initialTokens = tokensOf(this.#credentials)
+    this.#seal = sealOf(options)
     this.#world = this.#build()
   }
 
@@ -332,14 +340,15 @@ export class Sandbox {
   /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
   dump(): SandboxDump {
     const { queue, clock } = this
-    const format = { format: 'stuntdouble/sandbox', version: 1 } as const
+    const seal = this.#seal
+    const format = { format: 'stuntdouble/sandbox', version: 1, ...(seal !== undefined && { seal }) } as const
     return { ...format, now: clock.now(), loads: this.#loads, ...dumpOf(this), queue: queue.dump() }
   }
 
   /**
    * Replaces the world by what `dump()` gave once, here or elsewhere, at the time of the dump or at `at`, whichever is
    * later. Deliveries that were under way then are due at once. Throws TypeError for anything else, and nothing has
-   * changed.
+   * changed. A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    */
   load(dump: SandboxDump, { at }: { readonly at?: Instant } = {}): void {
     checkDump(dump)
@@ -349,8 +358,9 @@ export class Sandbox {
     const startAt = Math.max(dump.now, at === undefined ? dump.now : instant(at))
     try {
       const world = this.#build({ startAt, seed: `${this.options.seed ?? 1}/load ${this.#loads}` })
-      loadInto(world, dump)
-      world.queue.load(dump.queue)
+      const taken = this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world)
+      loadInto(world, taken)
+      world.queue.load(taken.queue)
       this.#replace(world, 'load')
     } catch (error) {
       this.#loads = before
@@ -417,10 +427,11 @@ export class Sandbox {
     const random = createRandom(seed)
     const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
     clock.onDrive((call) => traffic.moves(call))
-    const journal = this.#buildStore(clock, random, traffic)
+    const draws = secretDraws(options)?.fork(`load ${this.#loads}`)
+    const journal = this.#buildStore(clock, random, traffic, draws)
     const destinations = this.#buildDestinations()
     const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
-    const queue = this.#buildQueue(clock, random, traffic, destinations, faults)
+    const queue = this.#buildQueue(clock, random, traffic, destinations, faults, draws)
     const stats = new Statistics({
       traffic,
       now: () => clock.now(),
@@ -435,7 +446,7 @@ export class Sandbox {
       statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
     ] as Service[]
     const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic, faults })
-    const store = new DirectStore(journal)
+    const store = new DirectStore(journal, draws)
     const view = new TrafficView(traffic, {
       seed: options.seed ?? 1,
       now: () => clock.now(),
@@ -453,13 +464,13 @@ export class Sandbox {
     return [...tokens.flat(), keys.current, keys.next, ...keys.former]
   }
 
-  #buildStore(clock: VirtualClock, random: Random, traffic: Traffic): Journal {
+  #buildStore(clock: VirtualClock, random: Random, traffic: Traffic, draws = random): Journal {
     const { store: standard, readonly: readOnly } = this.#initialTokens
     const engine = new Store({
       now: () => clock.now(),
       clock,
       random: random.fork('store'),
-      access: new Access({ standard, readOnly }, random.fork('acl')),
+      access: new Access({ standard, readOnly }, draws.fork('acl')),
       policy: this.policy,
       docs: this.vocabulary.docs,
     })
@@ -489,8 +500,10 @@ export class Sandbox {
     traffic: Traffic,
     destinations: Destinations,
     faults: Faults,
+    draws: Random | undefined,
   ): Queue {
     const { options, vocabulary, policy } = this
+    const { signingKey: current, nextSigningKey: next } = this.#credentials
     return new Queue({
       clock,
       random: random.fork('queue'),
@@ -502,7 +515,8 @@ export class Sandbox {
         userAgent: vocabulary.userAgent,
       },
       destinations,
-      keys: { current: options.signingKey ?? defaultKeys.current, next: options.nextSigningKey ?? defaultKeys.next },
+      keys: { current, next },
+      keyDraws: draws,
       signing: options.signing,
       faults,
     })
@@ -517,4 +531,14 @@ function* slotsBetween(expression: string, from: number, to: number): Iterable<n
   for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
 }
 
-const [defaultKeys] = publicCredentials
+function tokensOf(credentials: Credentials): SandboxTokens {
+  const { storeToken, readonlyToken, queueToken, queueReadonlyToken, mgmtUser, mgmtKey } = credentials
+  return {
+    store: storeToken,
+    readonly: readonlyToken,
+    queue: queueToken,
+    queueReadonly: queueReadonlyToken,
+    mgmtUser,
+    mgmtKey,
+  }
+}
