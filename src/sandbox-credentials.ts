@@ -5,6 +5,7 @@ import { base58Id, type Random } from './kernel/random.js'
 import { secretRandom } from './kernel/secret-random.js'
 import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
 import type { Queue } from './queue/queue.js'
+import type { SigningKeyPair } from './queue/signing.js'
 import type { SandboxDump } from './sandbox-dump.js'
 import type { DirectStore } from './store/direct.js'
 
@@ -48,6 +49,11 @@ const published: ReadonlySet<string | undefined> = new Set([
   ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
 ])
 
+/** Whether everybody can know a token or key, because it stands in this package or in the vendor's documentation. */
+export function isPublic(text: string): boolean {
+  return published.has(text)
+}
+
 /** The options whose values everybody can know. */
 export function publicOnes(options: Partial<Credentials>): readonly (keyof Credentials)[] {
   return (Object.keys(defaults) as (keyof Credentials)[]).filter((name) => published.has(options[name]))
@@ -66,7 +72,33 @@ export function credentialOf(option: keyof Credentials, given: CredentialOptions
   return toBase64(utf8(JSON.stringify({ UserID: name || 'defaultUser', Password: text })))
 }
 
-export function credentialsOf(given: CredentialOptions): Credentials {
+/** What clients sign in with. */
+export interface SandboxTokens {
+  readonly store: string
+  readonly readonly: string
+  readonly queue: string
+  readonly queueReadonly: string
+  readonly mgmtUser: string
+  readonly mgmtKey: string
+}
+
+/** The tokens that a world begins with. */
+export function tokensOf(given: CredentialOptions): SandboxTokens {
+  return {
+    store: credentialOf('storeToken', given),
+    readonly: credentialOf('readonlyToken', given),
+    queue: credentialOf('queueToken', given),
+    queueReadonly: credentialOf('queueReadonlyToken', given),
+    mgmtUser: credentialOf('mgmtUser', given),
+    mgmtKey: credentialOf('mgmtKey', given),
+  }
+}
+
+export function signingKeysOf(given: CredentialOptions): SigningKeyPair {
+  return { current: credentialOf('signingKey', given), next: credentialOf('nextSigningKey', given) }
+}
+
+function credentialsOf(given: CredentialOptions): Credentials {
   const names = Object.keys(defaults) as (keyof Credentials)[]
   return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as Credentials
 }

@@ -20,11 +20,12 @@ import type { SignatureWindow } from './queue/signing.js'
 import { timeline } from './report/timeline.js'
 import { TrafficView } from './report/traffic-view.js'
 import {
-  type Credentials,
   checkSecret,
-  credentialsOf,
+  type SandboxTokens,
   sealOf,
   secretDraws,
+  signingKeysOf,
+  tokensOf,
   withoutCredentials,
 } from './sandbox-credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './sandbox-dump.js'
@@ -36,6 +37,8 @@ import { DirectStore } from './store/direct.js'
 import { storeService } from './store/endpoints.js'
 import { Journal } from './store/journal.js'
 import { Store } from './store/store.js'
+
+export type { SandboxTokens } from './sandbox-credentials.js'
 
 export interface SandboxOptions extends AddressOptions {
   /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
@@ -144,22 +147,11 @@ interface World {
 /** Where a world begins. */
 type Start = Pick<SandboxOptions, 'startAt' | 'seed'>
 
-/** What clients sign in with. */
-export interface SandboxTokens {
-  readonly store: string
-  readonly readonly: string
-  readonly queue: string
-  readonly queueReadonly: string
-  readonly mgmtUser: string
-  readonly mgmtKey: string
-}
-
 export class Sandbox {
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly addresses: Addresses
-  readonly #credentials: Credentials
   readonly #initialTokens: SandboxTokens
   readonly #seal: string | undefined
   readonly #locate: Locate
@@ -178,8 +170,7 @@ export class Sandbox {
     this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
-    this.#credentials = credentialsOf(options)
-    this.#initialTokens = tokensOf(this.#credentials)
+    this.#initialTokens = tokensOf(options)
     this.#seal = sealOf(options)
     this.#world = this.#build()
   }
@@ -503,7 +494,6 @@ export class Sandbox {
     draws: Random | undefined,
   ): Queue {
     const { options, vocabulary, policy } = this
-    const { signingKey: current, nextSigningKey: next } = this.#credentials
     return new Queue({
       clock,
       random: random.fork('queue'),
@@ -515,7 +505,7 @@ export class Sandbox {
         userAgent: vocabulary.userAgent,
       },
       destinations,
-      keys: { current, next },
+      keys: signingKeysOf(options),
       keyDraws: draws,
       signing: options.signing,
       faults,
@@ -529,16 +519,4 @@ const entriesTold = 24
 function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {
   const cron = new CronExpression(expression)
   for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
-}
-
-function tokensOf(credentials: Credentials): SandboxTokens {
-  const { storeToken, readonlyToken, queueToken, queueReadonlyToken, mgmtUser, mgmtKey } = credentials
-  return {
-    store: storeToken,
-    readonly: readonlyToken,
-    queue: queueToken,
-    queueReadonly: queueReadonlyToken,
-    mgmtUser,
-    mgmtKey,
-  }
 }

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../faults/scenario.js'
-import { serveArguments, serverOptions } from '../config.js'
+import { secretVariable, serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
 import { StateFileError } from '../state-file.js'
@@ -39,6 +39,9 @@ async function serve(given: Given): Promise<RunningServer> {
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
+    ...(server.secret === options.secret
+      ? []
+      : [`secret         ${server.secret}   keeps these tokens after a restart: --secret or ${secretVariable}`]),
     ...(scenario === undefined ? [] : ['', `scenario  ${watched!.summaryOf(scenario)}`]),
     '',
     'ready',
