@@ -108,6 +108,13 @@ export class Tenants {
     this.get(name).load(dump, clock === 'real' && startAt !== undefined ? { at: startAt } : {})
   }
 
+  /** Other machines, and those before a container, have another address of the server than it has of itself. */
+  reached(address: string, { headers }: Call): string {
+    const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1]
+    if (this.#door === undefined || host === undefined || !address.startsWith(`${this.origin}/`)) return address
+    return `http://${host}${address.slice(this.origin.length)}`
+  }
+
   drop(name: string): boolean {
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)

@@ -1,8 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request as nodeRequest } from 'node:http'
 import { type AddressInfo, connect as dial } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { serviceVocabulary } from '../../src/http/vocabulary.js'
 import { publicCredentials } from '../../src/queue/credentials.js'
 import { queueEndpoints } from '../../src/queue/endpoints.js'
@@ -296,7 +298,10 @@ describe('who has the token', () => {
     const { store, queue } = sandbox.tokens
     expect(JSON.parse(atob(queue))).toMatchObject({ UserID: 'w1' })
     expect(sandbox.env).toMatchObject({ UPSTASH_REDIS_REST_TOKEN: store, QSTASH_TOKEN: queue })
-    expect((await ask(`${outside(server)}/w1/store/ping`, { headers: bearer(store) })).body).toBe('{"result":"PONG"}')
+    const { UPSTASH_REDIS_REST_URL: url } = sandbox.env
+    expect([url, sandbox.addresses.store]).toEqual(Array(2).fill(`${outside(server)}/w1/store`))
+    expect(sandbox.addresses.regions['us-east-1']).toBe(`${outside(server)}/w1/queue-us-east-1`)
+    expect((await ask(`${url}/ping`, { headers: bearer(store) })).body).toBe('{"result":"PONG"}')
     const { standard } = await sandbox.store.resetPassword()
     expect(sandbox.tokens.store).toBe(standard)
     expect((await ask(`${outside(server)}/w1/store/ping`, { headers: bearer(store) })).status).toBe(401)
@@ -405,6 +410,56 @@ describe('what everybody knows is refused', () => {
     expect(sandbox.tokens).toEqual(tokens)
     expect(server.tenant('main').queue.keys.current).not.toBe(publicCredentials[0].current)
     expect((await ask(`${outside(server)}/main/store/ping`, { headers: bearer(defaults.store) })).status).toBe(401)
+  })
+})
+
+describe('a state file', () => {
+  const place = mkdtempSync(join(tmpdir(), 'stuntdouble-wide-'))
+  afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+  /** Tokens of the tenant after a start with this file, and whether its data is there. */
+  const session = async (
+    options: ServerOptions,
+    work: (sandbox: Sandbox) => unknown = () => {},
+  ): Promise<{ tokens: Sandbox['tokens']; keys: unknown; kept: unknown }> => {
+    const server = await start(options)
+    const sandbox = server.tenant('w1')
+    const kept = sandbox.store.get('k')
+    work(sandbox)
+    const { tokens } = sandbox
+    const known = [defaults.store, defaults.readonly, ...publicCredentials.map(({ token }) => token)]
+    if (options.host === undefined) {
+      for (const token of known) {
+        for (const path of ['store/get/k', 'queue/v2/keys']) {
+          expect((await ask(`${outside(server)}/w1/${path}`, { headers: bearer(token) })).status).toBe(401)
+        }
+      }
+      expect((await ask(`${outside(server)}/w1/store/ping`, { headers: bearer(tokens.store) })).status).toBe(200)
+    }
+    await server.close()
+    return { tokens, keys: sandbox.queue.keys.pair(), kept }
+  }
+
+  test('of a server on this machine brings its data, not its tokens', async () => {
+    const state = join(place, 'loopback.json')
+    await session({ state, host: 'localhost' }, ({ store }) => store.run('SET', 'k', 'v'))
+    const fresh = createSandbox({ secret, name: 'w1' })
+    const { tokens, keys, kept } = await session({ state, secret })
+    expect([kept, tokens, keys]).toEqual(['v', fresh.tokens, fresh.queue.keys.pair()])
+  })
+
+  test('keeps tokens and keys that were changed, as long as the secret stays', async () => {
+    const state = join(place, 'wide.json')
+    const before = await session({ state, secret }, ({ store, queue }) => {
+      store.run('SET', 'k', 'v')
+      store.resetPassword()
+      queue.keys.rotate()
+    })
+    expect(await session({ state, secret })).toEqual({ ...before, kept: 'v' })
+    const after = await session({ state, secret: `${secret}, a new one` })
+    expect(after.kept).toBe('v')
+    expect(Object.values(after.tokens)).not.toEqual(expect.arrayContaining([before.tokens.store]))
+    expect(after.keys).not.toEqual(before.keys)
   })
 })
 
