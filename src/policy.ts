@@ -29,6 +29,17 @@ export interface Policy {
   trafficBytes: number | undefined
   /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
   maxRequestSize: number
+  /**
+   * Bytes of the answer to one request to the store, all results of a pipeline or a transaction together; a guard of this
+   * package and no fact of the service. Results beyond it are errors, and in a pipeline their commands are not run.
+   */
+  maxAnswerSize: number
+  /**
+   * Units of work that one request to the store may cost; a guard of this package and no fact of the service. A unit is
+   * some 25 nanoseconds, see docs/decisions/work-is-counted.md. What would cost more is refused, before it does anything
+   * where that can be known.
+   */
+  maxWork: number
   /** Commands per virtual day, `undefined` for no limit. [store.md 10] */
   dailyRequestLimit: number | undefined
   /** Commands per virtual month, `undefined` for no limit. [store.md 10] */
@@ -112,6 +123,8 @@ export const defaultPolicy: Policy = {
   trafficLimit: 200_000,
   trafficBytes: 268_435_456,
   maxRequestSize: 10_485_760,
+  maxAnswerSize: 104_857_600,
+  maxWork: 4_000_000,
   dailyRequestLimit: undefined,
   monthlyRequestLimit: undefined,
   maxStorage: undefined,
@@ -119,7 +132,7 @@ export const defaultPolicy: Policy = {
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,
   maxStreamBuffer: 1_048_576,
-  maxScriptSteps: 10_000_000,
+  maxScriptSteps: 4_000_000,
   retries: 3,
   queuePlan: 'payg',
   queueLimits: {},

@@ -2,6 +2,7 @@ import { type Bytes, fromBase64, latin1, toBase64, toHex } from '../kernel/bytes
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { createRandom, hexId, type Random } from '../kernel/random.js'
+import type { Work } from '../kernel/work.js'
 import type { RuleContext } from './acl-rules.js'
 import { AclUser } from './acl-user.js'
 import type { KeyUse, Permissible } from './categories.js'
@@ -13,9 +14,9 @@ export interface User {
   /** Whether every command and key is allowed, so that no check is needed. */
   readonly unrestricted: boolean
   mayRun(command: Permissible): boolean
-  mayUseKey(key: Bytes, use: KeyUse): boolean
+  mayUseKey(key: Bytes, use: KeyUse, work: Work): boolean
   /** `pattern`: to subscribe to all channels that match it. */
-  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern'): boolean
+  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern', work?: Work): boolean
 }
 
 const standard: User = {
@@ -127,6 +128,11 @@ export class Access {
     user.apply(rules, context, refusedRule)
     this.#users.set(name, user)
     this.#changed()
+  }
+
+  /** How many patterns of keys and channels a user has. */
+  patternsOf(name: Bytes): number {
+    return this.#users.get(name)?.patterns ?? 0
   }
 
   /** Returns how many there were. Built-in users stay. */

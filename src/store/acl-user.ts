@@ -1,19 +1,20 @@
 import { type Bytes, latin1, toHex } from '../kernel/bytes.js'
 import { sha256Bytes } from '../kernel/digest.js'
+import type { Work } from '../kernel/work.js'
 import type { User } from './access.js'
 import { applyRule, RefusedRule, type RuleContext } from './acl-rules.js'
 import { type Category, categoriesOf, isCategory, type KeyUse, type Permissible } from './categories.js'
-import { globMatcher } from './text.js'
+import { type Glob, globOf } from './text.js'
 
 interface KeyRule {
   readonly pattern: Bytes
   readonly use: 'R' | 'W' | 'RW'
-  readonly matches: (key: Bytes) => boolean
+  readonly matches: Glob
 }
 
 interface ChannelRule {
   readonly pattern: Bytes
-  readonly matches: (channel: Bytes) => boolean
+  readonly matches: Glob
 }
 
 /** `+get`, `-@dangerous`: the last rule that covers a command decides. */
@@ -51,15 +52,21 @@ export class AclUser implements User {
     return decision
   }
 
-  mayUseKey(key: Bytes, use: KeyUse): boolean {
-    return this.#keys.some((rule) => [...use].every((each) => rule.use.includes(each)) && rule.matches(key))
+  mayUseKey(key: Bytes, use: KeyUse, work: Work): boolean {
+    work.charge(4 * this.#keys.length)
+    return this.#keys.some((rule) => [...use].every((each) => rule.use.includes(each)) && rule.matches(key, work))
   }
 
   /** A pattern may be subscribed to only as it is written in the rules, unless all channels are allowed. */
-  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern'): boolean {
+  mayUseChannel(channel: Bytes, kind: 'name' | 'pattern', work?: Work): boolean {
+    work?.charge(this.#channels.length)
     return this.#channels.some(({ pattern, matches }) =>
-      kind === 'name' ? matches(channel) : pattern === '*' || pattern === channel,
+      kind === 'name' ? matches(channel, work) : pattern === '*' || pattern === channel,
     )
+  }
+
+  get patterns(): number {
+    return this.#keys.length + this.#channels.length
   }
 
   #decide(command: Permissible): boolean {
@@ -95,7 +102,7 @@ export class AclUser implements User {
     if (this.#keys.some((rule) => rule.pattern === '*' && rule.use === 'RW')) throw new RefusedRule(patternAfterAll)
     if (pattern === '*' && use === 'RW') this.#keys = []
     if (this.#keys.some((rule) => rule.pattern === pattern && rule.use === use)) return
-    this.#keys.push({ pattern, use, matches: pattern === '*' ? everything : globMatcher(pattern) })
+    this.#keys.push({ pattern, use, matches: pattern === '*' ? everything : globOf(pattern) })
   }
 
   resetKeys(): void {
@@ -111,7 +118,7 @@ export class AclUser implements User {
     if (this.#channels.some((rule) => rule.pattern === '*')) throw new RefusedRule(channelAfterAll)
     if (pattern === '*') this.#channels = []
     if (this.#channels.some((rule) => rule.pattern === pattern)) return
-    this.#channels.push({ pattern, matches: pattern === '*' ? everything : globMatcher(pattern) })
+    this.#channels.push({ pattern, matches: pattern === '*' ? everything : globOf(pattern) })
   }
 
   resetChannels(): void {

@@ -51,6 +51,12 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly since?: string
   /** Where the service differs from redis-server, for the reference. */
   readonly deviations?: string
+  /**
+   * Units of work that the words and the sizes of their keys tell beforehand, see kernel/work; looks at sizes only. It
+   * is charged before the command runs, and before the first one of a transaction. Nothing when the cost is bounded by
+   * the words themselves; what shows only on the way is charged there.
+   */
+  work?(db: Database, ...values: Values<A>): number
   /** Synchronous, always: a transaction is a loop without `await`. */
   run(context: CommandContext, ...values: Values<A>): Reply
 }
@@ -71,6 +77,8 @@ export interface Command {
   /** Words including the name, at least and at most. */
   readonly minWords: number
   readonly maxWords: number
+  /** Units of work that are known before it runs; 0 when its words cannot be read. */
+  workOf(argv: readonly Bytes[], db: Database): number
   /** Parses and runs. Arity was not checked yet. */
   execute(argv: readonly Bytes[], context: CommandContext): Reply
   /** The keys that the words name, parsing them all. */
@@ -87,9 +95,18 @@ export function command<const A extends ArgSpecs>(name: string, row: CommandRow<
   return new DeclaredCommand(name, row as unknown as CommandRow<ArgSpecs>)
 }
 
+type Work = (db: Database, ...values: readonly unknown[]) => number
 type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
 const mostValues = 6
+
+/** A body that pays for what it is going to do. Commands without such a price are called as they are. */
+function charged(run: Body, work: Work): Body {
+  return (context, ...values) => {
+    context.db.work.charge(work(context.db, ...values))
+    return run(context, ...values)
+  }
+}
 
 /** One class for all commands, so that what they have in common is compiled into the store; only bodies are called. */
 class DeclaredCommand implements Command {
@@ -104,6 +121,7 @@ class DeclaredCommand implements Command {
   readonly maxWords: number
   readonly #specs: ArgSpecs
   readonly #run: Body
+  readonly #work: Work | undefined
   /** Made for the first call, as what follows it: a test runs few of the commands, and an import none. */
   #reader: ValuesReader | undefined
   /** Words of a call that passes on its words as they are, the name included; 0 when no call does. */
@@ -129,7 +147,8 @@ class DeclaredCommand implements Command {
     // As in redis-server: only a fixed length is checked from above; a longer command looks at its own words.
     this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
     this.#specs = specs
-    this.#run = row.run as Body
+    this.#work = row.work as Work | undefined
+    this.#run = row.work === undefined ? (row.run as Body) : charged(row.run as Body, row.work as Work)
   }
 
   get usage(): string {
@@ -150,6 +169,16 @@ class DeclaredCommand implements Command {
     const values = (this.#reader ?? this.#readerNow()).read(argv)
     // Written out, because spreading costs as much as a short command; nobody takes more than `mostValues`.
     return run(context, values[0], values[1], values[2], values[3], values[4], values[5])
+  }
+
+  workOf(argv: readonly Bytes[], db: Database): number {
+    if (this.#work === undefined) return 0
+    try {
+      return this.#work(db, ...(this.#reader ?? this.#readerNow()).read(argv))
+    } catch {
+      // The same words fail again, with their text, when they are executed.
+      return 0
+    }
   }
 
   keysOf(argv: readonly Bytes[]): readonly Bytes[] {

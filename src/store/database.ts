@@ -1,7 +1,9 @@
 import { type Bytes, toArray } from '../kernel/bytes.js'
 import { Heap, type Ranked } from '../kernel/heap.js'
+import type { Work } from '../kernel/work.js'
 import { replyError } from './errors.js'
 import { type Kept, KeyEntry, type Value } from './key-entry.js'
+import { sizeOfValue } from './measure.js'
 import { OrderedTable } from './values/ordered-table.js'
 import { RawString } from './values/raw-string.js'
 import type { Container, ValueType } from './values/value.js'
@@ -17,6 +19,9 @@ interface Deadline extends Ranked {
   readonly key: Bytes
   readonly entry: KeyEntry
 }
+
+/** Bytes of the longest string that is read as a whole, far beyond every reply: engines hold four times as many at most. */
+const longestText = 134_217_728
 
 /** A class whose instances are stored: `new Type()` is an empty one. */
 export type ContainerClass<T extends Container> = new () => T
@@ -47,6 +52,10 @@ export class Database {
 
   constructor(
     private readonly now: () => number,
+    /** What the command in execution may still cost. */
+    readonly work: Work,
+    /** The refusal of a string of so many bytes, more than a reply may have. */
+    private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
   ) {}
 
@@ -85,8 +94,16 @@ export class Database {
   string(key: Bytes): Bytes | undefined {
     const value = this.use(key)
     if (typeof value === 'string' || value === undefined) return value
-    if (value instanceof RawString) return value.text
+    if (value instanceof RawString) return this.textOf(value)
     throw replyError('wrongType')
+  }
+
+  /** A string that was written in place, as a byte string; the service's refusal when it is too long for any reply. */
+  textOf(value: RawString): Bytes {
+    if (value.hasText) return value.text
+    if (value.length > longestText) throw this.refuseText(value.length)
+    this.work.charge(value.length >>> 5)
+    return value.text
   }
 
   /** Length of a string key, 0 when there is none; makes no text of a string that is written in place. */
@@ -100,7 +117,9 @@ export class Database {
     const value = this.use(key)
     if (value instanceof RawString) return value.array
     const string = this.string(key)
-    return string === undefined ? undefined : toArray(string)
+    if (string === undefined) return undefined
+    this.work.charge(string.length >>> 5)
+    return toArray(string)
   }
 
   /** A string key to be written in place; WRONGTYPE for any other kind. */
@@ -111,6 +130,7 @@ export class Database {
     let value = this.use(key)
     if (value === undefined && missing === undefined) return undefined
     if (value === undefined || typeof value === 'string') {
+      if (value !== undefined) this.work.charge(value.length >>> 5)
       value = new RawString(value)
       this.set(key, value, 'keep')
     }
@@ -135,6 +155,31 @@ export class Database {
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T
     return value as T
+  }
+
+  /** How many keys there are, those that expired unseen included. */
+  get keyCount(): number {
+    return this.#entries.size
+  }
+
+  /** How much there is to walk over in a key, see `sizeOfValue`; 0 for one that is not there. Changes nothing. */
+  sizeOf(key: Bytes): number {
+    const kept = this.#entries.get(key)
+    if (kept === undefined || (isEntry(kept) && hasExpired(kept, this.now()))) return 0
+    return sizeOfValue(isEntry(kept) ? kept.value : kept)
+  }
+
+  /** The same of several keys together. */
+  sizeOfAll(keys: readonly Bytes[]): number {
+    let size = 0
+    for (const key of keys) size += this.sizeOf(key)
+    return size
+  }
+
+  sizeOfSmallest(keys: readonly Bytes[]): number {
+    let smallest = Number.POSITIVE_INFINITY
+    for (const key of keys) smallest = Math.min(smallest, this.sizeOf(key))
+    return smallest
   }
 
   type(key: Bytes): ValueType | 'none' {

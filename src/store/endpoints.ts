@@ -8,10 +8,20 @@ import type { User } from './access.js'
 import { corsHeaders, errorAnswer, errorItem, syncHeader } from './answers.js'
 import { base64, json, plain, type StringForm } from './encoding/json.js'
 import { resp2, resp2Error } from './encoding/resp2.js'
-import { replyError, unauthorized } from './errors.js'
+import { NoRoom } from './encoding/room.js'
+import { answerTooLarge, replyError, unauthorized } from './errors.js'
 import { executeStruck, storeFaults } from './fault-endpoints.js'
 import type { Journal } from './journal.js'
-import { refusedCount, refusedSize, refusedStorage, sizeOfReply, sizeOfWords } from './limits.js'
+import {
+  chargeWords,
+  mostRows,
+  refusedCount,
+  refusedSize,
+  refusedStorage,
+  refusedWork,
+  sizeOfReply,
+  sizeOfWords,
+} from './limits.js'
 import { transactionOverhead } from './meter.js'
 import { type Reply, ReplyError } from './reply.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
@@ -42,6 +52,7 @@ export class StoreFront {
     const received = sizeOfWords(argv)
     const refusal = refusedSize(received, store) ?? refusedCount(1, store) ?? refusedStorage(argv, store)
     if (refusal !== undefined) throw refusal
+    chargeWords(argv, store)
     const reply =
       this.faults === undefined || this.faults.quiet || this.faults.armed['store.command'] === undefined
         ? this.journal.execute(argv, user, via, call.cause)
@@ -136,15 +147,16 @@ function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   try {
     encoding = encodingOf(call)
-    return form(call, front, encoding)
+    return front.store.asOneRequest(() => form(call, front, encoding))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return failed(error, 400, encoding)
   }
 }
 
-function failed(error: ReplyError, status: number, { form }: Encoding): Answer {
-  return form === 'resp2' ? binary(resp2Error(error), status) : jsonText(errorItem(error), status)
+function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
+  const body = errorIn(error, encoding)
+  return encoding.form === 'resp2' ? binary(body, status) : jsonText(body, status)
 }
 
 // ---- the forms --------------------------------------------------------------------------------------------------
@@ -161,7 +173,10 @@ function single(call: ServiceCall, front: StoreFront, encoding: Encoding): Answe
     if (error instanceof OversizedReply) return failed(error, 200, encoding)
     throw error
   }
-  return encoding.form === 'resp2' ? binary(resp2(reply)) : jsonText(resultItem(reply, encoding.strings))
+  const room = new AnswerRoom(front.store.options.policy.maxAnswerSize)
+  const body = room.item(reply, encoding)
+  if (room.isFull) return failed(room.refusal(true), 200, encoding)
+  return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
 function argvOf(call: ServiceCall): Argv {
@@ -172,42 +187,46 @@ function argvOf(call: ServiceCall): Argv {
   return argvOfJson(call.body)
 }
 
-function pipeline(call: ServiceCall, front: StoreFront, { form, strings }: Encoding): Answer {
+function pipeline(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+  const { store } = front
   const user = front.userOf(call)
-  const items = rowsOfJson(call.body).map((argv) => {
-    try {
-      const reply = front.execute(argv, user, 'pipeline', call)
-      return form === 'resp2' ? resp2(reply) : resultItem(reply, strings)
-    } catch (error) {
-      if (!(error instanceof ReplyError)) throw error
-      return form === 'resp2' ? resp2Error(error) : errorItem(error)
-    }
+  const rows = rowsOfJson(call.body, mostRows(store))
+  const room = new AnswerRoom(store.options.policy.maxAnswerSize)
+  const items = rows.map((argv) => {
+    if (room.isFull) return errorIn(room.refusal(false), encoding)
+    return rowItem(() => front.execute(argv, user, 'pipeline', call), room, encoding)
   })
-  return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
+  return encoding.form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
-function transaction(call: ServiceCall, front: StoreFront, { strings }: Encoding): Answer {
+function transaction(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
   const user = front.userOf(call)
-  const rows = rowsOfJson(call.body)
-  for (const argv of rows) {
+  const rows = rowsOfJson(call.body, mostRows(store))
+  const commands = rows.map((argv) => {
     const refusal = refusedSize(sizeOfWords(argv), store)
     if (refusal !== undefined) throw refusal
-    store.check(argv, user)
-  }
-  const refusal = refusedCount(rows.length + transactionOverhead, store)
+    return store.check(argv, user)
+  })
+  const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
-  const items = rows.map((argv) => {
-    try {
-      return resultItem(front.execute(argv, user, 'transaction', call), strings)
-    } catch (error) {
-      if (!(error instanceof ReplyError)) throw error
-      return errorItem(error)
-    }
-  })
+  const room = new AnswerRoom(store.options.policy.maxAnswerSize)
+  const items = rows.map((argv) => rowItem(() => front.execute(argv, user, 'transaction', call), room, encoding))
   return jsonText(latin1(`[${items.join(',')}]`))
+}
+
+/** What one row answers, when there is room for it. */
+function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): Bytes {
+  try {
+    const reply = execute()
+    const item = room.item(reply, encoding)
+    return room.isFull ? errorIn(room.refusal(true), encoding) : item
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    return errorIn(error, encoding)
+  }
 }
 
 /** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
@@ -215,8 +234,42 @@ const forms: Readonly<Record<string, Form>> = { '/pipeline': pipeline, '/multi-e
 
 // ---- parts of answers -------------------------------------------------------------------------------------------
 
-function resultItem(reply: Reply, strings: StringForm): Bytes {
-  return latin1(`{"result":${json(reply, strings)}}`)
+function errorIn(error: ReplyError, { form }: Encoding): Bytes {
+  return form === 'resp2' ? resp2Error(error) : errorItem(error)
+}
+
+/** The bytes that are left for the replies to one request; once one has no room, no other one has. */
+class AnswerRoom {
+  readonly #limit: number
+  #left: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#left = limit
+  }
+
+  get isFull(): boolean {
+    return this.#left < 0
+  }
+
+  /** The reply as it is sent; nothing when there is no room for it. */
+  item(reply: Reply, { form, strings }: Encoding): Bytes {
+    if (this.isFull) return latin1('')
+    try {
+      const item =
+        form === 'resp2' ? resp2(reply, this.#left) : latin1(`{"result":${json(reply, strings, this.#left)}}`)
+      this.#left -= item.length
+      return item
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error
+      this.#left = -1
+      return latin1('')
+    }
+  }
+
+  refusal(hasRun: boolean): ReplyError {
+    return answerTooLarge(this.#limit, hasRun)
+  }
 }
 
 function preflightHeaders(call: ServiceCall): (readonly [string, string])[] {

@@ -192,6 +192,27 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
   )
 }
 
+/** A guard of this package: the answer to one request has no room for a reply, or for any more. */
+export function answerTooLarge(limit: number, hasRun: boolean): ReplyError {
+  const end = hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
+  return new ReplyError(
+    `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${end}: ask for less at once, or raise policy.maxAnswerSize`,
+  )
+}
+
+/** A guard of this package: what is asked for takes too long. */
+export function tooMuchWork(limit: number): ReplyError {
+  return new ReplyError(
+    `ERR max work exceeded. Limit: ${limit} units for one request. Ask for less at once, or raise policy.maxWork`,
+  )
+}
+
+export function tooManyRows(limit: number): ReplyError {
+  return new ReplyError(
+    `ERR max work exceeded. Limit: ${limit} commands for one request. Send fewer at once, or raise policy.maxWork`,
+  )
+}
+
 export function dailyLimit(limit: number, usage: number, docs: string): ReplyError {
   return new ReplyError(
     `ERR max daily request limit exceeded. Limit: ${limit}, Usage: ${usage}. See https://${docs}/redis/troubleshooting/max_daily_request_limit for details`,

@@ -1,7 +1,15 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Command } from './command.js'
 import { usedMemory } from './commands/info.js'
-import { dailyLimit, keyTooLarge, monthlyLimit, recordTooLarge, requestTooLarge, storageExceeded } from './errors.js'
+import {
+  dailyLimit,
+  keyTooLarge,
+  monthlyLimit,
+  recordTooLarge,
+  requestTooLarge,
+  storageExceeded,
+  tooMuchWork,
+} from './errors.js'
 import { measure } from './measure.js'
 import { type Reply, type ReplyError, Status } from './reply.js'
 import type { Store } from './store.js'
@@ -40,6 +48,43 @@ export function sizeOfReply(reply: Reply): number {
 export function refusedSize(size: number, { options }: Store): ReplyError | undefined {
   const limit = options.policy.maxRequestSize
   return size > limit ? requestTooLarge(limit, size, options.docs) : undefined
+}
+
+/** A command of a pipeline or a transaction costs so many units, whatever it does: it is read, logged and answered. */
+const unitsPerRow = 40
+
+export function mostRows({ options }: Store): number {
+  return Math.floor(options.policy.maxWork / unitsPerRow)
+}
+
+/** The refusal of a transaction before its first command, by the work that can be known then. */
+export function refusedWork(
+  commands: readonly Command[],
+  rows: readonly (readonly Bytes[])[],
+  { db, options }: Store,
+): ReplyError | undefined {
+  const { maxWork } = options.policy
+  const written = new Set<Bytes>()
+  let units = 0
+  for (let at = 0; at < rows.length; at++) {
+    const [command, argv] = [commands[at]!, rows[at]!]
+    // What a script, or one that concerns all keys, leaves to the rest is not known.
+    if (command.flags.includes('scripting') || freesAll.has(command.name)) break
+    const keys = command.writes || written.size > 0 ? command.keysOf(argv) : []
+    if (written.size === 0 || !keys.some((key) => written.has(key))) units += command.workOf(argv, db)
+    if (command.writes) for (const key of keys) written.add(key)
+  }
+  return units > maxWork ? tooMuchWork(maxWork) : undefined
+}
+
+const freesAll: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB'])
+
+/** Words beyond these are charged: the command itself does something with each. */
+const freeWords = 256
+const unitsPerWord = 4
+
+export function chargeWords(argv: readonly Bytes[], { work }: Store): void {
+  if (argv.length > freeWords) work.charge(unitsPerWord * argv.length)
 }
 
 /** The refusal of so many more commands today, or this month. */

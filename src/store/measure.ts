@@ -16,6 +16,15 @@ export interface Measure {
 
 const numberSize = 8
 
+/** Elements, or pieces of 32 bytes of a string. Looks at none of them; the members of a JSON document are not counted. */
+export function sizeOfValue(value: Value): number {
+  if (typeof value === 'string' || value instanceof RawString || value instanceof Deque || value instanceof Stream) {
+    return typeof value === 'string' || value instanceof RawString ? value.length >>> 5 : value.length
+  }
+  if (value instanceof SetValue) return value.members.size
+  return value instanceof HashValue || value instanceof SortedSet ? value.size : 0
+}
+
 /** Looks at every element. */
 export function measure(value: Value): Measure {
   if (typeof value === 'string' || value instanceof RawString) return { elements: 0, bytes: value.length }

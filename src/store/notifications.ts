@@ -37,8 +37,8 @@ export class Notifications {
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
     if (this.#flags === noEvents || !this.#flags.has(eventClass)) return
-    if (this.#flags.has('K')) this.pubsub.publish(latin1(`__keyspace@0__:${key}`), latin1(event))
-    if (this.#flags.has('E')) this.pubsub.publish(latin1(`__keyevent@0__:${event}`), key)
+    if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
+    if (this.#flags.has('E')) this.pubsub.announce(latin1(`__keyevent@0__:${event}`), key)
   }
 
   /** Misses of a reading command are told once for each key, however often its body looks. */

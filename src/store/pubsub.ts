@@ -1,5 +1,6 @@
 import { type Bytes, latin1 } from '../kernel/bytes.js'
-import { globMatcher } from './text.js'
+import { Work } from '../kernel/work.js'
+import { type Glob, globMatcher, globOf } from './text.js'
 
 /** What one event stream is told: a line, made once for all who hear it. */
 export class Message {
@@ -23,9 +24,12 @@ interface Hearing {
 }
 
 interface Pattern {
-  readonly matches: (channel: Bytes) => boolean
+  readonly matches: Glob
   readonly subscribers: Set<Subscriber>
 }
+
+/** Comparing channels with a pattern took more than the events of one request may cost. */
+class PatternTooCostly extends Error {}
 
 /** Who hears what: channels, patterns of channels, and the feed of all commands. [store.md 5] */
 export class PubSub {
@@ -48,7 +52,7 @@ export class PubSub {
   subscribeToPatterns(subscriber: Subscriber, patterns: readonly Bytes[]): void {
     const heard = this.#welcome(subscriber).patterns
     for (const pattern of patterns) {
-      const entry = this.#patterns.get(pattern) ?? { matches: globMatcher(pattern), subscribers: new Set() }
+      const entry = this.#patterns.get(pattern) ?? { matches: globOf(pattern), subscribers: new Set() }
       entry.subscribers.add(subscriber)
       this.#patterns.set(pattern, entry)
       heard.add(pattern)
@@ -77,20 +81,49 @@ export class PubSub {
     }
   }
 
-  /** Returns how often it was delivered: somebody who hears it twice counts twice. */
-  publish(channel: Bytes, payload: Bytes): number {
-    let delivered = 0
-    const subscribers = this.#channels.get(channel)
-    if (subscribers !== undefined) {
-      delivered += subscribers.size
-      tell(subscribers, new Message(latin1(`message,${channel},${payload}`)))
-    }
-    for (const [pattern, { matches, subscribers }] of this.#patterns) {
-      if (!matches(channel)) continue
+  /** What comparing channels with patterns may still cost, for events that nobody asked to be published. */
+  readonly #attention = new Work(Number.POSITIVE_INFINITY, () => new PatternTooCostly())
+
+  /** A request begins: the events that it causes may cost so much. */
+  attend(units: number): void {
+    this.#attention.left = units
+  }
+
+  /** Returns how often it was delivered: somebody who hears it twice counts twice. Delivers nothing when that costs too much. */
+  publish(channel: Bytes, payload: Bytes, work: Work): number {
+    work.charge(this.#patterns.size)
+    const heard = [...this.#patterns].filter(([, { matches }]) => matches(channel, work))
+    let delivered = this.#tellChannel(channel, payload)
+    for (const [pattern, { subscribers }] of heard) {
       delivered += subscribers.size
       tell(subscribers, new Message(latin1(`pmessage,${pattern},${channel},${payload}`)))
     }
     return delivered
+  }
+
+  /**
+   * Publishes what a command did. That cannot be taken back: whoever listens with a pattern that costs too much is
+   * dropped, like one that reads too slowly.
+   */
+  announce(channel: Bytes, payload: Bytes): void {
+    this.#tellChannel(channel, payload)
+    for (const [pattern, { matches, subscribers }] of this.#patterns) {
+      try {
+        if (!matches(channel, this.#attention)) continue
+        tell(subscribers, new Message(latin1(`pmessage,${pattern},${channel},${payload}`)))
+      } catch (error) {
+        if (!(error instanceof PatternTooCostly)) throw error
+        for (const subscriber of subscribers) subscriber.dismiss()
+      }
+    }
+  }
+
+  #tellChannel(channel: Bytes, payload: Bytes): number {
+    const subscribers = this.#channels.get(channel)
+    if (subscribers === undefined) return 0
+    const { size } = subscribers
+    tell(subscribers, new Message(latin1(`message,${channel},${payload}`)))
+    return size
   }
 
   get isMonitored(): boolean {
@@ -104,9 +137,10 @@ export class PubSub {
   }
 
   /** Channels with subscribers, in order of subscription; patterns do not count. */
-  channels(pattern?: Bytes): Bytes[] {
+  channels(work: Work, pattern?: Bytes): Bytes[] {
+    work.charge(this.#channels.size)
     const channels = [...this.#channels.keys()]
-    return pattern === undefined ? channels : channels.filter(globMatcher(pattern))
+    return pattern === undefined ? channels : channels.filter(globMatcher(pattern, work))
   }
 
   subscribersOf(channel: Bytes): number {

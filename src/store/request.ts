@@ -1,5 +1,5 @@
 import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
-import { replyError } from './errors.js'
+import { replyError, tooManyRows } from './errors.js'
 
 // From the forms of a request to rows of words. [store.md 1.2, 1.4]
 
@@ -51,12 +51,15 @@ export function argvOfJson(body: Bytes): Argv {
   return scanner.row()
 }
 
-/** The JSON array of rows of `/pipeline` and `/multi-exec`. */
-export function rowsOfJson(body: Bytes): Argv[] {
+/** The JSON array of rows of `/pipeline` and `/multi-exec`; more than `most` are refused before they are read. */
+export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY): Argv[] {
   const scanner = new JsonScanner(body)
   const rows: Argv[] = []
   scanner.open()
-  while (scanner.more(rows.length)) rows.push(scanner.row())
+  while (scanner.more(rows.length)) {
+    if (rows.length >= most) throw tooManyRows(most)
+    rows.push(scanner.row())
+  }
   if (rows.length === 0) throw replyError('emptyCommand')
   return rows
 }

@@ -1,6 +1,7 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
 import type { Timer } from '../kernel/time.js'
+import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy.js'
 import type { Access, User } from './access.js'
 import { connectionBound, keyUse } from './categories.js'
@@ -8,7 +9,16 @@ import type { Command, CommandContext } from './command.js'
 import { commandTable } from './commands/index.js'
 import type { CommandTable } from './commands/table.js'
 import { Database, type EventClass } from './database.js'
-import { noCommandPermission, notAvailable, notInRest, replyError, unknownSubcommand, wrongArity } from './errors.js'
+import {
+  noCommandPermission,
+  notAvailable,
+  notInRest,
+  replyError,
+  requestTooLarge,
+  tooMuchWork,
+  unknownSubcommand,
+  wrongArity,
+} from './errors.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'
 import { Meter } from './meter.js'
 import { Notifications } from './notifications.js'
@@ -44,6 +54,8 @@ export interface StoreListener {
 export class Store {
   readonly db: Database
   readonly options: StoreOptions
+  /** What the request, or the command that stands alone, may still cost. */
+  readonly work: Work
   readonly meter: Meter
   readonly pubsub: PubSub = new PubSub()
   /** Cached scripts and loaded functions. */
@@ -55,11 +67,15 @@ export class Store {
   /** Grows with every write, whether or not it changed anything: the sync token. [store.md 2.2] */
   #writes = 0
   #context: CommandContext
+  /** Whether commands share the work of one request. */
+  #isRequest = false
 
   constructor(options: StoreOptions) {
     this.options = options
+    this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
     this.meter = new Meter(options.now)
-    this.db = new Database(options.now, (eventClass, event, key) => {
+    const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, options.docs)
+    this.db = new Database(options.now, this.work, refuseText, (eventClass, event, key) => {
       this.#notifications.announce(eventClass, event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
@@ -99,6 +115,7 @@ export class Store {
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
+    if (!this.#isRequest) this.#beginWork()
     if (this.#commandListeners.length === 0) return this.#run(argv, user, restClient)
     let reply: Reply
     try {
@@ -116,14 +133,26 @@ export class Store {
    * from `lua` as in redis, and nothing of anybody else who only looks.
    */
   executeInside(argv: readonly Bytes[], user: User, origin?: 'lua'): Reply {
+    if (origin === undefined && !this.#isRequest) this.#beginWork()
     return this.#run(argv, user, origin)
+  }
+
+  /** Runs commands that have the work of one request between them. */
+  asOneRequest<T>(run: () => T): T {
+    this.#beginWork()
+    this.#isRequest = true
+    try {
+      return run()
+    } finally {
+      this.#isRequest = false
+    }
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
   check(argv: readonly Bytes[], user: User = this.access.standardUser): Command {
     const command = this.lookup(argv)
     if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
-    if (!user.unrestricted) permit(command, argv, user)
+    if (!user.unrestricted) permit(command, argv, user, this.work)
     return command
   }
 
@@ -184,6 +213,12 @@ export class Store {
     this.pubsub.show(argv, this.options.now(), origin)
   }
 
+  #beginWork(): void {
+    const { maxWork } = this.options.policy
+    this.work.left = maxWork
+    if (this.eventFlags !== noEvents) this.pubsub.attend(maxWork)
+  }
+
   /** Nearly all commands in a row come from the same user. */
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
@@ -214,13 +249,13 @@ class StoreContext implements CommandContext {
   }
 }
 
-function permit(command: Command, argv: readonly Bytes[], user: User): void {
+function permit(command: Command, argv: readonly Bytes[], user: User, work: Work): void {
   if (!user.mayRun(command)) throw noCommandPermission(command.name)
   const keys = command.keysOf(argv)
   for (let index = 0; index < keys.length; index++) {
-    if (!user.mayUseKey(keys[index]!, keyUse(command, index, argv))) throw replyError('noKeyPermission')
+    if (!user.mayUseKey(keys[index]!, keyUse(command, index, argv), work)) throw replyError('noKeyPermission')
   }
   for (const channel of command.channelsOf(argv)) {
-    if (!user.mayUseChannel(channel, 'name')) throw replyError('noChannelPermission')
+    if (!user.mayUseChannel(channel, 'name', work)) throw replyError('noChannelPermission')
   }
 }

@@ -3,6 +3,7 @@
  * All rules are those of redis 7.0.15 unless a line says otherwise.
  */
 import type { Bytes } from '../kernel/bytes.js'
+import type { Work } from '../kernel/work.js'
 
 // ---- glob patterns ----------------------------------------------------------------------------------------------
 
@@ -10,10 +11,18 @@ import type { Bytes } from '../kernel/bytes.js'
 type GlobPart = number | 'any' | 'run' | Uint8Array
 
 /**
- * A reusable test for a pattern of `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. Linear in text times pattern at worst:
- * only the last `*` is ever tried again, so no pattern can blow up.
+ * A reusable test for a pattern of `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. At worst it costs text times pattern: only
+ * the last `*` is ever tried again. What it costs beyond a look at the text is charged to `work`.
  */
-export function globMatcher(pattern: Bytes): (text: Bytes) => boolean {
+export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
+  const matches = globOf(pattern)
+  return (text) => matches(text, work)
+}
+
+/** The same, charged to whoever asks. */
+export type Glob = (text: Bytes, work?: Work) => boolean
+
+export function globOf(pattern: Bytes): Glob {
   if (pattern === '*') return () => true
   if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern
   if (/^[^*?[\\]+\*$/.test(pattern)) {
@@ -21,7 +30,7 @@ export function globMatcher(pattern: Bytes): (text: Bytes) => boolean {
     return (text) => text.startsWith(prefix)
   }
   const parts = parseGlob(pattern)
-  return (text) => matchParts(parts, text)
+  return (text, work) => matchParts(parts, text, work)
 }
 
 function parseGlob(pattern: Bytes): GlobPart[] {
@@ -68,14 +77,24 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   return at
 }
 
-function matchParts(parts: readonly GlobPart[], text: Bytes): boolean {
+/** Positions that are compared for one unit of work. */
+const turnsPerUnit = 8
+/** A long match is charged while it goes on. */
+const turnsAtOnce = 4096
+
+function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {
   // Redis compares nothing at all when the text is empty: only the lone `*`, handled by the caller, matches it.
   if (text.length === 0) return parts.length === 0
   let part = 0
   let at = 0
   let runPart = -1
   let runAt = 0
+  let turns = 0
   while (at < text.length) {
+    if (++turns > turnsAtOnce) {
+      work?.charge(turnsAtOnce / turnsPerUnit)
+      turns = 0
+    }
     const wanted = parts[part]
     if (wanted === 'run') {
       runPart = part++
@@ -87,9 +106,11 @@ function matchParts(parts: readonly GlobPart[], text: Bytes): boolean {
       part = runPart + 1
       at = ++runAt
     } else {
-      return false
+      break
     }
   }
+  work?.charge(Math.ceil(turns / turnsPerUnit))
+  if (at < text.length) return false
   while (parts[part] === 'run') part++
   return part === parts.length
 }

@@ -19,6 +19,9 @@ export const aclCommands: readonly Command[] = [
       'Passwords are tokens of ACL GENTOKEN. No nopass, no hashes, no selectors, no rules for subcommands; built-in users stay as they are.',
     args: [username, named('[rule …]', zeroOrMore(bytes))],
     run({ store }, username, rules) {
+      // Each rule is compared with those before it.
+      const patterns = store.access.patternsOf(username)
+      store.work.charge((rules.length + 1) * Math.ceil((rules.length + patterns) / 4))
       store.access.setUser(
         username,
         rules,

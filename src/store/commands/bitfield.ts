@@ -123,15 +123,16 @@ function readOverflow(word: Bytes): Overflow {
 }
 
 function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Reply {
-  const ends = list.filter(({ kind }) => kind !== 'GET').map(({ offset, field }) => offset + field.bits)
-  if (ends.length === 0) {
+  let end = 0
+  for (const { kind, offset, field } of list) if (kind !== 'GET') end = Math.max(end, offset + field.bits)
+  if (end === 0) {
     const array = db.array(key) ?? new Uint8Array()
     return list.map(({ field, offset }) => asReply(field.get(array, offset)))
   }
   // As in redis-server the string grows for all writes at once, even for those that then fail.
   const string = db.rawString(key, 'create')
   const { length } = string
-  const array = string.open(Math.ceil(Math.max(...ends) / 8))
+  const array = string.open(Math.ceil(end / 8))
   const results = list.map((operation) => apply(operation, array))
   const wrote = ({ before, after }: Result) => after !== undefined && (array.length > length || before !== after)
   if (results.some(wrote)) db.notify('$', 'setbit', key)

@@ -82,40 +82,75 @@ function findBit(array: Uint8Array, bit: 0 | 1, { from, to }: BitRange): number 
 
 // ---- BITOP ------------------------------------------------------------------------------------------------------
 
-type Combine = (sources: readonly number[]) => number
+/** Changes `all`, which begins as a copy of the first source, by one more source. */
+type Fold = (all: Uint8Array, source: Uint8Array) => void
 
-const or = (sources: readonly number[]) => sources.reduce((all, byte) => all | byte, 0)
+const and: Fold = (all, source) => {
+  for (let at = 0; at < all.length; at++) all[at]! &= source[at] ?? 0
+}
 
-/** One byte of the result from the same byte of every source; the newer ones set the first source against the others. */
+const or: Fold = (all, source) => {
+  for (let at = 0; at < source.length; at++) all[at]! |= source[at]!
+}
+
+const xor: Fold = (all, source) => {
+  for (let at = 0; at < source.length; at++) all[at]! ^= source[at]!
+}
+
+const andNot: Fold = (all, source) => {
+  for (let at = 0; at < source.length; at++) all[at]! &= ~source[at]!
+}
+
+function folded(sources: readonly Uint8Array[], length: number, fold: Fold): Uint8Array {
+  const all = new Uint8Array(length)
+  if (sources[0] !== undefined) all.set(sources[0])
+  for (let index = 1; index < sources.length; index++) fold(all, sources[index]!)
+  return all
+}
+
+type Combine = (sources: readonly Uint8Array[], length: number) => Uint8Array
+
+/** The newer ones set the first source against the others. */
 const operations: Readonly<Record<string, Combine>> = {
-  AND: (sources) => sources.reduce((all, byte) => all & byte, 0xff),
-  OR: or,
-  XOR: (sources) => sources.reduce((all, byte) => all ^ byte, 0),
-  NOT: ([byte = 0]) => ~byte & 0xff,
-  DIFF: ([first = 0, ...others]) => first & ~or(others),
-  DIFF1: ([first = 0, ...others]) => or(others) & ~first,
-  ANDOR: ([first = 0, ...others]) => first & or(others),
-  ONE(sources) {
-    let once = 0
-    let more = 0
-    for (const byte of sources) {
-      more |= once & byte
-      once |= byte
+  AND: (sources, length) => folded(sources, length, and),
+  OR: (sources, length) => folded(sources, length, or),
+  XOR: (sources, length) => folded(sources, length, xor),
+  NOT: ([source]) => source!.map((byte) => ~byte),
+  DIFF: (sources, length) => folded(sources, length, andNot),
+  DIFF1([first, ...others], length) {
+    const all = folded(others, length, or)
+    andNot(all, first!)
+    return all
+  },
+  ANDOR([first, ...others], length) {
+    const all = folded(others, length, or)
+    and(all, first!)
+    return all
+  },
+  ONE(sources, length) {
+    const once = new Uint8Array(length)
+    const more = new Uint8Array(length)
+    for (const source of sources) {
+      for (let at = 0; at < source.length; at++) more[at]! |= once[at]! & source[at]!
+      or(once, source)
     }
-    return once & ~more
+    andNot(once, more)
+    return once
   },
 }
 
 function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandContext): Uint8Array {
   const name = operation.toUpperCase()
-  const byteOf = operations[name]
-  if (byteOf === undefined) throw replyError('syntax')
+  const operate = operations[name]
+  if (operate === undefined) throw replyError('syntax')
   if (name === 'NOT' && sources.length !== 1) throw replyError('bitopNot')
   if (/^(DIFF1?|ANDOR)$/.test(name) && sources.length < 2) throw bitopNeedsTwo(name)
   const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
-  const result = new Uint8Array(Math.max(...arrays.map((array) => array.length)))
-  for (let at = 0; at < result.length; at++) result[at] = byteOf(arrays.map((array) => array[at] ?? 0))
-  return result
+  let length = 0
+  for (const array of arrays) length = Math.max(length, array.length)
+  // An AND goes over the whole result with each source, however short.
+  db.work.charge(2 * arrays.length * (length >>> 5))
+  return operate(arrays, length)
 }
 
 // ---- the group --------------------------------------------------------------------------------------------------
@@ -155,6 +190,7 @@ export const bitmapCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.6.0',
     args: [key, rangeWords],
+    work: (db, key) => db.sizeOf(key),
     run({ db }, key, range) {
       const array = db.array(key)
       if (array === undefined) return 0
@@ -170,6 +206,7 @@ export const bitmapCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.7',
     args: [key, named('bit', bytes), rangeWords],
+    work: (db, key) => db.sizeOf(key),
     run({ db }, key, wanted, range) {
       const bit = toInt(wanted)
       if (bit !== 0 && bit !== 1) throw replyError('bitArgument')

@@ -1,7 +1,10 @@
 /** Arguments that several groups of collections share, with the errors that redis gives for them. */
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
+import type { Work } from '../../kernel/work.js'
 import { type Arg, int, named, toInt } from '../arguments.js'
+import type { CommandContext } from '../command.js'
+import type { Database } from '../database.js'
 import { type ErrorName, replyError } from '../errors.js'
 import type { Reply } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
@@ -89,7 +92,7 @@ function toCursor(word: Bytes): number {
   return Number(digits[1] === '-' ? BigInt.asUintN(64, -value) : value)
 }
 
-export function toScanOptions(words: readonly Bytes[], takesNoValues = false): ScanOptions {
+export function toScanOptions(words: readonly Bytes[], work: Work, takesNoValues = false): ScanOptions {
   let matches = everything
   let count = 10
   let noValues = false
@@ -101,7 +104,7 @@ export function toScanOptions(words: readonly Bytes[], takesNoValues = false): S
       if (count < 1) throw replyError('syntax')
       at++
     } else if (option === 'MATCH' && value !== undefined) {
-      matches = globMatcher(value)
+      matches = globMatcher(value, work)
       at++
     } else if (option === 'NOVALUES' && takesNoValues) {
       noValues = true
@@ -117,6 +120,12 @@ const everything = (_name: Bytes): boolean => true
 /** A collection that is kept in one piece comes as one page. */
 export function wholePage(keys: Iterable<Bytes>): ScanPage {
   return { keys: [...keys], cursor: 0 }
+}
+
+/** How many names of so many the next page has. */
+export function pageSize({ count }: ScanOptions, size: number, { work }: Database): number {
+  if (count > 100) work.charge(4 * Math.min(count, size))
+  return count
 }
 
 /** One page as a reply; `show` appends what stands for a name. Cursors are strings. [store.md 7.2] */
@@ -140,10 +149,11 @@ export function pickNames(
   size: number,
   pick: (random: Random) => Bytes,
   names: () => Iterable<Bytes>,
-  random: Random,
+  { random, db }: Pick<CommandContext, 'random' | 'db'>,
 ): Bytes[] {
   if (size === 0) return []
   if (count < -mostRepeats) throw replyError('valueRange')
+  if (count !== 1) db.work.charge(count < 0 || count * 3 < size ? 6 * Math.abs(count) : 4 * size)
   if (count < 0) return Array.from({ length: -count }, () => pick(random))
   if (count >= size) return [...names()]
   // Few of many: draw until enough different ones came. Else shuffle as far as needed.

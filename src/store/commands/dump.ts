@@ -3,9 +3,12 @@ import { bytes, flag, key, named, options, toInt64 } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Value } from '../database.js'
 import { replyError } from '../errors.js'
+import { measure } from '../measure.js'
 import { type PortableValue, portableValue, storedValue } from '../portable.js'
 import { ok } from '../reply.js'
 import { sealed, unsealed } from '../seal.js'
+import { JsonDocument } from '../values/json.js'
+import { RawString } from '../values/raw-string.js'
 import { within } from './collection-arguments.js'
 import { deadlineIn } from './deadline.js'
 
@@ -33,9 +36,14 @@ export const dumpCommands: readonly Command[] = [
     since: '2.6.0',
     deviations: 'The payload has a format of its own, with a version and a checksum.',
     args: [key],
+    work: (db, key) => 10 * db.sizeOf(key),
     run({ db }, key) {
       const value = db.use(key)
-      return value === undefined ? null : payloadOf(value)
+      if (value === undefined) return null
+      if (value instanceof JsonDocument) value.pay(db.work)
+      if (value instanceof RawString) db.textOf(value)
+      db.work.charge(measure(value).bytes >>> 2)
+      return payloadOf(value)
     },
   }),
 
@@ -44,6 +52,7 @@ export const dumpCommands: readonly Command[] = [
     since: '2.6.0',
     deviations: 'Takes payloads of its own DUMP only.',
     args: [key, named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
+    work: (_db, _key, _ttl, payload) => payload.length >>> 2,
     run({ db, now }, key, ttl, payload, options) {
       if (options.idletime !== undefined && options.freq !== undefined) throw replyError('syntax')
       if (!options.replace && db.has(key)) throw replyError('busyKey')

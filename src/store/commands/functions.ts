@@ -27,7 +27,7 @@ const input: Arg<readonly Bytes[]> = {
     const words: Bytes[] = []
     while (from.left > 0) words.push(from.next())
     const count = Number(words[0])
-    if (Number.isInteger(count) && count > 0) from.keys?.push(...words.slice(1, 1 + count))
+    if (Number.isInteger(count) && count > 0) for (const key of words.slice(1, 1 + count)) from.keys?.push(key)
     return words
   },
 }
@@ -168,7 +168,7 @@ export const functionCommands: readonly Command[] = [
     since: '7.0.0',
     args: [listOptions],
     run({ store }, { pattern, withCode }) {
-      const matches = pattern === undefined ? () => true : globMatcher(pattern)
+      const matches = pattern === undefined ? () => true : globMatcher(pattern, store.work)
       const libraries = store.scripts.libraries.all.filter(({ name }) => matches(latin1(name)))
       return libraries.map((library) => listed(library, withCode))
     },

@@ -5,6 +5,7 @@ import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
 import { ok, type Reply, Status } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
+import { JsonDocument } from '../values/json.js'
 import type { ValueType } from '../values/value.js'
 import { cursorArg, within } from './collection-arguments.js'
 import { dumpCommands } from './dump.js'
@@ -47,6 +48,7 @@ function rename(db: Database, from: Bytes, to: Bytes): void {
 
 function copy(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
+  if (value instanceof JsonDocument) value.pay(db.work)
   db.put(to, typeof value === 'string' ? value : value.copy(), expiresAt)
   db.notify('g', 'copy_to', to)
 }
@@ -66,7 +68,7 @@ const scanOptions = options({
 function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db }: CommandContext): Reply {
   const { match = latin1('*'), count = 10, type, withtype } = wanted
   if (count < 1) throw replyError('syntax')
-  const matches = globMatcher(match)
+  const matches = globMatcher(match, db.work)
   const wantedType = type?.toLowerCase()
   const page = db.entries.scan(from, Math.min(count, scanLimit))
   const items: Bytes[] = []
@@ -123,8 +125,9 @@ export const genericCommands: readonly Command[] = [
   command('KEYS', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     args: [named('pattern', bytes)],
+    work: (db) => 2 * db.keyCount,
     run({ db }, pattern) {
-      const matches = globMatcher(pattern)
+      const matches = globMatcher(pattern, db.work)
       return [...db.entries.keys()].filter(matches)
     },
   }),
@@ -169,6 +172,7 @@ export const genericCommands: readonly Command[] = [
     since: '6.2.0',
     deviations: 'There is one database: DB takes 0 only.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
+    work: (db, source) => 6 * db.sizeOf(source),
     run({ db }, source, destination, options) {
       if (source === destination) throw replyError('sameKey')
       if (db.use(source) === undefined || (db.use(destination) !== undefined && !options.replace)) return 0

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { type Arg, bytes, key, named, optional, toFloat, toInt, zeroOrMore } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import { type ErrorName, invalidPosition, replyError, searchNeedsOne } from '../errors.js'
@@ -339,6 +340,10 @@ function checkConflicts(search: Search): void {
 
 // ---- searching --------------------------------------------------------------------------------------------------
 
+/** A member whose distance is reckoned, and perhaps sorted and written; one that is stored. */
+const unitsPerPosition = 24
+const unitsPerInsertion = 24
+
 interface Found {
   readonly member: Bytes
   readonly score: number
@@ -349,7 +354,8 @@ interface Found {
 function answer(search: Search, set: SortedSet | undefined, { db }: CommandContext): Reply {
   checkConflicts(search)
   const { destination } = search
-  const found = set === undefined ? [] : selected(search, set)
+  const found = set === undefined ? [] : selected(search, set, db.work)
+  if (destination !== undefined) db.work.charge(unitsPerInsertion * found.length)
   if (destination === undefined) return found.map((item) => foundReply(search, item))
   const result = new SortedSet()
   for (const { member, score, distance } of found) result.set(member, search.storeDist ? distance : score)
@@ -357,10 +363,10 @@ function answer(search: Search, set: SortedSet | undefined, { db }: CommandConte
 }
 
 /** A count without an order asks for the nearest, unless any will do. */
-function selected(search: Search, set: SortedSet): Found[] {
+function selected(search: Search, set: SortedSet, work: Work): Found[] {
   const { count, any } = search
   const order = search.order ?? (count > 0 && !any ? 'asc' : undefined)
-  const found = allWithin(search, set, any ? count : Number.POSITIVE_INFINITY)
+  const found = allWithin(search, set, work, any ? count : Number.POSITIVE_INFINITY)
   if (order !== undefined) {
     const sign = order === 'asc' ? 1 : -1
     found.sort((a, b) => sign * (a.distance - b.distance))
@@ -368,12 +374,13 @@ function selected(search: Search, set: SortedSet): Found[] {
   return count > 0 ? found.slice(0, count) : found
 }
 
-function allWithin({ center, outline, metres }: Search, set: SortedSet, limit: number): Found[] {
+function allWithin({ center, outline, metres }: Search, set: SortedSet, work: Work, limit: number): Found[] {
   const found: Found[] = []
   const shape = inMetres(center!, outline!, metres)
   for (const { min, max } of searchAreas(shape)) {
     if (found.length >= limit) break
     const { from, to } = set.scoreRanks({ min, minExclusive: false, max, maxExclusive: true })
+    work.charge(unitsPerPosition * Math.max(to - from, 0))
     set.walk(from, to, false, (member, score) => {
       if (found.length >= limit) return
       const distance = distanceWithin(shape, decodePosition(score))

@@ -9,6 +9,7 @@ import { HashValue } from '../values/hash.js'
 import {
   cursorArg,
   emptyScan,
+  pageSize,
   pickNames,
   randomOptions,
   scanReply,
@@ -158,7 +159,7 @@ export const hashCommands: readonly Command[] = [
         fields.size,
         (chance) => fields.random(chance),
         () => fields.keys(),
-        random,
+        { random, db },
       )
       return withValues ? picked.flatMap((field) => [field, fields.get(field)!]) : picked
     },
@@ -172,8 +173,11 @@ export const hashCommands: readonly Command[] = [
     run({ db }, key, cursor, given) {
       const hash = db.container(key, HashValue)
       if (hash === undefined) return emptyScan
-      const options = toScanOptions(given, true)
-      const page = cursor === 0 && isCompactHash(hash) ? wholePage(hash.keys()) : hash.scan(cursor, options.count)
+      const options = toScanOptions(given, db.work, true)
+      const page =
+        cursor === 0 && isCompactHash(hash)
+          ? wholePage(hash.keys())
+          : hash.scan(cursor, pageSize(options, hash.size, db))
       return scanReply(page, options, (field, into) => {
         into.push(field)
         if (!options.noValues) into.push(hash.get(field)!)
@@ -199,6 +203,7 @@ function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[])
     flags: ['read', 'slow'],
     since: '2.0.0',
     args: [key],
+    work: (db, key) => 2 * db.sizeOf(key),
     run({ db }, key): Reply {
       const items: Bytes[] = []
       db.container(key, HashValue)?.forEach((value, field) => {

@@ -19,6 +19,9 @@ import {
   writeCachedCount,
 } from '../values/hyperloglog.js'
 
+/** A counter has 16,384 registers. */
+const unitsPerCounter = 3000
+
 export const hyperloglogCommands: readonly Command[] = [
   command('PFADD', {
     flags: ['write', 'fast'],
@@ -46,6 +49,7 @@ export const hyperloglogCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.9',
     args: [oneOrMore(key)],
+    work: (_db, keys) => (keys.length > 1 ? unitsPerCounter * keys.length : 0),
     run: ({ db }, keys) =>
       reportingDamage(() => {
         if (keys.length > 1) return estimate(mergedRegisters(keys.map((key) => counterAt(db, key))))
@@ -65,6 +69,7 @@ export const hyperloglogCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '2.8.9',
     args: [key, zeroOrMore(key)],
+    work: (_db, _destination, sources) => unitsPerCounter * sources.length,
     run: ({ db }, destination, sources) =>
       reportingDamage(() => {
         const counters = [destination, ...sources].map((key) => counterAt(db, key))

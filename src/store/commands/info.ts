@@ -1,6 +1,9 @@
-import type { Database } from '../database.js'
-import { measure } from '../measure.js'
+import type { Work } from '../../kernel/work.js'
+import type { Database, Value } from '../database.js'
+import { measure, sizeOfValue } from '../measure.js'
 import type { Store } from '../store.js'
+import { JsonDocument } from '../values/json.js'
+import { RawString } from '../values/raw-string.js'
 
 // What INFO tells. Everything in it follows from the virtual clock, the store and its meter, so equal runs tell the same.
 
@@ -17,7 +20,7 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
     ['server_time_usec', options.now() * 1000],
   ],
   clients: () => [['connected_clients', 1]],
-  memory: ({ db }) => [['used_memory', usedMemory(db)]],
+  memory: ({ db }) => [['used_memory', usedMemory(db, db.work)]],
   stats: ({ meter }) => {
     const spend = meter.spend()
     return [
@@ -31,6 +34,7 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
   cluster: () => [['cluster_enabled', 0]],
   keyspace: ({ db }) => {
     const keys = db.size
+    db.work.charge(keys)
     return keys === 0 ? [] : [['db0', `keys=${keys},expires=${db.expiring},avg_ttl=0`]]
   },
 }
@@ -51,10 +55,16 @@ function sectionText(name: string, lines: Lines): string {
   return heading + lines.map(([field, value]) => `${field}:${value}\r\n`).join('')
 }
 
-/** Bytes of all keys and values. */
-export function usedMemory(db: Database): number {
+function isString(value: Value): boolean {
+  return typeof value === 'string' || value instanceof RawString
+}
+
+/** Bytes of all keys and values; looks at every element. */
+export function usedMemory(db: Database, work?: Work): number {
   let bytes = 0
   db.forEach((value, key) => {
+    work?.charge(2 + (isString(value) ? 0 : 2 * sizeOfValue(value)))
+    if (work !== undefined && value instanceof JsonDocument) value.pay(work)
     bytes += key.length + measure(value).bytes
   })
   return bytes

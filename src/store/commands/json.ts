@@ -1,4 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { type Arg, flag, int, key, named, oneOrMore, optional, options, tuple } from '../arguments.js'
 import { type Command, type CommandContext, type CommandRow, command } from '../command.js'
 import type { Database } from '../database.js'
@@ -6,6 +7,7 @@ import { invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooL
 import { ok, type Reply, Status } from '../reply.js'
 import {
   copyJson,
+  costOf,
   depthOf,
   equalJson,
   Float,
@@ -17,6 +19,7 @@ import {
   type JsonObject,
   maxDepth,
   memoryOf,
+  payFor,
   typeName,
 } from '../values/json.js'
 import { mergePatch, outermost, removeAll, replaceAt, valueAt } from '../values/json-edit.js'
@@ -47,12 +50,12 @@ function existingDocument(db: Database, key: Bytes): JsonDocument {
   return document
 }
 
-function valuesAt(path: Path, document: JsonDocument): Json[] {
-  return evaluated(path, () => findValues(path, document.root))
+function valuesAt(path: Path, document: JsonDocument, work: Work): Json[] {
+  return evaluated(path, () => findValues(path, document.root, work))
 }
 
-function placesAt(path: Path, document: JsonDocument): Location[] {
-  return evaluated(path, () => locate(path, document.root))
+function placesAt(path: Path, document: JsonDocument, work: Work): Location[] {
+  return evaluated(path, () => locate(path, document.root, work))
 }
 
 function evaluated<T>(path: Path, evaluate: () => T): T {
@@ -63,13 +66,14 @@ function evaluated<T>(path: Path, evaluate: () => T): T {
   }
 }
 
-/** A document may not become deeper than one that could be set at once. */
-function checkDepth(above: number, value: Json): void {
-  if (above + depthOf(value) > maxDepth) throw replyError('jsonDepth')
+/** A document may not become deeper than one that could be set at once. `depth` is that of what is added. */
+function checkDepth(above: number, depth: number): void {
+  if (above + depth > maxDepth) throw replyError('jsonDepth')
 }
 
-function checkDepths(above: number, values: readonly Json[]): void {
-  for (const value of values) checkDepth(above, value)
+/** What is put to several places is copied for each of them. */
+function payForCopies(places: number, value: Json, work: Work): void {
+  if (places > 1) work.charge((places - 1) * costOf(value))
 }
 
 function isRoot(path: Path): boolean {
@@ -83,12 +87,11 @@ function isRoot(path: Path): boolean {
  * legacy path that of the first match.
  */
 function readEach(
-  document: JsonDocument,
-  path: Path,
+  { document, path, work }: Target,
   read: (value: Json) => Reply | undefined,
   legacy: { readonly otherType: () => Error; readonly missing: () => Reply },
 ): Reply {
-  const values = valuesAt(path, document)
+  const values = valuesAt(path, document, work)
   if (!path.legacy) return values.map((value) => read(value) ?? null)
   const first = values[0]
   if (first === undefined) return legacy.missing()
@@ -136,10 +139,25 @@ interface ArrayChange {
 
 /** {@link changeEach} for the arrays among the matches. */
 function changeArrays(db: Database, { key, path, event, check, change }: ArrayChange): Reply {
-  const places = placesAt(path, existingDocument(db, key))
+  const places = placesAt(path, existingDocument(db, key), db.work)
   if (check) for (const place of places) if (Array.isArray(place.value)) check(place.value, place)
   const changeOne = ({ value }: Location) => (Array.isArray(value) ? change(value) : undefined)
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
+}
+
+/** Sees to it that the values fit into an array, and charges what putting them there will cost. */
+function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange['check']> {
+  let depth = 0
+  let cost = 0
+  for (const value of values) {
+    depth = Math.max(depth, depthOf(value))
+    cost += costOf(value)
+  }
+  return (array, place) => {
+    checkDepth(place.depth + 1, depth)
+    // What stands behind the new values moves.
+    work.charge(cost + (array.length >>> 1))
+  }
 }
 
 function insertAt(array: JsonArray, index: number, values: readonly Json[]): number {
@@ -156,12 +174,32 @@ function clampedIndex(index: number, length: number): number {
 
 // ---- writing values ---------------------------------------------------------------------------------------------
 
+interface Target {
+  readonly document: JsonDocument
+  readonly path: Path
+  readonly work: Work
+}
+
+/** The way up from each place is looked along. */
+function outermostOf(places: readonly Location[], work: Work): Location[] {
+  let levels = 0
+  for (const { depth } of places) levels += 4 + depth
+  work.charge(levels)
+  return outermost(places)
+}
+
 /** Puts the value to every match, or creates the last name of the path. False when the path leads nowhere. */
-function setValue(document: JsonDocument, path: Path, value: Json, condition: { nx?: true; xx?: true }): boolean {
-  const places = outermost(placesAt(path, document))
-  if (places.length === 0) return condition.xx === undefined && createAt(document, path, value)
+function setValue(
+  { document, path, work }: Target,
+  value: Json,
+  condition: { readonly nx?: true; readonly xx?: true },
+): boolean {
+  const places = outermostOf(placesAt(path, document, work), work)
+  if (places.length === 0) return condition.xx === undefined && createAt({ document, path, work }, value)
   if (condition.nx) return false
-  for (const place of places) checkDepth(place.depth, value)
+  const depth = depthOf(value)
+  for (const place of places) checkDepth(place.depth, depth)
+  payForCopies(places.length, value, work)
   places.forEach((place, index) => {
     replaceAt(document, place, index === 0 ? value : copyJson(value))
   })
@@ -169,27 +207,29 @@ function setValue(document: JsonDocument, path: Path, value: Json, condition: { 
 }
 
 /** Adds the last name of a path that matches nothing to the object that the rest of it leads to. */
-function createAt(document: JsonDocument, path: Path, value: Json): boolean {
+function createAt({ document, path, work }: Target, value: Json): boolean {
   if (!path.single) throw replyError('jsonDynamicPath')
   const last = path.segments.at(-1)?.selectors[0]
   const above = { ...path, segments: path.segments.slice(0, -1) }
-  const parent = placesAt(above, document)[0]
+  const parent = placesAt(above, document, work)[0]
   if (parent === undefined) return false
   if (last?.kind === 'index' && Array.isArray(parent.value)) throw replyError('jsonIndexRange')
   if (last?.kind !== 'name' || !(parent.value instanceof Map)) return false
-  checkDepth(parent.depth + 1, value)
+  checkDepth(parent.depth + 1, depthOf(value))
   parent.value.set(last.name, value)
   return true
 }
 
-function mergeValue(document: JsonDocument, path: Path, patch: Json): boolean {
+function mergeValue({ document, path, work }: Target, patch: Json): boolean {
   if (isRoot(path)) {
     document.root = mergePatch(document.root, patch)
     return true
   }
-  const places = outermost(placesAt(path, document))
-  if (places.length === 0) return patch === null || createAt(document, path, mergePatch(undefined, patch))
-  for (const place of places) checkDepth(place.depth, patch)
+  const places = outermostOf(placesAt(path, document, work), work)
+  if (places.length === 0) return patch === null || createAt({ document, path, work }, mergePatch(undefined, patch))
+  const depth = depthOf(patch)
+  for (const place of places) checkDepth(place.depth, depth)
+  payForCopies(places.length, patch, work)
   if (patch === null) removeAll(places)
   else for (const place of places) replaceAt(document, place, mergePatch(place.value, patch))
   return true
@@ -203,10 +243,11 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
     if (draft === undefined) {
       const document = documentOf(db, key)
       if (document === undefined && !isRoot(path)) throw replyError('jsonRoot')
+      if (!isRoot(path)) document?.pay(db.work)
       draft = isRoot(path) ? new JsonDocument() : (document as JsonDocument).copy()
       drafts.set(key, draft)
     }
-    if (!setValue(draft, path, value, {})) return false
+    if (!setValue({ document: draft, path, work: db.work }, value, {})) return false
   }
   for (const [key, draft] of drafts) {
     db.container(key, JsonDocument, 'create').root = draft.root
@@ -226,7 +267,7 @@ function calculate(
 ): Reply {
   const document = existingDocument(context.db, key)
   const undo: [Location, Json][] = []
-  const results = placesAt(path, document).map((place) => {
+  const results = placesAt(path, document, context.db.work).map((place) => {
     const before = valueAt(document, place)
     if (!isNumber(before)) return null
     const after = operation(before, value)
@@ -259,10 +300,21 @@ function clear(document: JsonDocument, place: Location): boolean {
   return true
 }
 
-function firstIndex(array: JsonArray, wanted: Json, start: number, stop: number): number {
+interface Span {
+  readonly start: number
+  readonly stop: number
+  readonly work: Work
+}
+
+function firstIndex(array: JsonArray, wanted: Json, { start, stop, work }: Span): number {
   const end = stop === 0 ? array.length : clampedIndex(stop, array.length)
+  work.charge(array.length)
+  const cost = isContainer(wanted) ? costOf(wanted) : 0
   for (let index = clampedIndex(start, array.length); index < end; index++) {
-    if (equalJson(array[index] as Json, wanted)) return index
+    const member = array[index] as Json
+    if (cost > 0 && isContainer(member))
+      work.charge(Math.min(cost, Array.isArray(member) ? member.length : member.size))
+    if (equalJson(member, wanted)) return index
   }
   return -1
 }
@@ -271,15 +323,15 @@ function firstIndex(array: JsonArray, wanted: Json, start: number, stop: number)
 
 function texted(values: Json, { store }: CommandContext, layout?: Layout): Bytes {
   try {
-    return formatJson(values, layout)
+    return formatJson(values, layout, store.work)
   } catch (error) {
     throw error instanceof JsonSizeError ? requestTooLarge(maxTextLength, error.length, store.options.docs) : error
   }
 }
 
 /** What one path of a GET shows: all matches, or the first one. */
-function shown(document: JsonDocument, path: Path, asArray: boolean): Json {
-  const values = valuesAt(path, document)
+function shown({ document, path, work }: Target, asArray: boolean): Json {
+  const values = valuesAt(path, document, work)
   if (asArray) return values
   return values.length > 0 ? (values[0] as Json) : noPath()
 }
@@ -294,6 +346,12 @@ function respForm(value: Json): Reply {
   return value instanceof Float ? value.text : value
 }
 
+function keysOf(value: Json, work: Work): Reply | undefined {
+  if (!(value instanceof Map)) return undefined
+  work.charge(2 * value.size)
+  return [...value.keys()]
+}
+
 const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
 const keyAndPath = [key, pathOrRoot] as const
 
@@ -304,7 +362,7 @@ function json<const A extends readonly Arg<unknown>[]>(name: string, row: Comman
 function deleteAt({ db }: CommandContext, key: Bytes, path: Path): number {
   const document = documentOf(db, key)
   if (document === undefined) return 0
-  const places = outermost(placesAt(path, document))
+  const places = outermostOf(placesAt(path, document, db.work), db.work)
   if (places.length === 0) return 0
   if (places[0]?.up === undefined) db.delete(key)
   else removeAll(places)
@@ -323,7 +381,7 @@ export const jsonCommands: readonly Command[] = [
         if (!isRoot(path)) throw replyError('jsonRoot')
         if (condition.xx) return null
         db.set(key, new JsonDocument(value))
-      } else if (!setValue(document, path, value, condition)) return null
+      } else if (!setValue({ document, path, work: db.work }, value, condition)) return null
       db.notify('d', 'json.set', key)
       return ok
     },
@@ -343,7 +401,7 @@ export const jsonCommands: readonly Command[] = [
       if (document === undefined) {
         if (!isRoot(path)) throw replyError('jsonRoot')
         db.set(key, new JsonDocument(mergePatch(undefined, value)))
-      } else if (!mergeValue(document, path, value)) return null
+      } else if (!mergeValue({ document, path, work: db.work }, value)) return null
       db.notify('d', 'json.merge', key)
       return ok
     },
@@ -358,9 +416,10 @@ export const jsonCommands: readonly Command[] = [
       const document = documentOf(context.db, key)
       if (document === undefined) return null
       const asArrays = paths.some((path) => !path.legacy)
-      if (paths.length < 2) return texted(shown(document, paths[0] ?? rootPath, asArrays), context, layout)
+      const shownAt = (path: Path) => shown({ document, path, work: context.db.work }, asArrays)
+      if (paths.length < 2) return texted(shownAt(paths[0] ?? rootPath), context, layout)
       const byPath: JsonObject = new Map()
-      for (const path of paths) byPath.set(path.text, shown(document, path, asArrays))
+      for (const path of paths) byPath.set(path.text, shownAt(path))
       return texted(byPath, context, layout)
     },
   }),
@@ -373,7 +432,7 @@ export const jsonCommands: readonly Command[] = [
         const document = context.db.use(key)
         // Like MGET: a key of another type counts as missing.
         if (!(document instanceof JsonDocument)) return null
-        const values = valuesAt(path, document)
+        const values = valuesAt(path, document, context.db.work)
         if (path.legacy && values.length === 0) return null
         return texted(path.legacy ? (values[0] as Json) : values, context)
       }),
@@ -387,7 +446,9 @@ export const jsonCommands: readonly Command[] = [
     args: keyAndPath,
     run({ db }, key, path) {
       const document = existingDocument(db, key)
-      const cleared = outermost(placesAt(path, document)).filter((place) => clear(document, place)).length
+      const cleared = outermostOf(placesAt(path, document, db.work), db.work).filter((place) =>
+        clear(document, place),
+      ).length
       if (cleared > 0) db.notify('d', 'json.clear', key)
       return cleared
     },
@@ -399,7 +460,7 @@ export const jsonCommands: readonly Command[] = [
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
-      const names = valuesAt(path, document).map((value) => latin1(typeName(value)))
+      const names = valuesAt(path, document, db.work).map((value) => latin1(typeName(value)))
       return path.legacy ? (names[0] ?? null) : names
     },
   }),
@@ -429,7 +490,7 @@ export const jsonCommands: readonly Command[] = [
         replaceAt(document, place, after)
         return after.length
       }
-      const places = placesAt(path, document)
+      const places = placesAt(path, document, db.work)
       return changeEach({ path, places, otherType: 'not a string', change }, () =>
         db.notify('d', 'json.strappend', key),
       )
@@ -443,7 +504,10 @@ export const jsonCommands: readonly Command[] = [
       const document = documentOf(db, key)
       if (document === undefined) return null
       const length = (value: Json) => (typeof value === 'string' ? value.length : undefined)
-      return readEach(document, path, length, { otherType: () => jsonPathType('string'), missing: noPath })
+      return readEach({ document, path, work: db.work }, length, {
+        otherType: () => jsonPathType('string'),
+        missing: noPath,
+      })
     },
   }),
 
@@ -458,7 +522,7 @@ export const jsonCommands: readonly Command[] = [
         replaceAt(document, place, !before)
         return path.legacy ? latin1(String(!before)) : Number(!before)
       }
-      const places = placesAt(path, document)
+      const places = placesAt(path, document, db.work)
       return changeEach({ path, places, otherType: 'not a bool', change }, () => db.notify('d', 'json.toggle', key))
     },
   }),
@@ -471,7 +535,7 @@ export const jsonCommands: readonly Command[] = [
         key,
         path,
         event: 'json.arrappend',
-        check: (_, { depth }) => checkDepths(depth + 1, values),
+        check: addition(values, db.work),
         change: (array) => insertAt(array, array.length, values),
       }),
   }),
@@ -479,26 +543,29 @@ export const jsonCommands: readonly Command[] = [
   json('ARRINSERT', {
     flags: ['write', 'slow'],
     args: [key, path, named('index', int), oneOrMore(value)],
-    run: ({ db }, key, path, index, values) =>
-      changeArrays(db, {
+    run({ db }, key, path, index, values) {
+      const check = addition(values, db.work)
+      return changeArrays(db, {
         key,
         path,
         event: 'json.arrinsert',
-        check(array, { depth }) {
+        check(array, place) {
           if (index > array.length || index < -array.length) throw replyError('jsonIndexBounds')
-          checkDepths(depth + 1, values)
+          check(array, place)
         },
         change: (array) => insertAt(array, clampedIndex(index, array.length), values),
-      }),
+      })
+    },
   }),
 
   json('ARRINDEX', {
     flags: ['read', 'slow'],
     args: [key, path, value, optional(named('start', int)), optional(named('stop', int))],
     run({ db }, key, path, value, start = 0, stop = 0) {
-      const search = (array: Json) => (Array.isArray(array) ? firstIndex(array, value, start, stop) : undefined)
+      const search = (array: Json) =>
+        Array.isArray(array) ? firstIndex(array, value, { start, stop, work: db.work }) : undefined
       const legacy = { otherType: () => jsonPathType('array'), missing: noPath }
-      return readEach(existingDocument(db, key), path, search, legacy)
+      return readEach({ document: existingDocument(db, key), path, work: db.work }, search, legacy)
     },
   }),
 
@@ -512,7 +579,7 @@ export const jsonCommands: readonly Command[] = [
       const missing = (): never => {
         throw jsonPathMissing(notAnArray)
       }
-      return readEach(document, path, length, { otherType: missing, missing })
+      return readEach({ document, path, work: db.work }, length, { otherType: missing, missing })
     },
   }),
 
@@ -556,7 +623,7 @@ export const jsonCommands: readonly Command[] = [
     run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
-      return readEach(document, path, (value) => (value instanceof Map ? [...value.keys()] : undefined), objectOnly)
+      return readEach({ document, path, work: db.work }, (value) => keysOf(value, db.work), objectOnly)
     },
   }),
 
@@ -566,7 +633,11 @@ export const jsonCommands: readonly Command[] = [
     run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
-      return readEach(document, path, (value) => (value instanceof Map ? value.size : undefined), objectOnly)
+      return readEach(
+        { document, path, work: db.work },
+        (value) => (value instanceof Map ? value.size : undefined),
+        objectOnly,
+      )
     },
   }),
 
@@ -576,9 +647,11 @@ export const jsonCommands: readonly Command[] = [
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
-      const values = valuesAt(path, document)
-      if (!path.legacy) return values.map(respForm)
-      return values.length > 0 ? respForm(values[0] as Json) : noPath()
+      const values = valuesAt(path, document, db.work)
+      const shown = path.legacy ? values.slice(0, 1) : values
+      for (const value of shown) payFor(value, db.work)
+      if (!path.legacy) return shown.map(respForm)
+      return shown.length > 0 ? respForm(shown[0] as Json) : noPath()
     },
   }),
 
@@ -588,7 +661,10 @@ export const jsonCommands: readonly Command[] = [
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return path.legacy ? 0 : []
-      const sizes = valuesAt(path, document).map(memoryOf)
+      const sizes = valuesAt(path, document, db.work).map((value) => {
+        payFor(value, db.work)
+        return memoryOf(value)
+      })
       return path.legacy ? (sizes[0] ?? noPath()) : sizes
     },
   }),

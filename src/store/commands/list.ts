@@ -4,7 +4,7 @@ import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
 import { nilArray, ok, type Reply } from '../reply.js'
-import { clampRange } from '../text.js'
+import { clampRange, type IndexRange } from '../text.js'
 import { Deque } from '../values/deque.js'
 import { intFrom, numberedKeys, signedCount, words } from './collection-arguments.js'
 
@@ -54,6 +54,7 @@ export const listCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '2.2.0',
     args: [key, named('BEFORE | AFTER', bytes), named('pivot', bytes), element],
+    work: (db, key) => db.sizeOf(key),
     run({ db }, key, where, pivot, element) {
       const side = where.toUpperCase()
       if (side !== 'BEFORE' && side !== 'AFTER') throw replyError('syntax')
@@ -72,6 +73,7 @@ export const listCommands: readonly Command[] = [
   command('LRANGE', {
     flags: ['read', 'slow'],
     args: [key, named('start', int), named('stop', int)],
+    work: (db, key, start, stop) => between(clampRange(start, stop, db.sizeOf(key))),
     run({ db }, key, start, stop) {
       const list = db.container(key, Deque)
       if (list === undefined) return []
@@ -83,6 +85,7 @@ export const listCommands: readonly Command[] = [
   command('LTRIM', {
     flags: ['write', 'slow'],
     args: [key, named('start', int), named('stop', int)],
+    work: (db, key, start, stop) => db.sizeOf(key) - between(clampRange(start, stop, db.sizeOf(key))),
     run({ db }, key, start, stop) {
       const list = db.container(key, Deque)
       if (list === undefined) return ok
@@ -96,6 +99,7 @@ export const listCommands: readonly Command[] = [
   command('LREM', {
     flags: ['write', 'slow'],
     args: [key, named('count', int), element],
+    work: (db, key) => 4 * db.sizeOf(key),
     run({ db }, key, count, element) {
       const list = db.container(key, Deque)
       if (list === undefined) return 0
@@ -109,6 +113,7 @@ export const listCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '6.0.6',
     args: [key, element, words('[RANK rank] [COUNT num-matches] [MAXLEN len]')],
+    work: (db, key) => db.sizeOf(key),
     run({ db }, key, element, options) {
       const { rank, count, maxlen } = positionOptions(options)
       const list = db.container(key, Deque)
@@ -143,6 +148,7 @@ export const listCommands: readonly Command[] = [
       for (const key of keys) {
         const list = db.container(key, Deque)
         if (list === undefined) continue
+        db.work.charge(Math.min(count, list.length))
         db.notify('l', popEvents[end], key)
         return [key, take(list, end, count)]
       }
@@ -176,6 +182,7 @@ function pop(name: string, end: End): Command {
       const list = db.container(key, Deque)
       if (list === undefined) return count === undefined ? null : nilArray
       if (count === 0) return []
+      if (count !== undefined) db.work.charge(Math.min(count, list.length))
       const taken = take(list, end, count ?? 1)
       db.notify('l', popEvents[end], key)
       return count === undefined ? taken[0]! : taken
@@ -226,6 +233,10 @@ export function popCount(options: readonly Bytes[]): number {
   const count = intFrom(1, value, 'countPositive')
   if (surplus.length > 0) throw replyError('syntax')
   return count
+}
+
+function between({ from, to }: IndexRange): number {
+  return Math.max(to - from, 0)
 }
 
 function placeOf(index: number, list: Deque): number {

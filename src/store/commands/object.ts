@@ -7,6 +7,7 @@ import { measure } from '../measure.js'
 import { parseInt64 } from '../text.js'
 import { isCompactHash, isCompactSortedSet, isIntegerSet } from '../values/compact.js'
 import { HashValue } from '../values/hash.js'
+import { JsonDocument } from '../values/json.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { within } from './collection-arguments.js'
@@ -85,9 +86,11 @@ export const objectCommands: readonly Command[] = [
     since: '4.0.0',
     deviations: 'An estimate.',
     args: [key, options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') })],
+    work: (db, key) => 2 * db.sizeOf(key),
     run({ db }, key) {
       const value = db.value(key)
       if (value === undefined) return null
+      if (value instanceof JsonDocument) value.pay(db.work)
       const { elements, bytes } = measure(value)
       return keyOverhead + key.length + bytes + elements * elementOverhead
     },

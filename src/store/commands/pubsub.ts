@@ -7,7 +7,7 @@ export const pubsubCommands: readonly Command[] = [
     flags: ['fast'],
     since: '2.0.0',
     args: [channel, named('message', bytes)],
-    run: ({ store }, channel, message) => store.pubsub.publish(channel, message),
+    run: ({ store }, channel, message) => store.pubsub.publish(channel, message, store.work),
   }),
 
   command('PUBSUB CHANNELS', {
@@ -16,7 +16,7 @@ export const pubsubCommands: readonly Command[] = [
     args: [named('[pattern]', zeroOrMore(bytes))],
     run({ store }, patterns) {
       if (patterns.length > 1) throw subcommandSyntax('PUBSUB', 'CHANNELS')
-      return store.pubsub.channels(patterns[0])
+      return store.pubsub.channels(store.work, patterns[0])
     },
   }),
 

@@ -82,7 +82,9 @@ export const serverCommands: readonly Command[] = [
     deviations: 'The only setting is notify-keyspace-events.',
     args: [oneOrMore(named('parameter', bytes))],
     run({ store }, patterns) {
-      const wanted = patterns.some((pattern) => globMatcher(latin1(pattern.toLowerCase()))(latin1(eventSetting)))
+      const wanted = patterns.some((pattern) =>
+        globMatcher(latin1(pattern.toLowerCase()), store.work)(latin1(eventSetting)),
+      )
       return wanted ? [latin1(eventSetting), latin1(formatEventFlags(store.eventFlags))] : []
     },
   }),

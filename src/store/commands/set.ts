@@ -12,6 +12,7 @@ import {
   emptyScan,
   intFrom,
   numberedKeys,
+  pageSize,
   pickNames,
   scanReply,
   signedCount,
@@ -21,6 +22,7 @@ import {
 } from './collection-arguments.js'
 
 type Members = OrderedTable<true>
+type WorkOf = (db: Database, keys: readonly Bytes[]) => number
 type Combine = (sets: readonly (Members | undefined)[], limit?: number) => Bytes[]
 
 const member = named('member', bytes)
@@ -76,6 +78,7 @@ export const setCommands: readonly Command[] = [
   command('SMEMBERS', {
     flags: ['read', 'slow'],
     args: [key],
+    work: (db, key) => db.sizeOf(key),
     run: ({ db }, key) => [...(db.container(key, SetValue)?.members.keys() ?? [])],
   }),
 
@@ -112,7 +115,7 @@ export const setCommands: readonly Command[] = [
         members.size,
         (chance) => members.random(chance),
         () => members.keys(),
-        random,
+        { random, db },
       )
       for (const member of popped) members.delete(member)
       db.notify('s', 'spop', key)
@@ -133,7 +136,7 @@ export const setCommands: readonly Command[] = [
         members.size,
         (chance) => members.random(chance),
         () => members.keys(),
-        random,
+        { random, db },
       )
     },
   }),
@@ -145,19 +148,21 @@ export const setCommands: readonly Command[] = [
     run({ db }, key, cursor, given) {
       const set = db.container(key, SetValue)
       if (set === undefined) return emptyScan
-      const options = toScanOptions(given)
+      const options = toScanOptions(given, db.work)
       const isWhole = cursor === 0 && isIntegerSet(set)
-      const page = isWhole ? wholePage(integersInOrder(set)) : set.members.scan(cursor, options.count)
+      const page = isWhole
+        ? wholePage(integersInOrder(set))
+        : set.members.scan(cursor, pageSize(options, set.members.size, db))
       return scanReply(page, options, (member, into) => into.push(member))
     },
   }),
 
-  ...combination('SINTER', intersection),
-  ...combination('SUNION', union),
-  ...combination('SDIFF', difference),
-  cardinality('SINTERCARD', intersection, '7.0.0'),
-  cardinality('SUNIONCARD', union, 'service'),
-  cardinality('SDIFFCARD', difference, 'service'),
+  ...combination('SINTER', intersection, intersectionWork),
+  ...combination('SUNION', union, unionWork),
+  ...combination('SDIFF', difference, differenceWork),
+  cardinality('SINTERCARD', intersection, intersectionWork, '7.0.0'),
+  cardinality('SUNIONCARD', union, unionWork, 'service'),
+  cardinality('SDIFFCARD', difference, differenceWork, 'service'),
 ]
 
 function setsOf(db: Database, keys: readonly Bytes[]): (Members | undefined)[] {
@@ -165,17 +170,19 @@ function setsOf(db: Database, keys: readonly Bytes[]): (Members | undefined)[] {
 }
 
 /** A command that answers the combination, and the one that stores it. */
-function combination(name: string, combine: Combine): Command[] {
+function combination(name: string, combine: Combine, work: WorkOf): Command[] {
   const event = `${name.toLowerCase()}store`
   return [
     command(name, {
       flags: ['read', 'slow'],
       args: [oneOrMore(key)],
+      work,
       run: ({ db }, keys) => combine(setsOf(db, keys)),
     }),
     command(`${name}STORE`, {
       flags: ['write', 'slow'],
       args: [key, oneOrMore(key)],
+      work: (db, _destination, keys) => 2 * work(db, keys),
       run({ db }, destination, keys): Reply {
         const found = combine(setsOf(db, keys))
         if (found.length > 0) {
@@ -191,12 +198,13 @@ function combination(name: string, combine: Combine): Command[] {
 }
 
 /** How many members a combination has, `LIMIT 0` for no limit. `APPROX` of the newer two may stay exact. */
-function cardinality(name: string, combine: Combine, since: string): Command {
+function cardinality(name: string, combine: Combine, work: WorkOf, since: string): Command {
   const newer = since === 'service'
   return command(name, {
     flags: ['read', 'slow'],
     since,
     args: [numberedKeys('tooManyKeys'), words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]')],
+    work,
     run({ db }, keys, options) {
       let limit = 0
       for (let at = 0; at < options.length; at++) {
@@ -213,6 +221,18 @@ function cardinality(name: string, combine: Combine, since: string): Command {
       return limit > 0 ? Math.min(size, limit) : size
     },
   })
+}
+
+function intersectionWork(db: Database, keys: readonly Bytes[]): number {
+  return 2 * db.sizeOfSmallest(keys) * keys.length
+}
+
+function unionWork(db: Database, keys: readonly Bytes[]): number {
+  return 6 * db.sizeOfAll(keys)
+}
+
+function differenceWork(db: Database, keys: readonly Bytes[]): number {
+  return 2 * db.sizeOf(keys[0]!) * keys.length
 }
 
 /** Walks the smallest set; stops once `limit` members are found. */

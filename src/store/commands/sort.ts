@@ -146,10 +146,21 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
   return elements.length
 }
 
+/** Elements are compared about as often as their number has binary digits; each pattern makes a key of each of them. */
+function sortWork(db: Database, key: Bytes, { by, get, alpha }: Wish): number {
+  const count = db.sizeOf(key)
+  const isSorted = by?.includes('*') ?? true
+  const comparisons = isSorted ? (alpha ? 8 : 4) * (1 + Math.ceil(Math.log2(count + 1))) : 1
+  let lookUps = 0
+  for (const pattern of isSorted && by !== undefined ? [by, ...get] : get) lookUps += 16 + (pattern.length >>> 4)
+  return count * (comparisons + lookUps)
+}
+
 export const sortCommands: readonly Command[] = [
   command('SORT', {
     flags: ['write', 'slow', 'dangerous'],
     args: [key, wishes(true)],
+    work: sortWork,
     run: (context, key, wish) => sort(key, wish, context),
   }),
 
@@ -157,6 +168,7 @@ export const sortCommands: readonly Command[] = [
     flags: ['read', 'slow', 'dangerous'],
     since: '7.0.0',
     args: [key, wishes(false)],
+    work: sortWork,
     run: (context, key, wish) => sort(key, wish, context),
   }),
 ]

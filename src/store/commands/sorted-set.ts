@@ -12,6 +12,7 @@ import {
   emptyScan,
   intFrom,
   numberedKeys,
+  pageSize,
   pickNames,
   randomOptions,
   scanReply,
@@ -36,6 +37,10 @@ import {
   selection,
   toRangeRequest,
 } from './sorted-set-ranges.js'
+
+/** A member that is put into a sorted set, or taken out of one, has to be searched for. */
+const unitsPerInsertion = 24
+const unitsPerRemoval = 12
 
 const member = named('member', bytes)
 const min = named('min', bytes)
@@ -123,6 +128,7 @@ export const sortedSetCommands: readonly Command[] = [
       const result = new SortedSet()
       if (set !== undefined) {
         const { from, to } = request.ranksIn(set)
+        db.work.charge(unitsPerInsertion * Math.max(to - from, 0))
         set.walk(from, to, request.reverse, (member, score) => {
           result.set(member, score)
         })
@@ -169,9 +175,9 @@ export const sortedSetCommands: readonly Command[] = [
     run({ db }, key, cursor, given) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
-      const options = toScanOptions(given)
+      const options = toScanOptions(given, db.work)
       const isWhole = cursor === 0 && isCompactSortedSet(set)
-      const page = isWhole ? wholePage(set.members()) : set.scan(cursor, options.count)
+      const page = isWhole ? wholePage(set.members()) : set.scan(cursor, pageSize(options, set.size, db))
       return scanReply(page, options, (member, into) => {
         into.push(member, formatScore(set.score(member)!))
       })
@@ -186,6 +192,7 @@ export const sortedSetCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '7.0.0',
     args: [inputKeys('zintercard'), words('[LIMIT limit]')],
+    work: (db, keys) => combinationWork(db, keys, 'inter'),
     run: ({ db }, keys, options) => combined(db, keys, options, { operation: 'inter', result: 'count' }).set.size,
   }),
 ]
@@ -316,7 +323,10 @@ function range(name: string, form: RangeForm, since: string): Command {
     run({ db }, key, start, stop, options) {
       const request = toRangeRequest(start, stop, options, form)
       const set = db.container(key, SortedSet)
-      return set === undefined ? [] : rangeReply(set, request.ranksIn(set), request.reverse, request.withScores)
+      if (set === undefined) return []
+      const ranks = request.ranksIn(set)
+      db.work.charge((request.withScores ? 8 : 2) * Math.max(ranks.to - ranks.from, 0))
+      return rangeReply(set, ranks, request.reverse, request.withScores)
     },
   })
 }
@@ -331,6 +341,7 @@ function removeRange(name: string, by: RangeKind, since: string): Command {
       const set = db.container(key, SortedSet)
       if (set === undefined) return 0
       const { from, to } = select(set)
+      db.work.charge(unitsPerRemoval * Math.max(to - from, 0))
       const removed = set.removeRanks(from, to)
       if (removed > 0) db.notify('z', name.toLowerCase(), key)
       return removed
@@ -355,6 +366,7 @@ function pop(name: string, end: 'min' | 'max'): Command {
 function take(db: Database, key: Bytes, set: SortedSet, end: 'min' | 'max', count: number): Pair[] {
   const taken: Pair[] = []
   const { size } = set
+  if (count > 1) db.work.charge(unitsPerRemoval * Math.min(count, size))
   const [from, to] = end === 'min' ? [0, Math.min(count, size)] : [Math.max(0, size - count), size]
   set.walk(from, to, end === 'max', (member, score) => taken.push({ member, score }))
   set.removeRanks(from, to)
@@ -381,7 +393,7 @@ function randomMembers(key: Bytes, options: readonly Bytes[], { db, random }: Co
     set.size,
     (chance) => set.random(chance),
     () => set.members(),
-    random,
+    { random, db },
   )
   return withValues ? picked.flatMap((member) => [member, formatScore(set.score(member)!)]) : picked
 }
@@ -395,6 +407,7 @@ function combination(name: string, operation: Operation): Command[] {
       flags: ['read', 'slow'],
       since: '6.2.0',
       args: [inputKeys(name), words(`${options} [WITHSCORES]`.trim())],
+      work: (db, keys) => combinationWork(db, keys, operation),
       run({ db }, keys, options) {
         const { set, withScores } = combined(db, keys, options, { operation, result: 'members' })
         return rangeReply(set, { from: 0, to: set.size }, false, withScores)
@@ -404,6 +417,7 @@ function combination(name: string, operation: Operation): Command[] {
       flags: ['write', 'slow'],
       since: operation === 'diff' ? '6.2.0' : '2.0.0',
       args: [key, inputKeys(`${name}STORE`), words(options)],
+      work: (db, _destination, keys) => combinationWork(db, keys, operation),
       run({ db }, destination, keys, options) {
         const { set } = combined(db, keys, options, { operation, result: 'stored' })
         return storeSortedSet(db, destination, set, `${name.toLowerCase()}store`)
@@ -421,6 +435,12 @@ function combined(
   checkInputs(db, keys)
   const options = toCombinationOptions(given, keys.length, form)
   return { set: combine(db, keys, form.operation, options), withScores: options.withScores }
+}
+
+function combinationWork(db: Database, keys: readonly Bytes[], operation: Operation): number {
+  if (operation === 'union') return (unitsPerInsertion + 6) * db.sizeOfAll(keys)
+  const walked = operation === 'diff' ? db.sizeOf(keys[0]!) : db.sizeOfSmallest(keys)
+  return walked * (unitsPerInsertion + 3 * keys.length)
 }
 
 /** An empty result removes the destination. Returns the size. */

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { type Arg, type ArgReader, toInt, UnevenArguments } from '../arguments.js'
 import { replyError } from '../errors.js'
 import type { Reply } from '../reply.js'
@@ -66,10 +67,14 @@ export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   },
 }
 
+/** An entry that is looked for, shown or given to somebody. */
+export const unitsPerEntry = 12
+
 /** At most so many entries, as clients get them: `[id, [field, value, …]]`. */
-export function take(entries: Iterable<IdEntry<Fields>>, count: number): Reply[] {
+export function take(entries: Iterable<IdEntry<Fields>>, count: number, work: Work): Reply[] {
   const replies: Reply[] = []
   for (const entry of entries) {
+    work.charge(unitsPerEntry)
     replies.push(entryReply(entry))
     if (replies.length >= count) break
   }
@@ -274,6 +279,7 @@ function toCount(word: Bytes): number {
 function readStreams(from: ArgReader): [Bytes, Bytes][] {
   if (from.left % 2 === 1) throw replyError('unbalancedStreams')
   const keys = Array.from({ length: from.left / 2 }, () => from.next())
-  from.keys?.push(...keys)
+  // Not spread: as arguments, some hundred thousand keys are more than the stack takes.
+  if (from.keys !== undefined) for (const key of keys) from.keys.push(key)
   return keys.map((key) => [key, from.next()])
 }

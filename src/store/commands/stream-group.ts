@@ -1,4 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { type Arg, bytes, key, named, oneOrMore, toInt } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import type { Database } from '../database.js'
@@ -27,6 +28,7 @@ import {
   toId,
   toRangeEnd,
   toRangeStart,
+  unitsPerEntry,
 } from './stream-arguments.js'
 
 const group = named('group', bytes)
@@ -134,6 +136,7 @@ export const streamGroupCommands: readonly Command[] = [
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
       const found = stream?.groups.get(group)
+      if (references !== 'keep') db.work.charge(ids.length * (stream?.groups.size ?? 0))
       let deleted = false
       const outcomes = ids.map((id) => {
         if (!stream || !found?.forget(id)) return -1
@@ -154,7 +157,7 @@ export const streamGroupCommands: readonly Command[] = [
     run({ db, now }, key, group, query) {
       const found = db.container(key, Stream)?.groups.get(group)
       if (found === undefined) throw noSuchGroup(key, group)
-      return query === undefined ? pendingSummary(found) : pendingList(found, query, now)
+      return query === undefined ? pendingSummary(found, db.work) : pendingList(found, query, now, db.work)
     },
   }),
 
@@ -258,6 +261,7 @@ function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply 
     const wantsNew = compareIds(after, lastId) === 0
     if (wantsNew && compareIds(stream.lastEntryId, group.lastDelivered) <= 0) continue
     if (wantsNew && acknowledge) checkPendingLimit(request, reading, store.options.policy.maxPendingPerConsumer)
+    db.work.charge(readWork(request, reading, wantsNew))
     const known = acknowledge || group.consumers.has(name)
     const consumer = known ? activeConsumer(db, key, group, name, now) : undefined
     const entries = wantsNew
@@ -266,6 +270,14 @@ function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply 
     replies.push([key, entries])
   }
   return replies.length > 0 ? replies : nilArray
+}
+
+/** Charged before anything is given to anybody. */
+function readWork({ stream, group }: GroupRequest, { count, consumer }: Reading, wantsNew: boolean): number {
+  const left = wantsNew
+    ? stream.length - stream.entries.countBelow(nextId(group.lastDelivered)!)
+    : (group.consumers.get(consumer)?.pending.size ?? 0)
+  return 2 * unitsPerEntry * Math.min(count, left)
 }
 
 function checkPendingLimit({ key, stream, group }: GroupRequest, reading: Reading, limit: number | undefined): void {
@@ -350,7 +362,8 @@ function pendingQuery(): Arg<PendingQuery | undefined> {
   }
 }
 
-function pendingSummary(group: ConsumerGroup): Reply {
+function pendingSummary(group: ConsumerGroup, work: Work): Reply {
+  work.charge(unitsPerEntry * group.consumers.size)
   const first = group.pending.first()
   const last = group.pending.last()
   if (!first || !last) return [0, null, null, nilArray]
@@ -363,11 +376,12 @@ function pendingSummary(group: ConsumerGroup): Reply {
   ]
 }
 
-function pendingList(group: ConsumerGroup, query: PendingQuery, now: number): Reply {
+function pendingList(group: ConsumerGroup, query: PendingQuery, now: number, work: Work): Reply {
   const owner = query.consumer === undefined ? group : group.consumers.get(query.consumer)
   const replies: Reply[] = []
   if (owner === undefined || query.count === 0) return replies
   for (const { id, value } of owner.pending.range(query.start, query.end)) {
+    work.charge(unitsPerEntry)
     const idle = now - value.deliveredAt
     if (query.minIdle !== 0 && idle < query.minIdle) continue
     replies.push([formatId(id), value.consumer.name, Math.max(0, idle), value.deliveries])
@@ -528,6 +542,7 @@ function autoClaim(
   const stream = db.container(key, Stream)
   const found = stream?.groups.get(group)
   if (!stream || !found) throw noSuchGroup(key, group)
+  db.work.charge(2 * unitsPerEntry * Math.min(options.count * attemptsFactor, found.pending.size))
   const claimed: Reply[] = []
   const gone: Reply[] = []
   let next = found.pending.ceiling(start)

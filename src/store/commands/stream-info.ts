@@ -1,4 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { bytes, key, named, toInt, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
@@ -8,7 +9,7 @@ import { byName, type Consumer, type ConsumerGroup } from '../values/consumer-gr
 import { Stream } from '../values/stream.js'
 import { formatId } from '../values/stream-id.js'
 import { helpCommand } from './help.js'
-import { entryReply, take } from './stream-arguments.js'
+import { entryReply, take, unitsPerEntry } from './stream-arguments.js'
 
 export const streamInfoCommands: readonly Command[] = [
   command('XINFO STREAM', {
@@ -18,7 +19,7 @@ export const streamInfoCommands: readonly Command[] = [
     args: [key, { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' }],
     run({ db }, key, option) {
       const stream = streamOf(db, key)
-      return option.length === 0 ? summary(stream) : details(stream, fullCount(option))
+      return option.length === 0 ? summary(stream) : details(stream, fullCount(option), db.work)
     },
   }),
 
@@ -28,6 +29,7 @@ export const streamInfoCommands: readonly Command[] = [
     args: [key],
     run({ db }, key) {
       const stream = streamOf(db, key)
+      db.work.charge(unitsPerEntry * stream.groups.size)
       return byName(stream.groups).map(([name, group]) =>
         flat({
           name,
@@ -48,6 +50,7 @@ export const streamInfoCommands: readonly Command[] = [
     run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
       if (found === undefined) throw noSuchGroupOfKey(key, group)
+      db.work.charge(unitsPerEntry * found.consumers.size)
       return byName(found.consumers).map(([name, { pending, seenAt }]) =>
         flat({ name, pending: pending.size, idle: Math.max(0, now - seenAt) }),
       )
@@ -107,29 +110,32 @@ function summary(stream: Stream): Reply {
   })
 }
 
-function details(stream: Stream, count: number): Reply {
+function details(stream: Stream, count: number, work: Work): Reply {
   const most = count === 0 ? Number.POSITIVE_INFINITY : count
   return flat({
     ...head(stream),
-    entries: take(stream.entries, most),
-    groups: byName(stream.groups).map(([name, group]) => groupDetails(name, group, stream, most)),
+    entries: take(stream.entries, most, work),
+    groups: byName(stream.groups).map(([name, group]) => groupDetails(name, group, stream, most, work)),
   })
 }
 
-function groupDetails(name: Bytes, group: ConsumerGroup, stream: Stream, most: number): Reply {
+function groupDetails(name: Bytes, group: ConsumerGroup, stream: Stream, most: number, work: Work): Reply {
+  const { pending, consumers } = group
+  // Each pending entry is shown twice: with the group, and with its consumer.
+  work.charge(unitsPerEntry * (consumers.size + Math.min(2 * pending.size, (consumers.size + 1) * most)))
   return flat({
     name,
     'last-delivered-id': formatId(group.lastDelivered),
     'entries-read': group.entriesRead ?? null,
     lag: stream.lagOf(group) ?? null,
-    'pel-count': group.pending.size,
-    pending: firstOf(group.pending, most).map(({ id, value }) => [
+    'pel-count': pending.size,
+    pending: firstOf(pending, most).map(({ id, value }) => [
       formatId(id),
       value.consumer.name,
       value.deliveredAt,
       value.deliveries,
     ]),
-    consumers: byName(group.consumers).map(([, consumer]) => consumerDetails(consumer, most)),
+    consumers: byName(consumers).map(([, consumer]) => consumerDetails(consumer, most)),
   })
 }
 

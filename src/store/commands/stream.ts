@@ -1,10 +1,11 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { type Arg, bytes, int, key, named, oneOrMore, options } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
+import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
 import { nilArray, ok, type Reply } from '../reply.js'
 import type { IdEntry } from '../values/id-table.js'
-import { type Fields, Stream } from '../values/stream.js'
+import { type Fields, Stream, type Trim } from '../values/stream.js'
 import {
   compareIds,
   firstId,
@@ -26,6 +27,7 @@ import {
   take,
   toId,
   trimOptions,
+  unitsPerEntry,
 } from './stream-arguments.js'
 import { streamGroupCommands } from './stream-group.js'
 import { streamInfoCommands } from './stream-info.js'
@@ -44,6 +46,7 @@ export const streamCommands: readonly Command[] = [
       const stream = create ? db.container(key, Stream, 'create') : db.container(key, Stream)
       if (stream === undefined) return null
       const id = chosenId(addition, stream, Math.floor(now))
+      if (trim !== undefined) db.work.charge(trimWork(stream, trim))
       stream.append(id, fields)
       db.notify('t', 'xadd', key)
       if (trim !== undefined && stream.trim(trim) > 0) db.notify('t', 'xtrim', key)
@@ -57,7 +60,9 @@ export const streamCommands: readonly Command[] = [
     deviations: 'Trimming with `~` is exact.',
     args: [key, trimOptions],
     run({ db }, key, trim) {
-      const trimmed = db.container(key, Stream)?.trim(trim) ?? 0
+      const stream = db.container(key, Stream)
+      if (stream !== undefined) db.work.charge(trimWork(stream, trim))
+      const trimmed = stream?.trim(trim) ?? 0
       if (trimmed > 0) db.notify('t', 'xtrim', key)
       return trimmed
     },
@@ -74,16 +79,14 @@ export const streamCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '5.0.0',
     args: [key, rangeStart, rangeEnd, options({ count: int })],
-    run: ({ db }, key, start, end, { count }) =>
-      ranged(db.container(key, Stream), count, (entries) => entries.range(start, end)),
+    run: ({ db }, key, start, end, { count }) => ranged(db, key, count, (entries) => entries.range(start, end)),
   }),
 
   command('XREVRANGE', {
     flags: ['read', 'slow'],
     since: '5.0.0',
     args: [key, rangeBackwards, options({ count: int })],
-    run: ({ db }, key, [start, end], { count }) =>
-      ranged(db.container(key, Stream), count, (entries) => entries.backwards(start, end)),
+    run: ({ db }, key, [start, end], { count }) => ranged(db, key, count, (entries) => entries.backwards(start, end)),
   }),
 
   command('XDEL', {
@@ -105,6 +108,7 @@ export const streamCommands: readonly Command[] = [
     args: [key, markedIds],
     run({ db }, key, { references, ids }) {
       const stream = db.container(key, Stream)
+      db.work.charge(ids.length * (stream?.groups.size ?? 0))
       const outcomes = ids.map((id) => {
         if (stream?.entries.has(id) !== true) return -1
         if (references === 'protect' && stream.isReferenced(id)) return 2
@@ -130,7 +134,7 @@ export const streamCommands: readonly Command[] = [
       const replies: Reply[] = []
       for (const [key, stream, after] of requests) {
         if (stream === undefined || compareIds(stream.lastEntryId, after) <= 0) continue
-        replies.push([key, take(stream.entries.range(nextId(after)!, lastId), count)])
+        replies.push([key, take(stream.entries.range(nextId(after)!, lastId), count, db.work)])
       }
       return replies.length > 0 ? replies : nilArray
     },
@@ -160,6 +164,15 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   return chosen
 }
 
+/** With groups to be asked, entries go one by one. */
+function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim): number {
+  const surplus = 'length' in to ? Math.max(0, entries.size - to.length) : entries.countBelow(to.id)
+  if (references === 'keep' || groups.size === 0) return Math.min(surplus, limit)
+  // Those that are protected are passed over.
+  const passed = references === 'protect' ? ('length' in to ? entries.size : surplus) : Math.min(surplus, limit)
+  return passed * (unitsPerEntry + 8 * groups.size)
+}
+
 /** The id after which XREAD begins. */
 function readFrom(word: Bytes, stream: Stream | undefined): StreamId {
   if (word === '>') throw replyError('newerWithoutGroup')
@@ -170,12 +183,15 @@ function readFrom(word: Bytes, stream: Stream | undefined): StreamId {
 }
 
 function ranged(
-  stream: Stream | undefined,
+  db: Database,
+  key: Bytes,
   count: number | undefined,
   rangeOf: (entries: Stream['entries']) => Iterable<IdEntry<Fields>>,
 ): Reply {
+  const stream = db.container(key, Stream)
   if (stream === undefined) return []
-  return count !== undefined && count <= 0 ? nilArray : take(rangeOf(stream.entries), count ?? Number.POSITIVE_INFINITY)
+  if (count !== undefined && count <= 0) return nilArray
+  return take(rangeOf(stream.entries), count ?? Number.POSITIVE_INFINITY, db.work)
 }
 
 function entriesAdded(): Arg<number> {

@@ -133,19 +133,30 @@ export function sumInt64(a: number | bigint, b: number | bigint): number | bigin
 // ---- ranges -----------------------------------------------------------------------------------------------------
 
 /** Not `clampRange`: an end before the first byte is the first byte here. */
-function slice(value: Bytes, start: number, end: number): Bytes {
-  const { length } = value
-  if (start < 0 && end < 0 && start > end) return empty
+function byteRange(length: number, start: number, end: number): { readonly from: number; readonly to: number } {
+  if (start < 0 && end < 0 && start > end) return { from: 0, to: 0 }
   const from = Math.max(start < 0 ? start + length : start, 0)
   const last = Math.max(end < 0 ? end + length : end, 0)
-  return latin1(value.slice(from, Math.min(last, length - 1) + 1))
+  return { from, to: Math.min(last, length - 1) + 1 }
+}
+
+function slice(value: Bytes, start: number, end: number): Bytes {
+  const { from, to } = byteRange(value.length, start, end)
+  return latin1(value.slice(from, to))
+}
+
+/** Of a string that was written in place only the range becomes a text. */
+function sliceOf(db: Database, key: Bytes, start: number, end: number): Bytes {
+  const value = db.use(key)
+  if (!(value instanceof RawString) || value.hasText) return slice(db.string(key) ?? empty, start, end)
+  const { from, to } = byteRange(value.length, start, end)
+  return db.textOf(value.part(from, to))
 }
 
 const range = {
   flags: ['read', 'slow'],
   args: [key, named('start', int), named('end', int)],
-  run: ({ db }: CommandContext, key: Bytes, start: number, end: number): Reply =>
-    slice(db.string(key) ?? empty, start, end),
+  run: ({ db }: CommandContext, key: Bytes, start: number, end: number): Reply => sliceOf(db, key, start, end),
 } as const
 
 // ---- MSETEX -----------------------------------------------------------------------------------------------------
@@ -239,7 +250,7 @@ export const stringCommands: readonly Command[] = [
     run: ({ db }, keys) =>
       keys.map((key) => {
         const value = db.use(key)
-        return value instanceof RawString ? value.text : typeof value === 'string' ? value : null
+        return value instanceof RawString ? db.textOf(value) : typeof value === 'string' ? value : null
       }),
   }),
 
@@ -309,8 +320,10 @@ export const stringCommands: readonly Command[] = [
     since: '2.0.0',
     args: [key, bytes],
     run({ db }, key, value) {
-      if (db.has(key)) db.rawString(key, 'create').append(value)
-      else db.set(key, value)
+      if (db.has(key)) {
+        if (db.stringLength(key) + value.length > maxStringLength) throw replyError('stringTooLong')
+        db.rawString(key, 'create').append(value)
+      } else db.set(key, value)
       db.notify('$', 'append', key)
       return db.stringLength(key)
     },

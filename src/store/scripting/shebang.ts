@@ -52,8 +52,10 @@ export function readScript(source: Bytes): Script {
     if (!option.startsWith('flags=')) throw refuse.unknownShebangOption(option)
     const list = option.slice('flags='.length)
     const flags = list === '' ? [] : list.split(',')
-    for (const flag of flags) if (!isFlag(flag)) throw refuse.unexpectedFlag(flag)
-    names.push(...flags)
+    for (const flag of flags) {
+      if (!isFlag(flag)) throw refuse.unexpectedFlag(flag)
+      names.push(flag)
+    }
   }
   return { body: source.slice(end), flags: flagsOf(names) }
 }

@@ -1,4 +1,5 @@
 import { type Bytes, latin1, text as toText } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json.js'
 import {
   type Comparison,
@@ -22,7 +23,7 @@ export interface Location {
   readonly depth: number
 }
 
-/** Evaluating a path took more steps than a sane request needs, such as `$..*..*..*` over a large document. */
+/** A path matches more places than fit into memory, such as `$..*..*..*` in a large document. */
 export class JsonPathBudgetError extends Error {}
 
 const cachedPaths = new Map<string, Path>()
@@ -45,13 +46,13 @@ export function parsePath(text: Bytes): Path {
 }
 
 /** The places a path matches, deepest first after `..`, otherwise in document order. A place may come twice. */
-export function locate(path: Path, root: Json): Location[] {
-  return new Evaluation(root).locate(path.segments, rootLocation(root))
+export function locate(path: Path, root: Json, work: Work): Location[] {
+  return new Evaluation(root, work).locate(path.segments, rootLocation(root))
 }
 
 /** The values a path matches, in the order of {@link locate}. */
-export function findValues(path: Path, root: Json): Json[] {
-  if (!path.single) return locate(path, root).map((location) => location.value)
+export function findValues(path: Path, root: Json, work: Work): Json[] {
+  if (!path.single) return locate(path, root, work).map((location) => location.value)
   const value = stepThrough(path.segments, root)
   return value === undefined ? [] : [value]
 }
@@ -60,20 +61,25 @@ export function rootLocation(root: Json): Location {
   return { up: undefined, key: latin1(''), value: root, depth: 0 }
 }
 
-/** Visits, comparisons and regex steps one evaluation may take: far more than one walk over the largest document. */
-const maxSteps = 20_000_000
+/** Units for a visit, a comparison or a step of a regular expression; a place that is found is an object. */
+const unitsPerStep = 2
+const unitsPerPlace = 4
+
+/** States that a regular expression may have, at most, and that are made when it is compiled. */
+const statesPerPattern = 5000
 
 /** Places that wait for the next segment, or are the result: their memory is what would run out first. */
 const maxPlaces = 2_000_000
 
 class Evaluation {
   readonly #root: Json
-  #steps = 0
+  readonly #work: Work
   /** Patterns that filters read from the document itself. */
   readonly #patterns = new Map<Bytes, Regex | undefined>()
 
-  constructor(root: Json) {
+  constructor(root: Json, work: Work) {
     this.#root = root
+    this.#work = work
   }
 
   locate(segments: readonly Segment[], start: Location): Location[] {
@@ -85,6 +91,7 @@ class Evaluation {
         else this.#select(selectors, location, next)
       }
       if (next.length === 0) return next
+      this.#work.charge(unitsPerPlace * next.length)
       current = next
     }
     return current
@@ -196,13 +203,15 @@ class Evaluation {
 
   #pattern(source: Json | undefined): Regex | undefined {
     if (typeof source !== 'string') return undefined
-    if (!this.#patterns.has(source)) this.#patterns.set(source, compileRegex(toText(source)))
+    if (!this.#patterns.has(source)) {
+      this.#spend(statesPerPattern + source.length)
+      this.#patterns.set(source, compileRegex(toText(source)))
+    }
     return this.#patterns.get(source)
   }
 
   #spend(steps: number): void {
-    this.#steps += steps
-    if (this.#steps > maxSteps) throw new JsonPathBudgetError('the path takes too many steps')
+    this.#work.charge(unitsPerStep * steps)
   }
 }
 

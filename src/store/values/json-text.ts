@@ -1,4 +1,5 @@
 import { type Bytes, isUtf8, latin1, utf8 } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import { Float, isContainer, type Json, type JsonArray, type JsonObject, maxDepth } from './json.js'
 
 /** The text is not JSON, or nests too deeply. `at` is the offset in bytes. */
@@ -27,9 +28,9 @@ export function parseJson(source: Bytes): Json {
   return new Reader(source).document()
 }
 
-/** The JSON text of a value, compact unless a layout is given. Throws JsonSizeError. */
-export function formatJson(value: Json, layout?: Layout): Bytes {
-  const writer = new Writer(layout && (layout.indent || layout.newline || layout.space) ? layout : undefined)
+/** The JSON text of a value, compact unless a layout is given. Throws JsonSizeError. What it costs is charged to `work`. */
+export function formatJson(value: Json, layout?: Layout, work?: Work): Bytes {
+  const writer = new Writer(layout && (layout.indent || layout.newline || layout.space) ? layout : undefined, work)
   writer.write(value)
   return latin1(writer.text)
 }
@@ -290,20 +291,34 @@ function scalar(value: Exclude<Json, JsonArray | JsonObject>): string {
   return value instanceof Float ? value.text : String(value)
 }
 
+/** Units for one value that is written. */
+const unitsPerValue = 3
+
 /** Appends to one text, which engines do faster than joining the texts of parts. */
 class Writer {
   text = ''
   readonly #layout: Layout | undefined
+  readonly #work: Work | undefined
+  /** Length of the text that is paid for. */
+  #paid = 0
 
-  constructor(layout: Layout | undefined) {
+  constructor(layout: Layout | undefined, work: Work | undefined) {
     this.#layout = layout
+    this.#work = work
   }
 
   write(value: Json, level = 0): void {
+    if (this.#work !== undefined) this.#pay(this.#work)
     if (!isContainer(value)) this.text += scalar(value)
     else if (this.#layout) this.#laidOut(value, this.#layout, level)
     else this.#compact(value)
     if (this.text.length > maxTextLength) throw new JsonSizeError(this.text.length)
+  }
+
+  #pay(work: Work): void {
+    const { length } = this.text
+    work.charge(unitsPerValue + ((length - this.#paid) >>> 5))
+    this.#paid = length
   }
 
   #compact(value: JsonArray | JsonObject): void {
@@ -329,11 +344,15 @@ class Writer {
 
   #laidOut(value: JsonArray | JsonObject, layout: Layout, level: number): void {
     const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
+    // Words of the request may be long, and no engine makes a string as long as some of them repeated.
+    const lineLength = layout.newline.length + layout.indent.length * (level + 1) + layout.space.length
+    if (lineLength > maxTextLength) throw new JsonSizeError(lineLength)
     const outer = layout.newline + layout.indent.repeat(level)
     this.text += opening
     let comma = ''
     for (const [key, member] of value.entries()) {
       this.text += comma + outer + layout.indent
+      if (this.text.length > maxTextLength) throw new JsonSizeError(this.text.length)
       if (typeof key === 'string') this.text += `${quoteJson(key)}:${layout.space}`
       this.write(member, level + 1)
       comma = ','

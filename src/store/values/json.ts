@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Work } from '../../kernel/work.js'
 import type { Container } from './value.js'
 
 /**
@@ -41,9 +42,32 @@ export class JsonDocument implements Container {
     return false
   }
 
+  /** Charges a walk over the document, while it walks. */
+  pay(work: Work): void {
+    payFor(this.root, work)
+  }
+
   copy(): JsonDocument {
     return new JsonDocument(copyJson(this.root))
   }
+}
+
+/** Units for one value in a walk that copies, writes or compares what it passes. */
+const unitsPerValue = 4
+
+/** Charges a walk over a value with all that is in it, while it walks. */
+export function payFor(value: Json, work: Work): void {
+  work.charge(typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue)
+  if (!isContainer(value)) return
+  for (const member of value.values()) payFor(member, work)
+}
+
+/** The same in one sum, for a value that was given in a command, and so is no larger than that. */
+export function costOf(value: Json): number {
+  if (!isContainer(value)) return typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue
+  let cost = unitsPerValue
+  for (const member of value.values()) cost += costOf(member)
+  return cost
 }
 
 export function isContainer(value: Json): value is JsonArray | JsonObject {

@@ -25,6 +25,11 @@ export class RawString implements Container {
     return this.#length
   }
 
+  /** Whether the byte string is there already. */
+  get hasText(): boolean {
+    return this.#text !== undefined
+  }
+
   get text(): Bytes {
     this.#text ??= fromArray(this.array)
     return this.#text
@@ -40,6 +45,13 @@ export class RawString implements Container {
     this.#text = undefined
     if (length > this.#length) this.#grow(length)
     return this.array
+  }
+
+  /** The bytes from `from` up to, not including, `to`, shared with this string: for reading. */
+  part(from: number, to: number): RawString {
+    const part = new RawString()
+    part.replace(this.array.subarray(from, Math.max(from, to)))
+    return part
   }
 
   append(text: Bytes): void {
@@ -60,7 +72,9 @@ export class RawString implements Container {
   }
 
   copy(): RawString {
-    return new RawString(this.text)
+    const copy = new RawString()
+    copy.replace(this.array.slice())
+    return copy
   }
 
   #grow(length: number): void {

@@ -50,26 +50,23 @@ describe('limits', () => {
   it('a path that multiplies without end is refused', () => {
     const store = createStore()
     reply(store, ['JSON.SET', 'k', '$', nested(100)])
-    expect(reply(store, words(`JSON.GET k $${'..*'.repeat(20)}`))).toEqual({
-      error: expect.stringMatching(
-        /^ERR invalid JSON path '\$(\.\.\*)+': the path (matches too many places|takes too many steps)$/,
-      ),
-    })
-    expect(reply(store, words(`JSON.DEL k $${'..*'.repeat(20)}`))).toEqual({
-      error: expect.stringContaining('too many'),
-    })
+    const refused = error(
+      'ERR max work exceeded. Limit: 4000000 units for one request. Ask for less at once, or raise policy.maxWork',
+    )
+    expect(reply(store, words(`JSON.GET k $${'..*'.repeat(20)}`))).toEqual(refused)
+    expect(reply(store, words(`JSON.DEL k $${'..*'.repeat(20)}`))).toEqual(refused)
     expect(reply(store, words('JSON.GET k'))).toBe(nested(100))
   })
 
   it('takes hundreds of thousands of values in one command', () => {
     const store = createStore()
     reply(store, words('JSON.SET k $ [0,1]'))
-    const many = Array.from({ length: 300_000 }, () => '7')
-    expect(reply(store, ['JSON.ARRINSERT', 'k', '$', '1', ...many])).toEqual([300_002])
-    expect(reply(store, ['JSON.ARRAPPEND', 'k', '.', ...many])).toBe(600_002)
-    expect(reply(store, words('JSON.ARRINDEX k $ 1'))).toEqual([300_001])
-    expect(reply(store, words('JSON.RESP k'))).toHaveLength(600_003)
-    expect(reply(store, words('JSON.DEL k $[1:-1]'))).toBe(600_000)
+    const many = Array.from({ length: 150_000 }, () => '7')
+    expect(reply(store, ['JSON.ARRINSERT', 'k', '$', '1', ...many])).toEqual([150_002])
+    expect(reply(store, ['JSON.ARRAPPEND', 'k', '.', ...many])).toBe(300_002)
+    expect(reply(store, words('JSON.ARRINDEX k $ 1'))).toEqual([150_001])
+    expect(reply(store, words('JSON.RESP k'))).toHaveLength(300_003)
+    expect(reply(store, words('JSON.DEL k $[1:-1]'))).toBe(300_000)
   })
 
   it('memory grows with what is stored', () => {
