@@ -1,5 +1,5 @@
 import { type Bytes, text } from '../kernel/bytes.js'
-import { ReplyError } from './reply.js'
+import { ReplyError, WorkExceeded } from './reply.js'
 
 // Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own
 // wording is not public, redis-server 7.0's.
@@ -202,7 +202,7 @@ export function answerTooLarge(limit: number, hasRun: boolean): ReplyError {
 
 /** A guard of this package: what is asked for takes too long. */
 export function tooMuchWork(limit: number): ReplyError {
-  return new ReplyError(
+  return new WorkExceeded(
     `ERR max work exceeded. Limit: ${limit} units for one request. Ask for less at once, or raise policy.maxWork`,
   )
 }

@@ -30,3 +30,6 @@ export class ReplyError extends Error {
     return this.message.split(' ', 1)[0]!
   }
 }
+
+/** The command, or the request, would cost more than `policy.maxWork`. */
+export class WorkExceeded extends ReplyError {}

@@ -65,9 +65,7 @@ function opened(call: ServiceCall, front: StoreFront, feed: Feed, names: readonl
   const refusal = (): ReplyError | undefined => {
     const user = access.userOf(call.identity)
     if (user?.mayRun(connectionBound.get(feed)!) !== true) return noCommandPermission(feed)
-    const allowed = names.every((name) =>
-      user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'),
-    )
+    const allowed = names.every((name) => user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'))
     return allowed ? undefined : replyError('noChannelPermission')
   }
   const refused = refusal()

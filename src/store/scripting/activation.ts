@@ -1,3 +1,4 @@
+import type { Work } from '../../kernel/work.js'
 import type { CallSite, Coroutine, LuaFunction, LuaTable, Result, Value } from './value.js'
 import { nothing, LuaTable as Table } from './value.js'
 
@@ -8,6 +9,7 @@ import { nothing, LuaTable as Table } from './value.js'
 export const vm: Registers = {
   steps: 0,
   budget: 0,
+  joined: '',
   room: 0,
   depth: 0,
   sites: [],
@@ -23,6 +25,8 @@ interface Registers {
   steps: number
   /** The budget that the run began with. */
   budget: number
+  /** The long string that was put together last: engines copy its parts when somebody first reads it. */
+  joined: string
   /** JavaScript stack left, in frames. Counted, so that the depth of a stack overflow does not depend on the host. */
   room: number
   /** Number of calls in progress in this coroutine; `sites[depth - 1]` is where the running function was called. */
@@ -122,12 +126,54 @@ export function charge(units: number): void {
   if (vm.steps < 0) exhausted()
 }
 
+/** Charges a look at every byte of a string: a comparison, a search, a copy. */
+export function chargeReading(bytes: number): void {
+  if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
+}
+
+/** 64 bytes cost as much as a step. */
+const stepShift = 6
+const bytesPerStep = 1 << stepShift
+
+/** What is joined is shorter than this mostly, and copied at once. */
+export const longJoin = 16_384
+
+/** Charges the first look at a string that was joined from parts, which is when they are copied. */
+export function chargeParts(text: string): void {
+  if (text.length < longJoin || text !== vm.joined) return
+  vm.joined = ''
+  chargeBytes(text.length)
+}
+
+/**
+ * Charges a string that was joined. One that goes on where the last one ended, as in a loop that gathers a text, copies
+ * nothing yet; any other long one counts as a new string.
+ */
+export function chargeJoin(left: string, right: string, joined: string): void {
+  if (joined.length < longJoin) return
+  const longer = left.length < right.length ? right : left
+  if (longer.length < longJoin || longer !== vm.joined) chargeBytes(joined.length)
+  else charge(joined.length >>> 11)
+  vm.joined = joined
+}
+
+/** Strings of one length are compared to the end, those in order as far as they are alike. */
+export function chargeComparison(left: Value, right: Value): void {
+  if (typeof left !== 'string' || typeof right !== 'string') return
+  chargeParts(left)
+  chargeParts(right)
+  chargeReading(Math.min(left.length, right.length))
+}
+
+/** Shorter strings are compared for nothing. */
+export const longComparison = 512
+
 /** Charges the bytes of a new string of a library function; errors as real Lua does when malloc fails. */
 export function chargeBytes(bytes: number): void {
   checkLength(bytes)
   if (bytes < 256) return
   vm.memory -= bytes
-  vm.steps -= bytes >>> 12
+  charge(bytes >>> stepShift)
   if (vm.memory < 0) throw hostErrorValue('not enough memory')
 }
 
@@ -219,11 +265,18 @@ export function settle(result: TailCall): Result {
   return current
 }
 
+/** What a run may cost: so many steps, and no more than is left of the work of the request. A step is a unit of work. */
+export interface Budget {
+  readonly work: Work
+  readonly most: number
+}
+
 /** Runs `work` with fresh registers, and puts the registers of an outer run back. */
-export function enter<T>(state: MachineState, globals: LuaTable, steps: number, work: () => T): T {
+export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget, work: () => T): T {
   const {
     steps: outerSteps,
-    budget,
+    budget: outerBudget,
+    joined,
     room,
     depth,
     sites,
@@ -233,8 +286,11 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
     globals: outerGlobals,
     state: outerState,
   } = vm
+  const steps = Math.floor(Math.max(0, Math.min(budget.most, budget.work.left)))
+  const before = budget.work.left
   vm.steps = steps
   vm.budget = steps
+  vm.joined = ''
   // A run inside a run, as a follower of the first may start one, shares the stack with it.
   vm.room = depth === 0 ? roomForRun : room - hostCallFrames
   vm.sites = depth === 0 ? sites : []
@@ -247,8 +303,10 @@ export function enter<T>(state: MachineState, globals: LuaTable, steps: number, 
   try {
     return work()
   } finally {
+    budget.work.left = before - (steps - Math.max(vm.steps, 0))
     vm.steps = outerSteps
-    vm.budget = budget
+    vm.budget = outerBudget
+    vm.joined = joined
     vm.room = room
     vm.depth = depth
     vm.sites = sites

@@ -1,10 +1,11 @@
+import { longComparison } from './activation.js'
 import type { Compiler } from './compile.js'
 import type { Condition, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 import type { ArithmeticEvent, Operation } from './operations.js'
-import { arithmetic, arithmeticEvents, equals, lessOrEqual, lessThan, modulo, power } from './operations.js'
+import { arithmetic, arithmeticEvents, equals, lessOrEqual, lessThan, modulo, power, sameText } from './operations.js'
 import type { Expression } from './syntax-tree.js'
-import type { CallSite } from './value.js'
+import type { CallSite, Value } from './value.js'
 
 /** Operators with the plain case inline: two numbers, or two values that are the same. */
 
@@ -193,7 +194,7 @@ export function equality(compiler: Compiler, node: Binary): Condition {
   const isEqual = node.operator === '=='
   const constant = constantOf(node.right)
   const left = compiler.expression(node.left)
-  if (constant !== undefined) {
+  if (constant !== undefined && !isLong(constant.value)) {
     const { value } = constant
     return isEqual ? (frame) => left(frame) === value : (frame) => left(frame) !== value
   }
@@ -209,14 +210,20 @@ export function equality(compiler: Compiler, node: Binary): Condition {
     return (frame) => {
       const a = left(frame)
       const b = right(frame)
+      if (isLong(a)) return sameText(a, b)
       return a === b || (typeof a === 'object' && typeof b === 'object' && equals(a, b, site))
     }
   }
   return (frame) => {
     const a = left(frame)
     const b = right(frame)
+    if (isLong(a)) return !sameText(a, b)
     return a !== b && !(typeof a === 'object' && typeof b === 'object' && equals(a, b, site))
   }
+}
+
+function isLong(value: Value): value is string {
+  return typeof value === 'string' && value.length > longComparison
 }
 
 /** Literals have no metamethods, so identity is all there is. */

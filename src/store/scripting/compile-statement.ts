@@ -1,4 +1,5 @@
 import { charge } from './activation.js'
+import { stepsOfBlock } from './code-size.js'
 import type { Compiler } from './compile.js'
 import { assign, declare, gather } from './compile-assignment.js'
 import { callExpression } from './compile-call.js'
@@ -11,6 +12,16 @@ import { nothing, oneNil } from './value.js'
 
 /** Compiles statements to closures that tell how they ended (see `Completion`). */
 export function block(compiler: Compiler, statements: Block): Execute {
+  const run = plainBlock(compiler, statements)
+  const steps = stepsOfBlock(statements)
+  if (steps === 0) return run
+  return (frame) => {
+    charge(steps)
+    return run(frame)
+  }
+}
+
+function plainBlock(compiler: Compiler, statements: Block): Execute {
   const list = statements.map((each) => statement(compiler, each))
   const [one, two, three] = list
   switch (list.length) {

@@ -1,4 +1,5 @@
-import { exhausted, hostErrorValue, TailCall, vm } from './activation.js'
+import { charge, exhausted, hostErrorValue, TailCall, vm } from './activation.js'
+import { stepsOfBlock } from './code-size.js'
 import type { Compiler, LinkedFunction } from './compile.js'
 import { enterFrame } from './compile.js'
 import { initialiser, store } from './compile-assignment.js'
@@ -87,9 +88,11 @@ class StepCompiler {
   block(statements: Block): Part<Completion> {
     if (!statements.some(statementMayYield)) return plain(this.#compiler.block(statements))
     const parts = statements.map((each) => this.#compiler.nested(() => this.#statement(each)))
+    const steps = stepsOfBlock(statements)
     return {
       run: undefined,
       steps: function* (frame) {
+        if (steps > 0) charge(steps)
         for (const part of parts) {
           const end = part.steps === undefined ? part.run(frame) : yield* part.steps(frame)
           if (end !== undefined) return end

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access.js'
 import type { Reply } from '../reply.js'
-import { BudgetExhausted, hostErrorValue, LuaError, type RandomState } from './activation.js'
+import { type Budget, BudgetExhausted, hostErrorValue, LuaError, type RandomState } from './activation.js'
 import { load } from './chunk.js'
 import { listOf, tableWith } from './conversion.js'
 import { LuaSyntaxError } from './lexer.js'
@@ -49,7 +49,7 @@ export interface Call {
 }
 
 export interface Performer extends ScriptHost {
-  readonly maxSteps: number
+  readonly budget: Budget
   perform(call: Call): Reply
 }
 
@@ -165,15 +165,15 @@ export class Libraries {
 
   /** Runs the code of a library, which has nothing but `redis.register_function` and `redis.log` to work with. */
   #register(body: string): readonly StoredFunction[] {
-    const steps = this.#host.maxSteps
+    const { budget } = this.#host
     const registered = new Map<string, StoredFunction>()
     this.#registering = registered
     try {
-      this.#state().run(load(body, chunkName)(), [], this.#loading(), steps)
+      this.#state().run(load(body, chunkName)(), [], this.#loading(), budget)
     } catch (error) {
       if (error instanceof LuaSyntaxError) throw refuse.functionCompileError(error)
       if (error instanceof LuaError) throw refuse.registeringFailed(error)
-      if (error instanceof BudgetExhausted) throw refuse.budgetExhausted(steps)
+      if (error instanceof BudgetExhausted) throw refuse.budgetExhausted(budget.most)
       throw error
     } finally {
       this.#registering = undefined

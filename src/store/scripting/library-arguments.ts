@@ -1,4 +1,4 @@
-import { argumentError, hostErrorValue } from './activation.js'
+import { argumentError, chargeParts, hostErrorValue, longJoin } from './activation.js'
 import { numberText } from './number-text.js'
 import { readonlyText, toNumber } from './operations.js'
 import type { LuaFunction, Value } from './value.js'
@@ -30,7 +30,10 @@ export function checkFunction(args: Arguments, at: number): LuaFunction {
 /** A string, or a number as `tostring` writes it. */
 export function checkString(args: Arguments, at: number): string {
   const value = args[at]
-  if (typeof value === 'string') return value
+  if (typeof value === 'string') {
+    if (value.length >= longJoin) chargeParts(value)
+    return value
+  }
   return typeof value === 'number' ? numberText(value) : typeMismatch(args, at, 'string')
 }
 

@@ -249,7 +249,7 @@ function load(...args: Value[]): Result {
 }
 
 function compiled(source: string, name: string): Result {
-  charge(source.length >> 3)
+  charge(4 * source.length)
   try {
     return compileSource(source, name)()
   } catch (problem) {

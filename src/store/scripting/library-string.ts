@@ -1,4 +1,4 @@
-import { argumentError, call, charge, chargeBytes, checkLength, hostError } from './activation.js'
+import { argumentError, call, charge, chargeBytes, chargeReading, checkLength, hostError } from './activation.js'
 import { checkInt, checkInteger, checkString, library, optionalInteger } from './library-arguments.js'
 import { index, plainText, stringMeta } from './operations.js'
 import { Matcher } from './pattern.js'
@@ -15,6 +15,7 @@ function byte(...args: Value[]): Result {
   if (start > end) return nothing
   const codes: Value[] = []
   if (end - start > 7990) throw hostError('string slice too long')
+  charge((end - start) >> 2)
   for (let at = start; at <= end; at++) codes.push(text.charCodeAt(at - 1))
   return codes
 }
@@ -53,7 +54,7 @@ function rep(...args: Value[]): Result {
 function reverse(...args: Value[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
-  charge(text.length >> 5)
+  charge(text.length)
   let result = ''
   for (let at = text.length - 1; at >= 0; at--) result += text[at]
   return result
@@ -63,12 +64,14 @@ function reverse(...args: Value[]): Result {
 function lower(...args: Value[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
+  charge(text.length >> 1)
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 function upper(...args: Value[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
+  charge(text.length >> 1)
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 }
 
@@ -90,7 +93,7 @@ function search(args: readonly Value[], isFind: boolean): Result {
   const start = Math.min(Math.max(position(optionalInteger(args, 2, 1), text.length) - 1, 0), text.length)
   const isPlain = args[3] !== undefined && args[3] !== false
   if (isFind && (isPlain || !special.test(pattern))) {
-    charge(text.length >> 8)
+    chargeReading(4 * (text.length - start) + pattern.length)
     const at = text.indexOf(pattern, start)
     return at < 0 ? undefined : [at + 1, at + pattern.length]
   }

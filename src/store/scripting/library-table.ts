@@ -26,7 +26,7 @@ function concat(...args: Value[]): Result {
     else if (typeof value === 'number') parts.push(numberText(value))
     else throw hostError(`invalid value (${typeName(value)}) at index ${at} in table for 'concat'`)
     length += (parts[parts.length - 1] as string).length + separator.length
-    if ((at & 63) === 0) charge(1)
+    if ((at & 3) === 0) charge(1)
   }
   chargeBytes(length)
   return parts.join(separator)
@@ -40,7 +40,7 @@ function insert(...args: Value[]): Result {
   const value = args[args.length - 1]
   checkWritable(table)
   if (at >= 1 && at < end && value !== undefined) {
-    charge((end - at) >> 8)
+    charge((end - at) >> 6)
     table.list.splice(at - 1, 0, value)
     table.continueList()
     return nothing
@@ -61,7 +61,7 @@ function remove(...args: Value[]): Result {
   checkWritable(table)
   const value = table.getNumber(at)
   if (at < end) {
-    charge((end - at) >> 8)
+    charge((end - at) >> 6)
     table.list.splice(at - 1, 1)
   } else {
     table.setNumber(end, undefined)
@@ -74,6 +74,7 @@ function maxn(...args: Value[]): Result {
   let largest = table.length()
   const cursor = table.cursor()
   while (cursor.advance()) {
+    charge(1)
     if (typeof cursor.key === 'number' && cursor.key > largest) largest = cursor.key
   }
   return largest
@@ -128,7 +129,7 @@ class Sorter {
   #less(left: Value, right: Value): boolean {
     const order = this.#order
     if (order !== undefined) return isTrue(first(call(order, left, right)))
-    charge(1)
+    charge(2)
     return lessThan(left, right, noSite)
   }
 

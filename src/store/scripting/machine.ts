@@ -1,4 +1,4 @@
-import type { MachineState, RandomState } from './activation.js'
+import type { Budget, MachineState, RandomState } from './activation.js'
 import { call, enter, hostError } from './activation.js'
 import { base } from './library-base.js'
 import { bitLibrary } from './library-bit.js'
@@ -18,17 +18,17 @@ import { isMany, LuaTable } from './value.js'
 export interface Machine {
   /**
    * Calls a function with an environment, the table behind global names, and gives all it returned. One step is one
-   * loop turn or call. Throws `LuaError`, and `BudgetExhausted` when the steps are used up.
+   * loop turn or call of usual length. Throws `LuaError`, and `BudgetExhausted` when the steps are used up.
    */
-  run(target: LuaFunction, args: readonly Value[], environment: LuaTable, steps: number): readonly Value[]
+  run(target: LuaFunction, args: readonly Value[], environment: LuaTable, budget: Budget): readonly Value[]
 }
 
 /** Costs next to nothing: the libraries are shared by all machines and read-only. */
 export function createMachine(random: RandomState = initialRandom()): Machine {
   const state: MachineState = { addresses: new WeakMap(), addressCount: 0, random, json: initialJsonSettings() }
   return {
-    run: (target, args, environment, steps) =>
-      enter(state, environment, steps, () => {
+    run: (target, args, environment, budget) =>
+      enter(state, environment, budget, () => {
         const result = call(target, ...args)
         return isMany(result) ? result : [result]
       }),

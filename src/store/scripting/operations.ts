@@ -1,4 +1,13 @@
-import { callAt, errorAt, LuaError, longestString, vm } from './activation.js'
+import {
+  callAt,
+  chargeComparison,
+  chargeJoin,
+  errorAt,
+  LuaError,
+  longComparison,
+  longestString,
+  vm,
+} from './activation.js'
 import { numberText, parseNumber } from './number-text.js'
 import type { CallSite, Result, Value } from './value.js'
 import { first, LuaTable, typeName } from './value.js'
@@ -181,10 +190,18 @@ export function lengthOf(value: Value, operation: Operation): Value {
 // Comparison
 
 export function equals(left: Value, right: Value, site: CallSite): boolean {
+  if (typeof left === 'string' && left.length > longComparison) return sameText(left, right)
   if (left === right) return true
   if (!(left instanceof LuaTable && right instanceof LuaTable)) return false
   const handler = commonHandler(left, right, '__eq')
   return handler !== undefined && isTrue(first(invoke(site, handler, [left, right])))
+}
+
+/** Whether a long string is another one. */
+export function sameText(left: string, right: Value): boolean {
+  if (typeof right !== 'string' || left.length !== right.length) return false
+  chargeComparison(left, right)
+  return left === right
 }
 
 /** Comparisons ask a metamethod only when both operands have the same one. */
@@ -200,7 +217,10 @@ export function isTrue(value: Value): boolean {
 
 export function lessThan(left: Value, right: Value, site: CallSite): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right
-  if (typeof left === 'string' && typeof right === 'string') return left < right
+  if (typeof left === 'string' && typeof right === 'string') {
+    if (left.length > longComparison) chargeComparison(left, right)
+    return left < right
+  }
   if (typeName(left) === typeName(right)) {
     const handler = commonHandler(left, right, '__lt')
     if (handler !== undefined) return isTrue(first(invoke(site, handler, [left, right])))
@@ -210,7 +230,10 @@ export function lessThan(left: Value, right: Value, site: CallSite): boolean {
 
 export function lessOrEqual(left: Value, right: Value, site: CallSite): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left <= right
-  if (typeof left === 'string' && typeof right === 'string') return left <= right
+  if (typeof left === 'string' && typeof right === 'string') {
+    if (left.length > longComparison) chargeComparison(left, right)
+    return left <= right
+  }
   if (typeName(left) === typeName(right)) {
     const handler = commonHandler(left, right, '__le')
     if (handler !== undefined) return isTrue(first(invoke(site, handler, [left, right])))
@@ -251,7 +274,9 @@ function join(left: string | number, right: string | number, site: CallSite): st
     if (vm.memory < 0) throw new LuaError('not enough memory', site)
   }
   if (length + b.length > longestString) throw new LuaError('not enough memory', site)
-  return a + b
+  const joined = a + b
+  chargeJoin(a, b, joined)
+  return joined
 }
 
 /** An address as C prints one. Invented, and the same in every run of a seed. */

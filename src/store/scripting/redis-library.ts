@@ -3,9 +3,9 @@ import { sha1Hex } from '../../kernel/digest.js'
 import type { User } from '../access.js'
 import { connectionBound } from '../categories.js'
 import type { Command } from '../command.js'
-import { type Reply, ReplyError } from '../reply.js'
+import { type Reply, ReplyError, WorkExceeded } from '../reply.js'
 import type { Store } from '../store.js'
-import { hostErrorValue } from './activation.js'
+import { charge, chargeParts, exhausted, hostErrorValue, longJoin, vm } from './activation.js'
 import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
 import { library } from './library-arguments.js'
 import { typedReply } from './resp3.js'
@@ -145,14 +145,44 @@ function refuseKeys(locked: readonly Bytes[], command: Command, argv: readonly B
 }
 
 function execute({ store, run }: ScriptHost, command: Command, argv: readonly Bytes[]): Value | Failure {
+  const { work } = store
+  chargeCommand(argv)
+  work.left = vm.steps
   let reply: Reply
   try {
     reply = store.executeInside(argv, run.user, 'lua')
   } catch (error) {
+    // Like a loop without end: nothing that a script could catch.
+    if (error instanceof WorkExceeded) exhausted()
     if (error instanceof ReplyError) return new Failure(errorInScript(error.message))
     throw error
+  } finally {
+    // Somebody who listens may have run commands of their own meanwhile.
+    vm.steps = Math.min(vm.steps, work.left)
   }
+  charge(stepsOfReply(reply))
   return run.isResp3 ? typedReply(command, argv, reply) : luaOfReply(reply, false)
+}
+
+/** A command costs as much as so many steps, whatever it does. */
+const stepsPerCommand = 12
+
+function chargeCommand(argv: readonly Bytes[]): void {
+  let bytes = 0
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index]!
+    if (word.length >= longJoin) chargeParts(word)
+    bytes += word.length
+  }
+  charge(stepsPerCommand + argv.length + (bytes >>> 6))
+}
+
+/** What an array becomes, a table, costs a step for each element. */
+function stepsOfReply(reply: Reply): number {
+  if (!Array.isArray(reply)) return 0
+  let steps = reply.length
+  for (const item of reply as readonly Reply[]) if (typeof item === 'object') steps += stepsOfReply(item)
+  return steps
 }
 
 /** Inside a script, missing permissions have texts of their own. */
@@ -219,9 +249,13 @@ function setReplication(...args: Value[]): Result {
   return []
 }
 
+/** A byte of a digest costs about a step for two. */
+const bytesPerDigestStep = 2
+
 function sha1hex(...args: Value[]): Result {
   if (args.length !== 1) raise(inScript.wrongCount)
   const [value] = args
+  if (typeof value === 'string') charge(16 + value.length / bytesPerDigestStep)
   if (typeof value === 'number') return sha1Hex(wordOfNumber(value))
   return sha1Hex(latin1(typeof value === 'string' ? value : ''))
 }

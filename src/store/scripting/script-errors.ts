@@ -101,7 +101,7 @@ function textOf(value: Value): string {
  */
 export function budgetExhausted(steps: number): ReplyError {
   return new ReplyError(
-    `ERR Error running script: Script killed: it took more than ${steps} steps (loop turns and calls). Raise policy.maxScriptSteps if it is meant to.`,
+    `ERR Error running script: Script killed: it took more than ${steps} steps (loop turns, calls, and what they and commands touch). Raise policy.maxScriptSteps and policy.maxWork if it is meant to.`,
   )
 }
 

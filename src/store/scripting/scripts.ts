@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { User } from '../access.js'
 import type { Reply, ReplyError } from '../reply.js'
 import type { Store } from '../store.js'
-import { BudgetExhausted, isStackOverflow, LuaError } from './activation.js'
+import { type Budget, BudgetExhausted, isStackOverflow, LuaError } from './activation.js'
 import { listOf, replyOfLua } from './conversion.js'
 import { LuaSyntaxError } from './lexer.js'
 import { type Call, Libraries, type Performer } from './libraries.js'
@@ -38,6 +38,7 @@ export class Scripts implements ScriptHost, Performer {
 
   /** SCRIPT LOAD. Throws `ReplyError` for what does not compile. */
   add(source: Bytes): Bytes {
+    this.store.work.charge(compilation(source))
     const { digest } = prepare(source, refuse.compileError)
     this.#scripts.set(digest, source)
     return latin1(digest)
@@ -71,6 +72,7 @@ export class Scripts implements ScriptHost, Performer {
 
   /** EVAL and its kin. Throws `ReplyError`. */
   evaluate(source: Bytes, keys: readonly Bytes[], args: readonly Bytes[], user: User, isReadOnly: boolean): Reply {
+    this.store.work.charge(compilation(source))
     const { digest, flags, main } = prepare(source, refuse.syntaxError)
     this.#scripts.set(digest, source)
     if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.writeFlagInReadOnly()
@@ -111,20 +113,27 @@ export class Scripts implements ScriptHost, Performer {
       lockedKeys: flags.keyLocking ? [...keys] : undefined,
       isResp3: false,
     }
-    const steps = this.maxSteps
     try {
-      return replyOfLua(machine.run(target, args, environment, steps)[0])
+      return replyOfLua(machine.run(target, args, environment, this.budget)[0])
     } catch (error) {
-      throw asReply(error, chunk, steps)
+      throw asReply(error, chunk, this.budget)
     } finally {
       this.#run = outer
     }
   }
 
-  get maxSteps(): number {
-    return this.store.options.policy.maxScriptSteps
+  get budget(): Budget {
+    return { work: this.store.work, most: this.store.options.policy.maxScriptSteps }
   }
 }
+
+/** Units for compiling a source. It costs the same when it is known already: who used it before must not matter. */
+export function compilation(source: Bytes): number {
+  return source.length <= freeSource ? 0 : (source.length - freeSource) * unitsPerCharacter
+}
+
+const freeSource = 4096
+const unitsPerCharacter = 4
 
 function prepare(source: Bytes, worded: (error: LuaSyntaxError) => ReplyError): PreparedScript {
   try {
@@ -135,9 +144,9 @@ function prepare(source: Bytes, worded: (error: LuaSyntaxError) => ReplyError): 
 }
 
 /** Everything that is the script's fault as an error reply; other failures as they are. */
-function asReply(error: unknown, chunk: string, steps: number): unknown {
+function asReply(error: unknown, chunk: string, { most }: Budget): unknown {
   if (error instanceof LuaError) return refuse.scriptFailed(error, chunk)
-  if (error instanceof BudgetExhausted) return refuse.budgetExhausted(steps)
+  if (error instanceof BudgetExhausted) return refuse.budgetExhausted(most)
   if (isStackOverflow(error)) return refuse.scriptFailed(new LuaError('stack overflow'), chunk)
   return error
 }

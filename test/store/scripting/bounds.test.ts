@@ -4,7 +4,7 @@ import { createScriptStore } from './script-store.js'
 /** Whatever a script does, it ends, and the test that ran it goes on. */
 
 const killed =
-  'ERR Error running script: Script killed: it took more than 100000 steps (loop turns and calls). Raise policy.maxScriptSteps if it is meant to.'
+  'ERR Error running script: Script killed: it took more than 100000 steps (loop turns, calls, and what they and commands touch). Raise policy.maxScriptSteps and policy.maxWork if it is meant to.'
 const bounded = createScriptStore({ maxScriptSteps: 100_000 })
 
 describe('the step budget', () => {
@@ -42,6 +42,62 @@ describe('the step budget', () => {
     ['insert at the front', 'local t = {} while true do table.insert(t, 1, 1) end'],
   ])('ends %s', (_, source) => {
     expect(bounded.failure('EVAL', source, 0)).toBe(killed)
+  })
+
+  /** Values of some size, made once: what follows pays for using them. */
+  const sizes = createScriptStore({ maxScriptSteps: 100_000 })
+  sizes.run('RPUSH', 'list', ...Array.from({ length: 20_000 }, (_, at) => at))
+  sizes.run('SET', 'long', 'x'.repeat(100_000))
+  const turns = (body: string): string =>
+    `local long, other = ARGV[1], ARGV[2] local list = {} for i = 1, 100 do list[i] = long end for i = 1, 5000 do ${body} end`
+
+  it.each([
+    ['a range', "redis.call('lrange', 'list', 0, -1)"],
+    ['a range that is caught', "redis.pcall('lrange', 'list', 0, -1)"],
+    ['sorting keys', "redis.call('sort', 'list')"],
+    ['counting bits', "redis.call('bitcount', 'long')"],
+    ['writing', "redis.call('set', 'copy', long)"],
+    ['digests', 'redis.sha1hex(long)'],
+    ['equality', 'local same = long == other'],
+    ['inequality', 'local same = long ~= other'],
+    ['order', 'local less = long < other'],
+    ['order the other way round', 'local less = long >= other'],
+    ['repeating', "local s = string.rep('x', 100000)"],
+    ['reversing', 'local s = long:reverse()'],
+    ['letters', 'local s = long:upper()'],
+    ['finding a text', "local at = long:find('y', 1, true)"],
+    ['finding a pattern', "local at = long:find('x*y')"],
+    ['replacing', "local s = long:gsub('y', 'z')"],
+    ['formatting', "local s = string.format('%s%s', long, long)"],
+    ['joining', 'local s = long .. i'],
+    ['joining and reading', "long = long .. 'x' local c = long:byte(1)"],
+    ['gathering', 'local s = table.concat(list)'],
+    ['encoding', 'local s = cjson.encode(list)'],
+    ['packing', 'local s = cmsgpack.pack(list)'],
+    ['structures', "local s = struct.pack('s', long)"],
+    ['a long body', `local n = ${'1 + i + '.repeat(400)}1`],
+    ['a long function', `local f = function() local n = ${'1 + i + '.repeat(400)}1 end f()`],
+    [
+      'a long body in a coroutine',
+      `coroutine.wrap(function() coroutine.yield() local n = ${'1 + i + '.repeat(400)}1 end)()`,
+    ],
+    ['compiling', `loadstring('return ${'1,'.repeat(400)}1')`],
+  ])('counts what is touched: %s', (_, body) => {
+    const long = `${'x'.repeat(50_000)}`
+    expect(sizes.failure('EVAL', turns(body), 0, `${long}1`, `${long}2`)).toBe(killed)
+  })
+
+  it('counts together what all commands of a script touch, and leaves none half done', () => {
+    const script = "for i = 1, 1000 do redis.call('lpush', 'moved', i) redis.call('lrange', 'list', 0, -1) end"
+    expect(sizes.failure('EVAL', script, 0)).toBe(killed)
+    expect(sizes.run('LLEN', 'moved')).toBe(Number(sizes.run('LINDEX', 'moved', 0)))
+    expect(sizes.run('LLEN', 'moved')).toBeLessThan(10)
+  })
+
+  it('is that of the request, too', () => {
+    const small = createScriptStore({ maxWork: 100_000 })
+    expect(small.failure('EVAL', 'while true do end', 0)).toContain('Script killed')
+    expect(small.run('EVAL', 'for i = 1, 90000 do end return 1', 0)).toBe(1)
   })
 
   it('ends a function and the loading of a library', () => {
@@ -113,7 +169,8 @@ describe('the stack', () => {
 })
 
 describe('memory', () => {
-  const { run, failure } = createScriptStore()
+  // What is made is paid for, so that the budget would end most of these before the memory does.
+  const { run, failure } = createScriptStore({ maxScriptSteps: 1e9, maxWork: 1e9 })
 
   it.each([
     ['rep', "return #string.rep('x', 1e9)"],

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
+import { Work } from '../../../src/kernel/work.js'
 import { LuaError } from '../../../src/store/scripting/activation.js'
 import { load } from '../../../src/store/scripting/chunk.js'
 import { createEnvironment, createMachine } from '../../../src/store/scripting/machine.js'
 import { preciseText } from '../../../src/store/scripting/number-text.js'
 import { LuaTable, type Value } from '../../../src/store/scripting/value.js'
 import { createScriptStore } from './script-store.js'
+
+/** So many steps, and as much work. */
+const budget = (most: number) => ({ most, work: new Work(most, () => new Error('too much work')) })
 
 describe('a machine', () => {
   const machine = createMachine()
@@ -17,7 +21,7 @@ describe('a machine', () => {
     },
   })
   const run = (source: string, ...args: Value[]): readonly Value[] =>
-    machine.run(load(source, '=test')(), args, environment, 100_000)
+    machine.run(load(source, '=test')(), args, environment, budget(100_000))
 
   it('passes values in and out', () => {
     expect(run('local a, b = ... return b, a, select("#", ...)', 1, 'x', undefined)).toEqual(['x', 1, 3])
@@ -34,7 +38,7 @@ describe('a machine', () => {
 
   it('gives functions that can be called later, with the locals they closed over', () => {
     const [counter] = run('local n = 0 return function(by) n = n + by return n end')
-    const call = (by: number): readonly Value[] => machine.run(counter as never, [by], environment, 100)
+    const call = (by: number): readonly Value[] => machine.run(counter as never, [by], environment, budget(100))
     expect([call(1), call(10)]).toEqual([[1], [11]])
   })
 
@@ -44,7 +48,7 @@ describe('a machine', () => {
         load('return tostring({}), tostring(print)', '=t')(),
         [],
         createEnvironment({ print: () => [] }),
-        100,
+        budget(100),
       ),
     )
     expect(texts[1]).toEqual(texts[0])
@@ -58,17 +62,18 @@ describe('a machine', () => {
       return table
     }
     const [one, two] = [open(), open()]
-    expect(machine.run(chunk(), [], one, 100)).toEqual([1])
-    expect(machine.run(chunk(), [], one, 100)).toEqual([2])
-    expect(machine.run(chunk(), [], two, 100)).toEqual([1])
+    expect(machine.run(chunk(), [], one, budget(100))).toEqual([1])
+    expect(machine.run(chunk(), [], one, budget(100))).toEqual([2])
+    expect(machine.run(chunk(), [], two, budget(100))).toEqual([1])
   })
 
   it('runs inside a run of another one', () => {
     const inner = createMachine()
     const outer = createEnvironment({
-      nested: (...args: Value[]) => inner.run(load('return ... * 2', '=inner')(), args, createEnvironment({}), 100)[0],
+      nested: (...args: Value[]) =>
+        inner.run(load('return ... * 2', '=inner')(), args, createEnvironment({}), budget(100))[0],
     })
-    expect(machine.run(load('local a = 1 return nested(21) + a', '=outer')(), [], outer, 100)).toEqual([43])
+    expect(machine.run(load('local a = 1 return nested(21) + a', '=outer')(), [], outer, budget(100))).toEqual([43])
   })
 })
 
