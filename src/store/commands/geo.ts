@@ -341,7 +341,7 @@ function checkConflicts(search: Search): void {
 // ---- searching --------------------------------------------------------------------------------------------------
 
 /** A member whose distance is reckoned, and perhaps sorted and written; one that is stored. */
-const unitsPerPosition = 24
+const unitsPerPosition = 32
 const unitsPerInsertion = 24
 
 interface Found {

@@ -68,7 +68,7 @@ export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
 }
 
 /** An entry that is looked for, shown or given to somebody. */
-export const unitsPerEntry = 12
+export const unitsPerEntry = 32
 
 /** At most so many entries, as clients get them: `[id, [field, value, …]]`. */
 export function take(entries: Iterable<IdEntry<Fields>>, count: number, work: Work): Reply[] {

@@ -20,8 +20,7 @@ export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
  * [store.md 3.2]
  */
 export function json(reply: Reply, form: StringForm, room: number = Number.POSITIVE_INFINITY): Bytes {
-  if (reply instanceof Status && reply.text === 'OK') return latin1('"OK"')
-  const text = value(reply, form, room)
+  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : value(reply, form, room)
   if (text.length > room) noRoom()
   return latin1(text)
 }

@@ -131,8 +131,8 @@ export function chargeReading(bytes: number): void {
   if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
 }
 
-/** 64 bytes cost as much as a step. */
-const stepShift = 6
+/** 32 bytes cost as much as a step. */
+const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
 /** What is joined is shorter than this mostly, and copied at once. */

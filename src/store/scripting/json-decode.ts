@@ -92,7 +92,7 @@ class Decoder {
   }
 
   #descend(): void {
-    charge(1)
+    charge(8)
     const depth = ++this.#depth
     if (depth > this.#settings.decodeMaxDepth || depth > deepest) {
       throw hostError(`Found too many nested data structures (${depth}) at character ${this.#at}`)
@@ -106,6 +106,7 @@ class Decoder {
     if (!this.#is('T_OBJ_END')) {
       for (;;) {
         if (!this.#is('T_STRING')) throw this.#unexpected('object key string')
+        charge(16)
         const key = this.#value
         this.#next()
         if (!this.#is('T_COLON')) throw this.#unexpected('colon')
@@ -134,7 +135,7 @@ class Decoder {
         this.#next()
       }
     }
-    charge(table.list.length >> 3)
+    charge(8 * table.list.length)
     this.#depth--
     return table
   }

@@ -32,6 +32,7 @@ class Encoder {
   }
 
   #value(value: Value, depth: number): void {
+    charge(typeof value === 'number' ? stepsPerNumber : stepsPerValue)
     switch (typeof value) {
       case 'string':
         this.#text += quote(value)
@@ -62,7 +63,6 @@ class Encoder {
   }
 
   #table(table: LuaTable, depth: number): void {
-    charge(1)
     if (depth > this.#settings.encodeMaxDepth || depth > deepest) {
       throw hostError(`Cannot serialise, excessive nesting (${depth})`)
     }
@@ -114,6 +114,10 @@ class Encoder {
     this.#text += '}'
   }
 }
+
+/** Numbers are written with so many digits as the settings say. */
+const stepsPerNumber = 24
+const stepsPerValue = 8
 
 const needsEscape = /[\x00-\x1f"\\/\x7f]/
 

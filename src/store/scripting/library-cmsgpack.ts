@@ -88,7 +88,7 @@ class Packer {
   }
 
   #table(table: LuaTable, level: number): void {
-    charge(1)
+    charge(16 + 8 * table.length())
     if (isArray(table)) {
       const length = table.length()
       if (length < 16) this.bytes += String.fromCharCode(0x90 | length)
@@ -250,7 +250,7 @@ class Unpacker {
   #array(length: number, level: number): LuaTable {
     const table = new Table()
     for (let at = 1; at <= length; at++) {
-      charge(1)
+      charge(8)
       table.setNumber(at, this.value(level + 1))
     }
     return table
@@ -259,7 +259,7 @@ class Unpacker {
   #map(count: number, level: number): LuaTable {
     const table = new Table()
     for (let at = 0; at < count; at++) {
-      charge(1)
+      charge(16)
       const key = this.value(level + 1)
       const value = this.value(level + 1)
       if (key === undefined) throw hostError('table index is nil')

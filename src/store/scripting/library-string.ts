@@ -141,6 +141,7 @@ function gsub(...args: Value[]): Result {
   let at = 0
   let count = 0
   while (count < limit) {
+    charge(3)
     const end = matcher.match(at, isAnchored ? 1 : 0)
     let piece: string
     if (end >= 0) {

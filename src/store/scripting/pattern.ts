@@ -6,9 +6,6 @@ import type { Value } from './value.js'
 const maxCaptures = 32
 /** Items of a pattern that may wait for the rest of it to match; each is a JavaScript frame or three. */
 const maxNesting = 200
-/** Single comparisons that cost one unit of the step budget. */
-const comparisonsPerStep = 4
-
 /** Lengths that are not lengths: a capture still open, and one that gives its position. */
 const open = -1
 const position = -2
@@ -24,7 +21,6 @@ export class Matcher {
   readonly #starts: number[] = []
   readonly #lengths: number[] = []
   #nesting = 0
-  #comparisons = 0
 
   constructor(source: string, pattern: string) {
     this.source = source
@@ -60,10 +56,7 @@ export class Matcher {
   }
 
   #tick(): void {
-    if (++this.#comparisons === comparisonsPerStep) {
-      this.#comparisons = 0
-      charge(1)
-    }
+    charge(1)
   }
 
   #match(start: number, from: number): number {

@@ -165,7 +165,7 @@ function execute({ store, run }: ScriptHost, command: Command, argv: readonly By
 }
 
 /** A command costs as much as so many steps, whatever it does. */
-const stepsPerCommand = 12
+const stepsPerCommand = 16
 
 function chargeCommand(argv: readonly Bytes[]): void {
   let bytes = 0
@@ -177,10 +177,10 @@ function chargeCommand(argv: readonly Bytes[]): void {
   charge(stepsPerCommand + argv.length + (bytes >>> 6))
 }
 
-/** What an array becomes, a table, costs a step for each element. */
+/** What an array becomes, a table, costs two steps for each element. */
 function stepsOfReply(reply: Reply): number {
   if (!Array.isArray(reply)) return 0
-  let steps = reply.length
+  let steps = 2 * reply.length
   for (const item of reply as readonly Reply[]) if (typeof item === 'object') steps += stepsOfReply(item)
   return steps
 }
@@ -249,13 +249,10 @@ function setReplication(...args: Value[]): Result {
   return []
 }
 
-/** A byte of a digest costs about a step for two. */
-const bytesPerDigestStep = 2
-
 function sha1hex(...args: Value[]): Result {
   if (args.length !== 1) raise(inScript.wrongCount)
   const [value] = args
-  if (typeof value === 'string') charge(16 + value.length / bytesPerDigestStep)
+  if (typeof value === 'string') charge(16 + value.length)
   if (typeof value === 'number') return sha1Hex(wordOfNumber(value))
   return sha1Hex(latin1(typeof value === 'string' ? value : ''))
 }

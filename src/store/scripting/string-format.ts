@@ -1,4 +1,4 @@
-import { argumentError, chargeBytes, checkLength, hostError } from './activation.js'
+import { argumentError, charge, chargeBytes, checkLength, hostError } from './activation.js'
 import type { Arguments } from './library-arguments.js'
 import { checkInteger, checkNumber, checkString } from './library-arguments.js'
 import { floatText, toInt64 } from './number-text.js'
@@ -21,6 +21,7 @@ export function format(...args: Value[]): Result {
     }
     if (++next >= args.length) throw argumentError(next + 1, 'no value')
     const spec = readSpec(template, mark + 1)
+    charge(stepsOfConversion(spec))
     text += convert(spec, args, next)
     at = spec.end
     checkLength(text.length)
@@ -28,6 +29,11 @@ export function format(...args: Value[]): Result {
   text += template.slice(at)
   chargeBytes(text.length)
   return text
+}
+
+/** Floats are written with exact arithmetic: the more digits, the longer it takes. */
+function stepsOfConversion({ letter, precision = 6, width }: Spec): number {
+  return 'eEfgG'.includes(letter) ? 100 + 4 * precision : 16 + (width >> 2)
 }
 
 interface Spec {

@@ -103,16 +103,19 @@ export class Deque implements Container {
 
   /** Removes up to `limit` occurrences of a value, from the left or from the right end on; returns how many. */
   remove(value: Bytes, limit: number, fromRight: boolean): number {
-    const found = new Set<number>()
-    for (let step = 0; step < this.#length && found.size < limit; step++) {
+    const gone = new Uint8Array(this.#length)
+    let removed = 0
+    for (let step = 0; step < this.#length && removed < limit; step++) {
       const index = fromRight ? this.#length - 1 - step : step
-      if (this.at(index) === value) found.add(index)
+      if (this.at(index) !== value) continue
+      gone[index] = 1
+      removed++
     }
-    if (found.size === 0) return 0
+    if (removed === 0) return 0
     let kept = 0
-    for (let index = 0; index < this.#length; index++) if (!found.has(index)) this.set(kept++, this.at(index)!)
+    for (let index = 0; index < this.#length; index++) if (gone[index] === 0) this.set(kept++, this.at(index)!)
     this.trim(0, kept)
-    return found.size
+    return removed
   }
 
   copy(): Deque {

@@ -62,8 +62,8 @@ export function rootLocation(root: Json): Location {
 }
 
 /** Units for a visit, a comparison or a step of a regular expression; a place that is found is an object. */
-const unitsPerStep = 2
-const unitsPerPlace = 4
+const unitsPerStep = 3
+const unitsPerPlace = 6
 
 /** States that a regular expression may have, at most, and that are made when it is compiled. */
 const statesPerPattern = 5000

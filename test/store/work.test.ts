@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseUsage, writeCommand } from '../../fixtures/command-usage.js'
+import { utf8 } from '../../src/kernel/bytes.js'
+import { Work } from '../../src/kernel/work.js'
+import { commandTable } from '../../src/store/commands/index.js'
+import { ReplyError } from '../../src/store/reply.js'
+import { globMatcher } from '../../src/store/text.js'
+import { Rest } from '../support/ask.js'
+import { createScriptStore } from './scripting/script-store.js'
+
+// policy.maxWork: what a request costs is counted by the sizes that it touches.
+
+const tooMuch = expect.stringContaining('ERR max work exceeded. Limit: ')
+const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `m${at}`)
+
+function filled() {
+  const small = createScriptStore()
+  const { run } = small
+  for (let part = 0; part < 5; part++) {
+    const members = many(1000).map((member) => `${part}:${member}`)
+    run('RPUSH', 'list', ...members)
+    run('SADD', 'set', ...members)
+    run('HSET', 'hash', ...members.flatMap((member) => [member, 'v']))
+    run('ZADD', 'zset', ...members.flatMap((member, at) => [at, member]))
+    run('GEOADD', 'geo', ...members.flatMap((member, at) => [(at % 90) / 10, (at % 80) / 10, member]))
+    for (let at = 0; at < 200; at++) run('XADD', 'stream', '*', 'f', 'v')
+  }
+  run('SETRANGE', 'bits', 2_000_000, 'x')
+  run('JSON.SET', 'json', '$', JSON.stringify(many(2000)))
+  for (let at = 0; at < 12_000; at += 1000) run('MSET', ...many(1000).flatMap((key) => [`${at}${key}`, 'v']))
+  // Little enough for what is there now.
+  Object.assign(small.store.options.policy, { maxWork: 2_000 })
+  return small
+}
+
+const before = filled()
+
+describe('the work of one command', () => {
+  it.each([
+    'KEYS *',
+    'LREM list 0 x',
+    'SORT list ALPHA',
+    'SORT list BY *-weight',
+    'SORT_RO list ALPHA',
+    'SUNION set set',
+    'SUNIONSTORE to set',
+    'SINTER set set set',
+    'SINTERSTORE to set set',
+    'SDIFF set set set',
+    'SDIFFSTORE to set set',
+    'ZUNION 1 zset',
+    'ZUNIONSTORE to 1 zset',
+    'ZINTERSTORE to 2 zset zset',
+    'ZDIFFSTORE to 1 zset',
+    'ZRANGESTORE to zset 0 -1',
+    'ZRANGE zset 0 -1 WITHSCORES',
+    'ZREMRANGEBYRANK zset 0 -1',
+    'ZPOPMIN zset 5000',
+    'HRANDFIELD hash -1000000',
+    'SRANDMEMBER set -1000000',
+    'ZRANDMEMBER zset -1000000',
+    'SPOP set 4000',
+    'SSCAN set 0 COUNT 100000',
+    'XRANGE stream - +',
+    'XREVRANGE stream + -',
+    'XREAD STREAMS stream 0',
+    'XINFO STREAM stream FULL COUNT 0',
+    'GEOSEARCH geo FROMLONLAT 0 0 BYRADIUS 20000 km',
+    'GEOSEARCHSTORE to geo FROMLONLAT 0 0 BYRADIUS 20000 km',
+    'BITCOUNT bits',
+    'BITPOS bits 1',
+    'BITOP NOT to bits',
+    'PFCOUNT a b c d e f g h',
+    'PFMERGE to a b c d e f g h',
+    'COPY list to',
+    'DUMP hash',
+    'MEMORY USAGE zset',
+    'INFO',
+    'JSON.GET json $..*',
+    'JSON.SET json $[*] [1,2,3,4,5]',
+    'JSON.DEL json $[*]',
+    'JSON.RESP json $',
+  ])('is refused before anything happens: %s', (line) => {
+    const words = line.split(' ')
+    const dump = before.run('DBSIZE')
+    expect(before.failure(...words)).toEqual(tooMuch)
+    expect(before.run('DBSIZE')).toBe(dump)
+    expect(['list', 'set', 'hash', 'zset'].map((key) => before.run('EXISTS', key))).toEqual([1, 1, 1, 1])
+    expect([before.run('LLEN', 'list'), before.run('SCARD', 'set'), before.run('ZCARD', 'zset')]).toEqual([
+      5000, 5000, 5000,
+    ])
+  })
+
+  it('begins anew with each command, and ends at the same place', () => {
+    for (let times = 0; times < 20; times++) {
+      expect(before.run('LRANGE', 'list', 0, 1999)).toHaveLength(2000)
+      expect(before.failure('LRANGE', 'list', 0, 2000)).toEqual(tooMuch)
+    }
+  })
+})
+
+describe('the work of one request', () => {
+  const open = async () => {
+    const rest = Rest.open({ policy: { maxWork: 20_000 } })
+    await rest.run('RPUSH', 'list', ...many(4000))
+    return rest
+  }
+
+  it('is shared by the commands of a pipeline', async () => {
+    const rest = await open()
+    const { json } = await rest.post(
+      '/pipeline',
+      Array.from({ length: 7 }, () => ['LRANGE', 'list', '0', '-1']),
+    )
+    expect((json as { error?: string }[]).map(({ error }) => error === undefined)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ])
+  })
+
+  it('refuses a transaction before its first command, when the sum can be known', async () => {
+    const rest = await open()
+    const rows = [['INCR', 'n'], ...Array.from({ length: 7 }, () => ['LRANGE', 'list', '0', '-1'])]
+    expect(await rest.post('/multi-exec', rows)).toMatchObject({ status: 400, json: { error: tooMuch } })
+    expect(await rest.run('EXISTS', 'n')).toBe(0)
+    const freed = [['DEL', 'list'], ...Array.from({ length: 7 }, () => ['LRANGE', 'list', '0', '-1'])]
+    expect((await rest.post('/multi-exec', freed)).status).toBe(200)
+  })
+
+  it('bounds the rows of a pipeline', async () => {
+    const rest = await open()
+    const rows = Array.from({ length: 501 }, () => ['INCR', 'n'])
+    for (const path of ['/pipeline', '/multi-exec']) {
+      expect(await rest.post(path, rows)).toMatchObject({ status: 400, json: { error: tooMuch } })
+    }
+    expect(await rest.run('EXISTS', 'n')).toBe(0)
+    expect((await rest.post('/pipeline', rows.slice(1))).status).toBe(200)
+  })
+})
+
+describe('a glob', () => {
+  it('costs pattern times text at most, whatever stands in them', () => {
+    const letters = fc.array(fc.constantFrom('a', 'b', '*', '?', '[ab]', '\\*'), { maxLength: 60 })
+    fc.assert(
+      fc.property(letters, fc.integer({ min: 0, max: 400 }), fc.constantFrom('a', 'ab', 'b'), (parts, times, unit) => {
+        const pattern = utf8(parts.join(''))
+        const text = utf8(unit.repeat(times))
+        const work = new Work(Number.POSITIVE_INFINITY, () => new Error())
+        let spent = 0
+        work.charge = (units) => {
+          spent += units
+        }
+        globMatcher(pattern, work)(text)
+        expect(spent).toBeLessThanOrEqual(1 + (pattern.length + 1) * (text.length + 1))
+      }),
+    )
+  })
+
+  it('ends where the work ends', () => {
+    const work = new Work(1000, () => new Error('enough'))
+    const matches = globMatcher(utf8(`*${'a'.repeat(5000)}b`), work)
+    expect(() => matches(utf8('a'.repeat(30_000)))).toThrow('enough')
+  })
+})
+
+describe('the largest words that a command takes', () => {
+  const huge = 'y'.repeat(1_000_000)
+  const numbers = [
+    '0',
+    '-1',
+    '1',
+    '9223372036854775807',
+    '-9223372036854775808',
+    '536870911',
+    '4294967295',
+    '1e308',
+    '-1000000000',
+  ]
+  const wordFor = (name: string, choose: (count: number) => number): string => {
+    if (/key|source|destination|dest/.test(name))
+      return ['big', 'list', 'set', 'hash', 'zset', 'stream', 'json', 'new'][choose(8)]!
+    if (/pattern/.test(name)) return ['*', `*${'y*'.repeat(5000)}`, `*${huge}`][choose(3)]!
+    if (/path/.test(name)) return ['$', '$..*', `$${'..*'.repeat(9)}`][choose(3)]!
+    return [...numbers, huge, '*', '$', ''][choose(numbers.length + 4)]!
+  }
+
+  it.each(commandTable.commands.map((command) => [command.name, command.usage] as const))(
+    'end %s in a reply or an error',
+    (name, usage) => {
+      const { store, run } = createScriptStore({ maxWork: 200_000, maxScriptSteps: 200_000 })
+      run('SETRANGE', 'big', 200_000_000, 'x')
+      run('RPUSH', 'list', ...many(500))
+      run('SADD', 'set', ...many(500))
+      run('HSET', 'hash', ...many(500))
+      run('ZADD', 'zset', ...many(500).flatMap((member, at) => [at, member]))
+      run('XADD', 'stream', '*', 'f', 'v')
+      run('JSON.SET', 'json', '$', JSON.stringify({ a: many(100) }))
+      const parsed = parseUsage(usage.slice(name.length))
+      fc.assert(
+        fc.property(fc.infiniteStream(fc.nat()), (stream) => {
+          const choose = (count: number): number => stream.next().value! % count
+          const argv = [...name.split(' '), ...writeCommand(parsed, choose, wordFor)].map(utf8)
+          try {
+            store.execute(argv)
+          } catch (error) {
+            if (!(error instanceof ReplyError)) throw error
+          }
+        }),
+        { numRuns: 12 },
+      )
+    },
+  )
+})
