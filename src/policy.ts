@@ -54,7 +54,7 @@ export interface Policy {
   maxPendingPerConsumer: number | undefined
   /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
   maxStreamBuffer: number
-  /** Loop turns and calls that one script may take before it is stopped. [store.md 9: not public] */
+  /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
   maxScriptSteps: number
   /** Retries of a message that does not say. [queue.md 2.2] */
   retries: number

@@ -31,6 +31,10 @@ function introduction(count: number): string {
 The data store has ${count} commands, subcommands counted singly. Any other command is answered with
 \`Command is not available\`. *Read-only* tells whether the read-only token may run a command; *since* is the version of
 redis-server that brought it, or \`service\` where only the service has it.
+
+Two guards are this package's and no facts of the service: all replies to one request have \`policy.maxAnswerSize\` bytes
+(104,857,600), and one request costs \`policy.maxWork\` units of work (4,000,000) at most; beyond either, \`ERR max answer
+size exceeded\` or \`ERR max work exceeded\`.
 `
 }
 

@@ -78,7 +78,7 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
 }
 
 /** Positions that are compared for one unit of work. */
-const turnsPerUnit = 4
+const turnsPerUnit = 2
 /** A long match is charged while it goes on. */
 const turnsAtOnce = 4096
 

@@ -40,7 +40,7 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
     flags: ['slow', 'scripting', 'noscript'],
     since: isReadOnly ? '7.0.0' : '2.6.0',
     deviations:
-      'Errors come in the frame of the service. Numbers given to redis.call are written with their fewest digits. A script that takes more than policy.maxScriptSteps steps is stopped.',
+      'Errors come in the frame of the service. Numbers given to redis.call are written with their fewest digits. A script that takes more than policy.maxScriptSteps steps, or more than policy.maxWork, is stopped.',
     args: [script, input],
     run: (context, source, input) => run(source, input, context, isReadOnly),
   })

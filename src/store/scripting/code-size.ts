@@ -3,10 +3,10 @@ import type { Block, Expression, Statement, TableItem } from './syntax-tree.js'
 // How much code a block runs through each time, so that a loop over a long body costs more than one over a short one.
 
 /** Nodes of the tree that run in the time of a step. */
-const nodesPerStep = 4
+const nodesPerStep = 2
 
 /** A turn of a loop, or a call, pays for so much by itself. */
-const freeSteps = 2
+const freeSteps = 4
 
 /** Steps that a block costs beyond those of its loops and calls. Blocks and functions within it pay for themselves. */
 export function stepsOfBlock(block: Block): number {

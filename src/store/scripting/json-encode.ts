@@ -116,8 +116,8 @@ class Encoder {
 }
 
 /** Numbers are written with so many digits as the settings say. */
-const stepsPerNumber = 24
-const stepsPerValue = 8
+const stepsPerNumber = 48
+const stepsPerValue = 12
 
 const needsEscape = /[\x00-\x1f"\\/\x7f]/
 

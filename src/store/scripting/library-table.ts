@@ -26,7 +26,7 @@ function concat(...args: Value[]): Result {
     else if (typeof value === 'number') parts.push(numberText(value))
     else throw hostError(`invalid value (${typeName(value)}) at index ${at} in table for 'concat'`)
     length += (parts[parts.length - 1] as string).length + separator.length
-    if ((at & 3) === 0) charge(1)
+    charge(1)
   }
   chargeBytes(length)
   return parts.join(separator)
