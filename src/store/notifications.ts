@@ -37,6 +37,8 @@ export class Notifications {
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
     if (this.#flags === noEvents || !this.#flags.has(eventClass)) return
+    // An event is no reason to fail, but what its subscribers cost begins anew with the next request.
+    if (this.db.work.left > 0) this.db.work.left--
     if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
     if (this.#flags.has('E')) this.pubsub.announce(latin1(`__keyevent@0__:${event}`), key)
   }

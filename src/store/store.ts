@@ -115,7 +115,9 @@ export class Store {
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
-    if (!this.#isRequest) this.#beginWork()
+    const { work } = this
+    // Most commands charge nothing, and leave nothing to renew.
+    if (work.left !== work.limit && !this.#isRequest) this.#beginWork()
     if (this.#commandListeners.length === 0) return this.#run(argv, user, restClient)
     let reply: Reply
     try {
@@ -215,7 +217,7 @@ export class Store {
 
   #beginWork(): void {
     const { maxWork } = this.options.policy
-    this.work.left = maxWork
+    this.work.renew(maxWork)
     if (this.eventFlags !== noEvents) this.pubsub.attend(maxWork)
   }
 
