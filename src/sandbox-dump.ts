@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { bytesOf, type PortableString, portableString } from './kernel/portable.js'
+import type { Queue } from './queue/queue.js'
 import type { QueueDump } from './queue/snapshot.js'
 import type { LedgerDump } from './stats/ledger.js'
 import type { Statistics } from './stats/statistics.js'
@@ -53,9 +54,13 @@ export function checkDump(given: unknown): asserts given is SandboxDump {
 interface Parts {
   readonly store: DirectStore
   readonly stats: Statistics
+  readonly queue: Queue
 }
 
-export function dumpOf({ store, stats }: Parts): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
+export function dumpOf({
+  store,
+  stats,
+}: Omit<Parts, 'queue'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
   const { engine } = store
   return {
     store: store.dump(),
@@ -65,11 +70,12 @@ export function dumpOf({ store, stats }: Parts): Pick<SandboxDump, 'store' | 'ac
   }
 }
 
-/** Fills a fresh world, but for its queue. */
-export function loadInto({ store, stats }: Parts, dump: SandboxDump): void {
+/** Fills a fresh world. */
+export function loadInto({ store, stats, queue }: Parts, dump: SandboxDump): void {
   const { engine } = store
   store.load(dump.store)
   engine.access.load(dump.access, (name) => engine.commands.has(name))
   engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush')
   stats.queue.ledger.load(dump.counted)
+  queue.load(dump.queue)
 }

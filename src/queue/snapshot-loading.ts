@@ -75,6 +75,7 @@ export const dumpedRows: {
     paused: v.boolean(),
     lastTime: v.optional(time),
     lastMessages: v.array(v.string()),
+    missed: v.optional(time),
   }),
   messages: v.object({
     ...sent,
@@ -239,14 +240,14 @@ function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {
 }
 
 function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
-  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime } = dumped
+  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
   const settings = queue.settings(raw, given)
   const body = bytesOf(dumped.body)
   const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
-  const schedule = queue.schedules.create(draft)
+  const schedule = queue.schedules.create(draft, missed)
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })
 }

@@ -9,7 +9,7 @@ import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import type { Scene } from './scene.js'
-import { readState } from './state-file.js'
+import { readState, unusable } from './state-file.js'
 import { StateKeeper } from './state-keeper.js'
 import { Tenants } from './tenants.js'
 
@@ -33,6 +33,8 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
    * change; a damaged file is refused and left as it is.
    */
   readonly state?: string
+  /** Moves all times of a tenant in the state file back that is ahead of a real clock, instead of refusing it. */
+  readonly shift?: boolean
   /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
   readonly scenario?: Scenario
   /** Starts although `NODE_ENV` is `production`. */
@@ -86,10 +88,13 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     controlToken,
     limits,
     state,
+    shift = false,
     scenario,
     ...world
   } = options
   refuseProduction(iKnow)
+  // What is wrong with the options shall be told now, not to the first request.
+  createSandbox(world).dispose()
   const kept = state === undefined ? {} : readState(state)
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isLoopbackHost(host) ? undefined : randomBytes(24).toString('base64url'))
@@ -105,7 +110,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
   )
+  let isOpen = false
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!isOpen) {
+      sendPlain(response, 503, 'The server is starting.')
+      return
+    }
     if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.
@@ -118,7 +128,13 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const everywhere = host === '0.0.0.0' || host === '::' || host === 'localhost'
   const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   tenants.origin = `http://${name}:${taken}`
-  for (const [tenant, dump] of Object.entries(kept)) tenants.restore(tenant, dump)
+  try {
+    for (const [tenant, dump] of Object.entries(kept)) tenants.restore(tenant, dump, { shift })
+  } catch (error) {
+    await ended(servers, tenants, undefined)
+    throw error instanceof TypeError || error instanceof RangeError ? unusable(state!, error) : error
+  }
+  isOpen = true
   const keeper = state === undefined ? undefined : new StateKeeper(state, tenants, tell)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
@@ -151,7 +167,7 @@ const timeouts = { maxHeaderSize: 1_048_576, headersTimeout: 20_000, requestTime
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
   const [{ Scene }, { checkedScenario }] = await Promise.all([import('./scene.js'), import('../faults/scenario.js')])
-  const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`))
+  const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`), world.clock)
   // What only shows when it begins shall be told now, not to the first request.
   const trial = createSandbox(scene.options(world))
   try {

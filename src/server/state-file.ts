@@ -40,6 +40,11 @@ export function readState(path: string): ServerState {
   return JSON.parse(body.toString('utf8')) as ServerState
 }
 
+/** A file whose tenants cannot be made again. */
+export function unusable(path: string, { message }: Error): StateFileError {
+  return new StateFileError(`${path} cannot be loaded: ${message} ${kept}`)
+}
+
 const kept = 'It was left as it is; move it away, or give another file with --state.'
 
 function contentOf(path: string): Buffer | undefined {

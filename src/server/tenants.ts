@@ -1,7 +1,7 @@
 import { addressesOf, locator, relocator } from '../http/address.js'
 import { json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 import type { Scene } from './scene.js'
@@ -76,10 +76,9 @@ export class Tenants {
     return this.#sandboxes
   }
 
-  /** Makes a tenant as it was. On a clock of people's time it is today, and what fell due meanwhile is due. */
-  restore(name: string, dump: SandboxDump): void {
-    const { clock, startAt } = this.#options
-    this.get(name).load(dump, clock === 'real' && startAt !== undefined ? { at: startAt } : {})
+  /** Makes a tenant as it was. */
+  restore(name: string, dump: SandboxDump, options: LoadOptions): void {
+    this.get(name).load(dump, options)
   }
 
   drop(name: string): boolean {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSandbox } from '../../src/sandbox.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { readState, StateFileError, writeState } from '../../src/server/state-file.js'
 
@@ -60,16 +61,31 @@ describe('a server with a state file', () => {
     expect(JSON.stringify(readState(path).main!.store)).toContain('"k"')
   })
 
-  test('with people’s time begins today, and delivers what fell due meanwhile', async () => {
-    const now = Date.now()
-    const first = await start({ clock: 'real', startAt: now })
-    first.tenant('main').queue.publish({ to: 'https://shop.test/later', delay: '1h' })
-    await first.close()
-    const second = await start({ clock: 'real', startAt: now + 7_200_000 })
-    const { clock, destinations } = second.tenant('main')
-    expect(clock.now()).toBeGreaterThanOrEqual(now + 7_200_000)
+  test('with people’s time begins now, and delivers what fell due meanwhile', async () => {
+    const hourAgo = Date.now() - 3_600_000
+    const world = createSandbox({ startAt: hourAgo })
+    world.queue.publish({ to: 'https://shop.test/later', delay: '20m' })
+    await writeState(path, { main: world.dump() })
+    const server = await startServer({ port: 0, clock: 'real', state: path })
+    running.push(server)
+    const { clock, destinations } = server.tenant('main')
+    expect(clock.now()).toBeGreaterThanOrEqual(hourAgo + 3_600_000)
     const recorder = destinations.record('https://shop.test/later')
     await expect.poll(() => recorder.count).toBe(1)
+  })
+
+  test('with people’s time refuses what is ahead, unless it may move it', async () => {
+    const world = createSandbox({ startAt: Date.now() + 3_600_000 })
+    world.store.run('SET', 'k', 'v', 'EX', '60')
+    await writeState(path, { main: world.dump() })
+    const ahead = startServer({ port: 0, clock: 'real', state: path })
+    await expect(ahead).rejects.toThrow(StateFileError)
+    await expect(ahead).rejects.toThrow(/The dump is of .*Z, and with clock: 'real' it is .*Z: .*--shift/)
+    const server = await startServer({ port: 0, clock: 'real', state: path, shift: true })
+    running.push(server)
+    const { clock, store } = server.tenant('main')
+    expect(clock.now()).toBeLessThanOrEqual(Date.now())
+    expect(Number(store.run('TTL', 'k'))).toBeGreaterThan(50)
   })
 
   test('that cannot write says so and goes on', async () => {

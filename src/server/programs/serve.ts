@@ -10,7 +10,7 @@ export const program: Program = {
     'stuntdouble serve --vocabulary upstash',
     'stuntdouble serve --port 0 --clock manual --seed 7',
     'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
-    'stuntdouble serve --vocabulary upstash --scenario scenarios/lost-acknowledgements.yaml --watch',
+    'stuntdouble serve --vocabulary upstash --clock auto --scenario scenarios/lost-acknowledgements.yaml --watch',
     'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
@@ -23,6 +23,7 @@ async function serve(given: Given): Promise<RunningServer> {
   const options = serverOptions(given)
   const file = textOf(given, 'scenario', 'FILE')
   if (file === undefined && given.watch === true) throw new UsageError('--watch needs what to watch: --scenario FILE.')
+  if (options.state === undefined && options.shift) throw new UsageError('--shift needs what to shift: --state FILE.')
   // Most servers have no scenario, and shall be ready soon.
   const watched = file === undefined ? undefined : await import('../scenario-watch.js')
   const scenario = file === undefined ? undefined : await watched!.scenarioOf(file)
@@ -48,7 +49,7 @@ async function serve(given: Given): Promise<RunningServer> {
   return server
 }
 
-/** Options that were left at their defaults are for the scenario to say; who lives in people's time stays there. */
+/** Options that were left at their defaults are for the scenario to say. */
 function within(scenario: Scenario, options: ServerOptions, given: Given): ServerOptions {
   const { seed, vocabulary, startAt, ...rest } = options
   return {
@@ -56,7 +57,7 @@ function within(scenario: Scenario, options: ServerOptions, given: Given): Serve
     scenario,
     ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
     ...(given.vocabulary !== serveArguments.vocabulary.default && { vocabulary: vocabulary! }),
-    ...((given['start-at'] !== undefined || given.clock === 'real') && { startAt: startAt! }),
+    ...(given['start-at'] !== undefined && { startAt: startAt! }),
   }
 }
 
