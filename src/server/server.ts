@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Scenario } from '../faults/scenario.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import type { SandboxDump } from '../sandbox-dump.js'
 import { isLoopbackHost, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
@@ -9,8 +10,9 @@ import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import type { Scene } from './scene.js'
-import { readState, unusable } from './state-file.js'
+import { readState, StateFileError, unusable } from './state-file.js'
 import { StateKeeper } from './state-keeper.js'
+import { fileOf, type Lock, lockFile } from './state-lock.js'
 import { Tenants } from './tenants.js'
 
 export type { ServerLimits } from './limits.js'
@@ -67,6 +69,8 @@ export interface RunningServer extends AsyncDisposable {
    * destinations and faults. Tells how many are there.
    */
   change(scenario: Scenario): number
+  /** After `close()`: whether the state file holds everything; `true` where there is none. */
+  readonly isKept: boolean
   /** Lets running requests end for at most two seconds, ends event streams, and disposes every sandbox. */
   close(): Promise<void>
 }
@@ -95,7 +99,6 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   refuseProduction(iKnow)
   // What is wrong with the options shall be told now, not to the first request.
   createSandbox(world).dispose()
-  const kept = state === undefined ? {} : readState(state)
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isLoopbackHost(host) ? undefined : randomBytes(24).toString('base64url'))
   // A server delivers for real, as far as `deliver` allows, and may run for days.
@@ -124,21 +127,34 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }
-  const { servers, port: taken } = await listenOn(host, port, timeouts, answer)
-  const everywhere = host === '0.0.0.0' || host === '::' || host === 'localhost'
-  const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  tenants.origin = `http://${name}:${taken}`
-  try {
-    for (const [tenant, dump] of Object.entries(kept)) tenants.restore(tenant, dump, { shift })
-  } catch (error) {
-    await ended(servers, tenants, undefined)
-    throw error instanceof TypeError || error instanceof RangeError ? unusable(state!, error) : error
-  }
+  const file = state === undefined ? undefined : fileOf(state)
+  const lock = file === undefined ? undefined : await locked(file)
+  let keeper: StateKeeper | undefined
+  const { servers, port: taken } = await begun(lock, async () => {
+    const kept = file === undefined ? {} : readState(file)
+    const listening = await listenOn(host, port, timeouts, answer)
+    tenants.origin = `http://${nameOf(host)}:${listening.port}`
+    try {
+      for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
+    } catch (error) {
+      await ended(listening.servers, tenants)
+      throw error
+    }
+    keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
+    return listening
+  })
   isOpen = true
-  const keeper = state === undefined ? undefined : new StateKeeper(state, tenants, tell)
+  let isKept = true
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
-    closing ??= ended(servers, tenants, keeper)
+    closing ??= ended(servers, tenants)
+      // Even requests that were answered in the meantime are kept.
+      .then(async () => {
+        isKept = (await keeper?.close()) ?? true
+        // A write that hangs may still come to its end: until then nobody else writes.
+        if (isKept) await lock?.release()
+        else void keeper?.idle().then(() => lock?.release())
+      })
     return closing
   }
   return {
@@ -155,6 +171,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     change: (scenario) => {
       if (scene !== undefined) return scene.change(scenario)
       throw new TypeError('This server was started without a scenario: there is none to change.')
+    },
+    get isKept() {
+      return isKept
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -189,7 +208,7 @@ function refuseProduction(iKnow = false): void {
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
-async function ended(servers: readonly Server[], tenants: Tenants, keeper: StateKeeper | undefined): Promise<void> {
+async function ended(servers: readonly Server[], tenants: Tenants): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
   // Connections that served a stream or a request that runs are idle a little later.
@@ -202,6 +221,37 @@ async function ended(servers: readonly Server[], tenants: Tenants, keeper: State
   await Promise.all(closed)
   clearTimeout(patience)
   clearInterval(sweep)
-  // Even requests that were answered in the meantime are kept.
-  await keeper?.close()
+}
+
+async function locked(file: string): Promise<Lock> {
+  const lock = await lockFile(file).catch((error: Error) => {
+    throw new StateFileError(`${file} cannot be locked: ${error.message}.`)
+  })
+  if (lock !== undefined) return lock
+  throw new StateFileError(
+    `Another server of this machine keeps its state in ${file}. End that one first, or give another file with --state.`,
+  )
+}
+
+/** Does it under a lock, which is given back if it fails. */
+async function begun<T>(lock: Lock | undefined, begin: () => Promise<T>): Promise<T> {
+  try {
+    return await begin()
+  } catch (error) {
+    await lock?.release()
+    throw error
+  }
+}
+
+function restore(tenants: Tenants, file: string, tenant: string, dump: SandboxDump, shift: boolean): void {
+  try {
+    tenants.restore(tenant, dump, { shift })
+  } catch (error) {
+    throw error instanceof TypeError || error instanceof RangeError ? unusable(file, tenant, error) : error
+  }
+}
+
+function nameOf(host: string): string {
+  if (host === '0.0.0.0' || host === '::' || host === 'localhost') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -5,6 +5,7 @@ import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } fr
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 import type { Scene } from './scene.js'
+import { isTenantName } from './tenant-name.js'
 
 /** The sandboxes of a server by name. */
 export class Tenants {
@@ -144,8 +145,4 @@ function moved(call: Call, url: string): Call {
       return call.signal
     },
   }
-}
-
-function isTenantName(name: string): boolean {
-  return /^[a-z0-9-][a-z0-9._-]{0,99}$/i.test(name)
 }

@@ -1,48 +1,12 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import type { SandboxDump } from '../../src/sandbox-dump.js'
+import { lived } from './lived.js'
 
 // Two ways to the same world: the same calls a number of days later, and the dump of the first one moved by as much.
 
 const day = 86_400_000
 const start = Date.parse('2031-03-03T12:00:30Z')
-
-async function lived(startAt: number): Promise<Sandbox> {
-  const sandbox = createSandbox({ startAt, clock: 'manual' })
-  const { store, queue, clock, destinations, addresses, tokens } = sandbox
-  store.run('SET', 'plain', 'v')
-  store.run('SET', 'brief', 'v', 'EX', '7200')
-  store.run('HSET', 'hash', 'f', '1', 'g', '2')
-  store.run('HEXPIRE', 'hash', '9000', 'FIELDS', '1', 'f')
-  store.run('XADD', 'stream', '5-1', 'a', 'b')
-  store.run('XADD', 'stream', '6-1', 'c', 'd')
-  store.run('XGROUP', 'CREATE', 'stream', 'workers', '0')
-  store.run('XREADGROUP', 'GROUP', 'workers', 'ada', 'COUNT', '1', 'STREAMS', 'stream', '>')
-  for (const row of [
-    ['ZADD', 'z', '1', 'm'],
-    ['RPUSH', 'l', 'e'],
-    ['JSON.SET', 'j', '$', '{"a":1}'],
-  ])
-    store.run(...row)
-  queue.urlGroup('group', ['https://a.test/', 'https://b.test/'])
-  queue.upsertQueue('lane', 2)
-  destinations.answer('https://*.test/*', 200)
-  destinations.script('https://bad.test/*', [status(500), status(500), status(500), status(500), status(500)])
-  queue.publish({ to: 'https://bad.test/gone', retries: 0 })
-  queue.publish({ to: 'https://bad.test/again', retries: 3 })
-  queue.publish({ to: 'https://a.test/', flowControlKey: 'k', flowControlValue: 'rate=1, period=1d' })
-  queue.publish({ to: 'https://a.test/', flowControlKey: 'k', flowControlValue: 'rate=1, period=1d' })
-  queue.publish({ to: 'https://a.test/', deduplicationId: 'once' })
-  queue.publish({ to: 'https://a.test/later', delay: '3h', queue: 'lane' })
-  const headers = {
-    authorization: `Bearer ${tokens.queue}`,
-    'Service-Cron': '*/10 * * * *',
-    'Service-Schedule-Id': 's',
-  }
-  await sandbox.fetch(`${addresses.queue}/v2/schedules/https://a.test/tick`, { method: 'POST', headers })
-  await clock.advance('11m')
-  return sandbox
-}
 
 /** Ids of dead letters tell their time, and stay. */
 const withoutLetterIds = (dump: SandboxDump): unknown => ({

@@ -64,14 +64,15 @@ describe('time that is the host’s is not moved', () => {
   test('by a server that is told when to start, or to play a scenario that says so', async () => {
     const startAt = '2030-01-01T00:00:00Z'
     await expect(startNow({ port: 0, clock: 'real', startAt })).rejects.toThrow('or leave startAt out')
-    const scenario = { name: 'outage', startAt }
+    const destinations = [{ url: 'https://x.test/' }]
+    const scenario = { name: 'outage', startAt, destinations }
     await expect(startNow({ port: 0, clock: 'real', scenario })).rejects.toThrow(
       'The scenario "outage" starts at 2030-01-01T00:00:00.000Z, and with a real clock time is the host\'s.',
     )
-    const server = await startNow({ port: 0, clock: 'real', scenario: { name: 'outage' } })
+    const server = await startNow({ port: 0, clock: 'real', scenario: { name: 'outage', destinations } })
     endings.push(() => server.close())
     expect(() => server.change(scenario)).toThrow('take its startAt out')
-    expect(server.change({ name: 'calm' })).toBe(0)
+    expect(server.change({ name: 'calm', destinations })).toBe(0)
   })
 
   test('on the command line', async () => {

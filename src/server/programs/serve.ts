@@ -1,4 +1,5 @@
 import type { Scenario } from '../../faults/scenario.js'
+import type { Sandbox } from '../../sandbox.js'
 import { serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
@@ -14,12 +15,12 @@ export const program: Program = {
     'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
-    endWithSignal(await serve(given))
+    await serve(given)
     return undefined
   },
 }
 
-async function serve(given: Given): Promise<RunningServer> {
+async function serve(given: Given): Promise<void> {
   const options = serverOptions(given)
   const file = textOf(given, 'scenario', 'FILE')
   if (file === undefined && given.watch === true) throw new UsageError('--watch needs what to watch: --scenario FILE.')
@@ -32,7 +33,7 @@ async function serve(given: Given): Promise<RunningServer> {
       throw startFailure(error, options.host ?? '', options.port ?? 0)
     },
   )
-  const { addresses, env } = server.tenant('main')
+  const { addresses, env } = await mainOf(server)
   const lines = [
     `store  ${addresses.store}`,
     `queue  ${addresses.queue}`,
@@ -44,9 +45,19 @@ async function serve(given: Given): Promise<RunningServer> {
     '',
     'ready',
   ]
+  endWithSignal(server)
   console.log(lines.join('\n'))
   if (file !== undefined && given.watch === true) watched!.watchScenario(file, server)
-  return server
+}
+
+/** A state file may hold as many tenants as there may be, and none of this name. */
+async function mainOf(server: RunningServer): Promise<Sandbox> {
+  try {
+    return server.tenant('main')
+  } catch (error) {
+    await server.close()
+    throw error instanceof RangeError ? new UsageError(error.message) : error
+  }
 }
 
 /** Options that were left at their defaults are for the scenario to say. */
@@ -83,7 +94,7 @@ function endWithSignal(server: RunningServer): void {
   const end = (): void => {
     if (ending) return
     ending = true
-    void server.close().then(() => process.exit(0))
+    void server.close().then(() => process.exit(server.isKept ? 0 : 3))
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
