@@ -56,8 +56,10 @@ function damaged(
   given: readonly { at: number; how: number | 'remove' | 'twice' | 'swap'; other: number }[],
 ): SandboxDump {
   const dump = JSON.parse(whole) as Node
+  // Where things stood before anything was damaged.
+  const places = placesOf(dump)
+  const untouched = placesOf(JSON.parse(whole))
   for (const { at, how, other } of given) {
-    const places = placesOf(dump)
     const place = places[at % places.length]!
     if (how === 'remove') {
       if (Array.isArray(place.in)) place.in.splice(Number(place.name), 1)
@@ -65,7 +67,7 @@ function damaged(
     } else if (how === 'twice') {
       if (Array.isArray(place.in)) place.in.push(place.in[Number(place.name)])
     } else if (how === 'swap') {
-      const from = places[other % places.length]!
+      const from = untouched[other % untouched.length]!
       place.in[place.name] = structuredClone(from.in[from.name])
     } else place.in[place.name] = wrong[how]!()
   }
