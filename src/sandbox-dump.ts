@@ -20,6 +20,8 @@ import { storeSchema } from './store/snapshot-schema.js'
 export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'
   readonly version: 1
+  /** Of a world whose credentials come of a secret: which ones it began with. */
+  readonly seal?: string
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
   /** How many loads lie behind it: each draws ids of its own. */
@@ -39,6 +41,7 @@ const token = v.pipe(v.string(), v.minLength(1))
 const shape: v.GenericSchema<unknown, SandboxDump> = v.object({
   format: v.literal('stuntdouble/sandbox'),
   version: v.literal(1),
+  seal: v.exactOptional(v.string()),
   now: v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest)),
   loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
   store: storeSchema,

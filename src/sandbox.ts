@@ -11,7 +11,6 @@ import { type Instant, instant, iso } from './kernel/instant.js'
 import { createRandom, type Random } from './kernel/random.js'
 import { type Entry, Traffic } from './kernel/traffic.js'
 import { type Policy, policyWith } from './policy.js'
-import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
 import { CronExpression } from './queue/cron.js'
 import { Destinations, type Reach } from './queue/destinations.js'
 import { queueService } from './queue/endpoints.js'
@@ -20,6 +19,15 @@ import { parseRetryExpression } from './queue/retry-expression.js'
 import type { SignatureWindow } from './queue/signing.js'
 import { timeline } from './report/timeline.js'
 import { TrafficView } from './report/traffic-view.js'
+import {
+  checkSecret,
+  type SandboxTokens,
+  sealOf,
+  secretDraws,
+  signingKeysOf,
+  tokensOf,
+  withoutCredentials,
+} from './sandbox-credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './sandbox-dump.js'
 import { shifted } from './sandbox-shift.js'
 import { statsService } from './stats/endpoints.js'
@@ -30,6 +38,8 @@ import { DirectStore } from './store/direct.js'
 import { storeService } from './store/endpoints.js'
 import { Journal } from './store/journal.js'
 import { Store } from './store/store.js'
+
+export type { SandboxTokens } from './sandbox-credentials.js'
 
 export interface SandboxOptions extends AddressOptions {
   /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
@@ -54,6 +64,11 @@ export interface SandboxOptions extends AddressOptions {
   /** User name and key of the management API. */
   readonly mgmtUser?: string
   readonly mgmtKey?: string
+  /**
+   * Tokens and keys that are not given come of this and of `name`, by HMAC-SHA256. Without it they are defaults that
+   * everybody can read. At least 16 characters.
+   */
+  readonly secret?: string
   /** `wide` (default): signatures verify at any host time. `real`: valid for five minutes of virtual time. */
   readonly signing?: { readonly window?: SignatureWindow }
   /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
@@ -85,6 +100,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   nextSigningKey: true,
   mgmtUser: true,
   mgmtKey: true,
+  secret: true,
   signing: true,
   fetch: true,
   deliver: true,
@@ -110,9 +126,6 @@ function checkStart({ clock, startAt }: SandboxOptions): void {
 }
 
 export const defaultStart = '2030-01-01T00:00:00Z'
-
-const defaultStoreToken = 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl'
-const defaultStoreReadonlyToken = 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ=='
 
 /**
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
@@ -140,7 +153,11 @@ interface World {
 }
 
 /** Where a world begins. */
-type Start = Pick<SandboxOptions, 'startAt' | 'seed'>
+interface Start {
+  readonly startAt?: Instant
+  /** How many loads lie behind it: new ids must not meet those of the dumps. */
+  readonly loads?: number
+}
 
 export interface LoadOptions {
   /** When the world goes on, if that is later than the dump. Not with a real clock, which goes on now. */
@@ -149,22 +166,13 @@ export interface LoadOptions {
   readonly shift?: boolean
 }
 
-/** What clients sign in with. */
-export interface SandboxTokens {
-  readonly store: string
-  readonly readonly: string
-  readonly queue: string
-  readonly queueReadonly: string
-  readonly mgmtUser: string
-  readonly mgmtKey: string
-}
-
 export class Sandbox {
   readonly options: SandboxOptions
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly addresses: Addresses
   readonly #initialTokens: SandboxTokens
+  readonly #seal: string | undefined
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
@@ -176,19 +184,14 @@ export class Sandbox {
   constructor(options: SandboxOptions) {
     checkNames(options)
     checkStart(options)
+    checkSecret(options.secret)
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
     this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
-    this.#initialTokens = {
-      store: options.storeToken ?? defaultStoreToken,
-      readonly: options.readonlyToken ?? defaultStoreReadonlyToken,
-      queue: options.queueToken ?? publicCredentials[0].token,
-      queueReadonly: options.queueReadonlyToken ?? defaultReadOnlyToken,
-      mgmtUser: options.mgmtUser ?? 'user@stuntdouble.test',
-      mgmtKey: options.mgmtKey ?? 'management-key',
-    }
+    this.#initialTokens = tokensOf(options)
+    this.#seal = sealOf(options)
     this.#world = this.#build()
   }
 
@@ -348,7 +351,8 @@ export class Sandbox {
   /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
   dump(): SandboxDump {
     const { queue, clock } = this
-    const format = { format: 'stuntdouble/sandbox', version: 1 } as const
+    const seal = this.#seal
+    const format = { format: 'stuntdouble/sandbox', version: 1, ...(seal !== undefined && { seal }) } as const
     return { ...format, now: clock.now(), loads: this.#loads, ...dumpOf(this), queue: queue.dump() }
   }
 
@@ -357,6 +361,7 @@ export class Sandbox {
    * whichever is later, and on a real clock now: what fell due meanwhile is due, in the order of its times, and the
    * slots that a schedule missed count once. Deliveries that were under way then are due at once.
    * @param options.shift moves all times of a dump that is ahead back, so that it goes on at `at`, or on a real clock now
+   * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
   load(given: SandboxDump, { at, shift = false }: LoadOptions = {}): void {
@@ -364,10 +369,9 @@ export class Sandbox {
     const goesOn = this.#goesOn(given, at)
     const dump = shift && goesOn < given.now ? shifted(given, goesOn - given.now) : given
     this.#checkAhead(dump, goesOn)
-    // New ids must not meet those of the dump.
     const loads = dump.loads + 1
-    const world = this.#build({ startAt: dump.now, seed: `${this.options.seed ?? 1}/load ${loads}` })
-    loadInto(world, dump)
+    const world = this.#build({ startAt: dump.now, loads })
+    loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
     world.clock.goOn(goesOn)
     this.#loads = loads
     this.#replace(world, 'load')
@@ -443,20 +447,22 @@ export class Sandbox {
     this.dispose()
   }
 
-  #build({ startAt = this.#start, seed = this.options.seed ?? 1 }: Start = {}): World {
+  #build({ startAt = this.#start, loads = 0 }: Start = {}): World {
     const { options, vocabulary, policy } = this
     const clock = new VirtualClock({
       ...(startAt !== undefined && { startAt: instant(startAt) }),
       mode: options.clock ?? 'manual',
       ...(options.warn && { warn: options.warn }),
     })
-    const random = createRandom(seed)
+    const { seed = 1 } = options
+    const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
     const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
     clock.onDrive((call) => traffic.moves(call))
-    const journal = this.#buildStore(clock, random, traffic)
+    const draws = secretDraws(options)?.fork(`load ${loads}`)
+    const journal = this.#buildStore(clock, random, traffic, draws)
     const destinations = this.#buildDestinations()
     const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
-    const queue = this.#buildQueue(clock, random, traffic, destinations, faults)
+    const queue = this.#buildQueue(clock, random, traffic, destinations, faults, draws)
     const stats = new Statistics({
       traffic,
       now: () => clock.now(),
@@ -471,7 +477,7 @@ export class Sandbox {
       statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
     ] as Service[]
     const exchange = createGateway({ locate: this.#locate, vocabulary, services, clock, traffic, faults })
-    const store = new DirectStore(journal)
+    const store = new DirectStore(journal, draws)
     const view = new TrafficView(traffic, {
       seed: options.seed ?? 1,
       now: () => clock.now(),
@@ -489,13 +495,13 @@ export class Sandbox {
     return [...tokens.flat(), keys.current, keys.next, ...keys.former]
   }
 
-  #buildStore(clock: VirtualClock, random: Random, traffic: Traffic): Journal {
+  #buildStore(clock: VirtualClock, random: Random, traffic: Traffic, draws = random): Journal {
     const { store: standard, readonly: readOnly } = this.#initialTokens
     const engine = new Store({
       now: () => clock.now(),
       clock,
       random: random.fork('store'),
-      access: new Access({ standard, readOnly }, random.fork('acl')),
+      access: new Access({ standard, readOnly }, draws.fork('acl')),
       policy: this.policy,
       docs: this.vocabulary.docs,
     })
@@ -525,6 +531,7 @@ export class Sandbox {
     traffic: Traffic,
     destinations: Destinations,
     faults: Faults,
+    draws: Random | undefined,
   ): Queue {
     const { options, vocabulary, policy } = this
     return new Queue({
@@ -538,7 +545,8 @@ export class Sandbox {
         userAgent: vocabulary.userAgent,
       },
       destinations,
-      keys: { current: options.signingKey ?? defaultKeys.current, next: options.nextSigningKey ?? defaultKeys.next },
+      keys: signingKeysOf(options),
+      keyDraws: draws,
       signing: options.signing,
       faults,
     })
@@ -552,5 +560,3 @@ function* slotsBetween(expression: string, from: number, to: number): Iterable<n
   const cron = new CronExpression(expression)
   for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
 }
-
-const [defaultKeys] = publicCredentials

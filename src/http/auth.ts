@@ -23,3 +23,11 @@ export function basicCredentials(call: ServiceCall): { user: string; password: s
   const colon = plain.indexOf(':')
   return colon === -1 ? undefined : { user: plain.slice(0, colon), password: plain.slice(colon + 1) }
 }
+
+/** The query parameter in which the store takes a token. [store.md 6.1] */
+export const storeTokenQuery = '_token'
+
+/** The token of a call that may bring it in a query parameter as well, which goes before the header. */
+export function tokenOf(call: ServiceCall, parameter: string): string | undefined {
+  return queryToken(call, parameter) ?? bearerToken(call)
+}

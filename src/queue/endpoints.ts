@@ -1,4 +1,4 @@
-import { bearerToken, queryToken } from '../http/auth.js'
+import { tokenOf } from '../http/auth.js'
 import { empty, json } from '../http/respond.js'
 import type { Answer, Service } from '../http/service.js'
 import type { Vocabulary } from '../http/vocabulary.js'
@@ -48,7 +48,7 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
     faults: queueFaults,
     endpoints: queueEndpoints,
     authorize(call) {
-      const given = queryToken(call, vocabulary.queueTokenQuery) ?? bearerToken(call)
+      const given = tokenOf(call, vocabulary.queueTokenQuery)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
       call.identity = userOf(given)
       const { homeRegion, readOnlyStatus } = queue.policy

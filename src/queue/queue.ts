@@ -40,6 +40,8 @@ export interface QueueOptions {
   readonly destinations: Destinations
   /** Made from the seed where not given. */
   readonly keys?: Partial<SigningKeyPair> | undefined
+  /** What later keys are drawn from; by default `random`. */
+  readonly keyDraws?: Random | undefined
   readonly signing?: { readonly window?: SignatureWindow } | undefined
   /** What shall go wrong. */
   readonly faults?: FaultSource | undefined
@@ -150,7 +152,8 @@ export class Queue {
     this.destinations = destinations
     this.#note = notingIn(traffic)
     this.#faults = options.faults
-    this.keys = new SigningKeys(random, options.keys, () => this.#note('signing-keys', 'current', 'rotated'))
+    const { keys, keyDraws = random } = options
+    this.keys = new SigningKeys(keyDraws, keys, () => this.#note('signing-keys', 'current', 'rotated'))
     this.#context = { words, policy, limits: this.limits }
     this.#holdings = this.#fresh()
   }

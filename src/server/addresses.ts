@@ -1,5 +1,6 @@
+import { lookup } from 'node:dns/promises'
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, BlockList, isIPv6 } from 'node:net'
 
 /** Both addresses of this machine: `localhost` is one or the other, depending on who asks. */
 const loopback = ['127.0.0.1', '::1'] as const
@@ -11,17 +12,17 @@ export interface Listening {
 }
 
 /**
- * Listens on a host; on `localhost` on both addresses of the machine, at one port. A machine without the second one
+ * Listens on an address; on `localhost` on both addresses of the machine, at one port. A machine without the second one
  * does without.
  */
 export async function listenOn(
-  host: string,
+  address: string,
   port: number,
   options: ServerOptions,
   serve: RequestListener,
 ): Promise<Listening> {
-  if (host !== 'localhost') {
-    const server = await listening(createServer(options, serve), host, port)
+  if (address !== 'localhost') {
+    const server = await listening(createServer(options, serve), address, port)
     return { servers: [server], port: portOf(server) }
   }
   for (let left = attempts; ; left--) {
@@ -53,7 +54,29 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-/** Whether only this machine can call a server that listens there. */
-export function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+/**
+ * The address that a host stands for: names, short forms (`0`, `127.1`) and brackets are resolved once, so that what is
+ * listened on is what was judged. `localhost` stays, because it is two addresses; nothing is every address.
+ */
+export async function addressOf(host: string): Promise<string> {
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  if (bare === '' || bare.toLowerCase() === 'localhost') return bare.toLowerCase()
+  return (await lookup(bare)).address
+}
+
+const ownAddresses = new BlockList()
+ownAddresses.addSubnet('127.0.0.0', 8)
+ownAddresses.addAddress('::1', 'ipv6')
+
+/** Whether only this machine can call a server that listens there. @param address what `addressOf` gave */
+export function isLoopbackAddress(address: string): boolean {
+  if (address === 'localhost') return true
+  // A zone says which interface is meant. Addresses of version 4 in the form of version 6 are looked up as what they are.
+  const [bare = ''] = address.split('%')
+  return ownAddresses.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4')
+}
+
+/** Whether a server that listens there answers at every address of the machine. */
+export function isEveryAddress(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::'
 }

@@ -11,6 +11,10 @@ import type { ServerOptions } from './server.js'
 export const defaultHost = 'localhost'
 export const defaultPort = 4010
 
+/** Other users of a machine see the words of a command, but not its environment. */
+export const secretVariable = 'STUNTDOUBLE_SECRET'
+export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
+
 type Name =
   | 'host'
   | 'port'
@@ -28,6 +32,7 @@ type Name =
   | 'deliver'
   | 'dev-user'
   | 'control-token'
+  | 'secret'
   | 'log'
   | 'max-body'
   | 'max-streams'
@@ -85,7 +90,12 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   'control-token': {
     type: 'string',
     valueHint: 'T',
-    description: 'what the control API asks for; random where other machines can call',
+    description: `what the control API asks for, also as ${controlTokenVariable}; comes of the secret where other machines can call`,
+  },
+  secret: {
+    type: 'string',
+    valueHint: 'S',
+    description: `what the tokens of each tenant come of, also as ${secretVariable}; random where other machines can call`,
   },
   log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
   'max-body': { type: 'string', valueHint: 'BYTES', description: 'bytes of one request' },
@@ -123,8 +133,9 @@ export function serverOptions(given: Given): ServerOptions {
     ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
     iKnow: given['i-know'] === true,
     shift: given.shift === true,
-    ...named(given, {
+    ...named(fromEnvironment(given), {
       controlToken: 'control-token',
+      secret: 'secret',
       state: 'state',
       storeToken: 'store-token',
       readonlyToken: 'readonly-token',
@@ -134,6 +145,17 @@ export function serverOptions(given: Given): ServerOptions {
       mgmtUser: 'mgmt-user',
       mgmtKey: 'mgmt-key',
     }),
+  }
+}
+
+/** What was given, and what stands in the environment instead. */
+export function fromEnvironment(given: Given): Given {
+  const secret = process.env[secretVariable] || undefined
+  const token = process.env[controlTokenVariable] || undefined
+  return {
+    ...given,
+    ...(secret !== undefined && given.secret === undefined && { secret }),
+    ...(token !== undefined && given['control-token'] === undefined && { 'control-token': token }),
   }
 }
 

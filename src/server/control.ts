@@ -24,6 +24,8 @@ export interface TenantSource {
   get(name: string): Sandbox
   /** Disposes a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
+  /** An address of the server as the caller has reached it. */
+  reached(address: string, call: Call): string
 }
 
 /** The control API: one row for each thing that a tenant can be told or asked. */
@@ -55,7 +57,8 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     if (rest.length === 0 && call.method === 'DELETE') return json({ dropped: tenants.drop(tenant) })
     const { order, params } = found(call.method, `/${rest.join('/')}`)
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
-    const answer = await order.run(tenants.get(tenant), given, { query, params, call })
+    const reached = (address: string): string => tenants.reached(address, call)
+    const answer = await order.run(tenants.get(tenant), given, { query, params, call, reached })
     return isAnswer(answer) ? answer : json(answer)
   } catch (error) {
     return failure(error)

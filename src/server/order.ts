@@ -8,6 +8,8 @@ export interface Asked {
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly call: Call
+  /** An address of the server as the one who asks has reached it; other texts as they are. */
+  reached(address: string): string
 }
 
 /** One thing that a tenant can be told or asked: one row of the control API. */

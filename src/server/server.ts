@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Scenario } from '../faults/scenario.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { publicOnes } from '../sandbox-credentials.js'
 import type { SandboxDump } from '../sandbox-dump.js'
-import { isLoopbackHost, listenOn } from './addresses.js'
+import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
@@ -25,8 +26,13 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly port?: number
   /** Receives what went wrong inside, `console.error` by default. */
   readonly report?: (text: string) => void
-  /** What the control API asks for as a bearer token. Default: nothing on this machine, else a random one. */
+  /** What the control API asks for as a bearer token. Default: nothing on this machine, else one that comes of `secret`. */
   readonly controlToken?: string
+  /**
+   * What the tokens and keys of each tenant come of, unless they are given. At least 16 characters. Default: on this
+   * machine none, with defaults that everybody knows; where other machines can call a random one.
+   */
+  readonly secret?: string
   readonly limits?: Partial<ServerLimits>
   /** Receives every request that is over, with tokens taken out. */
   readonly log?: (request: LoggedRequest) => void
@@ -53,11 +59,14 @@ export interface RunningServer extends AsyncDisposable {
   readonly port: number
   /** The bearer token of the control API, where it asks for one. */
   readonly controlToken: string | undefined
+  /** What the tokens of the tenants come of: they are the same after a restart with the same one. */
+  readonly secret: string | undefined
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
   /**
    * Serves a sandbox that you made yourself, with options of its own, under a name of this server; instead of the one
    * that had the name. It is disposed with the server, or by `drop`.
+   * @throws TypeError where other machines can call and its tokens are defaults that everybody knows
    */
   adopt(name: string, sandbox: Sandbox): void
   /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
@@ -78,6 +87,7 @@ export interface RunningServer extends AsyncDisposable {
 /**
  * Starts a server and resolves when it listens.
  * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
+ * @throws TypeError for tokens that everybody knows where other machines can call
  * @example
  * await using server = await startServer({ port: 0, vocabulary: 'upstash' })
  * const { env, clock } = server.tenant('main')
@@ -97,14 +107,19 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     ...world
   } = options
   refuseProduction(iKnow)
+  const address = await addressOf(host)
+  const isWide = !isLoopbackAddress(address)
+  if (isWide) refusePublic(world, host)
+  const secret = world.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
   // What is wrong with the options shall be told now, not to the first request.
   createSandbox(world).dispose()
   const most = { ...defaultLimits, ...limits }
-  const token = controlToken ?? (isLoopbackHost(host) ? undefined : randomBytes(24).toString('base64url'))
+  const token = controlToken ?? (isWide ? controlTokenOf(secret!) : undefined)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
   const policy = { trafficLimit: most.entries, ...world.policy }
   const scene = scenario === undefined ? undefined : await sceneOf(scenario, world)
-  const tenants = new Tenants({ fetch: globalThis.fetch, ...world, policy }, most.tenants, token, scene)
+  const begin = { fetch: globalThis.fetch, ...world, policy, ...(secret !== undefined && { secret }) }
+  const tenants = new Tenants(begin, most.tenants, token, scene, isWide)
   const tell = report ?? ((text: string) => console.error(text))
   const serve = listener(
     () => tenants.origin,
@@ -132,8 +147,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let keeper: StateKeeper | undefined
   const { servers, port: taken } = await begun(lock, async () => {
     const kept = file === undefined ? {} : readState(file)
-    const listening = await listenOn(host, port, timeouts, answer)
-    tenants.origin = `http://${nameOf(host)}:${listening.port}`
+    const listening = await listenOn(address, port, timeouts, answer)
+    tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
     try {
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
     } catch (error) {
@@ -162,6 +177,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     host,
     port: taken,
     controlToken: token,
+    secret,
     tenant: (tenant) => tenants.get(tenant),
     adopt: (tenant, sandbox) => tenants.adopt(tenant, sandbox),
     drop: (tenant) => tenants.drop(tenant),
@@ -205,6 +221,20 @@ function refuseProduction(iKnow = false): void {
   throw new Error(
     'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --i-know (in a program: iKnow: true).',
   )
+}
+
+/** Whoever publishes makes this machine send requests, and reads the answers. */
+function refusePublic(world: SandboxOptions, host: string): void {
+  const names = publicOnes(world)
+  if (names.length === 0) return
+  throw new TypeError(
+    `Everybody knows what was given as ${names.join(', ')}, and other machines can call ${JSON.stringify(host)}: leave it out for tokens of this server's own, leave out --dev-user, or listen on localhost.`,
+  )
+}
+
+/** Comes of the secret as well, so that one thing is to be kept. */
+function controlTokenOf(secret: string): string {
+  return createHmac('sha256', secret).update('stuntdouble\0control').digest().subarray(0, 24).toString('base64url')
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
@@ -251,7 +281,8 @@ function restore(tenants: Tenants, file: string, tenant: string, dump: SandboxDu
   }
 }
 
-function nameOf(host: string): string {
-  if (host === '0.0.0.0' || host === '::' || host === 'localhost') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
+/** How clients on this machine name the server. */
+function nameOf(host: string, address: string): string {
+  if (isEveryAddress(address) || address === 'localhost') return '127.0.0.1'
+  return host.includes(':') ? `[${address}]` : host
 }

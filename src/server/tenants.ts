@@ -2,8 +2,11 @@ import { addressesOf, locator, relocator } from '../http/address.js'
 import { json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { isPublic, publicOnes } from '../sandbox-credentials.js'
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
+import { Door } from './door.js'
+import { isSameText } from './same-text.js'
 import type { Scene } from './scene.js'
 import { isTenantName } from './tenant-name.js'
 
@@ -14,6 +17,8 @@ export class Tenants {
   readonly #most: number
   readonly #controlToken: string | undefined
   readonly #scene: Scene | undefined
+  /** Where other machines can call: who comes in. */
+  readonly #door: Door | undefined
   #orders = 0
   #sandboxes = new Map<string, Sandbox>()
 
@@ -21,12 +26,20 @@ export class Tenants {
    * @param most tenants that may exist at once
    * @param controlToken what the control API asks for
    * @param scene what every new tenant begins with
+   * @param isWide whether other machines can call: then nothing is made or answered without a valid token
    */
-  constructor(options: SandboxOptions, most: number, controlToken: string | undefined, scene?: Scene) {
+  constructor(
+    options: SandboxOptions,
+    most: number,
+    controlToken: string | undefined,
+    scene: Scene | undefined,
+    isWide: boolean,
+  ) {
     this.#options = options
     this.#most = most
     this.#controlToken = controlToken
     this.#scene = scene
+    if (isWide) this.#door = new Door((name) => this.#optionsOf(name))
   }
 
   /** How many orders were given: some change a world without leaving an entry in its traffic. */
@@ -51,11 +64,18 @@ export class Tenants {
         `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
       )
     }
-    const own = { name, base: `${this.origin}/${name}` }
-    const sandbox = createSandbox({ ...(this.#scene?.options(this.#options) ?? this.#options), ...own })
+    const sandbox = createSandbox(this.#optionsOf(name))
     this.#scene?.begin(sandbox)
     this.#sandboxes.set(name, sandbox)
     return sandbox
+  }
+
+  #optionsOf(name: string): SandboxOptions {
+    const own = { name, base: `${this.origin}/${name}` }
+    const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
+    // A scenario that was imported verifies with keys that everybody knows.
+    if (this.#door !== undefined) for (const known of publicOnes(options)) delete options[known]
+    return options
   }
 
   /** A stray request is told why there is no more room, as an answer. */
@@ -70,6 +90,12 @@ export class Tenants {
 
   /** Serves a sandbox that lives at addresses of its own under a name of this server as well. */
   adopt(name: string, sandbox: Sandbox): void {
+    const { tokens, queue } = sandbox
+    if (this.#door !== undefined && [...Object.values(tokens), ...Object.values(queue.keys.pair())].some(isPublic)) {
+      throw new TypeError(
+        `The sandbox for ${JSON.stringify(name)} has tokens that everybody knows, and other machines can call this server: make it with a secret, createSandbox({ secret, name }).`,
+      )
+    }
     this.#sandboxes.set(name, sandbox)
   }
 
@@ -82,6 +108,13 @@ export class Tenants {
     this.get(name).load(dump, options)
   }
 
+  /** Other machines, and those before a container, have another address of the server than it has of itself. */
+  reached(address: string, { headers }: Call): string {
+    const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1]
+    if (this.#door === undefined || host === undefined || !address.startsWith(`${this.origin}/`)) return address
+    return `http://${host}${address.slice(this.origin.length)}`
+  }
+
   drop(name: string): boolean {
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)
@@ -89,31 +122,48 @@ export class Tenants {
 
   exchange(call: Call): Answer | Promise<Answer> {
     const path = call.url.slice(this.origin.length)
-    const known = this.#sandboxes.get(path.slice(1, path.indexOf('/', 1)))
+    const first = path.slice(1, path.indexOf('/', 1))
+    const known = this.#sandboxes.get(first)
     // Names of tenants begin with neither `_` nor, in this form, with `v2`.
-    if (known !== undefined && !path.startsWith('/v2/') && known.owns(call.url)) return known.exchange(call)
+    if (known !== undefined && !path.startsWith('/v2/') && known.owns(call.url))
+      return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.#mayControl(call)) return noToken()
       if (call.method !== 'GET') this.#orders++
       return control(call, path, this)
     }
-    if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', tenants: this.#sandboxes.size })
+    if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
-    if (queueAtOrigin.test(path)) return this.get('main').exchange(moved(call, `${this.origin}/main/queue${path}`))
+    if (queueAtOrigin.test(path)) {
+      return this.#entered(moved(call, `${this.origin}/main/queue${path}`), 'main', this.#sandboxes.get('main'))
+    }
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
-    const sandbox = this.#sandboxes.get(name) ?? (this.#wouldOwn(name, call.url) ? this.#made(name) : undefined)
-    if (sandbox instanceof RangeError) return json({ error: sandbox.message }, 503)
-    if (sandbox?.owns(call.url)) return sandbox.exchange(call)
+    const sandbox = this.#sandboxes.get(name)
+    if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return this.#entered(call, name, sandbox)
     const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.addresses)(call.url)
-    if (adopted !== undefined) return sandbox!.exchange(moved(call, adopted))
+    if (adopted !== undefined) return this.#entered(moved(call, adopted), name, sandbox)
     const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
     return json({ error }, 404)
   }
 
+  /** What a tenant answers, who is made at the first call that may come in. */
+  #entered(call: Call, name: string, known: Sandbox | undefined): Answer | Promise<Answer> {
+    const refusal = this.#door?.turnsAway(call, name, known)
+    if (refusal !== undefined) return refusal
+    const sandbox = known ?? this.#made(name)
+    return sandbox instanceof RangeError ? json({ error: sandbox.message }, 503) : sandbox.exchange(call)
+  }
+
+  /** How many tenants there are is for those to know who may call. */
+  #census(call: Call): { tenants?: number } {
+    return this.#door === undefined || this.#mayControl(call) ? { tenants: this.#sandboxes.size } : {}
+  }
+
   #mayControl({ headers }: Call): boolean {
-    if (this.#controlToken === undefined) return true
+    const token = this.#controlToken
+    if (token === undefined) return true
     return headers.some(
-      ([name, value]) => name.toLowerCase() === 'authorization' && value === `Bearer ${this.#controlToken}`,
+      ([name, value]) => name.toLowerCase() === 'authorization' && isSameText(value, `Bearer ${token}`),
     )
   }
 

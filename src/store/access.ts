@@ -96,6 +96,11 @@ export class Access {
   userOf(token: string): User | undefined {
     if (token === this.#tokens.standard) return standard
     if (token === this.#tokens.readOnly) return readOnly
+    return this.holderOf(token)
+  }
+
+  /** The user whom ACL SETUSER gave a token. */
+  holderOf(token: string): User | undefined {
     const holder = this.#holders.get(token)
     return holder?.enabled ? holder : undefined
   }

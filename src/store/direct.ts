@@ -22,11 +22,12 @@ export class DirectStore {
   readonly #journal: Journal
   readonly #tokens: Random
 
-  constructor(journal: Journal) {
+  /** @param draws what new tokens are drawn from */
+  constructor(journal: Journal, draws: Random = journal.store.options.random) {
     this.#journal = journal
     this.engine = journal.store
     this.traffic = journal.traffic
-    this.#tokens = this.engine.options.random.fork('tokens')
+    this.#tokens = draws.fork('tokens')
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { FaultSource } from '../faults/fault.js'
-import { bearerToken, queryToken } from '../http/auth.js'
+import { storeTokenQuery, tokenOf } from '../http/auth.js'
 import { binary, empty, jsonText } from '../http/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
@@ -92,7 +92,7 @@ export function storeService(journal: Journal, clock: StoreFront['clock'], fault
     faults: storeFaults,
     endpoints,
     authorize(call) {
-      const token = queryToken(call, '_token') ?? bearerToken(call)
+      const token = tokenOf(call, storeTokenQuery)
       if (token === undefined || store.access.userOf(token) === undefined) {
         return errorAnswer(unauthorized(store.options.docs), 401, call)
       }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { utf8 } from '../../src/kernel/bytes.js'
 import { base58Id, createRandom, hexId, type Random } from '../../src/kernel/random.js'
+import { secretRandom } from '../../src/kernel/secret-random.js'
+
+const keyed = (key: string): Random => secretRandom(utf8(key))
 
 const draws = (random: Random, count: number, below = 1_000): number[] =>
   Array.from({ length: count }, () => random.int(below))
@@ -14,28 +18,34 @@ test('other seeds, neighbours too, give other draws', () => {
   expect(firsts.size).toBe(1_000)
 })
 
-describe('streams', () => {
+describe.each([
+  ['a seed', (seed: string): Random => createRandom(seed)],
+  ['a key', keyed],
+])('streams of %s', (_, made) => {
   test('a stream depends on seed and name only, not on what was drawn elsewhere', () => {
-    const untouched = createRandom(7).fork('message')
-    const busy = createRandom(7)
+    const untouched = made('7').fork('message')
+    const busy = made('7')
     draws(busy, 100)
     draws(busy.fork('dice'), 100)
     expect(draws(busy.fork('message'), 50)).toEqual(draws(untouched, 50))
   })
 
   test('streams of other names, and of other depths, differ', () => {
-    const root = createRandom(7)
+    const root = made('7')
     const streams = [root, root.fork('a'), root.fork('b'), root.fork('a').fork('b'), root.fork('b').fork('a')]
     expect(new Set(streams.map((stream) => draws(stream, 8).join())).size).toBe(streams.length)
   })
 })
 
-describe('uniformity', () => {
+describe.each([
+  ['a seed', (seed: string): Random => createRandom(seed)],
+  ['a key', keyed],
+])('uniformity of what comes of %s', (_, made) => {
   // With 10 cells the sum below exceeds 33.7 in one of ten thousand honest runs; the seed is fixed, so it never flickers.
   test.each([2, 3, 10, 1_000, 2 ** 32])('int(%d) fills ten equal cells evenly', (below) => {
     const cells = Math.min(10, below)
     const counts = new Array<number>(cells).fill(0)
-    const random = createRandom('even')
+    const random = made('even')
     const total = 20_000
     for (let count = 0; count < total; count++) counts[Math.floor((random.int(below) / below) * cells)]!++
     const sizes = counts.map((_, cell) => Math.ceil(((cell + 1) * below) / cells) - Math.ceil((cell * below) / cells))
@@ -47,7 +57,7 @@ describe('uniformity', () => {
   })
 
   test('float stays in [0, 1) and averages a half', () => {
-    const random = createRandom(3)
+    const random = made('3')
     const floats = Array.from({ length: 10_000 }, () => random.float())
     expect(Math.min(...floats)).toBeGreaterThanOrEqual(0)
     expect(Math.max(...floats)).toBeLessThan(1)
@@ -55,7 +65,7 @@ describe('uniformity', () => {
   })
 
   test('chance(1, 4) is right about every fourth time; chance(0, n) never, chance(n, n) always', () => {
-    const random = createRandom(5)
+    const random = made('5')
     let hits = 0
     for (let count = 0; count < 10_000; count++) if (random.chance(1, 4)) hits++
     expect(hits / 10_000).toBeCloseTo(0.25, 1)
@@ -65,7 +75,9 @@ describe('uniformity', () => {
 })
 
 test.each([0, -1, 2 ** 32 + 1, Number.NaN])('int(%d) is refused', (below) => {
-  expect(() => createRandom(1).int(below)).toThrow('random.int() takes 1 to 2^32')
+  for (const random of [createRandom(1), keyed('1')]) {
+    expect(() => random.int(below)).toThrow('random.int() takes 1 to 2^32')
+  }
 })
 
 test('ids have the length and the alphabet that are asked for', () => {

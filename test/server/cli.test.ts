@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { run, started } from './command-line.js'
 
 describe('serve', () => {
@@ -90,6 +90,53 @@ describe('serve', () => {
     expect(state.mode).toBe('real')
     expect(state.milliseconds).toBeGreaterThanOrEqual(before)
     expect(state.milliseconds).toBeLessThanOrEqual(Date.now() + 1)
+  })
+})
+
+describe('where other machines can call', () => {
+  afterEach(() => vi.unstubAllEnvs())
+  const wide = (...args: string[]) =>
+    started('serve', '--host', '0.0.0.0', '--port', '0', '--vocabulary', 'upstash', ...args)
+  const told = (out: string, what: string): string | undefined => new RegExp(`^${what} +(\\S+)`, 'm').exec(out)?.[1]
+
+  test('a secret that was made up is told once, and with it the tokens are the same again', async () => {
+    const first = await wide().ready
+    const made = told(first, 'secret')!
+    expect(made).toMatch(/^[\w-]{32}$/)
+    vi.stubEnv('STUNTDOUBLE_SECRET', made)
+    const { ready } = wide()
+    const again = await ready
+    const tokens = (out: string) => out.split('\n').filter((line) => /TOKEN=|SIGNING_KEY=|^control token/.test(line))
+    expect(tokens(again)).toEqual(tokens(first))
+    expect(again).not.toContain(made)
+    // What is given goes before the environment.
+    expect(tokens(await wide('--secret', 'another one, long enough').ready)).not.toEqual(tokens(first))
+  })
+
+  test('env gives the tokens of any tenant to whoever has the control token', async () => {
+    const out = await wide().ready
+    const url = told(out, 'store')!.replace('/main/store', '')
+    const refused = await run('env', '--url', url, '--tenant', 'w1')
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('asks for its token')])
+    vi.stubEnv('STUNTDOUBLE_CONTROL_TOKEN', told(out, 'control token')!)
+    const { code, out: lines } = await run('env', '--url', url, '--tenant', 'w1', '--format', 'json')
+    expect(code).toBe(0)
+    const env = JSON.parse(lines) as Record<string, string>
+    const answer = await fetch(`${env.UPSTASH_REDIS_REST_URL}/ping`, {
+      headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+    })
+    expect([env.UPSTASH_REDIS_REST_URL, await answer.json()]).toEqual([`${url}/w1/store`, { result: 'PONG' }])
+    expect(JSON.parse(atob(env.QSTASH_TOKEN!))).toMatchObject({ UserID: 'w1' })
+  })
+
+  test.each([
+    [['--dev-user', 'testUser1'], /Everybody knows what was given as queueToken, signingKey, nextSigningKey, /],
+    [['--secret', 'short'], /has at least 16 characters/],
+  ])('%j is refused', async (args, sentence) => {
+    const { code, out, err } = await wide(...args).ended
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(sentence)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
   })
 })
 

@@ -16,10 +16,10 @@ export const worldOrders: readonly Order[] = [
     method: 'GET',
     path: '',
     summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
-    run: (sandbox) => ({
+    run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
-      addresses: sandbox.addresses,
-      env: sandbox.env,
+      addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
+      env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
       pending: pendingOf(sandbox),
     }),
@@ -58,3 +58,9 @@ export const worldOrders: readonly Order[] = [
     run: (sandbox: Sandbox) => snapshotOf(sandbox),
   },
 ]
+
+function eachOf(texts: object, as: (text: string) => string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, typeof text === 'string' ? as(text) : text]),
+  )
+}

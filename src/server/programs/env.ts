@@ -1,4 +1,5 @@
 import { connect } from '../client.js'
+import { controlTokenVariable, fromEnvironment } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 
 const formats = {
@@ -19,7 +20,11 @@ export const program: Program = {
       default: 'shell',
       description: 'for whom the lines are',
     },
-    'control-token': { type: 'string', valueHint: 'T', description: 'what the server asks of other machines' },
+    'control-token': {
+      type: 'string',
+      valueHint: 'T',
+      description: `what the server asks of other machines, also as ${controlTokenVariable}`,
+    },
   },
   examples: [
     'eval "$(stuntdouble env)"',
@@ -45,7 +50,7 @@ async function environmentOf(given: Given): Promise<Readonly<Record<string, stri
 
 /** The tenant that the options name. @throws UsageError where no server answers */
 export async function connected(given: Given): ReturnType<typeof connect> {
-  const controlToken = textOf(given, 'control-token', 'T')
+  const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
   try {
     return await connect(textOf(given, 'url', 'URL')!, {
       tenant: textOf(given, 'tenant', 'NAME')!,

@@ -1,6 +1,6 @@
 import type { Scenario } from '../../faults/scenario.js'
 import type { Sandbox } from '../../sandbox.js'
-import { serveArguments, serverOptions } from '../config.js'
+import { secretVariable, serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
 import { StateFileError } from '../state-file.js'
@@ -41,6 +41,9 @@ async function serve(given: Given): Promise<void> {
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
+    ...(server.secret === options.secret
+      ? []
+      : [`secret         ${server.secret}   keeps these tokens after a restart: --secret or ${secretVariable}`]),
     ...(scenario === undefined ? [] : ['', `scenario  ${watched!.summaryOf(scenario)}`]),
     '',
     'ready',

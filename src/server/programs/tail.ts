@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { type Entry, type EntryType, entryTypes } from '../../kernel/traffic.js'
 import type { RemoteSandbox } from '../client.js'
+import { controlTokenVariable } from '../config.js'
 import { LiveTimeline, type Paint } from '../live-timeline.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { connected } from './env.js'
@@ -16,7 +17,11 @@ export const program: Program = {
     type: { type: 'string', valueHint: 'TYPE,TYPE', description: `only these: ${Object.keys(entryTypes).join(', ')}` },
     lines: { type: 'string', valueHint: 'N|all', default: '20', description: 'entries of before that are shown' },
     once: { type: 'boolean', description: 'show what is there and end' },
-    'control-token': { type: 'string', valueHint: 'T', description: 'what the server asks of other machines' },
+    'control-token': {
+      type: 'string',
+      valueHint: 'T',
+      description: `what the server asks of other machines, also as ${controlTokenVariable}`,
+    },
   },
   examples: [
     'stuntdouble tail',

@@ -1,0 +1,150 @@
+import { type Bytes, toBase64, toBase64Url, utf8 } from './kernel/bytes.js'
+import { hmacSha256 } from './kernel/digest.js'
+import { bytesOf } from './kernel/portable.js'
+import { base58Id, type Random } from './kernel/random.js'
+import { secretRandom } from './kernel/secret-random.js'
+import { defaultReadOnlyToken, publicCredentials } from './queue/credentials.js'
+import type { Queue } from './queue/queue.js'
+import type { SigningKeyPair } from './queue/signing.js'
+import type { SandboxDump } from './sandbox-dump.js'
+import type { DirectStore } from './store/direct.js'
+
+/** What clients sign in with and verify deliveries with, by the option that gives it. */
+export interface Credentials {
+  readonly storeToken: string
+  readonly readonlyToken: string
+  readonly queueToken: string
+  readonly queueReadonlyToken: string
+  readonly mgmtUser: string
+  readonly mgmtKey: string
+  readonly signingKey: string
+  readonly nextSigningKey: string
+}
+
+/** Whose credentials: those that are given, and what the others come of. */
+export interface CredentialOptions extends Partial<Credentials> {
+  readonly name?: string | undefined
+  readonly secret?: string
+}
+
+const [firstUser] = publicCredentials
+
+/** What everybody can read in this package: good on one's own machine, where nobody else can call. */
+const defaults: Credentials = {
+  storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
+  readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
+  queueToken: firstUser.token,
+  queueReadonlyToken: defaultReadOnlyToken,
+  mgmtUser: 'user@stuntdouble.test',
+  mgmtKey: 'management-key',
+  signingKey: firstUser.current,
+  nextSigningKey: firstUser.next,
+}
+
+/** All but the name of a user, which proves nothing. */
+const { mgmtUser: _, ...provingDefaults } = defaults
+
+const published: ReadonlySet<string | undefined> = new Set([
+  ...Object.values(provingDefaults),
+  ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
+])
+
+/** Whether everybody can know a token or key, because it stands in this package or in the vendor's documentation. */
+export function isPublic(text: string): boolean {
+  return published.has(text)
+}
+
+/** The options whose values everybody can know. */
+export function publicOnes(options: Partial<Credentials>): readonly (keyof Credentials)[] {
+  return (Object.keys(defaults) as (keyof Credentials)[]).filter((name) => published.has(options[name]))
+}
+
+/** One credential of a world: the given one, else one that comes of the secret and the world's name, else the default. */
+export function credentialOf(option: keyof Credentials, given: CredentialOptions): string {
+  const { secret, name = '' } = given
+  if (given[option] !== undefined) return given[option]
+  if (secret === undefined || option === 'mgmtUser') return defaults[option]
+  const proof = derived(secret, option, name)
+  if (option === 'signingKey' || option === 'nextSigningKey') return `sig_${base58Id(secretRandom(proof), 28)}`
+  const text = toBase64Url(proof)
+  if (option !== 'queueToken' && option !== 'queueReadonlyToken') return text
+  // The workflow SDK reads the user out of the token, and refuses one without a name. [queue.md 10]
+  return toBase64(utf8(JSON.stringify({ UserID: name || 'defaultUser', Password: text })))
+}
+
+/** What clients sign in with. */
+export interface SandboxTokens {
+  readonly store: string
+  readonly readonly: string
+  readonly queue: string
+  readonly queueReadonly: string
+  readonly mgmtUser: string
+  readonly mgmtKey: string
+}
+
+/** The tokens that a world begins with. */
+export function tokensOf(given: CredentialOptions): SandboxTokens {
+  return {
+    store: credentialOf('storeToken', given),
+    readonly: credentialOf('readonlyToken', given),
+    queue: credentialOf('queueToken', given),
+    queueReadonly: credentialOf('queueReadonlyToken', given),
+    mgmtUser: credentialOf('mgmtUser', given),
+    mgmtKey: credentialOf('mgmtKey', given),
+  }
+}
+
+export function signingKeysOf(given: CredentialOptions): SigningKeyPair {
+  return { current: credentialOf('signingKey', given), next: credentialOf('nextSigningKey', given) }
+}
+
+function credentialsOf(given: CredentialOptions): Credentials {
+  const names = Object.keys(defaults) as (keyof Credentials)[]
+  return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as Credentials
+}
+
+/** What a world draws credentials from later, so that nobody can foretell them; without a secret that is the seed. */
+export function secretDraws({ secret, name = '' }: CredentialOptions): Random | undefined {
+  return secret === undefined ? undefined : secretRandom(derived(secret, 'draws', name))
+}
+
+/** Tells dumps of worlds that began with the same credentials from all others, without giving them away. */
+export function sealOf(given: CredentialOptions): string | undefined {
+  const { secret, name = '' } = given
+  if (secret === undefined) return undefined
+  return toBase64Url(derived(secret, `dump ${JSON.stringify(credentialsOf(given))}`, name))
+}
+
+/** What a short text comes of can be found by trying. */
+const shortestSecret = 16
+
+export function checkSecret(secret: string | undefined): void {
+  if (secret === undefined || (typeof secret === 'string' && secret.length >= shortestSecret)) return
+  throw new TypeError(
+    `A secret that tokens come of has at least ${shortestSecret} characters: make one with "openssl rand -base64 24".`,
+  )
+}
+
+/**
+ * A dump of a world with other credentials, as a world with a secret takes it: what lets one in stays the world's own,
+ * or tokens that everybody knows would come in with it. Users keep their rules and need new tokens.
+ */
+export function withoutCredentials(
+  dump: SandboxDump,
+  { store, queue }: { readonly store: DirectStore; readonly queue: Queue },
+): SandboxDump {
+  const { tokens, key } = store.engine.access.dump()
+  const users = dump.access.users.map(({ name, rules }) => ({
+    name,
+    rules: rules.filter((rule) => !bytesOf(rule).startsWith('>')),
+  }))
+  return {
+    ...dump,
+    access: { tokens, key, users },
+    queue: { ...dump.queue, keys: { ...queue.keys.pair(), former: [] } },
+  }
+}
+
+function derived(secret: string, what: string, name: string): Bytes {
+  return hmacSha256(utf8(secret), utf8(`stuntdouble\0${what}\0${name}`))
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { addressesOf, type Location, locator, relocator } from '../http/address.js'
+import { basicCredentials, storeTokenQuery, tokenOf } from '../http/auth.js'
+import { RoutedCall } from '../http/routed-call.js'
+import type { Answer, Call } from '../http/service.js'
+import { vocabularyOf } from '../http/vocabulary.js'
+import { latin1 } from '../kernel/bytes.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { isPublic, tokensOf } from '../sandbox-credentials.js'
+import { isSameText } from './same-text.js'
+
+/**
+ * Who comes in where other machines can call. A call without a valid token reaches no world: none is made for it, none
+ * logs it, none waits for its body. It gets what the services themselves say, from a world that nobody has a token of.
+ */
+export class Door {
+  readonly #optionsOf: (tenant: string) => SandboxOptions
+  #porter: Sandbox | undefined
+
+  /** @param optionsOf what a tenant is made with, its `base` among it */
+  constructor(optionsOf: (tenant: string) => SandboxOptions) {
+    this.#optionsOf = optionsOf
+  }
+
+  /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
+  turnsAway(call: Call, tenant: string, known: Sandbox | undefined): Answer | Promise<Answer> | undefined {
+    const options = known?.options ?? this.#optionsOf(tenant)
+    const addresses = known?.addresses ?? addressesOf({ base: options.base })
+    const location = locator(addresses)(call.url)
+    if (location !== undefined && mayEnter(call, location, options, known)) return undefined
+    this.#porter ??= porterOf(this.#optionsOf('porter'))
+    const url = relocator(addresses, this.#porter.addresses)(call.url) ?? this.#porter.addresses.queue
+    return this.#porter.exchange({ method: call.method, url, headers: call.headers, body: () => latin1('') })
+  }
+}
+
+/** Keeps nothing of what it is asked, and its tokens are known to nobody. */
+function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
+  return createSandbox({
+    ...(vocabulary !== undefined && { vocabulary }),
+    policy: { ...policy, trafficLimit: 0 },
+    secret: randomBytes(32).toString('base64url'),
+  })
+}
+
+function mayEnter(call: Call, location: Location, options: SandboxOptions, known: Sandbox | undefined): boolean {
+  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'service')
+  const asked = new RoutedCall(call, latin1(''), location, vocabulary, 0)
+  const tokens = known?.tokens ?? tokensOf(options)
+  if (location.service === 'stats') {
+    const { user = '', password = '' } = basicCredentials(asked) ?? {}
+    return isOneOf(password, [tokens.mgmtKey]) && user === tokens.mgmtUser
+  }
+  if (location.service === 'queue') {
+    return isOneOf(tokenOf(asked, vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
+  }
+  const token = tokenOf(asked, storeTokenQuery)
+  if (isOneOf(token, [tokens.store, tokens.readonly])) return true
+  // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
+  return token !== undefined && known?.store.engine.access.holderOf(token) !== undefined
+}
+
+function isOneOf(given: string | undefined, expected: readonly string[]): boolean {
+  if (given === undefined || isPublic(given)) return false
+  return expected.filter((token) => isSameText(given, token)).length > 0
+}

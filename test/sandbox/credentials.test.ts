@@ -1,0 +1,156 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { publicCredentials } from '../../src/queue/credentials.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js'
+
+const secret = 'a secret of the server, 32 bytes'
+
+const everything = ({ tokens, queue, store }: Sandbox): readonly string[] => [
+  tokens.store,
+  tokens.readonly,
+  tokens.queue,
+  tokens.queueReadonly,
+  tokens.mgmtKey,
+  queue.keys.current,
+  queue.keys.next,
+  String(store.run('ACL', 'GENTOKEN', 'alice')),
+  String(store.run('ACL', 'GENPASS')),
+  ...Object.values(store.resetPassword()),
+  queue.keys.rotate().next,
+]
+
+const made = (options: SandboxOptions): readonly string[] => {
+  using sandbox = createSandbox(options)
+  return everything(sandbox)
+}
+
+/** What anybody gets who installs the package. */
+const known = new Set([
+  ...made({}),
+  ...made({ name: 'w1' }),
+  ...publicCredentials.flatMap(({ token, current, next }) => [token, current, next]),
+])
+
+describe('a sandbox with a secret', () => {
+  test('has no token or key that can be had without it, at the start or later', () => {
+    for (const name of [undefined, 'w1']) {
+      const credentials = made({ secret, name })
+      expect(credentials.filter((one) => known.has(one))).toEqual([])
+      expect(new Set(credentials).size).toBe(credentials.length)
+    }
+  })
+
+  test('has the same ones for the same secret and name, and no other', () => {
+    const text = fc.string({ minLength: 16, maxLength: 40 })
+    const name = fc.stringMatching(/^[a-z0-9]{1,6}$/)
+    fc.assert(
+      fc.property(text, text, name, name, (secret, otherSecret, name, otherName) => {
+        const own = made({ secret, name })
+        expect(made({ secret, name, seed: 'another' })).toEqual(own)
+        fc.pre(secret !== otherSecret && name !== otherName)
+        const others = [...made({ secret: otherSecret, name }), ...made({ secret, name: otherName })]
+        expect(own.filter((one) => others.includes(one))).toEqual([])
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test('has the tokens that HMAC-SHA256 gives, computed a second way', () => {
+    using sandbox = createSandbox({ secret, name: 'w1' })
+    const proof = (what: string): string =>
+      createHmac('sha256', secret).update(`stuntdouble\0${what}\0w1`).digest('base64url')
+    const { tokens } = sandbox
+    expect(tokens.store).toBe(proof('storeToken'))
+    expect(tokens.readonly).toBe(proof('readonlyToken'))
+    expect(tokens.mgmtKey).toBe(proof('mgmtKey'))
+    // As the workflow SDK reads it.
+    expect(JSON.parse(atob(tokens.queue))).toEqual({ UserID: 'w1', Password: proof('queueToken') })
+    expect(JSON.parse(atob(tokens.queueReadonly))).toEqual({ UserID: 'w1', Password: proof('queueReadonlyToken') })
+    expect(sandbox.queue.keys.pair()).toEqual({
+      current: expect.stringMatching(/^sig_[1-9A-HJ-NP-Za-km-z]{28}$/),
+      next: expect.stringMatching(/^sig_[1-9A-HJ-NP-Za-km-z]{28}$/),
+    })
+  })
+
+  test('without a name has a user that the workflow SDK takes', () => {
+    using sandbox = createSandbox({ secret })
+    expect(JSON.parse(atob(sandbox.tokens.queue))).toMatchObject({ UserID: 'defaultUser' })
+  })
+
+  test('is as new after a reset', () => {
+    using sandbox = createSandbox({ secret })
+    const before = everything(sandbox)
+    sandbox.reset()
+    expect(everything(sandbox)).toEqual(before)
+  })
+
+  test('takes what is given', () => {
+    using sandbox = createSandbox({ secret, storeToken: 's', queueToken: 'q', mgmtKey: 'm', signingKey: 'sig' })
+    expect(sandbox.tokens).toMatchObject({ store: 's', queue: 'q', mgmtKey: 'm' })
+    expect(sandbox.queue.keys.current).toBe('sig')
+  })
+
+  test.each(['', 'short', 'fifteen letters', 42 as unknown as string])('%j is none', (wrong) => {
+    expect(() => createSandbox({ secret: wrong })).toThrow('has at least 16 characters')
+  })
+})
+
+describe('a dump', () => {
+  const withUser = (options: SandboxOptions): { sandbox: Sandbox; token: string } => {
+    const sandbox = createSandbox(options)
+    const token = String(sandbox.store.run('ACL', 'GENTOKEN', 'alice'))
+    sandbox.store.run('ACL', 'SETUSER', 'alice', 'on', `>${token}`, '+@all', '~*')
+    sandbox.store.run('SET', 'k', 'v')
+    sandbox.store.resetPassword()
+    sandbox.queue.keys.rotate()
+    return { sandbox, token }
+  }
+  const holder = ({ store }: Sandbox, token: string): string | undefined => store.engine.access.userOf(token)?.name
+
+  test.each<[string, SandboxOptions]>([
+    ['without a secret', {}],
+    ['with another secret', { secret: 'another secret, too' }],
+    ['with another name', { secret, name: 'w2' }],
+    ['with another token that was given', { secret, storeToken: 'given' }],
+  ])('of a world %s brings everything but what lets one in', (_, options) => {
+    const from = withUser(options)
+    using to = createSandbox({ secret })
+    const { tokens } = to
+    const keys = to.queue.keys.pair()
+    to.load(from.sandbox.dump())
+    expect(to.store.get('k')).toBe('v')
+    expect(to.tokens).toEqual(tokens)
+    expect(to.queue.keys.pair()).toEqual(keys)
+    expect(to.queue.keys.former).toEqual([])
+    expect(holder(to, from.token)).toBeUndefined()
+    expect(to.store.run('ACL', 'LIST')).toContainEqual(expect.stringMatching(/^user alice on ~\* .*\+@all$/))
+    for (const token of Object.values(from.sandbox.tokens)) expect(holder(to, token)).toBeUndefined()
+    // A new one can be made.
+    const token = String(to.store.run('ACL', 'GENTOKEN', 'alice'))
+    to.store.run('ACL', 'SETUSER', 'alice', `>${token}`)
+    expect(holder(to, token)).toBe('alice')
+  })
+
+  test.each<[string, SandboxOptions]>([
+    ['without a secret', {}],
+    ['with one', { secret }],
+  ])('of the same kind of world brings tokens and keys that were changed, too: %s', (_, options) => {
+    const { sandbox, token } = withUser(options)
+    using to = createSandbox(options)
+    to.load(sandbox.dump())
+    expect(to.tokens).toEqual(sandbox.tokens)
+    expect(to.queue.keys.pair()).toEqual(sandbox.queue.keys.pair())
+    expect(holder(to, token)).toBe('alice')
+    const later = [...Object.values(to.store.resetPassword()), to.queue.keys.rotate().next]
+    const before = [...Object.values(sandbox.tokens), ...Object.values(sandbox.queue.keys.pair())]
+    expect(later.filter((one) => before.includes(one))).toEqual([])
+  })
+
+  test('does not tell the secret, and has no seal without one', () => {
+    using sandbox = createSandbox({ secret })
+    expect(JSON.stringify(sandbox.dump())).not.toContain(secret)
+    using plain = createSandbox()
+    expect(plain.dump()).not.toHaveProperty('seal')
+  })
+})
