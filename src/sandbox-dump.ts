@@ -1,11 +1,17 @@
 import * as v from 'valibot'
+import { farthest, isPortable, noDump, shortened } from './kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from './kernel/portable.js'
+import type { Queue } from './queue/queue.js'
 import type { QueueDump } from './queue/snapshot.js'
+import { queueSchema } from './queue/snapshot-loading.js'
 import type { LedgerDump } from './stats/ledger.js'
+import { ledgerSchema } from './stats/ledger-schema.js'
 import type { Statistics } from './stats/statistics.js'
 import type { AccessDump } from './store/access.js'
 import type { DirectStore } from './store/direct.js'
+import { ReplyError } from './store/reply.js'
 import type { StoreDump } from './store/snapshot.js'
+import { storeSchema } from './store/snapshot-schema.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,
@@ -29,36 +35,54 @@ export interface SandboxDump {
   readonly counted: LedgerDump
 }
 
-const shape = v.object({
+const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
+const token = v.pipe(v.string(), v.minLength(1))
+
+const shape: v.GenericSchema<unknown, SandboxDump> = v.object({
   format: v.literal('stuntdouble/sandbox'),
   version: v.literal(1),
-  seal: v.optional(v.string()),
-  now: v.pipe(v.number(), v.finite()),
-  loads: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  store: v.looseObject({}),
-  access: v.looseObject({ tokens: v.looseObject({}), users: v.array(v.looseObject({})) }),
-  functions: v.array(v.union([v.string(), v.object({ base64: v.string() })])),
-  queue: v.looseObject({}),
-  counted: v.looseObject({ tallies: v.array(v.string()), rings: v.array(v.unknown()) }),
+  seal: v.exactOptional(v.string()),
+  now: v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest)),
+  loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
+  store: storeSchema,
+  access: v.object({
+    tokens: v.object({ standard: token, readOnly: token }),
+    key: portable,
+    users: v.array(v.object({ name: portable, rules: v.array(portable) })),
+  }),
+  functions: v.array(portable),
+  queue: queueSchema,
+  counted: ledgerSchema,
 })
 
-/** Refuses what is no dump of a sandbox; its parts are checked by those who load them. */
+/** Refuses what is no dump of a sandbox: everything is looked at before anything changes. */
 export function checkDump(given: unknown): asserts given is SandboxDump {
   const parsed = v.safeParse(shape, given)
-  if (parsed.success) return
-  const [issue] = parsed.issues
-  const place = v.getDotPath(issue)
-  throw new TypeError(
-    `This is not a dump of a sandbox: load() takes what dump() gave. ${place === null ? '' : `${place}: `}${issue.message}`,
-  )
+  if (!parsed.success) {
+    const [issue] = parsed.issues
+    throw noDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
+  }
+  const { counted, now } = parsed.output
+  for (const [interval, rows] of counted.tallies.length === 0 ? [] : counted.rings) {
+    const [ahead] = rows?.find(([number]) => number > Math.floor(now / interval)) ?? []
+    if (ahead === undefined) continue
+    throw noDump('a sandbox', {
+      place: 'counted.rings',
+      reason: `Interval ${ahead} of ${interval} ms is in the future.`,
+    })
+  }
 }
 
 interface Parts {
   readonly store: DirectStore
   readonly stats: Statistics
+  readonly queue: Queue
 }
 
-export function dumpOf({ store, stats }: Parts): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
+export function dumpOf({
+  store,
+  stats,
+}: Omit<Parts, 'queue'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
   const { engine } = store
   return {
     store: store.dump(),
@@ -68,11 +92,22 @@ export function dumpOf({ store, stats }: Parts): Pick<SandboxDump, 'store' | 'ac
   }
 }
 
-/** Fills a fresh world, but for its queue. */
-export function loadInto({ store, stats }: Parts, dump: SandboxDump): void {
+/** Fills a fresh world. */
+export function loadInto({ store, stats, queue }: Parts, dump: SandboxDump): void {
   const { engine } = store
   store.load(dump.store)
-  engine.access.load(dump.access, (name) => engine.commands.has(name))
-  engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush')
+  within('users', () => engine.access.load(dump.access, (name) => engine.commands.has(name)))
+  within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
   stats.queue.ledger.load(dump.counted)
+  queue.load(dump.queue)
+}
+
+/** What the data store would refuse is no dump: the sentence names the part. */
+function within(part: string, load: () => void): void {
+  try {
+    load()
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    throw new TypeError(`The ${part} of the dump cannot be loaded: ${shortened(error.message)}.`)
+  }
 }

@@ -7,7 +7,7 @@ import { ownHeader, type Vocabulary, type VocabularyName, vocabularyOf } from '.
 import { fetchThrough } from './http/web.js'
 import { BrokenPromise, type Check, type CheckOptions, checkWorld } from './invariants/check.js'
 import { type ClockMode, VirtualClock } from './kernel/clock.js'
-import { type Instant, instant } from './kernel/instant.js'
+import { type Instant, instant, iso } from './kernel/instant.js'
 import { createRandom, type Random } from './kernel/random.js'
 import { type Entry, Traffic } from './kernel/traffic.js'
 import { type Policy, policyWith } from './policy.js'
@@ -29,6 +29,7 @@ import {
   withoutCredentials,
 } from './sandbox-credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './sandbox-dump.js'
+import { shifted } from './sandbox-shift.js'
 import { statsService } from './stats/endpoints.js'
 import { payAsYouGo, unmetered } from './stats/reports.js'
 import { Statistics } from './stats/statistics.js'
@@ -43,9 +44,9 @@ export type { SandboxTokens } from './sandbox-credentials.js'
 export interface SandboxOptions extends AddressOptions {
   /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
   readonly seed?: number | string
-  /** Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. */
+  /** Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not with a real clock. */
   readonly startAt?: Instant
-  /** `manual` (default): the test moves time. `auto`: time skips when nothing runs. `real`: time runs with the host. */
+  /** `manual` (default): the test moves time. `auto`: time skips when nothing runs. `real`: time is the host's. */
   readonly clock?: ClockMode
   readonly vocabulary?: VocabularyName | Vocabulary
   readonly policy?: Partial<Policy>
@@ -117,6 +118,13 @@ function checkNames(options: SandboxOptions): void {
   )
 }
 
+function checkStart({ clock, startAt }: SandboxOptions): void {
+  if (clock !== 'real' || startAt === undefined) return
+  throw new TypeError(
+    `With clock: 'real' time is the host's, and cannot start at ${iso(instant(startAt))}. Use clock: 'manual' or 'auto', or leave startAt out.`,
+  )
+}
+
 export const defaultStart = '2030-01-01T00:00:00Z'
 
 /**
@@ -145,7 +153,18 @@ interface World {
 }
 
 /** Where a world begins. */
-type Start = Pick<SandboxOptions, 'startAt' | 'seed'>
+interface Start {
+  readonly startAt?: Instant
+  /** How many loads lie behind it: new ids must not meet those of the dumps. */
+  readonly loads?: number
+}
+
+export interface LoadOptions {
+  /** When the world goes on, if that is later than the dump. Not with a real clock, which goes on now. */
+  readonly at?: Instant
+  /** Moves all times of a dump that is ahead back. */
+  readonly shift?: boolean
+}
 
 export class Sandbox {
   readonly options: SandboxOptions
@@ -164,6 +183,7 @@ export class Sandbox {
 
   constructor(options: SandboxOptions) {
     checkNames(options)
+    checkStart(options)
     checkSecret(options.secret)
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
@@ -337,31 +357,50 @@ export class Sandbox {
   }
 
   /**
-   * Replaces the world by what `dump()` gave once, here or elsewhere, at the time of the dump or at `at`, whichever is
-   * later. Deliveries that were under way then are due at once. Throws TypeError for anything else, and nothing has
-   * changed. A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
+   * Replaces the world by what `dump()` gave once, here or elsewhere. It goes on at the time of the dump or at `at`,
+   * whichever is later, and on a real clock now: what fell due meanwhile is due, in the order of its times, and the
+   * slots that a schedule missed count once. Deliveries that were under way then are due at once.
+   * @param options.shift moves all times of a dump that is ahead back, so that it goes on at `at`, or on a real clock now
+   * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
+   * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
-  load(dump: SandboxDump, { at }: { readonly at?: Instant } = {}): void {
-    checkDump(dump)
-    const before = this.#loads
-    // New ids must not meet those of the dump.
-    this.#loads = dump.loads + 1
-    const startAt = Math.max(dump.now, at === undefined ? dump.now : instant(at))
-    try {
-      const world = this.#build({ startAt, seed: `${this.options.seed ?? 1}/load ${this.#loads}` })
-      const taken = this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world)
-      loadInto(world, taken)
-      world.queue.load(taken.queue)
-      this.#replace(world, 'load')
-    } catch (error) {
-      this.#loads = before
-      throw error
-    }
+  load(given: SandboxDump, { at, shift = false }: LoadOptions = {}): void {
+    checkDump(given)
+    const goesOn = this.#goesOn(given, at)
+    const dump = shift && goesOn < given.now ? shifted(given, goesOn - given.now) : given
+    this.#checkAhead(dump, goesOn)
+    const loads = dump.loads + 1
+    const world = this.#build({ startAt: dump.now, loads })
+    loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
+    world.clock.goOn(goesOn)
+    this.#loads = loads
+    this.#replace(world, 'load')
+  }
+
+  /** When a loaded world goes on. */
+  #goesOn(dump: SandboxDump, at: Instant | undefined): number {
+    if (this.options.clock !== 'real') return at === undefined ? dump.now : instant(at)
+    if (at === undefined) return this.clock.now()
+    throw new TypeError(
+      "With clock: 'real' a loaded world goes on at the host's time, not at another. Use clock: 'manual' or 'auto', or leave `at` out.",
+    )
+  }
+
+  #checkAhead(dump: SandboxDump, now: number): void {
+    if (this.options.clock !== 'real' || dump.now <= now) return
+    throw new TypeError(
+      `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { shift: true } (serve --shift), which moves all its times back, or use clock: 'manual' or 'auto'.`,
+    )
   }
 
   /** What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both. */
   snapshot(): this {
     return this
+  }
+
+  /** Where a world as new begins; one on a real clock does whenever that is. */
+  get #start(): Instant | undefined {
+    return this.options.clock === 'real' ? undefined : (this.options.startAt ?? defaultStart)
   }
 
   #replace(world: World, by: 'reset' | 'load'): void {
@@ -408,17 +447,18 @@ export class Sandbox {
     this.dispose()
   }
 
-  #build({ startAt = this.options.startAt ?? defaultStart, seed = this.options.seed ?? 1 }: Start = {}): World {
+  #build({ startAt = this.#start, loads = 0 }: Start = {}): World {
     const { options, vocabulary, policy } = this
     const clock = new VirtualClock({
-      startAt: instant(startAt),
+      ...(startAt !== undefined && { startAt: instant(startAt) }),
       mode: options.clock ?? 'manual',
       ...(options.warn && { warn: options.warn }),
     })
-    const random = createRandom(seed)
+    const { seed = 1 } = options
+    const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
     const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
     clock.onDrive((call) => traffic.moves(call))
-    const draws = secretDraws(options)?.fork(`load ${this.#loads}`)
+    const draws = secretDraws(options)?.fork(`load ${loads}`)
     const journal = this.#buildStore(clock, random, traffic, draws)
     const destinations = this.#buildDestinations()
     const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })

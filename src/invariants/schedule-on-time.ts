@@ -80,6 +80,7 @@ class ScheduleWalk {
   walk(events: readonly Event[]): void {
     for (const [index, event] of events.entries()) {
       if (event.change === 'fired') this.#fired(event)
+      else if (event.change === 'fired-late') this.#caughtUp(event)
       if (event.change.startsWith('fired')) this.#checkYield(event, events[index + 1])
       else if (event.change !== 'refused') this.#changed(event)
     }
@@ -94,6 +95,19 @@ class ScheduleWalk {
     } else if (this.#isPaused || this.#wasDeleted) {
       this.#broken(`fired at ${iso(event.at)} although it was ${this.#isPaused ? 'paused' : 'deleted'}`, event)
     }
+  }
+
+  /** A loaded world went on at a later time: the slots in between count once, then. */
+  #caughtUp(event: Event): void {
+    const since = this.#since
+    const isMissed = since !== undefined && this.#namesOne(since.at, event.at)
+    if (isMissed && this.#firings.size === 0) this.#since = event
+    else this.#fired(event)
+  }
+
+  #namesOne(from: number, to: number): boolean {
+    for (const _ of this.history.world.slots(this.#cron!, from, to)) return true
+    return false
   }
 
   /** One message for each destination, then and there, or a refusal. */

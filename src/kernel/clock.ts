@@ -26,7 +26,7 @@ export interface Follower {
 
 /**
  * `manual`: time moves by `advance`, `advanceTo` and `drain` only. `auto`: when nothing runs, time skips to the next
- * timer. `real`: time runs with the host.
+ * timer. `real`: time is the host's, and nobody moves it.
  */
 export type ClockMode = (typeof clockModes)[number]
 export const clockModes = ['manual', 'auto', 'real'] as const
@@ -36,7 +36,8 @@ export type DriveListener = (call: DriveCall) => () => void
 export type DriveCall = 'advance' | 'advanceTo' | 'drain'
 
 export interface ClockOptions {
-  readonly startAt: number
+  /** In mode `real` only of a world that is being loaded: time stands there until `goOn()`. */
+  readonly startAt?: number
   readonly mode?: ClockMode
   /** Receives the warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
@@ -45,6 +46,11 @@ export interface ClockOptions {
 /** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop. */
 const defaultBudget = 1_000_000
 const patienceMilliseconds = 1_000
+/**
+ * Longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
+ * do not count the time that the machine sleeps.
+ */
+const longestWait = 60_000
 /** Microtasks that work may take before somebody watches whether it ends at all. */
 const quickTurns = 16
 
@@ -89,7 +95,8 @@ export class VirtualClock implements Clock {
   #followers = new Set<Follower>()
   #warn: (text: string) => void
   #warnedForgotten = false
-  #hostStart: number
+  /** In mode `real`: whether time stands still yet. */
+  #isHeld: boolean
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
@@ -98,20 +105,31 @@ export class VirtualClock implements Clock {
   #failures: unknown[] = []
 
   constructor(options: ClockOptions) {
-    if (!Number.isFinite(options.startAt)) {
-      throw new RangeError(`The clock needs a start time: an ISO text, a Date or milliseconds, got ${options.startAt}.`)
-    }
     this.mode = options.mode ?? 'manual'
     if (!clockModes.includes(this.mode)) {
       throw new TypeError(`There is no clock mode ${JSON.stringify(this.mode)}. Use ${clockModes.join(', ')}.`)
     }
-    this.#now = options.startAt
-    this.#hostStart = hostTime()
+    const { startAt = this.mode === 'real' ? hostTime() : Number.NaN } = options
+    if (!Number.isFinite(startAt)) {
+      throw new RangeError(`The clock needs a start time: an ISO text, a Date or milliseconds, got ${startAt}.`)
+    }
+    this.#now = startAt
+    this.#isHeld = this.mode === 'real' && options.startAt !== undefined
     this.#warn = options.warn ?? ((text) => console.warn(text))
   }
 
   now(): number {
-    return this.mode === 'real' ? Math.max(this.#now, this.#now + hostTime() - this.#hostStart) : this.#now
+    return this.mode === 'real' && !this.#isHeld ? hostTime() : this.#now
+  }
+
+  /**
+   * @internal The world of a dump is whole, and goes on: at a later instant, or in mode `real` now. What fell due
+   * meanwhile is due, in the order of its times.
+   */
+  goOn(at: number = this.#now): void {
+    this.#isHeld = false
+    this.#now = Math.max(this.#now, at)
+    this.#wake()
   }
 
   /** Calls back when `advance`, `advanceTo` or `drain` begins; what the listener returns is called when it ends. */
@@ -129,7 +147,8 @@ export class VirtualClock implements Clock {
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer {
     if (!Number.isFinite(at)) throw new RangeError(`schedule() needs a time in milliseconds, got ${at} for "${label}".`)
     const timer = new ScheduledTimer(
-      Math.max(at, this.now()),
+      // Where time runs by itself a timer may be late, and keeps its place in the order of what is due.
+      this.mode === 'real' ? at : Math.max(at, this.#now),
       this.#sequence++,
       label,
       options?.background !== undefined && options.background !== false,
@@ -324,6 +343,11 @@ export class VirtualClock implements Clock {
       throw new Error(
         `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
       )
+    if (this.mode === 'real') {
+      throw new Error(
+        `clock.${name}() moves time, and with clock: 'real' time is the host's. Use clock: 'manual' or 'auto'; for a server: serve --clock manual.`,
+      )
+    }
     if (this.mode !== 'manual') {
       // A person or a program at the control API may ask while a delivery runs: one after the other.
       const turn = this.#queue.then(() => this.#driveNow(name, move))
@@ -434,7 +458,6 @@ export class VirtualClock implements Clock {
   #move(to: number): Promise<void> | undefined {
     const from = this.now()
     this.#now = to
-    if (this.mode === 'real') this.#hostStart = hostTime()
     for (const listener of this.#listeners) listener(from, to)
     return this.#followers.size > 0 ? this.#lead(to - from) : undefined
   }
@@ -464,8 +487,7 @@ export class VirtualClock implements Clock {
     this.#hostTimer = undefined
     const timer = this.#next()
     if (timer === undefined) return
-    // Hosts fire at once when asked to wait for longer than 2^31-1 ms.
-    const wait = Math.min(Math.max(0, timer.at - this.now()), 0x7fff_ffff)
+    const wait = Math.min(Math.max(0, timer.at - this.now()), longestWait)
     this.#hostTimer = hostSetTimeout(() => {
       this.#hostTimer = undefined
       for (let due = this.#next(); due !== undefined && due.at <= this.now(); due = this.#next()) {

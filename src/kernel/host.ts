@@ -1,6 +1,16 @@
 // Host functions are taken when the module loads, so that fake timers installed by a test never reach this clock.
-/** The host's time, milliseconds since the Unix epoch: for the modes that follow it. */
-export const hostTime: () => number = Date.now.bind(Date)
+const hostDate: () => number = Date.now.bind(Date)
+let told = Number.NEGATIVE_INFINITY
+
+/**
+ * The host's time, milliseconds since the Unix epoch: for the mode that follows it. It stands while the host's clock is
+ * behind what was told before, for every world of the process alike, so that no client sees time go back.
+ */
+export function hostTime(): number {
+  told = Math.max(told, hostDate())
+  return told
+}
+
 export const hostSetTimeout: typeof globalThis.setTimeout = globalThis.setTimeout
 export const hostClearTimeout: typeof globalThis.clearTimeout = globalThis.clearTimeout
 const HostMessageChannel = globalThis.MessageChannel

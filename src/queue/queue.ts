@@ -27,7 +27,7 @@ import { type Schedule, Schedules } from './schedules.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing.js'
 import { dumpOf, type QueueDump } from './snapshot.js'
-import { loadInto } from './snapshot-loading.js'
+import { loadInto, parsedQueue } from './snapshot-loading.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './url-groups.js'
 import type { Words } from './words.js'
 
@@ -211,7 +211,8 @@ export class Queue {
    * Replaces everything by what `dump()` gave once, here or in another sandbox. A delivery that was under way then is
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
    */
-  load(dump: QueueDump): void {
+  load(given: QueueDump): void {
+    const dump = parsedQueue(given)
     const before = this.#holdings
     this.#holdings = this.#fresh()
     this.#note('service', 'queue', 'loaded')

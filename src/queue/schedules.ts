@@ -91,8 +91,11 @@ export class Schedules {
     return [...this.#schedules.values()]
   }
 
-  /** Creates a schedule, or replaces all of the one with the same id. */
-  create(draft: ScheduleDraft): Schedule {
+  /**
+   * Creates a schedule, or replaces all of the one with the same id.
+   * @param missed a slot of before that has not fired yet
+   */
+  create(draft: ScheduleDraft, missed?: number): Schedule {
     const id = draft.settings.scheduleId ?? this.#nextId()
     const before = this.#schedules.get(id)
     const { enforceQuotas, quotaStatus, replacedScheduleKeepsCreatedAt, replacedScheduleStaysPaused } = this.#policy
@@ -113,7 +116,7 @@ export class Schedules {
     const { cron, destination: to } = draft
     const change = before === undefined ? 'created' : 'replaced'
     schedule.trail = this.#note('schedule', id, change, { cron, to, paused: schedule.paused }, draft.cause)
-    this.#plan(schedule, now)
+    this.#plan(schedule, missed === undefined ? now : missed - 1)
     return schedule
   }
 
@@ -170,15 +173,16 @@ export class Schedules {
     schedule.timer =
       next === undefined
         ? undefined
-        : this.#clock.schedule(
-            next,
-            `schedule ${schedule.id}`,
-            () => {
-              if (!schedule.paused) this.#trigger(schedule, this.#clock.draining)
-              this.#plan(schedule, next)
-            },
-            { background: true },
-          )
+        : this.#clock.schedule(next, `schedule ${schedule.id}`, () => this.#slot(schedule, next), { background: true })
+  }
+
+  /** A slot has come. Those that passed unseen, while a state lay on the disk or the host slept, count once. */
+  #slot(schedule: Schedule, at: number): void {
+    const { mode, draining } = this.#clock
+    const now = this.#clock.now()
+    const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
+    if (!schedule.paused) this.#trigger(schedule, draining, change)
+    this.#plan(schedule, Math.max(at, now))
   }
 
   #trigger(schedule: Schedule, meanwhile: boolean, change = 'fired'): readonly Message[] {

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
+import { farthest, isPortable, noDump, shortened } from '../kernel/dumped.js'
 import { iso } from '../kernel/instant.js'
-import { bytesOf } from '../kernel/portable.js'
+import { bytesOf, type PortableString } from '../kernel/portable.js'
 import type { RestoredLogEntry } from './delivery.js'
+import { checkUrl } from './destination-url.js'
 import { Refusal } from './errors.js'
 import { canonicalName } from './headers.js'
 import { readable } from './portable-settings.js'
@@ -18,10 +20,16 @@ import type {
   QueueDump,
 } from './snapshot.js'
 
-const time = v.pipe(v.number(), v.integer())
-const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const time = v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** As the options of a publish take them, and no more. */
+const limit = v.pipe(count, v.maxValue(9_999_999_999))
+const status = v.pipe(count, v.maxValue(999))
+const text = v.pipe(v.string(), v.minLength(1))
+/** Ids of ours are short, and those of others are names. */
+const id = v.pipe(text, v.maxLength(1000))
 const texts = v.record(v.string(), v.string())
-const portable = v.union([v.string(), v.object({ base64: v.string() })])
+const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
 const sent = {
   body: portable,
   headers: v.record(v.string(), portable),
@@ -52,14 +60,14 @@ export const dumpedRows: {
     name: v.string(),
     createdAt: time,
     updatedAt: time,
-    parallelism: v.pipe(count, v.minValue(1)),
+    parallelism: v.pipe(limit, v.minValue(1)),
     paused: v.boolean(),
   }),
   flowControlKeys: v.object({
     key: v.string(),
-    parallelism: v.optional(count),
-    rate: v.optional(count),
-    period: v.pipe(count, v.minValue(1)),
+    parallelism: v.optional(v.pipe(limit, v.minValue(1))),
+    rate: v.optional(v.pipe(limit, v.minValue(1))),
+    period: v.pipe(limit, v.minValue(1)),
     pinnedParallelism: v.boolean(),
     pinnedRate: v.boolean(),
     paused: v.boolean(),
@@ -68,42 +76,43 @@ export const dumpedRows: {
   }),
   schedules: v.object({
     ...sent,
-    id: v.string(),
+    id,
     cron: v.string(),
     destination: v.string(),
     createdAt: time,
     paused: v.boolean(),
     lastTime: v.optional(time),
     lastMessages: v.array(v.string()),
+    missed: v.optional(time),
   }),
   messages: v.object({
     ...sent,
-    id: v.string(),
+    id,
     kind: v.picklist(['message', 'callback', 'failure-callback']),
     url: v.string(),
     state: v.picklist(states),
     createdAt: time,
     notBefore: time,
     due: time,
-    retried: count,
-    wait: v.optional(v.object({ delay: count, reason: v.string() })),
+    retried: v.pipe(count, v.maxValue(999_999_999)),
+    wait: v.optional(v.object({ delay: v.pipe(v.number(), v.minValue(0), v.maxValue(farthest)), reason: v.string() })),
     urlGroup: v.optional(v.string()),
     endpointName: v.optional(v.string()),
     scheduleId: v.optional(v.string()),
     source: v.optional(v.string()),
   }),
   deadLetters: v.object({
-    id: v.pipe(v.string(), v.regex(/^\d+-\d+$/)),
+    id: v.pipe(v.string(), v.regex(/^\d{1,16}-\d{1,15}$/)),
     time,
     message: v.string(),
-    status: count,
+    status,
     headers: v.array(v.tuple([v.string(), v.string()])),
     body: portable,
     error: v.optional(v.string()),
   }),
 }
 
-const dumpSchema: v.GenericSchema<unknown, QueueDump> = v.object({
+export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   format: v.literal('stuntdouble/queue'),
   version: v.literal(1),
   urlGroups: v.array(dumpedRows.urlGroups),
@@ -120,29 +129,31 @@ const dumpSchema: v.GenericSchema<unknown, QueueDump> = v.object({
         time,
         nextDeliveryTime: v.optional(time),
         error: v.optional(v.string()),
-        response: v.optional(
-          v.object({ status: count, headers: v.array(v.tuple([v.string(), v.string()])), body: portable }),
-        ),
+        response: v.optional(v.object({ status, headers: v.array(v.tuple([v.string(), v.string()])), body: portable })),
       }),
     ),
   ),
   duplicates: v.optional(
     v.array(v.object({ of: v.picklist(['message', 'schedule']), key: portable, id: v.string(), until: time })),
   ),
-  keys: v.optional(v.object({ current: v.string(), next: v.string(), former: v.array(v.string()) })),
+  keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
 })
 
-/** Fills an empty queue. Throws TypeError for what is no dump, or does not fit together. */
-export function loadInto(queue: Queue, given: QueueDump): void {
-  const parsed = v.safeParse(dumpSchema, given)
-  if (!parsed.success) {
-    const [issue] = parsed.issues
-    const place = v.getDotPath(issue)
-    throw new TypeError(
-      `This is not a dump of a queue: load() takes what dump() gave. ${place === null ? '' : `${place}: `}${issue.message}`,
-    )
-  }
-  const dump = parsed.output
+/** What a dump of a queue says. Throws TypeError for what is none. */
+export function parsedQueue(given: unknown): QueueDump {
+  const parsed = v.safeParse(queueSchema, given)
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  throw noDump('a queue', { place: v.getDotPath(issue), reason: issue.message })
+}
+
+/** Fills an empty queue. Throws TypeError for what does not fit together. */
+export function loadInto(queue: Queue, dump: QueueDump): void {
+  checkOnce('url group', dump.urlGroups, ({ name }) => name)
+  checkOnce('queue', dump.queues, ({ name }) => name)
+  checkOnce('flow-control key', dump.flowControlKeys, ({ key }) => key)
+  checkOnce('schedule', dump.schedules, ({ id }) => id)
+  checkOnce('dead letter', dump.deadLetters, ({ id }) => id)
   for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
   for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
   for (const key of dump.flowControlKeys) loadKey(queue, key)
@@ -151,6 +162,15 @@ export function loadInto(queue: Queue, given: QueueDump): void {
   for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
   loadDuplicates(queue, dump.duplicates ?? [])
   if (dump.keys !== undefined) queue.keys.replace(dump.keys)
+}
+
+function checkOnce<T>(thing: string, rows: readonly T[], nameOf: (row: T) => string): void {
+  const names = new Set<string>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    if (names.has(name)) throw new TypeError(`The dump has two ${thing}s ${shortened(name)}.`)
+    names.add(name)
+  }
 }
 
 function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
@@ -169,13 +189,16 @@ function within(part: string, load: () => void): void {
   try {
     load()
   } catch (error) {
-    if (error instanceof Refusal) throw new TypeError(`The ${part} of the dump cannot be loaded: ${error.message}.`)
+    if (error instanceof Refusal)
+      throw new TypeError(`The ${shortened(part)} of the dump cannot be loaded: ${shortened(error.message)}.`)
     throw error
   }
 }
 
 function loadGroup(queue: Queue, dumped: DumpedGroup): void {
   const { name, createdAt, updatedAt, endpoints, defaults, contentType } = dumped
+  checkPast(queue, `url group ${name}`, 'was created', createdAt)
+  checkPast(queue, `url group ${name}`, 'was changed', updatedAt)
   const group = queue.urlGroups.upsert(name, endpoints)
   if (defaults !== undefined || contentType !== undefined) {
     const map = new Map(Object.entries(defaults ?? {}))
@@ -187,12 +210,17 @@ function loadGroup(queue: Queue, dumped: DumpedGroup): void {
 }
 
 function loadQueue(queue: Queue, { name, parallelism, paused, createdAt, updatedAt }: DumpedQueue): void {
+  checkPast(queue, `queue ${name}`, 'was created', createdAt)
+  checkPast(queue, `queue ${name}`, 'was changed', updatedAt)
   queue.upsertQueue(name, parallelism, paused)
   Object.assign(queue.lanes.open(name), { createdAt, updatedAt })
 }
 
 function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
   const { parallelism, rate, period, pinnedParallelism, pinnedRate, paused, rateCount, ratePeriodStart } = dumped
+  if (ratePeriodStart !== undefined) {
+    checkPast(queue, `flow-control key ${dumped.key}`, 'began its period', ratePeriodStart)
+  }
   Object.assign(queue.flow.keyOf(dumped.key), {
     parallelismMax: parallelism,
     rateMax: rate,
@@ -211,11 +239,14 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
   for (const dumped of messages.toSorted((a, b) => a.createdAt - b.createdAt)) {
     const { id, url, source: sourceId } = dumped
     checkPast(queue, `message ${id}`, 'was created', dumped.createdAt)
-    if (courier.byId.has(id)) throw new TypeError(`The dump has two messages ${id}.`)
+    if (courier.byId.has(id)) throw new TypeError(`The dump has two messages ${shortened(id)}.`)
     const source = sourceId === undefined ? undefined : courier.byId.get(sourceId)
     if (sourceId !== undefined && source === undefined)
-      throw new TypeError(`The message ${id} of the dump reports on ${sourceId}, which is not in the dump.`)
+      throw new TypeError(
+        `The message ${shortened(id)} of the dump reports on ${shortened(sourceId)}, which is not in the dump.`,
+      )
     within(`message ${id}`, () => {
+      checkUrl(url, 'url', { refuseLoopback: false, refuseEncodedDestination: false })
       const { raw, given } = readable(dumped.settings, dumped.headers)
       const settings = queue.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
@@ -223,6 +254,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
       courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
     })
   }
+  for (const { message, time: at } of log) checkPast(queue, `log of message ${message}`, 'was written', at)
   courier.restored(log.toSorted((a, b) => a.time - b.time).map(restoredLogEntry))
 }
 
@@ -239,14 +271,18 @@ function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {
 }
 
 function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
-  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime } = dumped
+  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
+  if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
   const settings = queue.settings(raw, given)
   const body = bytesOf(dumped.body)
   const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
-  const schedule = queue.schedules.create(draft)
+  const schedule = queue.schedules.create(draft, missed)
+  if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
+    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was no slot of it.`)
+  }
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })
 }
@@ -257,7 +293,7 @@ function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
   const message = queue.courier.byId.get(dumped.message)
   if (message?.state !== 'FAILED') {
     const why = message === undefined ? 'which is not in the dump' : `whose state is ${message.state} and not FAILED`
-    throw new TypeError(`The dead letter ${id} of the dump belongs to message ${dumped.message}, ${why}.`)
+    throw new TypeError(`The dead letter ${id} of the dump belongs to message ${shortened(dumped.message)}, ${why}.`)
   }
   const reply = { status, headers, body: bytesOf(dumped.body), ...(error !== undefined && { error }) }
   queue.courier.deadLetters.add(message, reply, { id, time: at })
@@ -266,6 +302,6 @@ function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
 function checkPast(queue: Queue, thing: string, happened: string, at: number): void {
   if (at <= queue.now()) return
   throw new TypeError(
-    `The ${thing} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,
+    `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,
   )
 }

@@ -68,6 +68,8 @@ export interface DumpedSchedule extends Sent {
   readonly lastTime?: number | undefined
   /** Ids of the messages of the last trigger. */
   readonly lastMessages: readonly string[]
+  /** The slot that was due and had not fired yet: a clock that runs with the host may be late. */
+  readonly missed?: number | undefined
 }
 
 export interface DumpedMessage extends Sent {
@@ -158,7 +160,7 @@ export function dumpOf(queue: Queue): QueueDump {
     urlGroups: queue.urlGroups.list().map(dumpedGroup),
     queues: queue.lanes.list().map(dumpedQueue),
     flowControlKeys: [...flow.keys.values()].map((key) => dumpedKey(key, queue.now())),
-    schedules: queue.schedules.list().map(dumpedSchedule),
+    schedules: queue.schedules.list().map((schedule) => dumpedSchedule(schedule, queue.now())),
     messages: [...messages].sort((a, b) => a.seq - b.seq).map(dumpedMessage),
     deadLetters: letters.map(dumpedLetter),
     log: queue.log.select({}, queue.now()).items.map(dumpedLogEntry),
@@ -224,7 +226,8 @@ function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
   })
 }
 
-function dumpedSchedule({ id, createdAt, paused, lastTime, lastMessages, draft }: Schedule): DumpedSchedule {
+function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
+  const { id, createdAt, paused, lastTime, lastMessages, draft, nextTime } = schedule
   const { cron, destination, body, settings, callerIp, region } = draft
   return present({
     id,
@@ -239,6 +242,7 @@ function dumpedSchedule({ id, createdAt, paused, lastTime, lastMessages, draft }
     paused,
     lastTime,
     lastMessages: lastMessages.map((message) => message.id),
+    missed: nextTime !== undefined && nextTime <= now ? nextTime : undefined,
   })
 }
 

@@ -116,9 +116,12 @@ export class RemoteSandbox implements AsyncDisposable {
     return (await this.#wire.get('/state')) as SandboxDump
   }
 
-  /** Replaces the world by what `dump()` gave once, here or elsewhere. */
-  async load(dump: SandboxDump): Promise<void> {
-    await this.#wire.send('PUT', '/state', dump)
+  /**
+   * Replaces the world by what `dump()` gave once, here or elsewhere.
+   * @param options.shift moves all times of a dump back that is ahead of a real clock
+   */
+  async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
+    await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
     await this.#refresh()
   }
 

@@ -39,6 +39,7 @@ type Name =
   | 'max-tenants'
   | 'max-entries'
   | 'state'
+  | 'shift'
   | 'scenario'
   | 'watch'
   | 'i-know'
@@ -56,9 +57,18 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     default: 'service',
     description: 'words of headers, paths and texts',
   },
-  clock: { type: 'string', valueHint: 'manual|auto|real', default: 'real', description: 'who moves time' },
+  clock: {
+    type: 'string',
+    valueHint: 'manual|auto|real',
+    default: 'real',
+    description: 'who moves time; with real it is the time of the host',
+  },
   seed: { type: 'string', valueHint: 'N', default: '1', description: 'replays everything that is left to chance' },
-  'start-at': { type: 'string', valueHint: 'ISO', description: 'virtual time at the start' },
+  'start-at': {
+    type: 'string',
+    valueHint: 'ISO',
+    description: 'virtual time at the start, for a clock that is not real',
+  },
   'store-token': { type: 'string', valueHint: 'T', description: 'standard token of the data store' },
   'readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the data store' },
   'queue-token': { type: 'string', valueHint: 'T', description: 'token of the queue' },
@@ -97,6 +107,7 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
     valueHint: 'FILE',
     description: 'keep every tenant in this file, and begin with what it holds',
   },
+  shift: { type: 'boolean', description: 'move all times of a state back that is ahead of the clock' },
   scenario: {
     type: 'string',
     valueHint: 'FILE',
@@ -115,12 +126,13 @@ export function serverOptions(given: Given): ServerOptions {
     vocabulary: oneOf('vocabulary', given, ['service', 'upstash'] as const satisfies readonly VocabularyName[]),
     clock,
     seed: text('seed', given)!,
-    startAt: startAt(text('start-at', given), clock),
+    ...startAt(text('start-at', given), clock),
     deliver: deliver(text('deliver', given)!),
     ...devUser(text('dev-user', given)),
     ...limits(given),
     ...(given.log === true && { log: (request) => console.log(JSON.stringify(request)) }),
     iKnow: given['i-know'] === true,
+    shift: given.shift === true,
     ...named(fromEnvironment(given), {
       controlToken: 'control-token',
       secret: 'secret',
@@ -188,9 +200,17 @@ function port(value: string): number {
   throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
 }
 
-/** A clock for people starts at their time; a clock for tests at the same time on every run. */
-function startAt(value: string | undefined, clock: ClockMode): number | string {
-  if (value === undefined) return clock === 'real' ? Date.now() : defaultStart
+/** A clock for tests starts at the same time on every run; a clock for people has theirs. */
+function startAt(value: string | undefined, clock: ClockMode): { startAt?: number | string } {
+  if (value === undefined) return clock === 'real' ? {} : { startAt: defaultStart }
+  const at = startOf(value)
+  if (clock !== 'real') return { startAt: at }
+  throw new UsageError(
+    "--start-at is for a clock that is not real: with --clock real time is the host's. Add --clock manual or --clock auto, or leave --start-at out.",
+  )
+}
+
+function startOf(value: string): number {
   try {
     return instant(/^\d+$/.test(value) ? Number(value) : value)
   } catch {

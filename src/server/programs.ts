@@ -45,8 +45,9 @@ export const programs: Readonly<Record<string, Row>> = {
 }
 
 /** What the number means that a command ends with. */
-export const exitCodes: Readonly<Record<0 | 1 | 2, string>> = {
+export const exitCodes: Readonly<Record<0 | 1 | 2 | 3, string>> = {
   0: 'all is well',
   1: 'not as expected: a scenario does not hold, traces differ, something is wrong with the machine, a server has gone',
   2: 'bad use, or a file that cannot be read',
+  3: 'a server has ended whose last state could not be written to its file',
 }

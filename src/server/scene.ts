@@ -1,15 +1,20 @@
 import type { FaultHandle } from '../faults/rules.js'
 import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../faults/scenario.js'
+import type { ClockMode } from '../kernel/clock.js'
+import { instant, iso } from '../kernel/instant.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
 
 /** The scenario that every new tenant of a server begins with: its state, its destinations and its faults. */
 export class Scene {
+  readonly #clock: ClockMode | undefined
   #scenario: Scenario
   /** Tenants of this scene, and what takes their faults away. */
   readonly #played = new Map<Sandbox, FaultHandle | undefined>()
 
-  constructor(scenario: Scenario) {
-    this.#scenario = scenario
+  /** @param clock who moves time on the server */
+  constructor(scenario: Scenario, clock: ClockMode | undefined) {
+    this.#clock = clock
+    this.#scenario = this.#fitting(scenario)
   }
 
   /** What a tenant is made with; what the server was told goes before the scenario. */
@@ -30,12 +35,20 @@ export class Scene {
    * @returns how many tenants are there
    */
   change(scenario: Scenario): number {
-    this.#scenario = scenario
+    this.#scenario = this.#fitting(scenario)
     for (const [sandbox, faults] of this.#played) {
       faults?.remove()
       this.#prepare(sandbox, false)
     }
     return this.#played.size
+  }
+
+  #fitting(scenario: Scenario): Scenario {
+    const { name, startAt } = scenario
+    if (this.#clock !== 'real' || startAt === undefined) return scenario
+    throw new TypeError(
+      `The scenario ${JSON.stringify(name)} starts at ${iso(instant(startAt))}, and with a real clock time is the host's. Serve it with --clock auto or --clock manual (in a program: clock: 'auto' or 'manual'), or take its startAt out.`,
+    )
   }
 
   #prepare(sandbox: Sandbox, isNew: boolean): void {

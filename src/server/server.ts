@@ -2,7 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Scenario } from '../faults/scenario.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
-import { checkSecret, publicOnes } from '../sandbox-credentials.js'
+import { publicOnes } from '../sandbox-credentials.js'
+import type { SandboxDump } from '../sandbox-dump.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
@@ -10,8 +11,9 @@ import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import type { Scene } from './scene.js'
-import { readState } from './state-file.js'
+import { readState, StateFileError, unusable } from './state-file.js'
 import { StateKeeper } from './state-keeper.js'
+import { fileOf, type Lock, lockFile } from './state-lock.js'
 import { Tenants } from './tenants.js'
 
 export type { ServerLimits } from './limits.js'
@@ -39,6 +41,8 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
    * change; a damaged file is refused and left as it is.
    */
   readonly state?: string
+  /** Moves all times of a tenant in the state file back that is ahead of a real clock, instead of refusing it. */
+  readonly shift?: boolean
   /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
   readonly scenario?: Scenario
   /** Starts although `NODE_ENV` is `production`. */
@@ -74,6 +78,8 @@ export interface RunningServer extends AsyncDisposable {
    * destinations and faults. Tells how many are there.
    */
   change(scenario: Scenario): number
+  /** After `close()`: whether the state file holds everything; `true` where there is none. */
+  readonly isKept: boolean
   /** Lets running requests end for at most two seconds, ends event streams, and disposes every sandbox. */
   close(): Promise<void>
 }
@@ -96,6 +102,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     controlToken,
     limits,
     state,
+    shift = false,
     scenario,
     ...world
   } = options
@@ -104,8 +111,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const isWide = !isLoopbackAddress(address)
   if (isWide) refusePublic(world, host)
   const secret = world.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
-  checkSecret(secret)
-  const kept = state === undefined ? {} : readState(state)
+  // What is wrong with the options shall be told now, not to the first request.
+  createSandbox(world).dispose()
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isWide ? controlTokenOf(secret!) : undefined)
   // A server delivers for real, as far as `deliver` allows, and may run for days.
@@ -121,7 +128,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
   )
+  let isOpen = false
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!isOpen) {
+      sendPlain(response, 503, 'The server is starting.')
+      return
+    }
     if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.
@@ -130,15 +142,34 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }
-  const { servers, port: taken } = await listenOn(address, port, timeouts, answer)
-  const hasOwn = isEveryAddress(address) || address === 'localhost'
-  const name = hasOwn ? '127.0.0.1' : host.includes(':') ? `[${address}]` : host
-  tenants.origin = `http://${name}:${taken}`
-  for (const [tenant, dump] of Object.entries(kept)) tenants.restore(tenant, dump)
-  const keeper = state === undefined ? undefined : new StateKeeper(state, tenants, tell)
+  const file = state === undefined ? undefined : fileOf(state)
+  const lock = file === undefined ? undefined : await locked(file)
+  let keeper: StateKeeper | undefined
+  const { servers, port: taken } = await begun(lock, async () => {
+    const kept = file === undefined ? {} : readState(file)
+    const listening = await listenOn(address, port, timeouts, answer)
+    tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
+    try {
+      for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
+    } catch (error) {
+      await ended(listening.servers, tenants)
+      throw error
+    }
+    keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
+    return listening
+  })
+  isOpen = true
+  let isKept = true
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
-    closing ??= ended(servers, tenants, keeper)
+    closing ??= ended(servers, tenants)
+      // Even requests that were answered in the meantime are kept.
+      .then(async () => {
+        isKept = (await keeper?.close()) ?? true
+        // A write that hangs may still come to its end: until then nobody else writes.
+        if (isKept) await lock?.release()
+        else void keeper?.idle().then(() => lock?.release())
+      })
     return closing
   }
   return {
@@ -157,6 +188,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       if (scene !== undefined) return scene.change(scenario)
       throw new TypeError('This server was started without a scenario: there is none to change.')
     },
+    get isKept() {
+      return isKept
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -168,7 +202,7 @@ const timeouts = { maxHeaderSize: 1_048_576, headersTimeout: 20_000, requestTime
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
   const [{ Scene }, { checkedScenario }] = await Promise.all([import('./scene.js'), import('../faults/scenario.js')])
-  const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`))
+  const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`), world.clock)
   // What only shows when it begins shall be told now, not to the first request.
   const trial = createSandbox(scene.options(world))
   try {
@@ -204,7 +238,7 @@ function controlTokenOf(secret: string): string {
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
-async function ended(servers: readonly Server[], tenants: Tenants, keeper: StateKeeper | undefined): Promise<void> {
+async function ended(servers: readonly Server[], tenants: Tenants): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
   // Connections that served a stream or a request that runs are idle a little later.
@@ -217,6 +251,38 @@ async function ended(servers: readonly Server[], tenants: Tenants, keeper: State
   await Promise.all(closed)
   clearTimeout(patience)
   clearInterval(sweep)
-  // Even requests that were answered in the meantime are kept.
-  await keeper?.close()
+}
+
+async function locked(file: string): Promise<Lock> {
+  const lock = await lockFile(file).catch((error: Error) => {
+    throw new StateFileError(`${file} cannot be locked: ${error.message}.`)
+  })
+  if (lock !== undefined) return lock
+  throw new StateFileError(
+    `Another server of this machine keeps its state in ${file}. End that one first, or give another file with --state.`,
+  )
+}
+
+/** Does it under a lock, which is given back if it fails. */
+async function begun<T>(lock: Lock | undefined, begin: () => Promise<T>): Promise<T> {
+  try {
+    return await begin()
+  } catch (error) {
+    await lock?.release()
+    throw error
+  }
+}
+
+function restore(tenants: Tenants, file: string, tenant: string, dump: SandboxDump, shift: boolean): void {
+  try {
+    tenants.restore(tenant, dump, { shift })
+  } catch (error) {
+    throw error instanceof TypeError || error instanceof RangeError ? unusable(file, tenant, error) : error
+  }
+}
+
+/** How clients on this machine name the server. */
+function nameOf(host: string, address: string): string {
+  if (isEveryAddress(address) || address === 'localhost') return '127.0.0.1'
+  return host.includes(':') ? `[${address}]` : host
 }

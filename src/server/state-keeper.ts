@@ -1,6 +1,6 @@
 import type { TrafficView } from '../report/traffic-view.js'
 import type { Sandbox } from '../sandbox.js'
-import { type ServerState, writeState } from './state-file.js'
+import { type FileSystem, nodeFiles, type ServerState, writeState } from './state-file.js'
 
 /** How long after the end of one write the next one may begin, in host milliseconds. */
 export const flushInterval = 200
@@ -11,46 +11,118 @@ export interface Kept {
   readonly orders: number
 }
 
-/** Writes the state of all tenants to a file while the server runs, and once more at its end. */
+export interface KeeperOptions {
+  readonly files?: FileSystem
+  /** Host milliseconds after which a write that goes on is told, and the end of the server does without it. */
+  readonly patience?: number
+  /** Longest wait before a write is tried again, in host milliseconds. */
+  readonly longestWait?: number
+}
+
+/**
+ * Writes the state of all tenants to a file while the server runs, and once more at its end: one write at a time, and
+ * none beside one that hangs. What fails is told once and tried again, each time after twice the time.
+ */
 export class StateKeeper {
   readonly #path: string
   readonly #tenants: Kept
   readonly #report: (text: string) => void
+  readonly #files: FileSystem
+  readonly #patience: number
+  readonly #longestWait: number
   #timer: ReturnType<typeof setTimeout> | undefined
-  #writing: Promise<void> = Promise.resolve()
+  #writing: Promise<void> | undefined
   #written = ''
+  #isTold = false
+  #wait = flushInterval
+  #isClosed = false
 
-  constructor(path: string, tenants: Kept, report: (text: string) => void) {
+  constructor(path: string, tenants: Kept, report: (text: string) => void, options: KeeperOptions = {}) {
     this.#path = path
     this.#tenants = tenants
     this.#report = report
+    this.#files = options.files ?? nodeFiles
+    this.#patience = options.patience ?? 5_000
+    this.#longestWait = options.longestWait ?? 30_000
     this.#plan()
   }
 
-  /** Writes what has not been written yet. */
-  async close(): Promise<void> {
+  /**
+   * Writes what has not been written yet.
+   * @returns whether the file holds everything now
+   */
+  async close(): Promise<boolean> {
+    this.#isClosed = true
     clearTimeout(this.#timer)
+    await this.#withPatience(this.#lastFlush())
+    return this.#writing === undefined && this.#stamp() === this.#written
+  }
+
+  /** Resolves when no write is under way any more, which may be never. */
+  async idle(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+  }
+
+  async #lastFlush(): Promise<void> {
     await this.#writing
     await this.#flush()
   }
 
   #plan(): void {
-    this.#timer = setTimeout(() => {
-      this.#writing = this.#flush().finally(() => this.#plan())
-    }, flushInterval)
+    if (this.#isClosed) return
+    this.#timer = setTimeout(() => void this.#turn(), this.#wait)
     this.#timer.unref()
   }
 
-  async #flush(): Promise<void> {
-    const { all, orders } = this.#tenants
-    const stamp = `${orders}\n${stampOf(all)}`
-    if (stamp === this.#written) return
+  async #turn(): Promise<void> {
+    await this.#withPatience(this.#flush())
+    await this.#writing
+    this.#plan()
+  }
+
+  /** Resolves with the work, or when it takes too long. */
+  async #withPatience(work: Promise<void>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#tell(`a write has taken ${this.#patience / 1000} s and goes on`)
+        resolve()
+      }, this.#patience)
+    })
+    await Promise.race([work, late])
+    clearTimeout(timer)
+  }
+
+  #flush(): Promise<void> {
+    const stamp = this.#stamp()
+    if (stamp === this.#written) return Promise.resolve()
+    this.#writing ??= this.#write(stamp).finally(() => {
+      this.#writing = undefined
+    })
+    return this.#writing
+  }
+
+  async #write(stamp: string): Promise<void> {
     try {
-      await writeState(this.#path, stateOf(all))
+      await writeState(this.#path, stateOf(this.#tenants.all), this.#files)
       this.#written = stamp
+      this.#wait = flushInterval
+      if (this.#isTold) this.#report(`stuntdouble: the state is written to ${this.#path} again.`)
+      this.#isTold = false
     } catch (error) {
-      this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${(error as Error).message}`)
+      this.#wait = Math.min(this.#wait * 2, this.#longestWait)
+      this.#tell((error as Error).message)
     }
+  }
+
+  #tell(reason: string): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${reason}. It goes on trying.`)
+  }
+
+  #stamp(): string {
+    return `${this.#tenants.orders}\n${stampOf(this.#tenants.all)}`
   }
 }
 

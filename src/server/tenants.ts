@@ -1,13 +1,14 @@
 import { addressesOf, locator, relocator } from '../http/address.js'
 import { json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { isPublic, publicOnes } from '../sandbox-credentials.js'
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 import { Door } from './door.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene.js'
+import { isTenantName } from './tenant-name.js'
 
 /** The sandboxes of a server by name. */
 export class Tenants {
@@ -102,10 +103,9 @@ export class Tenants {
     return this.#sandboxes
   }
 
-  /** Makes a tenant as it was. On a clock of people's time it is today, and what fell due meanwhile is due. */
-  restore(name: string, dump: SandboxDump): void {
-    const { clock, startAt } = this.#options
-    this.get(name).load(dump, clock === 'real' && startAt !== undefined ? { at: startAt } : {})
+  /** Makes a tenant as it was. */
+  restore(name: string, dump: SandboxDump, options: LoadOptions): void {
+    this.get(name).load(dump, options)
   }
 
   /** Other machines, and those before a container, have another address of the server than it has of itself. */
@@ -195,8 +195,4 @@ function moved(call: Call, url: string): Call {
       return call.signal
     },
   }
-}
-
-function isTenantName(name: string): boolean {
-  return /^[a-z0-9-][a-z0-9._-]{0,99}$/i.test(name)
 }

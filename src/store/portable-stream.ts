@@ -2,7 +2,7 @@ import { utf8 } from '../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import { Consumer, ConsumerGroup } from './values/consumer-group.js'
 import { Stream } from './values/stream.js'
-import { formatId, parseId, type StreamId } from './values/stream-id.js'
+import { compareIds, formatId, parseId, type StreamId } from './values/stream-id.js'
 
 export interface PortableStream {
   readonly type: 'stream'
@@ -53,8 +53,16 @@ export function portableStream(stream: Stream): PortableStream {
 
 export function streamOf(portable: PortableStream): Stream {
   const stream = new Stream()
-  for (const [id, ...fields] of portable.entries) stream.append(idOf(id), fields.map(bytesOf))
-  stream.topId = idOf(portable.topId)
+  let latest: StreamId | undefined
+  for (const [text, ...fields] of portable.entries) {
+    const id = idOf(text)
+    if (latest !== undefined && compareIds(id, latest) <= 0) throw new TypeError(`Entry ${text} is out of order.`)
+    latest = id
+    stream.append(id, fields.map(bytesOf))
+  }
+  const topId = idOf(portable.topId)
+  if (latest !== undefined && compareIds(topId, latest) < 0) throw new TypeError('Its topId is below its last entry.')
+  stream.topId = topId
   stream.maxDeletedId = idOf(portable.maxDeletedId)
   stream.added = portable.added
   for (const group of portable.groups) stream.groups.set(bytesOf(group.name), groupOf(group))
@@ -66,10 +74,12 @@ function groupOf(portable: PortableGroup): ConsumerGroup {
   for (const [name, seenAt] of portable.consumers) {
     group.consumers.set(bytesOf(name), new Consumer(bytesOf(name), seenAt))
   }
-  for (const [id, name, deliveredAt, deliveries] of portable.pending) {
+  for (const [text, name, deliveredAt, deliveries] of portable.pending) {
+    const id = idOf(text)
     const consumer = group.consumers.get(bytesOf(name))
-    if (consumer === undefined) throw new TypeError(`Entry ${id} is pending for a consumer that is not listed.`)
-    group.hold(idOf(id), { consumer, deliveredAt, deliveries })
+    if (consumer === undefined) throw new TypeError(`Entry ${text} is pending for a consumer that is not listed.`)
+    if (group.pending.get(id) !== undefined) throw new TypeError(`Entry ${text} is pending twice.`)
+    group.hold(id, { consumer, deliveredAt, deliveries })
   }
   return group
 }

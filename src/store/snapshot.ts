@@ -1,7 +1,10 @@
+import * as v from 'valibot'
 import type { Bytes } from '../kernel/bytes.js'
+import { type Complaint, noDump, shortened } from '../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
 import type { Database, Value } from './database.js'
 import { type PortableValue, portableValue, storedValue } from './portable.js'
+import { storeSchema } from './snapshot-schema.js'
 
 /** One key with its value; `expiresAt` in milliseconds since the Unix epoch. */
 export type DumpedKey = { readonly key: PortableString; readonly expiresAt?: number } & PortableValue
@@ -44,7 +47,16 @@ interface LoadedKey {
 /** What a dump says; throws TypeError for what is none. */
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
-  return dump.keys.map(loadedKey)
+  const parsed = v.safeParse(storeSchema, dump)
+  if (!parsed.success) throw noDump('a store', complaintOf(parsed.issues))
+  const loaded = parsed.output.keys.map(loadedKey)
+  const names = new Set(loaded.map(({ name }) => name))
+  if (names.size < loaded.length) throw new TypeError('The dump of the store has a key twice.')
+  return loaded
+}
+
+function complaintOf([issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): Complaint {
+  return { place: v.getDotPath(issue), reason: issue.message }
 }
 
 function checkDump(dump: StoreDump, taker: string): void {
@@ -55,21 +67,16 @@ function checkDump(dump: StoreDump, taker: string): void {
 }
 
 function loadedKey(dumped: DumpedKey): LoadedKey {
-  const { expiresAt, type } = dumped
-  const refuse = (reason: string) => new TypeError(`The key ${JSON.stringify(dumped.key)} of the dump ${reason}`)
-  const value = readValue(dumped, refuse)
-  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
-    throw refuse(`expires at ${JSON.stringify(expiresAt)}, which is no number of milliseconds.`)
-  }
-  if (typeof value !== 'string' && value.isEmpty) throw refuse(`is an empty ${type}: a store has none, leave it out.`)
-  return { name: bytesOf(dumped.key), value, expiresAt }
+  const refuse = (reason: string) =>
+    new TypeError(`The key ${shortened(JSON.stringify(dumped.key))} of the dump ${reason}`)
+  return { name: bytesOf(dumped.key), value: readValue(dumped, refuse), expiresAt: dumped.expiresAt }
 }
 
 function readValue(dumped: DumpedKey, refuse: (reason: string) => TypeError): Value {
   try {
     return storedValue(dumped)
   } catch (error) {
-    throw refuse(`cannot be loaded: ${(error as Error).message}`)
+    throw refuse(`cannot be loaded: ${shortened((error as Error).message)}`)
   }
 }
 

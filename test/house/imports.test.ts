@@ -125,7 +125,12 @@ const parts: readonly Part[] = [
   },
   { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: ['valibot'] },
   { name: 'invariants', files: /^src\/invariants\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
-  { name: 'sandbox', files: /^src\/sandbox(?:-dump|-credentials)?\.ts$/, may: everything, packages: ['valibot'] },
+  {
+    name: 'sandbox',
+    files: /^src\/sandbox(?:-dump|-shift|-credentials)?\.ts$/,
+    may: everything,
+    packages: ['valibot'],
+  },
   // An adapter to fake timers needs no peer, and stands in the main entry.
   { name: 'timers', files: /^src\/adapters\/timers\.ts$/, may: ['types of kernel'], packages: [] },
   { name: 'index', files: /^src\/index\.ts$/, may: [...everything, 'timers'], packages: [] },

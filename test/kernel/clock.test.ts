@@ -505,50 +505,51 @@ describe('mode auto', () => {
 })
 
 describe('mode real', () => {
-  const real = (): VirtualClock => new VirtualClock({ startAt: start, mode: 'real' })
-
   test('timers fire by themselves, in order, not before their time', async () => {
-    const { clock, log } = logged(real())
+    const { clock, log } = logged(new VirtualClock({ mode: 'real' }))
+    const now = clock.now()
     const early: string[] = []
     await new Promise<void>((resolve) => {
       const fired = (name: string, at: number) => () => {
         log.push(name)
-        if (clock.now() < start + at) early.push(name)
+        if (clock.now() < now + at) early.push(name)
         if (log.length === 3) resolve()
       }
-      clock.schedule(start + 8, 'c', fired('c', 8))
-      clock.schedule(start + 2, 'a', fired('a', 2))
-      clock.schedule(start + 2, 'b', fired('b', 2))
+      clock.schedule(now + 8, 'c', fired('c', 8))
+      clock.schedule(now + 2, 'a', fired('a', 2))
+      clock.schedule(now + 2, 'b', fired('b', 2))
     })
     expect(log).toEqual(['a', 'b', 'c'])
     expect(early).toEqual([])
     clock.stop()
   })
 
-  test('it can be moved by hand, too', async () => {
-    const { clock, log } = logged(real())
-    clock.schedule(start + 3_600_000, 'in an hour', () => void log.push('fired'))
-    await clock.advance('1h')
-    expect(log).toEqual(['fired'])
-    expect(clock.now()).toBeGreaterThanOrEqual(start + 3_600_000)
+  test('what is late fires in the order of its times, whatever the order it was scheduled in', async () => {
+    const { clock, log } = logged(new VirtualClock({ mode: 'real' }))
+    const now = clock.now()
+    for (const ago of [10, 30, 20]) clock.schedule(now - ago, `${ago}`, () => void log.push(`${ago} ago`))
+    await new Promise<void>((resolve) => clock.schedule(now + 1, 'after', () => resolve()))
+    expect(log).toEqual(['30 ago', '20 ago', '10 ago'])
     clock.stop()
   })
 
-  test('a timer beyond what hosts can wait for does not fire at once', async () => {
-    const { clock, log } = logged(real())
-    clock.schedule(start + 60 * 86_400_000, 'in sixty days', () => void log.push('fired'))
-    await hostWork()
-    expect(log).toEqual([])
+  test.each(['advance', 'advanceTo', 'drain'] as const)('%s is refused with the mode to use', async (call) => {
+    const clock = new VirtualClock({ mode: 'real' })
+    const before = Date.now()
+    const moved = call === 'drain' ? clock.drain() : call === 'advance' ? clock.advance('1h') : clock.advanceTo(9e12)
+    await expect(moved).rejects.toThrow(`clock.${call}() moves time, and with clock: 'real' time is the host's.`)
+    await expect(moved).rejects.toThrow("Use clock: 'manual' or 'auto'")
+    expect(clock.now() - before).toBeLessThan(3_600_000)
     clock.stop()
   })
 
   test('an error of a timer that nobody waits for is a warning', async () => {
     const warnings: string[] = []
-    const clock = new VirtualClock({ startAt: start, mode: 'real', warn: (text) => warnings.push(text) })
-    clock.schedule(start, 'broken', () => {
+    const clock = new VirtualClock({ mode: 'real', warn: (text) => warnings.push(text) })
+    clock.schedule(clock.now(), 'broken', () => {
       throw new Error('nobody waits')
     })
-    await new Promise<void>((resolve) => clock.schedule(start + 1, 'after', () => resolve()))
+    await new Promise<void>((resolve) => clock.schedule(clock.now() + 1, 'after', () => resolve()))
     expect(warnings.join()).toContain('stuntdouble: "broken" failed: Error: nobody waits')
     clock.stop()
   })

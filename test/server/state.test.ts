@@ -1,7 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSandbox } from '../../src/sandbox.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { readState, StateFileError, writeState } from '../../src/server/state-file.js'
 
@@ -60,16 +63,31 @@ describe('a server with a state file', () => {
     expect(JSON.stringify(readState(path).main!.store)).toContain('"k"')
   })
 
-  test('with people’s time begins today, and delivers what fell due meanwhile', async () => {
-    const now = Date.now()
-    const first = await start({ clock: 'real', startAt: now })
-    first.tenant('main').queue.publish({ to: 'https://shop.test/later', delay: '1h' })
-    await first.close()
-    const second = await start({ clock: 'real', startAt: now + 7_200_000 })
-    const { clock, destinations } = second.tenant('main')
-    expect(clock.now()).toBeGreaterThanOrEqual(now + 7_200_000)
+  test('with people’s time begins now, and delivers what fell due meanwhile', async () => {
+    const hourAgo = Date.now() - 3_600_000
+    const world = createSandbox({ startAt: hourAgo })
+    world.queue.publish({ to: 'https://shop.test/later', delay: '20m' })
+    await writeState(path, { main: world.dump() })
+    const server = await startServer({ port: 0, clock: 'real', state: path })
+    running.push(server)
+    const { clock, destinations } = server.tenant('main')
+    expect(clock.now()).toBeGreaterThanOrEqual(hourAgo + 3_600_000)
     const recorder = destinations.record('https://shop.test/later')
     await expect.poll(() => recorder.count).toBe(1)
+  })
+
+  test('with people’s time refuses what is ahead, unless it may move it', async () => {
+    const world = createSandbox({ startAt: Date.now() + 3_600_000 })
+    world.store.run('SET', 'k', 'v', 'EX', '60')
+    await writeState(path, { main: world.dump() })
+    const ahead = startServer({ port: 0, clock: 'real', state: path })
+    await expect(ahead).rejects.toThrow(StateFileError)
+    await expect(ahead).rejects.toThrow(/The dump is of .*Z, and with clock: 'real' it is .*Z: .*--shift/)
+    const server = await startServer({ port: 0, clock: 'real', state: path, shift: true })
+    running.push(server)
+    const { clock, store } = server.tenant('main')
+    expect(clock.now()).toBeLessThanOrEqual(Date.now())
+    expect(Number(store.run('TTL', 'k'))).toBeGreaterThan(50)
   })
 
   test('that cannot write says so and goes on', async () => {
@@ -81,7 +99,84 @@ describe('a server with a state file', () => {
   })
 })
 
+describe('two servers and one file', () => {
+  test('the second one is refused, until the first has ended', async () => {
+    const first = await start()
+    symlinkSync(path, join(place, 'link.json'))
+    for (const state of [path, join(place, '.', 'state.json'), join(place, 'link.json')]) {
+      await expect(start({ state })).rejects.toThrow(StateFileError)
+      await expect(start({ state })).rejects.toThrow('Another server of this machine keeps its state in')
+    }
+    const other = await start({ state: join(place, 'other.json') })
+    expect(other.tenants).toEqual([])
+    await first.close()
+    await expect(start()).resolves.toBeDefined()
+  })
+
+  test('a start that fails gives the lock back', async () => {
+    writeFileSync(path, 'no state')
+    await expect(start()).rejects.toThrow('is no state file')
+    rmSync(path)
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as { port: number }
+    await expect(start({ port })).rejects.toThrow('EADDRINUSE')
+    taken.close()
+    await expect(start()).resolves.toBeDefined()
+  })
+
+  test('a link stays one', async () => {
+    const link = join(place, 'link.json')
+    await writeState(path, {})
+    symlinkSync(path, link)
+    const server = await start({ state: link })
+    server.tenant('main').store.run('SET', 'k', 'v')
+    await server.close()
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(Object.keys(readState(path))).toEqual(['main'])
+  })
+})
+
 describe('a file that cannot be used is refused, and kept', () => {
+  const sealed = (body: string): Buffer => {
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    const head = { format: 'stuntdouble-state', version: 1, bytes: Buffer.byteLength(body), sha256 }
+    return Buffer.from(`${JSON.stringify(head)}\n${body}`)
+  }
+  const dump = createSandbox({ startAt: '2030-01-01T09:00:00Z' }).dump()
+
+  test.each([
+    ['null', 'holds no tenants'],
+    ['[]', 'holds no tenants'],
+    ['{', 'holds no tenants'],
+    ['{"main":null}', 'tenant main: This is not a dump of a sandbox'],
+    [JSON.stringify({ '../x': dump }), 'is no name of a tenant'],
+    [JSON.stringify({ main: { ...dump, now: 9e15 } }), 'tenant main: This is not a dump of a sandbox'],
+    [JSON.stringify({ w1: dump, w2: dump, w3: dump }), 'There are 2 tenants already'],
+    [
+      JSON.stringify({
+        w1: dump,
+        w2: { ...dump, access: { ...dump.access, users: [{ name: 'default', rules: [] }] } },
+      }),
+      'tenant w2: The users of the dump',
+    ],
+  ])('with a checksum that fits over %.40s', async (body, sentence) => {
+    const content = sealed(body)
+    writeFileSync(path, content)
+    const probe = createServer()
+    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+    const { port } = probe.address() as { port: number }
+    await new Promise((resolve) => probe.close(resolve))
+    const begun = startServer({ port, clock: 'manual', state: path, limits: { tenants: 2 } })
+    await expect(begun).rejects.toThrow(StateFileError)
+    await expect(begun).rejects.toThrow(sentence)
+    // Nobody listens there, and nobody keeps the file.
+    await expect(fetch(`http://127.0.0.1:${port}/_health`)).rejects.toThrow('fetch failed')
+    expect(readFileSync(path).equals(content)).toBe(true)
+    rmSync(path)
+    await expect(start({ port })).resolves.toBeDefined()
+  })
+
   const whole = async (): Promise<Buffer> => {
     await writeState(path, {})
     return readFileSync(path)

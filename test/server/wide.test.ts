@@ -239,7 +239,7 @@ describe('who has no token', () => {
     })
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/admin`
-    const server = await start({ clock: 'real', startAt: Date.now() })
+    const server = await start({ clock: 'real' })
     const { addresses, tokens } = server.tenant('main')
     for (const place of ['', '/main/queue', '/w1/queue']) {
       const attack = await ask(`${outside(server)}${place}/v2/publish/${url}`, {

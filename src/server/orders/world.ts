@@ -44,9 +44,10 @@ export const worldOrders: readonly Order[] = [
     method: 'PUT',
     path: '/state',
     summary: 'Replaces the whole world by what GET gave once, here or elsewhere.',
+    query: { shift: '`true`: moves all times of a state back that is ahead of a real clock' },
     body: state,
-    run: (sandbox, given) => {
-      sandbox.load(given)
+    run: (sandbox, given, { query }) => {
+      sandbox.load(given, { shift: query.get('shift') === 'true' })
       return timeOf(sandbox)
     },
   }),

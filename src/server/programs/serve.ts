@@ -1,4 +1,5 @@
 import type { Scenario } from '../../faults/scenario.js'
+import type { Sandbox } from '../../sandbox.js'
 import { secretVariable, serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
@@ -10,19 +11,20 @@ export const program: Program = {
     'stuntdouble serve --vocabulary upstash',
     'stuntdouble serve --port 0 --clock manual --seed 7',
     'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
-    'stuntdouble serve --vocabulary upstash --scenario scenarios/lost-acknowledgements.yaml --watch',
+    'stuntdouble serve --vocabulary upstash --clock auto --scenario scenarios/lost-acknowledgements.yaml --watch',
     'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
-    endWithSignal(await serve(given))
+    await serve(given)
     return undefined
   },
 }
 
-async function serve(given: Given): Promise<RunningServer> {
+async function serve(given: Given): Promise<void> {
   const options = serverOptions(given)
   const file = textOf(given, 'scenario', 'FILE')
   if (file === undefined && given.watch === true) throw new UsageError('--watch needs what to watch: --scenario FILE.')
+  if (options.state === undefined && options.shift) throw new UsageError('--shift needs what to shift: --state FILE.')
   // Most servers have no scenario, and shall be ready soon.
   const watched = file === undefined ? undefined : await import('../scenario-watch.js')
   const scenario = file === undefined ? undefined : await watched!.scenarioOf(file)
@@ -31,7 +33,7 @@ async function serve(given: Given): Promise<RunningServer> {
       throw startFailure(error, options.host ?? '', options.port ?? 0)
     },
   )
-  const { addresses, env } = server.tenant('main')
+  const { addresses, env } = await mainOf(server)
   const lines = [
     `store  ${addresses.store}`,
     `queue  ${addresses.queue}`,
@@ -46,12 +48,22 @@ async function serve(given: Given): Promise<RunningServer> {
     '',
     'ready',
   ]
+  endWithSignal(server)
   console.log(lines.join('\n'))
   if (file !== undefined && given.watch === true) watched!.watchScenario(file, server)
-  return server
 }
 
-/** Options that were left at their defaults are for the scenario to say; who lives in people's time stays there. */
+/** A state file may hold as many tenants as there may be, and none of this name. */
+async function mainOf(server: RunningServer): Promise<Sandbox> {
+  try {
+    return server.tenant('main')
+  } catch (error) {
+    await server.close()
+    throw error instanceof RangeError ? new UsageError(error.message) : error
+  }
+}
+
+/** Options that were left at their defaults are for the scenario to say. */
 function within(scenario: Scenario, options: ServerOptions, given: Given): ServerOptions {
   const { seed, vocabulary, startAt, ...rest } = options
   return {
@@ -59,7 +71,7 @@ function within(scenario: Scenario, options: ServerOptions, given: Given): Serve
     scenario,
     ...(given.seed !== serveArguments.seed.default && { seed: seed! }),
     ...(given.vocabulary !== serveArguments.vocabulary.default && { vocabulary: vocabulary! }),
-    ...((given['start-at'] !== undefined || given.clock === 'real') && { startAt: startAt! }),
+    ...(given['start-at'] !== undefined && { startAt: startAt! }),
   }
 }
 
@@ -85,7 +97,7 @@ function endWithSignal(server: RunningServer): void {
   const end = (): void => {
     if (ending) return
     ending = true
-    void server.close().then(() => process.exit(0))
+    void server.close().then(() => process.exit(server.isKept ? 0 : 3))
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)

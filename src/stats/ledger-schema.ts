@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import { farthest } from '../kernel/dumped.js'
+import type { LedgerDump } from './ledger.js'
+import { grids } from './periods.js'
+import { tallies } from './tallies.js'
+
+const interval = v.pipe(v.number(), v.values([...grids.keys()], 'is not the length of an interval that is counted'))
+const sum = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const row = v.tuple([
+  v.pipe(v.number(), v.safeInteger(), v.minValue(-farthest), v.maxValue(farthest)),
+  v.pipe(v.array(sum), v.length(tallies.length)),
+])
+
+/** What this version counted; what another one did is not looked into, because it is left out. */
+const ours = v.object({
+  tallies: v.pipe(
+    v.array(v.string()),
+    v.check((names) => names.join() === tallies.join()),
+  ),
+  rings: v.array(v.tuple([interval, v.array(row)])),
+})
+const others = v.object({
+  tallies: v.pipe(
+    v.array(v.string()),
+    v.check((names) => names.join() !== tallies.join()),
+  ),
+  rings: v.array(v.any()),
+})
+
+export const ledgerSchema: v.GenericSchema<unknown, LedgerDump> = v.lazy((given) =>
+  Array.isArray(given) || (given as Partial<LedgerDump> | null)?.tallies?.join?.() === tallies.join() ? ours : others,
+)

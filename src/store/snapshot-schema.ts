@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import { isPortable } from '../kernel/dumped.js'
+import type { PortableString } from '../kernel/portable.js'
+import type { DumpedKey, StoreDump } from './snapshot.js'
+
+const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
+/** As EXPIREAT takes it: of any size that an integer of 64 bits has. */
+const deadline = v.pipe(v.number(), v.minValue(-(2 ** 63)), v.maxValue(2 ** 63))
+const moment = v.pipe(v.number(), v.minValue(-(2 ** 53)), v.maxValue(2 ** 53))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const some = <const S extends v.GenericSchema>(item: S) =>
+  v.pipe(v.array(item), v.minLength(1, 'is empty: a store has no such key, leave it out'))
+const named = { key: portable, expiresAt: v.optional(deadline) }
+
+const entry = v.pipe(
+  v.tupleWithRest([v.string()], portable),
+  v.check(({ length }) => length > 1 && length % 2 === 1, 'is not an id, then names and values in turns'),
+)
+const group = v.object({
+  name: portable,
+  lastDelivered: v.string(),
+  entriesRead: v.nullable(v.pipe(v.number(), v.safeInteger())),
+  consumers: v.array(v.tuple([portable, moment])),
+  pending: v.array(v.tuple([v.string(), portable, moment, count])),
+})
+
+/** What `storedValue` reads; ids and scores are for it to judge. */
+const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
+  v.object({ ...named, type: v.literal('string'), value: portable }),
+  v.object({ ...named, type: v.literal('list'), elements: some(portable) }),
+  v.object({ ...named, type: v.literal('set'), members: some(portable) }),
+  v.object({ ...named, type: v.literal('zset'), members: some(v.tuple([portable, v.string()])) }),
+  v.object({
+    ...named,
+    type: v.literal('hash'),
+    fields: some(v.union([v.strictTuple([portable, portable]), v.strictTuple([portable, portable, deadline])])),
+  }),
+  v.object({ ...named, type: v.literal('json'), value: v.string() }),
+  v.object({
+    ...named,
+    type: v.literal('stream'),
+    entries: v.array(entry),
+    topId: v.string(),
+    maxDeletedId: v.string(),
+    added: count,
+    groups: v.array(group),
+  }),
+]) as never
+
+export const storeSchema: v.GenericSchema<unknown, StoreDump> = v.object({
+  format: v.literal('stuntdouble/store'),
+  version: v.literal(1),
+  keys: v.array(key),
+})

@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { createSandbox, type Sandbox, type SandboxDump } from 'stuntdouble'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { lived } from './lived.js'
+
+// A dump that somebody damaged either is refused with one sentence, and nothing has changed, or the world lives on.
+
+const start = Date.parse('2031-03-03T12:00:30Z')
+let whole: string
+beforeAll(async () => {
+  const world = await lived(start)
+  // Something in each list.
+  world.queue.keys.rotate()
+  whole = JSON.stringify(world.dump())
+})
+
+type Node = Record<string, unknown>
+interface Place {
+  readonly in: Node
+  readonly name: string
+}
+
+function placesOf(node: unknown): Place[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.keys(node).flatMap((name) => [{ in: node as Node, name }, ...placesOf((node as Node)[name])])
+}
+
+const deep = (): unknown => JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
+const wrong: readonly (() => unknown)[] = [
+  ...[null, true, 0, -1, 0.5, 3, 1e12, 4e15, 9e15, -9e15, 1e308, 2 ** 53, 2 ** 64, -(2 ** 63)].map(
+    (value) => () => value,
+  ),
+  ...['', 'x', '\n', '-1', '9999999999999999999', '\ud800', 'DELIVERED', 'RETRY', 'https://x.test/'].map(
+    (value) => () => value,
+  ),
+  () => 'long '.repeat(50_000),
+  () => [],
+  () => ({}),
+  () => ({ base64: '!' }),
+  () => ({ base64: '/w==' }),
+  deep,
+]
+
+const damage = fc.record({
+  at: fc.nat(1_000_000),
+  how: fc.oneof(
+    { weight: 1, arbitrary: fc.constant('remove' as const) },
+    { weight: 1, arbitrary: fc.constant('twice' as const) },
+    { weight: 1, arbitrary: fc.constant('swap' as const) },
+    { weight: 5, arbitrary: fc.nat(wrong.length - 1) },
+  ),
+  other: fc.nat(1_000_000),
+})
+
+function damaged(
+  given: readonly { at: number; how: number | 'remove' | 'twice' | 'swap'; other: number }[],
+): SandboxDump {
+  const dump = JSON.parse(whole) as Node
+  // Where things stood before anything was damaged.
+  const places = placesOf(dump)
+  const untouched = placesOf(JSON.parse(whole))
+  for (const { at, how, other } of given) {
+    const place = places[at % places.length]!
+    if (how === 'remove') {
+      if (Array.isArray(place.in)) place.in.splice(Number(place.name), 1)
+      else delete place.in[place.name]
+    } else if (how === 'twice') {
+      if (Array.isArray(place.in)) place.in.push(place.in[Number(place.name)])
+    } else if (how === 'swap') {
+      const from = untouched[other % untouched.length]!
+      place.in[place.name] = structuredClone(from.in[from.name])
+    } else place.in[place.name] = wrong[how]!()
+  }
+  return dump as unknown as SandboxDump
+}
+
+async function livesOn(world: Sandbox): Promise<void> {
+  world.destinations.answer('https://*', 200)
+  await world.clock.advance('1d')
+  // What lies far ahead may be too much of a schedule for one drain.
+  await world.clock.drain({ budget: 2_000 }).catch((error: Error) => {
+    if (!error.message.startsWith('The clock gave up')) throw error
+  })
+  world.check()
+  world.load(JSON.parse(JSON.stringify(world.dump())))
+  await world.clock.advance('1h')
+}
+
+/** What of a world a refusal could have changed. */
+const stateOf = (world: Sandbox): unknown => [
+  JSON.stringify(world.dump()),
+  world.traffic.size,
+  world.clock.pending().length,
+]
+
+describe('a damaged dump', () => {
+  test('is refused with one sentence, or the world lives on', async () => {
+    const mine = createSandbox({ startAt: start })
+    mine.store.run('SET', 'k', 'mine')
+    const before = stateOf(mine)
+    let refused = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 2 }), async (given) => {
+        const dump = damaged(given)
+        const world = createSandbox({ startAt: start })
+        try {
+          world.load(dump)
+        } catch (error) {
+          refused++
+          expect(error).toBeInstanceOf(TypeError)
+          expect((error as Error).message).toMatch(/^(?:This is not a dump of |The )[^\n]*$/)
+          expect((error as Error).message.length).toBeLessThan(1_000)
+          expect(() => mine.load(dump)).toThrow(TypeError)
+          expect(stateOf(mine)).toEqual(before)
+          return
+        }
+        await livesOn(world)
+      }),
+      { numRuns: Number(process.env.RUNS ?? 150) },
+    )
+    expect(refused).toBeGreaterThan(20)
+  })
+
+  test.each([
+    ['queue.messages.0.due', 9e15],
+    ['queue.messages.0.createdAt', 1e308],
+    ['queue.flowControlKeys.0.ratePeriodStart', '1'],
+    ['store.keys.0.expiresAt', 1e300],
+    ['now', 9e15],
+    ['loads', 2 ** 53],
+    ['counted.rings.0.1.0.1.0', -1],
+    ['access.tokens.standard', ''],
+    ['functions.0', 7],
+    ['queue.keys.current', ''],
+  ])('that says %s is refused with the place', (place, value) => {
+    const dump = JSON.parse(whole)
+    const names = place.split('.')
+    const last = names.pop()!
+    names.reduce((node, name) => node[name], dump)[last] = value
+    expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(TypeError)
+    expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(`load() takes what dump() gave. ${place}`)
+  })
+})

@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { createSandbox as CreateSandbox, Sandbox, SandboxOptions } from '../../src/sandbox.js'
+import { type HostClock, underHostClock } from '../support/host-clock.js'
+
+// The time of a world with `clock: 'real'` is the host's: judged on a host whose time is in the hands of the test.
+
+const noon = Date.parse('2031-03-03T12:00:00Z')
+const hour = 3_600_000
+let host: HostClock
+let createSandbox: typeof CreateSandbox
+beforeEach(async () => {
+  const loaded = await underHostClock(noon, () => import('../../src/sandbox.js'))
+  host = loaded.host
+  createSandbox = loaded.createSandbox
+})
+
+const real = (options: SandboxOptions = {}): Sandbox => createSandbox({ clock: 'real', ...options })
+
+/** Fires what is due at the host up to then, and lets deliveries end. */
+async function due(until: number): Promise<void> {
+  for (let turn = 0; turn < 40; turn++) {
+    await new Promise((resume) => setImmediate(resume))
+    host.fire(until)
+  }
+  host.now = until
+}
+
+describe('now() is the time of the host', () => {
+  test('whenever a world begins', () => {
+    const early = real()
+    host.now += 57 * 60_000
+    const late = real()
+    const dump = early.dump()
+    host.now += 1_000
+    early.reset()
+    for (const world of [early, late]) expect(world.clock.now()).toBe(host.now)
+    late.load(dump)
+    expect(late.clock.now()).toBe(host.now)
+    for (const { store } of [early, late]) {
+      store.run('SET', 'k', 'v', 'EXAT', String(host.now / 1000 + 2))
+      expect(store.run('TTL', 'k')).toBe(2)
+    }
+  })
+
+  test('and never goes back, whatever the host does, in any world of the process', () => {
+    const step = fc.record({
+      by: fc.oneof(fc.integer({ min: -hour, max: hour }), fc.constantFrom(-1, 0, 1)),
+      next: fc.constantFrom('nothing', 'reset', 'load', 'another', 'schedule'),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const worlds = [real()]
+        let highest = worlds[0]!.clock.now()
+        for (const { by, next } of steps) {
+          host.now += by
+          highest = Math.max(highest, host.now)
+          const [world] = worlds
+          if (next === 'reset') world!.reset()
+          else if (next === 'load') world!.load(world!.dump())
+          else if (next === 'another') worlds.unshift(real())
+          else if (next === 'schedule') world!.queue.publish({ to: 'https://shop.test/', delay: '1m' })
+          for (const { clock } of worlds) expect(clock.now()).toBe(highest)
+        }
+        for (const world of worlds) world.dispose()
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('a timer of sixty days fires then, although no host can wait for so long', async () => {
+    const { clock } = real()
+    const firedAt: number[] = []
+    clock.schedule(noon + 60 * 24 * hour, 'in sixty days', () => void firedAt.push(clock.now()))
+    while (firedAt.length === 0 && host.fire()) expect(host.now).toBeLessThanOrEqual(noon + 60 * 24 * hour)
+    expect(firedAt).toEqual([noon + 60 * 24 * hour])
+    expect(host.longest).toBeLessThan(2 ** 31)
+  })
+
+  test('a timer is not late by the time that the machine slept', () => {
+    const { clock } = real()
+    const firedAt: number[] = []
+    clock.schedule(noon + hour, 'in an hour', () => void firedAt.push(clock.now()))
+    host.now = noon + 2 * hour
+    // The timers of a host that do not count its sleep are due a minute later at most.
+    host.fire()
+    expect(firedAt).toEqual([noon + 2 * hour])
+    expect(host.longest).toBeLessThanOrEqual(60_000)
+  })
+})
+
+describe('a state that lay on the disk', () => {
+  test('what fell due runs now, in the order of its times', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 700 }),
+        async (minutes, passed) => {
+          const before = real()
+          for (const delay of minutes) before.queue.publish({ to: `https://shop.test/${delay}`, delay: `${delay}m` })
+          const dump = before.dump()
+          const began = host.now
+          host.now += passed * 60_000
+          const world = real()
+          const met: { url: string; at: number }[] = []
+          world.load(dump)
+          world.destinations.on('https://shop.test/*', ({ url }) => {
+            met.push({ url, at: world.clock.now() })
+            return new Response()
+          })
+          await due(host.now)
+          const sooner = minutes.filter((delay) => delay <= passed).sort((a, b) => a - b)
+          expect(met).toEqual(
+            sooner.map((delay) => ({ url: `https://shop.test/${delay}`, at: began + passed * 60_000 })),
+          )
+          world.check()
+          for (const one of [before, world]) one.dispose()
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  test.each([
+    ['manual', 30],
+    ['real', 30],
+  ] as const)('the slots that a schedule missed count once, on a clock that is %s', async (clock, minutes) => {
+    const options: SandboxOptions = clock === 'real' ? { clock } : { clock, startAt: noon }
+    const before = createSandbox(options)
+    const headers = { authorization: `Bearer ${before.tokens.queue}`, 'Service-Cron': '*/5 * * * *' }
+    await before.fetch(`${before.addresses.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
+    const dump = before.dump()
+    host.now += minutes * 60_000 + 1
+    const world = createSandbox(options)
+    world.load(dump, clock === 'real' ? {} : { at: host.now })
+    world.destinations.answer('https://shop.test/', 200)
+    const { now } = host
+    if (clock === 'real') await due(now)
+    else await world.clock.advance(0)
+    expect(world.traffic.of('attempt').map(({ at }) => at)).toEqual([now])
+    if (clock === 'real') await due(now + 5 * 60_000 - 1)
+    else await world.clock.advanceTo(now + 5 * 60_000 - 1)
+    expect(
+      world.traffic
+        .of('attempt')
+        .map(({ at }) => at)
+        .slice(1),
+    ).toHaveLength(1)
+    world.check()
+  })
+
+  test('a slot that was due when the state was written is not lost', async () => {
+    const before = real()
+    const headers = { authorization: `Bearer ${before.tokens.queue}`, 'Service-Cron': '0 * * * *' }
+    await before.fetch(`${before.addresses.queue}/v2/schedules/https://shop.test/`, { method: 'POST', headers })
+    // The hour has come, and the host has not fired its timer.
+    host.now = noon + hour + 3
+    const dump = JSON.parse(JSON.stringify(before.dump()))
+    before.dispose()
+    const world = real()
+    world.load(dump)
+    world.destinations.answer('https://shop.test/', 200)
+    await due(host.now)
+    expect(world.traffic.of('attempt')).toHaveLength(1)
+  })
+
+  test('one that is ahead is refused with both times, and nothing has changed', () => {
+    const ahead = createSandbox({ startAt: noon + hour }).dump()
+    const world = real()
+    world.store.run('SET', 'k', 'mine')
+    expect(() => world.load(ahead)).toThrow(TypeError)
+    expect(() => world.load(ahead)).toThrow(
+      "The dump is of 2031-03-03T13:00:00.000Z, and with clock: 'real' it is 2031-03-03T12:00:00.000Z",
+    )
+    expect(world.store.get('k')).toBe('mine')
+    world.load(ahead, { shift: true })
+    expect([world.clock.now(), world.store.get('k')]).toEqual([noon, null])
+  })
+})
+
+describe('nobody else moves it', () => {
+  test.each([noon, '2030-01-01', new Date(noon)])('startAt %j is refused with the mode to use', (startAt) => {
+    expect(() => real({ startAt })).toThrow(TypeError)
+    expect(() => real({ startAt })).toThrow("Use clock: 'manual' or 'auto', or leave startAt out.")
+  })
+
+  test('and a load goes on at no other time', () => {
+    const world = real()
+    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow("With clock: 'real' a loaded world goes on at")
+  })
+})
