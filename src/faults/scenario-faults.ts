@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { once } from '../kernel/once.js'
 import { catalog, faultKinds } from './catalog.js'
 import type { FaultKind } from './fault.js'
-import { faultProblems, faultRuleSchema, kindsAt, ruleProblems } from './rule-schema.js'
+import { faultProblems } from './fault-schema.js'
+import { faultRuleSchema, kindsAt, ruleProblems } from './rule-schema.js'
 import { type Expert, experts } from './scenario-problems.js'
 
 // Fault rules and scripts as parts of a scenario: the schemas of the catalog, and its sentences.
