@@ -61,7 +61,7 @@ export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
     : undefined
 }
 
-const faultWords: FaultWords = {
+export const faultWords: FaultWords = {
   wordsAt: (path) => (path.at(-1) === 'kind' ? ['fault', faultKinds] : undefined),
   fieldsOf: (owner) => fieldsOfFault(owner) ?? [],
 }
@@ -130,7 +130,8 @@ function placeOf(path: readonly (string | number)[]): string {
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === 'string' || (typeof value === 'object' && value !== null) ? jsonOf(value) : String(value)
+  const text =
+    typeof value === 'string' || (typeof value === 'object' && value !== null) ? jsonOf(value) : String(value)
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 

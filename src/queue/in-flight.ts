@@ -60,7 +60,7 @@ export class InFlight {
 
   #wait(call: RunningCall): void {
     if (this.#owner.clock.mode === 'real') call.watch()
-    else call.watchWhenAsleep()
+    call.watchWhenAsleep()
     if (this.#keeps) this.#calls.add(call)
   }
 
