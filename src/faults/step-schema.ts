@@ -121,11 +121,18 @@ export function answerProblems(given: unknown): readonly FaultProblem[] {
   if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
   const what = 'An answer is a status, { status, headers, body }, a step such as status(503), or a Response'
   if (!isRecord(given)) return [{ path: [], sentence: `${what}, got ${described(given)}.` }]
+  const { headers } = given as { headers?: unknown }
+  // To a schema a list, or Headers, is an object without the fields that count.
+  if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers) {
+    return [
+      { path: ['headers'], sentence: 'headers is an object of names and values: write Object.fromEntries(headers).' },
+    ]
+  }
   return problemsWith(answerSchema(), given, what, answerWords)
 }
 
 /** A plain object, or one of a class that has a status. */
-function isRecord(given: unknown): boolean {
+function isRecord(given: unknown): given is object {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
   const prototype: unknown = Object.getPrototypeOf(given)
   return prototype === null || Object.getPrototypeOf(prototype) === null || 'status' in given

@@ -351,7 +351,8 @@ export class Destinations {
       })
       return await replyOfResponse(response, url, context.longestBody)
     } catch (error) {
-      return broken(networkErrorText(error instanceof BrokenBody ? error.cause : error))
+      const known = knownFailure(error)
+      return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))
     }
   }
 

@@ -51,7 +51,7 @@ function jsonOf(body: unknown): string {
   const what = Object.prototype.toString.call(body)
   if (typeof body === 'object' && noData.test(what)) {
     throw new TypeError(
-      `A body is a text, a Uint8Array or a value that becomes JSON, got ${what.slice(8, -1)}: return new Response(…) for it.`,
+      `A body is a text, a Uint8Array or a value that becomes JSON, got ${what.slice(8, -1)}: return new Response(body).`,
     )
   }
   let json: string | undefined
@@ -86,6 +86,14 @@ export function hostname(url: string): string {
 }
 
 export function networkErrorText(error: unknown): string {
+  try {
+    return textOfNetworkError(error)
+  } catch {
+    return errorText(error)
+  }
+}
+
+function textOfNetworkError(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? errorText(cause.code) : ''
   if (code === 'ECONNREFUSED') return networkErrors.refused
