@@ -30,7 +30,13 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
       ...(kind === 'delay' && { then: v.exactOptional(v.lazy(then)) }),
     }),
   )
-  return v.variant('kind', variants as never, `is an object such as ${exampleFault}`)
+  return v.pipe(
+    v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const odd = dataset.typed ? oddFault(dataset.value as unknown as Fault) : undefined
+      if (odd !== undefined) addIssue({ message: odd })
+    }),
+  )
 }
 
 export const stepSchema: () => v.GenericSchema = once(() => stepVariants(stepSchema))
@@ -86,10 +92,7 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
     }
   }
   const alone = kind === 'delay' ? { kind, ...fields } : value
-  const problems = problemsWith(bareStepSchema(), alone, `A step is an object such as ${exampleFault}`, stepWords)
-  if (problems.length > 0) return problems
-  const odd = oddFault(alone as Fault)
-  return odd === undefined ? [] : [{ path: [], sentence: `it ${odd}.` }]
+  return problemsWith(bareStepSchema(), alone, `A step is an object such as ${exampleFault}`, stepWords)
 }
 
 const bareStepSchema = once(() => stepVariants(v.never))
