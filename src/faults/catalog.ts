@@ -48,6 +48,11 @@ const whole = (least: number): v.GenericSchema<number> => {
   return v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
 }
 const text = v.pipe(v.string('is a text'), v.minLength(1, 'is a text, not an empty one'))
+/** What `statusCode` lets through, for answers that are looked at once an attempt. */
+export function isStatus(given: unknown): given is number {
+  return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599
+}
+
 export const statusCode: v.GenericSchema<number> = v.pipe(
   v.number('is an HTTP status from 200 to 599'),
   v.integer('is an HTTP status from 200 to 599'),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { once } from '../kernel/once.js'
-import { catalog, faultKinds, headerRecord, statusCode, stepKinds } from './catalog.js'
+import { catalog, faultKinds, headerRecord, isStatus, statusCode, stepKinds } from './catalog.js'
 import type { DeliveryFault, Fault } from './fault.js'
 import {
   exampleFault,
@@ -148,7 +148,7 @@ function described(given: unknown): string {
 }
 
 function problemsOfStatus(given: number): readonly FaultProblem[] {
-  if (v.is(statusCode, given)) return []
+  if (isStatus(given)) return []
   return [{ path: [], sentence: `${given} is no status of an answer: they go from 200 to 599.` }]
 }
 

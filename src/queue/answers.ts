@@ -1,3 +1,4 @@
+import { isStatus } from '../faults/catalog.js'
 import { answerProblems, stepProblems } from '../faults/step-schema.js'
 import { errorText } from '../kernel/error-text.js'
 import type { HeaderRecord, Step } from './script.js'
@@ -26,6 +27,7 @@ export function checkedSteps(steps: readonly Step[], called: string): readonly S
 
 /** What is wrong with what a handler returned, if it is no Response, as a part of a sentence; `undefined` for nothing. */
 export function wrongWithAnswer(answer: unknown): string | undefined {
+  if (isStatus(answer)) return undefined
   if (typeof answer !== 'number' && (typeof answer !== 'object' || answer === null)) {
     return `returned ${errorText(answer)}. Return a Response, or a status in destinations.answer().`
   }

@@ -258,9 +258,15 @@ export class Destinations {
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
     }
     const { status = 200, headers, body } = answer
-    // Told here, not at the first delivery.
+    // What cannot be sent is told here; but a body can change until it is.
     wire(status, headers, body)
-    return this.#calls(() => answer)
+    return () => {
+      try {
+        return wire(status, headers, body)
+      } catch (error) {
+        return this.#failed(error)
+      }
+    }
   }
 
   /** Code: whatever it does, the attempt ends. */
