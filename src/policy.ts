@@ -102,6 +102,11 @@ export interface Policy {
   refuseEncodedDestination: boolean
   /** What an attempt meets when no handler is registered and no `fetch` is given: an error, or this status. */
   unhandledDestination: 'error' | number
+  /**
+   * Real milliseconds that a handler in this process may run without ending or sleeping before its delivery counts as
+   * one that nobody answers, `undefined` for as long as it likes. [a guard of ours]
+   */
+  handlerPatience: number | undefined
   /** Address of a publisher whose request does not name one in `X-Forwarded-For`. */
   callerIp: string
   /** Entries of a page of the log: default and maximum. [queue.md 1.10, 16] */
@@ -156,6 +161,7 @@ export const defaultPolicy: Policy = {
   refuseLoopback: false,
   refuseEncodedDestination: false,
   unhandledDestination: 'error',
+  handlerPatience: 10_000,
   callerIp: '127.0.0.1',
   logPageSize: 100,
   maxLogPageSize: 1000,

@@ -320,6 +320,7 @@ export class Sandbox {
         entries: this.traffic.entries,
         now: clock.now(),
         isRealTime: clock.mode === 'real',
+        isDrained: clock.isDrained,
         policy,
         limits,
         pending: queue.whereabouts(),

@@ -30,20 +30,30 @@ function defineFault<K extends FaultKind>(definition: FaultDefinition<K>): Fault
 
 // ---- fields -----------------------------------------------------------------------------------------------------
 
-const longest = 1e13
+/** Thirty years, so that a thousand of them are still a time that a calendar knows; a guard of ours. */
+export const longestSpan = 1e12
+const tooLong = 'is a number of milliseconds, at most 1e12'
 const span = (sentence: string): v.GenericSchema<number> =>
-  v.pipe(v.number(sentence), v.finite(sentence), v.minValue(0, sentence), v.maxValue(longest, sentence))
+  v.pipe(v.number(sentence), v.finite(sentence), v.minValue(0, sentence), v.maxValue(longestSpan, tooLong))
 const milliseconds: v.GenericSchema<number> = span('is a number of milliseconds, 0 or more')
+const skew = 'is a number of milliseconds, below 0 for a clock that is behind'
 const signedMilliseconds = v.pipe(
-  v.number('is a number of milliseconds, below 0 for a clock that is behind'),
-  v.finite('is a number of milliseconds, below 0 for a clock that is behind'),
+  v.number(skew),
+  v.finite(skew),
+  v.minValue(-longestSpan, tooLong),
+  v.maxValue(longestSpan, tooLong),
 )
 const whole = (least: number): v.GenericSchema<number> => {
   const sentence = `is a whole number, ${least} or more`
   return v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
 }
 const text = v.pipe(v.string('is a text'), v.minLength(1, 'is a text, not an empty one'))
-const statusCode = v.pipe(
+/** What `statusCode` lets through, for answers that are looked at once an attempt. */
+export function isStatus(given: unknown): given is number {
+  return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599
+}
+
+export const statusCode: v.GenericSchema<number> = v.pipe(
   v.number('is an HTTP status from 200 to 599'),
   v.integer('is an HTTP status from 200 to 599'),
   v.minValue(200, 'is an HTTP status from 200 to 599'),
@@ -54,7 +64,11 @@ const headerValue = v.pipe(
   v.string('is a text'),
   v.regex(/^[^\r\n\0]*$/, 'is the value of a header: it has no line ends'),
 )
-export const headerRecord: v.GenericSchema = v.record(headerName, v.union([headerValue, v.array(headerValue)]))
+export const headerRecord: v.GenericSchema = v.record(
+  headerName,
+  v.union([headerValue, v.array(headerValue)], 'is a text or a list of texts'),
+  'is an object of names and values',
+)
 const optional = <S extends v.GenericSchema>(schema: S): v.OptionalSchema<S, undefined> => v.optional(schema)
 
 // ---- where ------------------------------------------------------------------------------------------------------

@@ -1,39 +1,14 @@
 import * as v from 'valibot'
 import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
-import { nearestName } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import { CronExpression } from '../queue/cron.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
 import { catalog, faultKinds } from './catalog.js'
 import { type Fault, type FaultPoint, type FaultRule, faultPoints } from './fault.js'
+import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from './fault-schema.js'
 
 // What a rule may look like: for tests, files and the control API alike. Each refusal is a sentence with its place.
-
-/** One fault of the catalog. */
-export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
-  const variants = faultKinds.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }))
-  return v.pipe(
-    v.variant('kind', variants as never, `is an object such as ${example.fault}`),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return
-      const problem = oddFault(dataset.value as unknown as Fault)
-      if (problem !== undefined) addIssue({ message: problem })
-    }),
-  ) as unknown as v.GenericSchema<Fault>
-})
-
-function oddFault(fault: Fault): string | undefined {
-  if (fault.kind !== 'latency') return undefined
-  const { waitMs, jitterMs, minMs, maxMs } = fault as Partial<Record<'waitMs' | 'jitterMs' | 'minMs' | 'maxMs', number>>
-  const range = minMs !== undefined || maxMs !== undefined
-  if (range && (waitMs !== undefined || jitterMs !== undefined))
-    return 'takes waitMs (and jitterMs), or minMs and maxMs, not both'
-  if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
-  if (!range) return undefined
-  if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
-  return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: change them over` : undefined
-}
 
 const count = (least: number, sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
@@ -215,126 +190,25 @@ export function kindsAt(on: FaultPoint): readonly string[] {
   return faultKinds.filter((kind) => catalog[kind].points.includes(on))
 }
 
-// ---- sentences --------------------------------------------------------------------------------------------------
-
-/** What is wrong with a value that should be a rule or a fault, and where in it. */
-export interface FaultProblem {
-  readonly path: readonly (string | number)[]
-  readonly sentence: string
-}
-
 /** Every problem of a rule, in the order of its fields; an empty list for a good one. */
 export function ruleProblems(value: unknown): readonly FaultProblem[] {
-  return problems(faultRuleSchema(), value, 'A fault rule')
+  return problemsWith(faultRuleSchema(), value, `A fault rule is an object such as ${exampleRule}`, ruleWords)
 }
 
-/** Every problem of a fault. */
-export function faultProblems(value: unknown): readonly FaultProblem[] {
-  return problems(faultSchema(), value, 'A fault')
-}
+const exampleRule = "{ on: 'queue.delivery', times: 2, fault: { kind: 'reset' } }"
 
-function problems(schema: v.GenericSchema, value: unknown, what: string): readonly FaultProblem[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return [
-      {
-        path: [],
-        sentence: `${what} is an object such as ${what === 'A fault' ? example.fault : example.rule}, got ${shown(value)}.`,
-      },
-    ]
-  }
-  const result = v.safeParse(schema, value)
-  if (result.success) return []
-  return result.issues.map((issue) => problem(issue))
-}
-
-const example = {
-  fault: "{ kind: 'status', status: 503 }",
-  rule: "{ on: 'queue.delivery', times: 2, fault: { kind: 'reset' } }",
-}
-
-/** An issue of the schema as a sentence; for scenario files, too, whose rules lie deeper. */
-export function problem(issue: v.BaseIssue<unknown>): FaultProblem {
-  // A list of points is one way of a union: the issue that helps lies inside.
-  const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
-  if (inner !== undefined)
-    return problem({ ...inner, path: [...(issue.path ?? []), ...(inner.path ?? [])] } as v.BaseIssue<unknown>)
-  const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
-  const place = placeOf(path)
-  const own = path.at(-1)
-  if (issue.type === 'strict_object' && issue.expected === 'never') {
-    const owner = issue.path?.at(-1)?.input
-    return { path, sentence: unknownField(String(own), placeOf(path.slice(0, -1)), owner) }
-  }
-  if (issue.input === undefined && issue.kind === 'schema') {
-    return { path, sentence: `${place} is missing${wordsFor(own) === undefined ? '' : `: ${list(wordsFor(own)!)}`}.` }
-  }
-  const words = wordsFor(own) ?? (path.at(-2) === 'on' ? faultPoints : undefined)
-  if (
-    words !== undefined &&
-    !words.includes(issue.input as never) &&
-    (own !== 'on' || typeof issue.input === 'string')
-  ) {
-    const near = typeof issue.input === 'string' ? nearestName(issue.input, words) : undefined
-    const what = own === 'kind' ? 'fault' : 'point'
-    return {
-      path,
-      sentence: `${place}: there is no ${what} ${shown(issue.input)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} There are ${list(words)}.`,
+const ruleWords: FaultWords = {
+  wordsAt: (path) => {
+    const own = path.at(-1)
+    if (own === 'kind') return ['fault', faultKinds]
+    return own === 'on' || path.at(-2) === 'on' ? ['point', faultPoints] : undefined
+  },
+  fieldsOf: (owner, place) => {
+    const ofFault = fieldsOfFault(owner)
+    if (ofFault !== undefined) return ofFault
+    if (typeof owner === 'object' && owner !== null && ('on' in owner || 'fault' in owner)) {
+      return Object.keys(ruleEntries())
     }
-  }
-  const given =
-    issue.kind === 'schema' ||
-    issue.type.endsWith('value') ||
-    issue.type === 'integer' ||
-    issue.type === 'regex' ||
-    issue.type === 'check'
-      ? `, got ${shown(issue.input)}`
-      : ''
-  const tail = given !== '' && issue.message.startsWith('would') ? '' : given
-  return {
-    path,
-    sentence:
-      `${place}${issue.message.startsWith('would') ? `: ${shown(issue.input)}` : ''} ${issue.message}${tail}.`.replace(
-        /\.\.$/,
-        '.',
-      ),
-  }
-}
-
-function wordsFor(field: string | number | undefined): readonly string[] | undefined {
-  return field === 'kind' ? faultKinds : field === 'on' ? faultPoints : undefined
-}
-
-function unknownField(name: string, place: string, owner: unknown): string {
-  const kind = (owner as { kind?: unknown } | undefined)?.kind
-  const known =
-    typeof kind === 'string' && Object.hasOwn(catalog, kind)
-      ? Object.keys(catalog[kind as Fault['kind']].fields)
-      : typeof owner === 'object' && owner !== null && ('on' in owner || 'fault' in owner)
-        ? Object.keys(ruleEntries())
-        : place === 'match.attempt'
-          ? ['from', 'to']
-          : Object.keys(matchSchema().entries)
-  const near = nearestName(name, known)
-  const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${list(known)}.`
-  return `${place}: there is no ${JSON.stringify(name)} here.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ${takes}`
-}
-
-/** `fault.waitMs`, `on[1]`; `it` for the whole. */
-function placeOf(path: readonly (string | number)[]): string {
-  if (path.length === 0) return 'it'
-  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('')
-}
-
-function list(words: readonly string[]): string {
-  return words.join(', ')
-}
-
-function shown(value: unknown): string {
-  const text =
-    typeof value === 'string'
-      ? JSON.stringify(value)
-      : typeof value === 'object' && value !== null
-        ? JSON.stringify(value)
-        : String(value)
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+    return place === 'match.attempt' ? ['from', 'to'] : Object.keys(matchSchema().entries)
+  },
 }

@@ -58,6 +58,7 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
   const sandbox = createSandbox({
     ...options.sandbox,
     ...own,
+    policy: { ...options.sandbox?.policy, ...own.policy },
     ...(options.seed !== undefined && { seed: options.seed }),
   })
   try {

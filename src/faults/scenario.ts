@@ -6,7 +6,8 @@ import { defaultPolicy, type Policy } from '../policy.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
 import { storedValue } from '../store/portable.js'
 import type { DumpedKey } from '../store/snapshot.js'
-import type { DeliveryFault, FaultRule } from './fault.js'
+import { longestSpan } from './catalog.js'
+import type { DeliveryFault, FaultRule, HeaderRecord } from './fault.js'
 import { createSchedule } from './scenario-actions.js'
 import { type Expectation, expectationList } from './scenario-expectations.js'
 import { ruleList, script } from './scenario-faults.js'
@@ -22,18 +23,8 @@ import {
   stepKinds,
   stepNames,
 } from './scenario-steps.js'
-import {
-  count,
-  headers,
-  json,
-  moment,
-  name,
-  positive,
-  type ScenarioHeaders,
-  type ScenarioWord,
-  url,
-  words,
-} from './scenario-values.js'
+import { count, moment, name, positive, type ScenarioWord, url, words } from './scenario-values.js'
+import { answerEntries } from './step-schema.js'
 
 /** What is there when a scenario begins. */
 export interface Given {
@@ -57,7 +48,7 @@ export interface ScenarioDestination {
   /** What is answered otherwise. Default 200. */
   readonly answer?: {
     readonly status?: number
-    readonly headers?: ScenarioHeaders
+    readonly headers?: HeaderRecord
     readonly body?: unknown
     /** How long it takes to answer. */
     readonly waitMs?: number
@@ -124,17 +115,14 @@ const destinationSchema = (): v.GenericSchema =>
     answer: v.exactOptional(
       v.pipe(
         v.strictObject({
-          status: v.exactOptional(
+          ...answerEntries,
+          waitMs: v.exactOptional(
             v.pipe(
-              v.number(),
-              v.integer('It is no status'),
-              v.minValue(200, 'A status is from 200 to 599'),
-              v.maxValue(599, 'A status is from 200 to 599'),
+              count,
+              v.maxValue(longestSpan, 'It is more than 1e12 milliseconds'),
+              v.description('How long it takes to answer, in virtual time.'),
             ),
           ),
-          headers: v.exactOptional(headers),
-          body: v.exactOptional(json),
-          waitMs: v.exactOptional(v.pipe(count, v.description('How long it takes to answer, in virtual time.'))),
         }),
         v.description('What is answered otherwise. Without it 200.'),
       ),

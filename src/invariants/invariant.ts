@@ -14,6 +14,8 @@ export interface World {
   readonly isRealTime: boolean
   readonly policy: Policy
   readonly limits: QueueLimits
+  /** Nothing runs, and no timer is left but those that renew themselves for ever: what stands now stays. */
+  readonly isDrained: boolean
   /** Messages that have not ended. */
   readonly pending: ReadonlyMap<string, Whereabouts>
   /** Keys that signed deliveries, the oldest first and the one in force last. */

@@ -6,6 +6,7 @@ import { failureCallbackPerDeadLetter } from './failure-callback-per-dead-letter
 import { fifoPerQueue } from './fifo-per-queue.js'
 import type { Invariant } from './invariant.js'
 import { noAttemptAfterSuccess } from './no-attempt-after-success.js'
+import { noAttemptLeftRunning } from './no-attempt-left-running.js'
 import { noLostMessage } from './no-lost-message.js'
 import { parallelismBound } from './parallelism-bound.js'
 import { rateBound } from './rate-bound.js'
@@ -16,6 +17,7 @@ import { storeLinearizable } from './store-linearizable.js'
 /** Every promise of the engine that `sandbox.check()` holds it to. */
 export const invariants: readonly Invariant[] = [
   noLostMessage,
+  noAttemptLeftRunning,
   noAttemptAfterSuccess,
   attemptsWithinRetries,
   backoffWithinBounds,

@@ -2,6 +2,7 @@ import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { Heap, type Ranked } from './heap.js'
 import { hostClearTimeout, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
+import { PatienceWatch } from './patience-watch.js'
 import { RunningTask } from './running-task.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
@@ -251,6 +252,13 @@ export class VirtualClock implements Clock {
       .sort((a, b) => a.at - b.at || a.sequence - b.sequence)
   }
 
+  /** Nothing runs, and no timer waits but those that renew themselves for ever. */
+  get isDrained(): boolean {
+    if (this.#stopped || this.#foreground > 0 || this.#busy()) return false
+    for (const timer of this.#heap.values()) if (timer.meanwhile && !timer.cancelled) return false
+    return true
+  }
+
   /** Labels of the work that runs right now. */
   running(): readonly string[] {
     return [...this.#running].filter((task) => task.awake).map((task) => task.label)
@@ -325,17 +333,13 @@ export class VirtualClock implements Clock {
       if (!this.#busy()) return
     }
     const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
-    const alarm = hostSetTimeout(() => {
-      // A clock that moves by itself may wait for a slow destination as long as it likes.
-      if (this.#driving === undefined) return
-      this.#warn(
-        `stuntdouble: clock.${this.#driving}() has waited a real second for work that has not ended: ${this.running().join(', ')}. ` +
-          'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
-      )
-    }, patienceMilliseconds)
-    unref(alarm)
+    const watch = new PatienceWatch(
+      this.#running,
+      (sentence) => this.#warn(sentence),
+      () => this.#driving,
+    )
     await idle
-    hostClearTimeout(alarm)
+    watch.end()
   }
 
   async #drive(name: DriveCall, move: () => Promise<void>): Promise<void> {

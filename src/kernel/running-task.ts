@@ -1,4 +1,5 @@
 import { type Duration, milliseconds } from './duration.js'
+import { instant } from './instant.js'
 import type { Task, Timer, TimerOptions } from './time.js'
 
 /** What a task needs of its clock. */
@@ -16,6 +17,8 @@ export class RunningTask implements Task {
   /** Sleeps of its own, and callees that sleep. */
   #sleeping = 0
   #whenAsleep: (() => void) | undefined
+  #whenStuck: (() => string) | undefined
+  #patience: (() => number | undefined) | undefined
 
   constructor(
     readonly label: string,
@@ -44,12 +47,31 @@ export class RunningTask implements Task {
     if (!this.awake) run()
   }
 
+  whenStuck(patience: () => number | undefined, run: () => string): void {
+    this.#patience = patience
+    this.#whenStuck = run
+  }
+
+  /** Real milliseconds that the clock waits for it; `undefined` for ever. */
+  get patience(): number | undefined {
+    return this.#patience?.()
+  }
+
+  /** From here on it counts as asleep, whatever it does. @returns what to warn of */
+  giveUp(): string {
+    this.#patience = undefined
+    const sentence = this.#whenStuck?.() ?? ''
+    this.#rest(1)
+    this.clock.fellAsleep(this)
+    return sentence
+  }
+
   beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
     return this.clock.trackFor(this.caller, label, work)
   }
 
   sleep(wait: Duration, signal?: AbortSignal): Promise<void> {
-    const at = this.clock.now() + milliseconds(wait)
+    const at = instant(this.clock.now() + milliseconds(wait))
     if (this.ended) {
       return Promise.reject(
         new Error(

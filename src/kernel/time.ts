@@ -31,6 +31,11 @@ export interface Task {
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
   /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
   whenAsleep?(run: () => void): void
+  /**
+   * What to do when the clock has waited so many real milliseconds for this work and it has neither ended nor slept:
+   * afterwards it counts as asleep, and time goes on. What is returned is warned of. `undefined`: it waits for ever.
+   */
+  whenStuck?(patience: () => number | undefined, run: () => string): void
   /** More work for the same caller, which goes on after this task has ended: the body of an answer that trickles. */
   beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }

@@ -388,6 +388,16 @@ export class Courier implements Carrier, FlightOwner {
   }
 
   /** @internal */
+  get handlerPatience(): number | undefined {
+    return this.#options.policy.handlerPatience
+  }
+
+  /** @internal */
+  get longestBody(): number {
+    return this.#options.limits.maxMessageSize
+  }
+
+  /** @internal */
   readonly random = (): Random => {
     this.#scriptRandom ??= this.#options.random.fork('script')
     return this.#scriptRandom

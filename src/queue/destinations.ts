@@ -1,35 +1,21 @@
-import { type Bytes, toArray } from '../kernel/bytes.js'
+import { toArray } from '../kernel/bytes.js'
 import { callerLine } from '../kernel/caller-line.js'
-import { nearestName } from '../kernel/nearest-name.js'
+import { errorText } from '../kernel/error-text.js'
 import type { Task } from '../kernel/time.js'
-import { Attempt } from './attempt.js'
+import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
+import type { Attempt } from './attempt.js'
 import { DestinationPattern } from './destination-pattern.js'
 import { isLoopback } from './destination-url.js'
 import { headerOf, type WireReply } from './headers.js'
 import { type Encounter, perform, type Scene } from './perform.js'
 import { type Recorder, RecorderList } from './recorder.js'
-import { type HeaderRecord, type Step, stepKinds } from './script.js'
-import {
-  addressed,
-  broken,
-  hostname,
-  isResponse,
-  networkErrorText,
-  plainStatus,
-  requestOf,
-  wire,
-  wireOf,
-} from './wire.js'
+import { RedirectedAttempt } from './redirected-attempt.js'
+import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
+import { networkErrors, type Step } from './script.js'
+import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, wire } from './wire.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
-
-/** What a plain destination answers: a status, a status with headers and body, a script step, or a `Response`. */
-export type PlainAnswer =
-  | number
-  | Step
-  | Response
-  | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
 
 /** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
 export type PlainHandler = (delivery: Attempt, task: Task) => PlainAnswer | Promise<PlainAnswer>
@@ -57,6 +43,8 @@ export interface DeliveryContext {
   readonly task: Task
   /** Milliseconds until the attempt is given up. */
   readonly timeout: number
+  /** Bytes of an answer's body that are kept. */
+  readonly longestBody: number
   /** Calls back when the attempt is given up. */
   onTimeout(run: () => void): void
   now(): number
@@ -68,15 +56,18 @@ export interface DeliveryContext {
 
 type Maybe<T> = T | Promise<T>
 
+/** What stands behind a registration. It may do anything. */
+type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
+
 interface Route {
   readonly pattern: DestinationPattern
-  handler: PlainHandler | undefined
+  handler: Underneath | undefined
   script: Step[]
   recorders: RecorderList[]
 }
 
 interface Resolved {
-  readonly handler: PlainHandler | undefined
+  readonly handler: Underneath | undefined
   readonly scripted: readonly Route[]
   readonly recorders: readonly RecorderList[]
 }
@@ -108,41 +99,46 @@ export class Destinations {
         `destinations.on(${JSON.stringify(String(pattern))}) needs a function (request, task) => Response as its second argument.`,
       )
     }
-    this.#route(pattern).handler = (delivery, task) => handler(requestOf(delivery, delivery.url, delivery.method), task)
+    this.#route(pattern).handler = this.#calls((delivery, task) =>
+      handler(requestOf(delivery, delivery.url, delivery.method), task),
+    )
     return this
   }
 
-  /** Registers a plain function over the delivery; several times faster than a `Request → Response` handler. */
+  /**
+   * Registers a plain function over the delivery; several times faster than a `Request → Response` handler.
+   * @throws TypeError for what no destination can answer
+   */
   answer(pattern: string | URL, answer: PlainHandler | PlainAnswer): this {
+    const called = `destinations.answer(${JSON.stringify(String(pattern))})`
     if (answer === undefined || answer === null) {
       throw new TypeError(
-        `destinations.answer(${JSON.stringify(String(pattern))}) needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
+        `${called} needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
       )
     }
-    this.#route(pattern).handler = typeof answer === 'function' ? answer : () => answer
+    const handler = typeof answer === 'function' ? this.#calls(answer) : this.#gives(answer, called)
+    this.#route(pattern).handler = handler
     return this
   }
 
   /** Writes down what arrives. Answers 200 unless something else is registered or given here. */
   record(pattern: string | URL, answer?: PlainAnswer): Recorder {
+    const called = `destinations.record(${JSON.stringify(String(pattern))})`
+    const handler = answer === undefined ? undefined : this.#gives(answer, called)
     const recorder = new RecorderList(String(pattern))
     const route = this.#route(pattern)
     route.recorders.push(recorder)
-    if (answer !== undefined) route.handler = () => answer
+    if (handler !== undefined) route.handler = handler
     return recorder
   }
 
-  /** The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. */
+  /**
+   * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200.
+   * @throws TypeError for a step that cannot be played
+   */
   script(pattern: string | URL, steps: readonly Step[]): this {
-    for (const step of Array.isArray(steps) ? steps : [steps]) {
-      if (typeof step?.kind !== 'string' || !Array.isArray(steps)) {
-        throw new TypeError(
-          `destinations.script() takes steps such as status(500), reset(), timeout(), lostAck(), ok() in an array, got ${JSON.stringify(step)}.`,
-        )
-      }
-      if (!Object.hasOwn(stepKinds, step.kind)) throw new TypeError(noStep(step.kind))
-    }
-    this.#route(pattern).script.push(...steps)
+    const checked = checkedSteps(steps, `destinations.script(${JSON.stringify(String(pattern))})`)
+    this.#route(pattern).script.push(...checked)
     return this
   }
 
@@ -185,7 +181,7 @@ export class Destinations {
     if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
     const last = struck.at(-1)
     if (last?.phase === 'before' && answersItself(last.fault)) record(attempt, resolved)
-    return perform(
+    return this.#perform(
       struck,
       this.#scene(attempt, context, (given) => this.#meet(nextStep(resolved.scripted), url, attempt, given, resolved)),
     )
@@ -211,7 +207,21 @@ export class Destinations {
 
   #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
     const draw = (below: number): number => context.draw(below)
-    return perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
+    return this.#perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
+  }
+
+  /** A fault that cannot be played to its end, such as a wait beyond the calendar, ends the attempt too. */
+  #perform(encounters: readonly Encounter[], scene: Scene): Maybe<WireReply> {
+    const failed = (error: unknown): WireReply => ({
+      ...broken(networkErrors.closed),
+      note: `a fault could not be played: ${errorText(error)}`,
+    })
+    try {
+      const reply = perform(encounters, scene)
+      return reply instanceof Promise ? reply.catch(failed) : reply
+    } catch (error) {
+      return failed(error)
+    }
   }
 
   #scene(attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Scene {
@@ -226,39 +236,90 @@ export class Destinations {
       if (answers(resolved)) return wire(200)
       return this.#options.fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context)
     }
-    try {
-      const answer = handler(attempt, context.task)
-      if (answer instanceof Promise) {
-        return answer.then(
-          (given) => this.#read(given, url, attempt, context),
-          (error) => this.#threw(error),
-        )
+    return handler(url, attempt, context)
+  }
+
+  /** Data: it was judged when it was given. */
+  #gives(answer: PlainAnswer, called: string): Underneath {
+    if (typeof answer === 'object' && isResponse(answer)) {
+      const reason = unreadable(answer)
+      if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
+      // A body can be read once, the destination answers many times.
+      let reply: Promise<WireReply> | undefined
+      return (url, _, { longestBody }) => {
+        reply ??= replyOfResponse(answer, from(url), longestBody).catch((error) => this.#failed(error))
+        return reply
       }
-      return this.#read(answer, url, attempt, context)
+    }
+    checkAnswer(answer, called)
+    if (typeof answer === 'number') return () => plainStatus(answer)
+    if ('kind' in answer) {
+      const [step] = checkedSteps([answer], called)
+      return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
+    }
+    const { status = 200, headers, body } = answer
+    // What cannot be sent is told here; but a body can change until it is.
+    wire(status, headers, body)
+    return () => {
+      try {
+        return wire(status, headers, body)
+      } catch (error) {
+        return this.#failed(error)
+      }
+    }
+  }
+
+  /** Code: whatever it does, the attempt ends. */
+  #calls(handler: PlainHandler): Underneath {
+    return (url, attempt, context) => {
+      try {
+        const answer = handler(attempt, context.task)
+        if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, attempt, context)
+        const reply = this.#read(answer, url, attempt, context)
+        return reply instanceof Promise ? reply.catch((error) => this.#failed(error)) : reply
+      } catch (error) {
+        return this.#failed(error)
+      }
+    }
+  }
+
+  async #awaited(
+    answer: PromiseLike<PlainAnswer>,
+    url: string,
+    attempt: Attempt,
+    context: DeliveryContext,
+  ): Promise<WireReply> {
+    try {
+      const reply = this.#read(await answer, url, attempt, context)
+      return reply instanceof Promise ? await reply : reply
     } catch (error) {
-      return this.#threw(error)
+      return this.#failed(error)
     }
   }
 
+  /** @throws UnusableAnswer, and whatever a getter throws */
   #read(answer: PlainAnswer, url: string, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
-    if (typeof answer === 'number') return plainStatus(answer)
-    if (answer instanceof Response) return wireOf(answer)
-    if (typeof answer === 'object' && answer !== null) {
-      if ('kind' in answer) return this.#play(answer, attempt, context, () => wire(200))
-      if (isResponse(answer)) return wireOf(answer)
-      return wire(answer.status ?? 200, answer.headers, answer.body)
+    if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
+      return replyOfResponse(answer, from(url), context.longestBody)
     }
-    return this.#threw(
-      new TypeError(
-        `The handler of ${url} returned ${String(answer)}. Return a Response, or a status in destinations.answer().`,
-      ),
-    )
+    const sentence = wrongWithAnswer(answer)
+    if (sentence !== undefined) throw new UnusableAnswer(`${from(url)} ${sentence}`)
+    if (typeof answer === 'number') return plainStatus(answer)
+    if ('kind' in answer) return this.#play(answer, attempt, context, () => wire(200))
+    try {
+      return wire(answer.status ?? 200, answer.headers, answer.body)
+    } catch (error) {
+      throw new UnusableAnswer(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
+    }
   }
 
-  /** A framework would have answered 500. */
-  #threw(error: unknown): WireReply {
+  /** What the queue sees of a handler that failed: a framework would have answered 500. */
+  #failed(error: unknown): WireReply {
     this.errors.push(error)
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    const known = knownFailure(error)
+    if (known instanceof BrokenBody) return { ...broken(networkErrors.closed), note: known.message }
+    if (known !== undefined) return { ...wire(500, undefined, known.message), note: known.message }
+    const text = errorText(error)
     return { ...wire(500, undefined, text), note: `the handler threw ${text}` }
   }
 
@@ -294,9 +355,10 @@ export class Destinations {
         redirect: 'manual',
         signal: abort.signal,
       })
-      return await wireOf(response)
+      return await replyOfResponse(response, url, context.longestBody)
     } catch (error) {
-      return broken(networkErrorText(error))
+      const known = knownFailure(error)
+      return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))
     }
   }
 
@@ -373,12 +435,13 @@ function record(attempt: Attempt, { recorders }: Resolved): void {
   for (const recorder of recorders) recorder.requests.push(attempt)
 }
 
-function noStep(kind: string): string {
-  const near = nearestName(kind, Object.keys(stepKinds))
-  return (
-    `destinations.script(): there is no step ${JSON.stringify(kind)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ` +
-    `Steps are ${Object.keys(stepKinds).join(', ')}.`
-  )
+function from(url: string): string {
+  return `The handler of ${url}`
+}
+
+/** Promises of other realms and libraries too. */
+function isThenable(answer: unknown): answer is PromiseLike<PlainAnswer> {
+  return typeof answer === 'object' && answer !== null && 'then' in answer && typeof answer.then === 'function'
 }
 
 function answers(resolved: Resolved): boolean {
@@ -388,32 +451,4 @@ function answers(resolved: Resolved): boolean {
 function nextStep(routes: readonly Route[]): Step | undefined {
   for (const route of routes) if (route.script.length > 0) return route.script.shift()
   return undefined
-}
-
-/** The same attempt at another address. */
-class RedirectedAttempt extends Attempt {
-  readonly #url: string
-  readonly #method: string
-  readonly #original: Attempt
-
-  constructor(original: Attempt, url: string, method: string) {
-    super(original.message, original.key, { headers: () => original.headers })
-    if (original.signing !== undefined) this.signing = original.signing
-    this.#original = original
-    this.#url = url
-    this.#method = method
-    this.at = original.at
-  }
-
-  override get url(): string {
-    return this.#url
-  }
-
-  override get method(): string {
-    return this.#method
-  }
-
-  override get body(): Bytes {
-    return this.#method === 'GET' ? ('' as Bytes) : this.#original.body
-  }
 }

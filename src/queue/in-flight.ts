@@ -43,7 +43,10 @@ export class InFlight {
     if (reply.never === true) {
       if (this.#keeps) this.#calls.add(call)
       call.watch(reply.note)
-    } else this.#owner.settle(attempt, reply)
+    } else {
+      // A handler may have slept without waiting for it: the alarm is set.
+      call.end(reply)
+    }
   }
 
   /** An attempt has ended in whatever way. */
@@ -60,7 +63,7 @@ export class InFlight {
 
   #wait(call: RunningCall): void {
     if (this.#owner.clock.mode === 'real') call.watch()
-    else call.watchWhenAsleep()
+    call.watchWhenAsleep()
     if (this.#keeps) this.#calls.add(call)
   }
 

@@ -1,3 +1,4 @@
+import { longestSpan } from '../faults/catalog.js'
 import type { DeliveryFault, DuplicateFault } from '../faults/fault.js'
 import { waitOf } from '../faults/latency.js'
 import type { Bytes } from '../kernel/bytes.js'
@@ -89,7 +90,7 @@ export function perform(encounters: readonly Encounter[], scene: Scene, from = 0
       return afterwards((given) => (given.error !== undefined ? given : { ...given, body: corrupted(given.body) }))
     case 'slow-body':
       return afterwards((given) => {
-        const wait = Math.round((given.body.length / fault.bytesPerSecond) * 1000)
+        const wait = Math.min(longestSpan, Math.round((given.body.length / fault.bytesPerSecond) * 1000))
         return wait === 0 ? given : task.sleep(wait).then(() => given)
       })
     case 'content-type':

@@ -4,7 +4,7 @@ import { refusals } from './errors.js'
 import { canonicalName } from './headers.js'
 import type { FlowControlLimits, PublishSettings } from './publish.js'
 import { parseRedaction, writeRedaction } from './redaction.js'
-import { parseRetryExpression, retryFunctions } from './retry-expression.js'
+import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
 import { parseServiceDuration } from './service-duration.js'
 import type { Words } from './words.js'
 
@@ -99,7 +99,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retry-delay',
     grammar: `expression of numbers, \`retried\`, \`+ - * / %\`, parentheses and ${Object.keys(retryFunctions).join(', ')}`,
     default: 'min(86400, e^(2.5·n)) whole seconds before retry n',
-    bounds: 'milliseconds; below 0 counts as 0, at most a day',
+    bounds: `milliseconds; below 0 counts as 0, at most a day; what is no number counts as the default. At most ${longestExpression} characters and ${deepestExpression} levels, a guard of ours`,
     callbacks: true,
     about: 'Delay before each retry; `retried` is 0 for the first.',
     read(text, into, gathering) {

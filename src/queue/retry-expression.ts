@@ -1,7 +1,7 @@
 /** A retry-delay expression, read once and evaluated after every failed attempt. */
 export interface RetryExpression {
   readonly text: string
-  /** Milliseconds before the retry that follows `retried` earlier ones. May be negative or not finite. */
+  /** Milliseconds before the retry that follows `retried` earlier ones. Never throws; may be negative or not finite. */
   evaluate(retried: number): number
 }
 
@@ -22,16 +22,23 @@ export const retryFunctions: Readonly<Record<string, readonly [arity: number, ru
   }
 
 /**
- * Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the functions above.
+ * Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the functions above. At most
+ * `longestExpression` characters and `deepestExpression` levels, so that what is accepted can be evaluated.
  * @throws SyntaxError with the reason, made for `invalid retry delay: <reason>`
  */
 export function parseRetryExpression(text: string): RetryExpression {
+  if (text.length > longestExpression) {
+    throw new SyntaxError(`it has ${text.length} characters, at most ${longestExpression} are read`)
+  }
   const evaluate = new ExpressionReader(text).whole()
   return { text, evaluate }
 }
 
+/** Chars of an expression, and parentheses, signs and calls within each other; guards of ours. */
+export const longestExpression = 1000
+export const deepestExpression = 100
+
 const token = /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z_]\w*)|([-+*/%(),]))/iy
-const deepest = 100
 
 class ExpressionReader {
   readonly #tokens: string[] = []
@@ -88,7 +95,9 @@ class ExpressionReader {
   }
 
   #factor(): Node {
-    if (++this.#depth > deepest) throw new SyntaxError('nested too deeply')
+    if (++this.#depth > deepestExpression) {
+      throw new SyntaxError(`it is nested deeper than ${deepestExpression} levels`)
+    }
     try {
       if (this.#take('-')) {
         const inner = this.#factor()

@@ -31,21 +31,21 @@ export function retryWait(
     if (asked.delay <= policy.maxRetryDelay) {
       return { delay: asked.delay, reason: `${inSeconds(asked.delay)} as ${asked.header} asked after ${after}` }
     }
-    const fallback = defaultBackoff(retried + 1, policy)
-    return {
-      delay: fallback,
-      reason: `${inSeconds(fallback)} from the default back-off, because ${asked.header} asked for more than ${formatDuration(policy.maxRetryDelay)}, after ${after}`,
-    }
+    const longest = formatDuration(policy.maxRetryDelay)
+    return backoff(retried, policy, `, because ${asked.header} asked for more than ${longest}, after ${after}`)
   }
-  if (expression !== undefined) {
-    const value = expression.evaluate(retried)
-    if (Number.isFinite(value)) {
-      const delay = Math.round(Math.min(Math.max(value, 0), policy.maxRetryDelay))
-      return { delay, reason: `${inSeconds(delay)} from the retry delay ${expression.text} after ${after}` }
-    }
+  if (expression === undefined) return backoff(retried, policy, ` after ${after}`)
+  const value = expression.evaluate(retried)
+  if (!Number.isFinite(value)) {
+    return backoff(retried, policy, `, because the retry delay ${expression.text} gave ${value}, after ${after}`)
   }
+  const delay = Math.round(Math.min(Math.max(value, 0), policy.maxRetryDelay))
+  return { delay, reason: `${inSeconds(delay)} from the retry delay ${expression.text} after ${after}` }
+}
+
+function backoff(retried: number, policy: Policy, why: string): RetryWait {
   const delay = defaultBackoff(retried + 1, policy)
-  return { delay, reason: `${inSeconds(delay)} from the default back-off after ${after}` }
+  return { delay, reason: `${inSeconds(delay)} from the default back-off${why}` }
 }
 
 /** Milliseconds before retry `n` (1 for the first): min(86400, e^(2.5·n)) whole seconds. [queue.md 5.2] */
@@ -78,6 +78,9 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
   return undefined
 }
 
+/** Chars of a wait that is read: no date is longer, and no sensible duration; a guard of ours. */
+const longestWait = 1000
+
 const goUnits: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
@@ -91,6 +94,7 @@ const goUnits: Readonly<Record<string, number>> = {
 
 /** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` when it is none. */
 export function readWait(value: string, now: number): number | undefined {
+  if (value.length > longestWait) return undefined
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
   if (/^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/.test(value)) {
     let sum = 0

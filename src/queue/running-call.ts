@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.js'
-import type { Duration } from '../kernel/duration.js'
+import { type Duration, formatDuration } from '../kernel/duration.js'
 import type { Random } from '../kernel/random.js'
 import type { Task, Timer } from '../kernel/time.js'
 import type { Attempt } from './attempt.js'
@@ -12,6 +12,10 @@ export interface CallOwner {
   readonly clock: Clock
   /** For what faults in scripts leave to chance. */
   readonly random: () => Random
+  /** Bytes of an answer's body that are kept. */
+  readonly longestBody: number
+  /** Real milliseconds that code in this process may take without ending or sleeping. */
+  readonly handlerPatience: number | undefined
   settle(attempt: Attempt, reply: WireReply): void
   /** It has ended in whatever way. */
   over(call: RunningCall): void
@@ -21,6 +25,9 @@ export interface CallOwner {
 
 /** What the log says when time ran out. [queue.md 4.3, choice] */
 const timedOut = 'context deadline exceeded'
+
+/** The same for a network, whose own time-outs come first. */
+const networkPatience = 600_000
 
 const notWaitedFor = { background: 'meanwhile' } as const
 
@@ -55,6 +62,10 @@ export class RunningCall implements DeliveryContext, Task {
     return asleep
   }
 
+  get longestBody(): number {
+    return this.owner.longestBody
+  }
+
   onTimeout(run: () => void): void {
     this.#onTimeout = run
   }
@@ -70,14 +81,41 @@ export class RunningCall implements DeliveryContext, Task {
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
     const { clock } = this.owner
     const label = `copy of a ${this.label}`
-    const copy = (task: Task): Promise<void> => run(new CopiedCall(task, this))
+    const copy = (task: Task): Promise<void> => {
+      task.whenStuck?.(
+        () => this.#patience,
+        () => `a ${label} ${this.#stuck}: nobody waits for it any more.`,
+      )
+      return run(new CopiedCall(task, this))
+    }
     if (when === 'now') void clock.track(label, copy)
     else clock.schedule(clock.now() + afterMs, label, copy, this.#timerOptions)
   }
 
-  /** The handler answers later, if at all: sees to it that time runs out once anything sleeps. */
+  /** The handler answers later, if at all: sees to it that time runs out once anything sleeps, or nothing happens. */
   watchWhenAsleep(): void {
+    this.work.whenStuck?.(
+      () => this.#patience,
+      () => {
+        const told = `the handler ${this.#stuck}`
+        this.watch(told)
+        return `${this.label}, message ${this.attempt.messageId}: ${told}, and the delivery meets its time-out.`
+      },
+    )
     this.work.whenAsleep?.(() => this.watch())
+  }
+
+  /** What goes over the network can be broken off. */
+  get #patience(): number | undefined {
+    const { handlerPatience } = this.owner
+    return handlerPatience === undefined || this.#onTimeout === undefined ? handlerPatience : networkPatience
+  }
+
+  get #stuck(): string {
+    return (
+      `has neither ended nor slept for ${formatDuration(this.#patience!)} of real time (policy.handlerPatience). ` +
+      'See that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
+    )
   }
 
   /** The answer was not immediate: give up when time is over. */
@@ -126,6 +164,10 @@ class CopiedCall implements DeliveryContext {
 
   get timeout(): number {
     return this.original.timeout
+  }
+
+  get longestBody(): number {
+    return this.original.longestBody
   }
 
   onTimeout(): void {}

@@ -15,28 +15,3 @@ export const networkErrors = {
   certificate: 'tls: failed to verify certificate',
   closed: 'unexpected EOF',
 } as const
-
-/** The kinds of steps, for those who write them by hand. */
-export const stepKinds: Readonly<Record<Step['kind'], true>> = {
-  status: true,
-  latency: true,
-  'rate-limited': true,
-  'non-retryable': true,
-  pass: true,
-  reset: true,
-  refused: true,
-  unresolved: true,
-  certificate: true,
-  hang: true,
-  'half-open': true,
-  truncate: true,
-  'corrupt-json': true,
-  'slow-body': true,
-  'content-type': true,
-  'lost-ack': true,
-  'late-answer': true,
-  duplicate: true,
-  delay: true,
-  signature: true,
-  'clock-skew': true,
-}

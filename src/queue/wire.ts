@@ -1,4 +1,5 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../kernel/bytes.js'
+import { errorText } from '../kernel/error-text.js'
 import type { Attempt } from './attempt.js'
 import { type HeaderList, headerOf, noHeaders, type WireReply } from './headers.js'
 import { type HeaderRecord, networkErrors } from './script.js'
@@ -26,16 +27,6 @@ export function addressed(url: string, headers: HeaderList): { url: string; head
   return { url: parsed.href, headers: [...list, ['Authorization', `Basic ${btoa(utf8(credentials))}`]] }
 }
 
-/** Without `instanceof`: a response may come from another realm, or from a library of its own. */
-export function isResponse(answer: object): answer is Response {
-  return 'arrayBuffer' in answer && 'status' in answer
-}
-
-export async function wireOf(response: Response): Promise<WireReply> {
-  const body = response.body === null ? ('' as Bytes) : fromArray(new Uint8Array(await response.arrayBuffer()))
-  return { status: response.status, headers: [...response.headers], body }
-}
-
 export function wire(status: number, headers?: HeaderRecord, body?: string | Uint8Array | object | null): WireReply {
   if (headers === undefined && body === undefined) return plainStatus(status)
   const list: [string, string][] = []
@@ -44,9 +35,33 @@ export function wire(status: number, headers?: HeaderRecord, body?: string | Uin
   }
   if (body === undefined || body === null) return { status, headers: list, body: '' as Bytes }
   if (typeof body === 'string') return { status, headers: list, body: utf8(body) }
-  if (body instanceof Uint8Array) return { status, headers: list, body: fromArray(body) }
+  if (ArrayBuffer.isView(body)) {
+    return { status, headers: list, body: fromArray(new Uint8Array(body.buffer, body.byteOffset, body.byteLength)) }
+  }
+  const json = jsonOf(body)
   if (headerOf(list, 'content-type') === undefined) list.push(['content-type', 'application/json'])
-  return { status, headers: list, body: utf8(JSON.stringify(body)) }
+  return { status, headers: list, body: utf8(json) }
+}
+
+/** What JSON would silently make nothing of. */
+const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
+
+/** @throws TypeError for what is no JSON, with what to give instead */
+function jsonOf(body: unknown): string {
+  const what = Object.prototype.toString.call(body)
+  if (typeof body === 'object' && noData.test(what)) {
+    throw new TypeError(
+      `A body is a text, a Uint8Array or a value that becomes JSON, got ${what.slice(8, -1)}: return new Response(body).`,
+    )
+  }
+  let json: string | undefined
+  try {
+    json = JSON.stringify(body)
+  } catch (error) {
+    throw new TypeError(`The body cannot become JSON: ${errorText(error)}`)
+  }
+  if (json === undefined) throw new TypeError(`The body cannot become JSON: it is a ${typeof body}.`)
+  return json
 }
 
 const plainStatuses = new Map<number, WireReply>()
@@ -71,10 +86,18 @@ export function hostname(url: string): string {
 }
 
 export function networkErrorText(error: unknown): string {
+  try {
+    return textOfNetworkError(error)
+  } catch {
+    return errorText(error)
+  }
+}
+
+function textOfNetworkError(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : ''
+  const code = cause instanceof Error && 'code' in cause ? errorText(cause.code) : ''
   if (code === 'ECONNREFUSED') return networkErrors.refused
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return networkErrors.reset
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return networkErrors.unresolved
-  return cause instanceof Error ? cause.message : String(cause)
+  return cause instanceof Error && cause.message !== '' ? cause.message : errorText(cause)
 }

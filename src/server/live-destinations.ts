@@ -1,10 +1,10 @@
 import type { Scenario } from '../faults/scenario.js'
 import type { PlayOptions } from '../faults/scenario-play.js'
 import { isRealHost } from '../http/vocabulary.js'
+import type { PlainAnswer } from '../queue/answers.js'
 import type { Attempt } from '../queue/attempt.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
 import { isLoopback } from '../queue/destination-url.js'
-import type { PlainAnswer } from '../queue/destinations.js'
 import { networkErrors } from '../queue/script.js'
 import { networkErrorText } from '../queue/wire.js'
 import { UsageError } from './program.js'
@@ -24,10 +24,12 @@ export function liveDestinations(
   scenario: Scenario,
   to: string,
   limits: Limits,
-): Pick<PlayOptions, 'prepare' | 'elsewhere'> {
+): Pick<PlayOptions, 'prepare' | 'elsewhere' | 'sandbox'> {
   const target = targetOf(to, limits.deliver)
   const routes = routesOf(scenario, target)
   return {
+    // The application is given the time of `--timeout`.
+    sandbox: { policy: { handlerPatience: undefined } },
     elsewhere: (pattern) => {
       const taken = new DestinationPattern(pattern)
       return [...routes.keys()].some((url) => taken.matches(url))

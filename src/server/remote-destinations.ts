@@ -1,5 +1,5 @@
 import { bytesOf } from '../kernel/portable.js'
-import type { PlainAnswer } from '../queue/destinations.js'
+import type { PlainAnswer } from '../queue/answers.js'
 import type { Step } from '../queue/script.js'
 import type { ControlWire } from './control-wire.js'
 import type { MessageView, Wire } from './views.js'
@@ -24,12 +24,15 @@ export class RemoteDestinations {
   }
 
   async answer(pattern: string | URL, answer: Exclude<PlainAnswer, Response>): Promise<void> {
-    await this.#wire.post('/destinations/answer', { to: String(pattern), answer })
+    await this.#wire.post('/destinations/answer', { to: String(pattern), answer: portable('answer', answer) })
   }
 
   async record(pattern: string | URL, answer?: Exclude<PlainAnswer, Response>): Promise<RemoteRecorder> {
     const to = String(pattern)
-    await this.#wire.post('/destinations/record', { to, ...(answer !== undefined && { answer }) })
+    await this.#wire.post('/destinations/record', {
+      to,
+      ...(answer !== undefined && { answer: portable('record', answer) }),
+    })
     return new RemoteRecorder(this.#wire, to)
   }
 
@@ -88,6 +91,19 @@ export class RemoteRecorder {
     if (last !== undefined) return last
     throw new Error(`Nothing has arrived at ${this.#to} yet. Await clock.drain() or clock.advance() first.`)
   }
+}
+
+/** What JSON would make something else of is refused here; everything else the server judges. */
+function portable(call: string, answer: unknown): unknown {
+  const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
+  const odd = [answer, body].find(
+    (part) => typeof part === 'function' || part instanceof Response || ArrayBuffer.isView(part),
+  )
+  if (odd === undefined) return answer
+  const what = typeof odd === 'function' ? 'a function' : Object.prototype.toString.call(odd).slice(8, -1)
+  throw new TypeError(
+    `A remote sandbox cannot send ${what} as destinations.${call}() has it: give a status, or { status, headers, body } whose body is a text or a value that becomes JSON.`,
+  )
 }
 
 function toQuery(pattern: string | URL): string {

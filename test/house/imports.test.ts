@@ -88,7 +88,12 @@ const parts: readonly Part[] = [
     packages: ['rou3'],
   },
   // What goes wrong, as plain data: rules, the scripts of destinations and the services share these values.
-  { name: 'fault values', files: /^src\/faults\/(?:fault|constructors|latency)\.ts$/, may: ['kernel'], packages: [] },
+  {
+    name: 'fault values',
+    files: /^src\/faults\/(?:fault|constructors|latency|catalog|fault-schema|step-schema)\.ts$/,
+    may: ['kernel'],
+    packages: ['valibot'],
+  },
   // The only files that know a domain and the protocol; `answers` is what the store's endpoints share.
   {
     name: 'endpoints',

@@ -109,3 +109,31 @@ test('a check looks at each entry a bounded number of times', async () => {
   }
   expect(looks[1]).toBeLessThan(looks[0]! * 1.5)
 })
+
+test('an attempt that nothing will end breaks a promise once the world is drained, and not before', () => {
+  const { sandbox, published } = leftRunning()
+  expect(sandbox.examine({ only: 'no-attempt-left-running' }).breaches).toMatchObject([
+    { sentence: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
+  ])
+  sandbox.queue.publish({ to: 'https://shop.test/other' })
+  expect(sandbox.examine({ only: 'no-attempt-left-running' }).breaches).toEqual([])
+})
+
+/** As if the engine had forgotten an attempt. */
+function leftRunning() {
+  const sandbox = createSandbox()
+  const message = { messageId: 'msg_1', kind: 'message', url: 'https://shop.test/', method: 'POST' } as const
+  const rest = { headers: [], body: '' as never, maxRetries: 3, notBefore: sandbox.clock.now(), deduplicated: false }
+  const published = sandbox.queue.traffic.append({ type: 'published', ...message, ...rest })
+  const attempt = {
+    type: 'attempt',
+    ...message,
+    headers: [],
+    body: '' as never,
+    retried: 0,
+    maxRetries: 3,
+    why: 'x',
+  } as const
+  sandbox.queue.traffic.append(attempt as never, published.seq)
+  return { sandbox, published }
+}

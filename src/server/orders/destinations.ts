@@ -1,8 +1,10 @@
 import * as v from 'valibot'
+import { statusCode } from '../../faults/catalog.js'
+import { answerSchema, shallowStepSchema } from '../../faults/step-schema.js'
 import { HttpError } from '../../http/respond.js'
 import { portableString } from '../../kernel/portable.js'
+import type { PlainAnswer } from '../../queue/answers.js'
 import type { Attempt } from '../../queue/attempt.js'
-import type { PlainAnswer } from '../../queue/destinations.js'
 import type { Recorder } from '../../queue/recorder.js'
 import type { Step } from '../../queue/script.js'
 import type { Sandbox } from '../../sandbox.js'
@@ -11,26 +13,20 @@ import { type Order, order } from '../order.js'
 /** A recorder that was asked for over the wire stays with its world: a reset makes a new one. */
 const recorders = new WeakMap<object, Map<string, Recorder>>()
 
-const step = v.looseObject({ kind: v.string() })
-const answer = v.union([
-  v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
-  step,
-  v.strictObject({
-    status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599))),
-    headers: v.optional(v.record(v.string(), v.union([v.string(), v.array(v.string())]))),
-    body: v.optional(v.unknown()),
-  }),
-])
+// Which steps and answers are right, the engine says best; the document describes them.
+const given = v.unknown()
+const described = (): v.GenericSchema => v.union([statusCode, shallowStepSchema(), answerSchema()])
 
 export const destinationOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/destinations/script',
     summary: 'The next deliveries to a url meet these steps, one each.',
-    body: v.strictObject({ to: v.string(), steps: v.array(step) }),
+    body: v.strictObject({ to: v.string(), steps: v.array(given) }),
+    describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
     example: { to: 'https://shop.test/orders', steps: [{ kind: 'reset' }, { kind: 'lost-ack' }] },
     run: ({ destinations }, { to, steps }) => {
-      destinations.script(to, steps as unknown as Step[])
+      destinations.script(to, steps as Step[])
       return {}
     },
   }),
@@ -38,7 +34,8 @@ export const destinationOrders: readonly Order[] = [
     method: 'POST',
     path: '/destinations/answer',
     summary: 'What a url answers: a status, or status, headers and body.',
-    body: v.strictObject({ to: v.string(), answer }),
+    body: v.strictObject({ to: v.string(), answer: given }),
+    describes: v.strictObject({ to: v.string(), answer: described() }),
     example: { to: 'https://shop.test/orders', answer: 503 },
     run: ({ destinations }, { to, answer }) => {
       destinations.answer(to, answer as PlainAnswer)
@@ -50,12 +47,14 @@ export const destinationOrders: readonly Order[] = [
     path: '/destinations/record',
     summary:
       'Writes down what arrives at a url from now on; it answers 200 unless something else is registered or given.',
-    body: v.strictObject({ to: v.string(), answer: v.optional(answer) }),
+    body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
+    describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
     run: (sandbox, { to, answer }) => {
       const known = recordersOf(sandbox)
-      if (!known.has(to)) known.set(to, sandbox.destinations.record(to))
+      // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) sandbox.destinations.answer(to, answer as PlainAnswer)
+      if (!known.has(to)) known.set(to, sandbox.destinations.record(to))
       return {}
     },
   }),

@@ -1,0 +1,144 @@
+import * as v from 'valibot'
+import { nearestName } from '../kernel/nearest-name.js'
+import { once } from '../kernel/once.js'
+import { catalog, faultKinds } from './catalog.js'
+import type { Fault } from './fault.js'
+
+// What a fault may look like, and the sentences about what does not: for rules, scripts and scenarios alike.
+
+/** What is wrong with a value, and where in it. */
+export interface FaultProblem {
+  readonly path: readonly (string | number)[]
+  readonly sentence: string
+}
+
+/** The words that the sentences about one schema need. */
+export interface FaultWords {
+  /** What the field at this place may be called, with the noun for it: `fault`. */
+  wordsAt(path: FaultProblem['path']): readonly [noun: string, words: readonly string[]] | undefined
+  /** The fields of the object at this place. */
+  fieldsOf(owner: unknown, place: string): readonly string[]
+}
+
+export const exampleFault = "{ kind: 'status', status: 503 }"
+
+/** One fault of the catalog. */
+export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
+  const variants = faultKinds.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }))
+  return v.pipe(
+    v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      const problem = oddFault(dataset.value as unknown as Fault)
+      if (problem !== undefined) addIssue({ message: problem })
+    }),
+  ) as unknown as v.GenericSchema<Fault>
+})
+
+/** What each field of a fault for itself allows, and all together do not; `undefined` for a good one. */
+export function oddFault(fault: Fault): string | undefined {
+  if (fault.kind !== 'latency') return undefined
+  const { waitMs, jitterMs, minMs, maxMs } = fault as Partial<Record<'waitMs' | 'jitterMs' | 'minMs' | 'maxMs', number>>
+  const range = minMs !== undefined || maxMs !== undefined
+  if (range && (waitMs !== undefined || jitterMs !== undefined))
+    return 'takes waitMs (and jitterMs), or minMs and maxMs, not both'
+  if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
+  if (!range) return undefined
+  if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
+  return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: change them over` : undefined
+}
+
+/** Every problem of a fault. */
+export function faultProblems(value: unknown): readonly FaultProblem[] {
+  return problemsWith(faultSchema(), value, `A fault is an object such as ${exampleFault}`, faultWords)
+}
+
+/** Fields of a fault of this kind, when it is one. */
+export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
+  const kind = (owner as { kind?: unknown } | undefined)?.kind
+  return typeof kind === 'string' && Object.hasOwn(catalog, kind)
+    ? Object.keys(catalog[kind as Fault['kind']].fields)
+    : undefined
+}
+
+export const faultWords: FaultWords = {
+  wordsAt: (path) => (path.at(-1) === 'kind' ? ['fault', faultKinds] : undefined),
+  fieldsOf: (owner) => fieldsOfFault(owner) ?? [],
+}
+
+/** Everything that a schema finds wrong with a value that must be an object. */
+export function problemsWith(
+  schema: v.GenericSchema,
+  value: unknown,
+  what: string,
+  words: FaultWords,
+): readonly FaultProblem[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [{ path: [], sentence: `${what}, got ${shown(value)}.` }]
+  }
+  const result = v.safeParse(schema, value)
+  return result.success ? [] : result.issues.map((issue) => problem(issue, words))
+}
+
+/** An issue of the schema as a sentence. */
+function problem(issue: v.BaseIssue<unknown>, vocabulary: FaultWords): FaultProblem {
+  // A list of points is one way of a union: the issue that helps lies inside.
+  const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
+  if (inner !== undefined) {
+    const path = [...(issue.path ?? []), ...(inner.path ?? [])]
+    return problem({ ...inner, path } as v.BaseIssue<unknown>, vocabulary)
+  }
+  const path = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)))
+  const place = placeOf(path)
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    const above = placeOf(path.slice(0, -1))
+    const known = vocabulary.fieldsOf(issue.path?.at(-1)?.input, above)
+    return { path, sentence: unknownField(String(path.at(-1)), above, known) }
+  }
+  const [noun, words] = vocabulary.wordsAt(path) ?? []
+  if (issue.input === undefined && issue.kind === 'schema') {
+    return { path, sentence: `${place} is missing${words === undefined ? '' : `: ${words.join(', ')}`}.` }
+  }
+  if (words !== undefined && !words.includes(issue.input as never)) {
+    return { path, sentence: `${place}: ${notKnown(issue.input, noun!, words)}` }
+  }
+  return { path, sentence: `${place}${complaint(issue)}.`.replace(/\.\.$/, '.') }
+}
+
+/** What valibot, or we, say of a value, with the value where that helps. */
+function complaint({ kind, type, message, input }: v.BaseIssue<unknown>): string {
+  if (message.startsWith('would')) return `: ${shown(input)} ${message}`
+  const tells = kind === 'schema' || type.endsWith('value') || ['integer', 'regex', 'check'].includes(type)
+  return ` ${message}${tells ? `, got ${shown(input)}` : ''}`
+}
+
+function notKnown(given: unknown, noun: string, words: readonly string[]): string {
+  const near = typeof given === 'string' ? nearestName(given, words) : undefined
+  return `there is no ${noun} ${shown(given)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} There are ${words.join(', ')}.`
+}
+
+function unknownField(name: string, place: string, known: readonly string[]): string {
+  const near = nearestName(name, known)
+  const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${known.join(', ')}.`
+  return `${place}: there is no ${JSON.stringify(name)} here.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ${takes}`
+}
+
+/** `fault.waitMs`, `on[1]`; `it` for the whole. */
+function placeOf(path: readonly (string | number)[]): string {
+  if (path.length === 0) return 'it'
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('')
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === 'string' || (typeof value === 'object' && value !== null) ? jsonOf(value) : String(value)
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return 'something that is no JSON'
+  }
+}

@@ -1,0 +1,155 @@
+import * as v from 'valibot'
+import { once } from '../kernel/once.js'
+import { catalog, faultKinds, headerRecord, isStatus, statusCode, stepKinds } from './catalog.js'
+import type { DeliveryFault, Fault } from './fault.js'
+import {
+  exampleFault,
+  type FaultProblem,
+  type FaultWords,
+  faultWords,
+  fieldsOfFault,
+  oddFault,
+  problemsWith,
+} from './fault-schema.js'
+
+// What a destination can be told to do with deliveries: in process, over the control API and in scenario files alike.
+
+/** How many steps may wait for each other in `then`; a guard of ours. */
+export const mostWaits = 100
+
+/**
+ * One step of a script; only here `delay` can say what comes then.
+ * @param then what stands behind a `delay`
+ */
+function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
+  const variants = stepKinds.map((kind) =>
+    v.strictObject({
+      kind: v.literal(kind),
+      ...catalog[kind].fields,
+      // biome-ignore lint/suspicious/noThenProperty: the field of a step, described here
+      ...(kind === 'delay' && { then: v.exactOptional(v.lazy(then)) }),
+    }),
+  )
+  return v.pipe(
+    v.variant('kind', variants as never, `is an object such as ${exampleFault}`),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const odd = dataset.typed ? oddFault(dataset.value as unknown as Fault) : undefined
+      if (odd !== undefined) addIssue({ message: odd })
+    }),
+  )
+}
+
+export const stepSchema: () => v.GenericSchema = once(() => stepVariants(stepSchema))
+
+/** The same for documents that cannot refer to a part of themselves. */
+export const shallowStepSchema: () => v.GenericSchema = once(() => stepVariants(v.unknown))
+
+/** What a destination answers by itself. */
+export const answerEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
+  status: v.optional(statusCode),
+  headers: v.optional(headerRecord),
+  body: v.optional(v.unknown()),
+}
+export const answerSchema: () => v.GenericSchema = once(() => v.strictObject(answerEntries))
+
+/** Every problem of a step; none for one that can be played. */
+export function stepProblems(given: unknown): readonly FaultProblem[] {
+  const problems: FaultProblem[] = []
+  let at: unknown = given
+  for (let depth = 0; ; depth++) {
+    const found = problemsOfOne(at)
+    const above = Array<string>(depth).fill('then')
+    problems.push(...found.map(({ path, sentence }) => ({ path: [...above, ...path], sentence })))
+    if (found.length > 0 || !waits(at)) return problems
+    if (depth === mostWaits) {
+      return [
+        { path: [], sentence: `it waits more than ${mostWaits} times before it does anything: add up the waits.` },
+      ]
+    }
+    at = at.then
+  }
+}
+
+function waits(step: unknown): step is { readonly kind: 'delay'; readonly then: unknown } {
+  return typeof step === 'object' && step !== null && 'then' in step && step.then !== undefined
+}
+
+/** Without what a `delay` does then. */
+function problemsOfOne(value: unknown): readonly FaultProblem[] {
+  const { kind, then: _, ...fields } = (value ?? {}) as { kind?: unknown; then?: unknown }
+  if (typeof kind === 'string' && !isStep(kind)) {
+    if ((faultKinds as readonly string[]).includes(kind)) {
+      return [
+        {
+          path: ['kind'],
+          sentence: `there is no step ${JSON.stringify(kind)}: ${kind} cannot stand in a script. These can: ${stepKinds.join(', ')}.`,
+        },
+      ]
+    }
+    const meant = writtenAs[kind]
+    if (meant !== undefined) {
+      return [{ path: ['kind'], sentence: `kind: there is no step ${JSON.stringify(kind)}. ${meant}.` }]
+    }
+  }
+  const alone = kind === 'delay' ? { kind, ...fields } : value
+  return problemsWith(bareStepSchema(), alone, `A step is an object such as ${exampleFault}`, stepWords)
+}
+
+const bareStepSchema = once(() => stepVariants(v.never))
+
+const stepWords: FaultWords = {
+  ...faultWords,
+  wordsAt: (path) => (path.at(-1) === 'kind' ? ['step', stepKinds] : undefined),
+  fieldsOf: (owner) => {
+    const fields = fieldsOfFault(owner) ?? []
+    return (owner as { kind?: unknown }).kind === 'delay' ? [...fields, 'then'] : fields
+  },
+}
+
+function isStep(kind: string): kind is DeliveryFault['kind'] {
+  return (stepKinds as readonly string[]).includes(kind)
+}
+
+/** Names of constructors that make faults of another name. */
+const writtenAs: Readonly<Record<string, string>> = {
+  timeout: "timeout() makes { kind: 'hang' }",
+  ok: "ok() makes { kind: 'pass' }",
+  reply: "reply() makes { kind: 'status', status: 200, body: '…' }",
+  'retry-after': "retryAfter(30) makes { kind: 'status', status: 429, headers: { 'retry-after': '30' } }",
+}
+
+/** Every problem of what a destination shall answer: a status, a step, or status, headers and body. */
+export function answerProblems(given: unknown): readonly FaultProblem[] {
+  if (typeof given === 'number') return problemsOfStatus(given)
+  if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
+  const what = 'An answer is a status, { status, headers, body }, a step such as status(503), or a Response'
+  if (!isRecord(given)) return [{ path: [], sentence: `${what}, got ${described(given)}.` }]
+  const { headers } = given as { headers?: unknown }
+  // To a schema a list, or Headers, is an object without the fields that count.
+  if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers) {
+    return [
+      { path: ['headers'], sentence: 'headers is an object of names and values: write Object.fromEntries(headers).' },
+    ]
+  }
+  return problemsWith(answerSchema(), given, what, answerWords)
+}
+
+/** A plain object, or one of a class that has a status. */
+function isRecord(given: unknown): given is object {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
+  const prototype: unknown = Object.getPrototypeOf(given)
+  return prototype === null || Object.getPrototypeOf(prototype) === null || 'status' in given
+}
+
+function described(given: unknown): string {
+  if (typeof given === 'string') return JSON.stringify(given.slice(0, 80))
+  if (typeof given === 'object' && given !== null) return Object.prototype.toString.call(given).slice(8, -1)
+  return typeof given === 'function' ? 'a function' : String(given)
+}
+
+function problemsOfStatus(given: number): readonly FaultProblem[] {
+  if (isStatus(given)) return []
+  return [{ path: [], sentence: `${given} is no status of an answer: they go from 200 to 599.` }]
+}
+
+const answerWords: FaultWords = { wordsAt: () => undefined, fieldsOf: () => Object.keys(answerEntries) }

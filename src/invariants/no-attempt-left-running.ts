@@ -1,0 +1,19 @@
+import type { Invariant } from './invariant.js'
+
+export const noAttemptLeftRunning: Invariant = {
+  name: 'no-attempt-left-running',
+  promise: 'When nothing runs and no timer is left, every attempt has ended, whatever its destination did.',
+  examine({ world, stories }, findings) {
+    if (!world.isDrained) return
+    for (const { id, published, attempts, isAbandoned } of stories.values()) {
+      if (isAbandoned) continue
+      const running = attempts.find(({ outcome }) => outcome === undefined)
+      if (running === undefined) continue
+      findings.broken(
+        `attempt ${running.retried + 1} of ${id} is still running, and nothing will end it`,
+        published,
+        running,
+      )
+    }
+  },
+}

@@ -1,0 +1,60 @@
+import { hostClearTimeout, hostSetTimeout, unref } from './host.js'
+import type { RunningTask } from './running-task.js'
+
+/** Real milliseconds after which somebody is told what the clock waits for. */
+const untilTold = 1_000
+
+/**
+ * Real time beside work for which virtual time stands still: after a second the work is named, and when its patience
+ * has ended it is given up, or time would stand still for ever.
+ */
+export class PatienceWatch {
+  readonly #waited = new Map<RunningTask, number>()
+  #total = 0
+  #isTold = false
+  #timer: ReturnType<typeof hostSetTimeout> | undefined
+
+  constructor(
+    private readonly running: ReadonlySet<RunningTask>,
+    private readonly warn: (text: string) => void,
+    /** The call that moves time; a clock that moves by itself may wait as long as it likes without a word. */
+    private readonly driving: () => string | undefined,
+  ) {
+    this.#look(0)
+  }
+
+  end(): void {
+    if (this.#timer !== undefined) hostClearTimeout(this.#timer)
+  }
+
+  #look(elapsed: number): void {
+    this.#total += elapsed
+    if (this.#total >= untilTold) this.#tell()
+    let next = this.#isTold ? untilTold : Math.max(1, untilTold - this.#total)
+    let isWorthWaiting = false
+    for (const task of this.running) {
+      const { patience } = task
+      if (!task.awake || patience === undefined) continue
+      const waited = this.#waited.has(task) ? this.#waited.get(task)! + elapsed : 0
+      this.#waited.set(task, waited)
+      if (waited < patience) {
+        next = Math.min(next, patience - waited)
+        isWorthWaiting = true
+      } else this.warn(`stuntdouble: ${task.giveUp()}`)
+    }
+    this.#timer = hostSetTimeout(() => this.#look(next), next)
+    // Whoever awaits a move of the clock sees its end, although nothing else may keep the process alive.
+    if (!isWorthWaiting || this.driving() === undefined) unref(this.#timer)
+  }
+
+  #tell(): void {
+    const call = this.driving()
+    if (this.#isTold || call === undefined) return
+    this.#isTold = true
+    const names = [...this.running].filter(({ awake }) => awake).map(({ label }) => label)
+    this.warn(
+      `stuntdouble: clock.${call}() has waited a real second for work that has not ended: ${names.join(', ')}. ` +
+        'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
+    )
+  }
+}

@@ -1,0 +1,236 @@
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'
+import { shop } from './world.js'
+
+const reports = 'https://reports.test/'
+
+/** Publishes to a handler, drains, and holds the world to its promises. */
+async function delivered(handler: BadHandler, register: 'on' | 'answer', warn?: (text: string) => void) {
+  const sandbox = createSandbox({ policy: { handlerPatience: 5 }, warn: warn ?? (() => undefined) })
+  const { clock, destinations, queue } = sandbox
+  if (register === 'on') destinations.on(shop, (_request, task) => handler(sandbox, task))
+  else destinations.answer(shop, (_delivery, task) => handler(sandbox, task))
+  destinations.answer(reports, 200)
+  queue.publish({ to: shop, retries: 1, callback: reports, failureCallback: reports })
+  await clock.drain()
+  sandbox.check()
+  expect([...queue.whereabouts()]).toEqual([])
+  expect(clock.running()).toEqual([])
+  return sandbox
+}
+
+const outcomes = (sandbox: Sandbox) =>
+  sandbox.traffic.of('attempt').flatMap(({ url, outcome }) => (url === shop ? [outcome!] : []))
+
+describe.each(['on', 'answer'] as const)(
+  'whatever the code of destinations.%s() does, its attempt ends',
+  (register) => {
+    test.each(Object.keys(failing))('%s: a failed attempt, retried, then a dead letter', async (name) => {
+      const sandbox = await delivered(failing[name]!, register)
+      expect(outcomes(sandbox).map(({ state }) => state)).toEqual(['RETRY', 'FAILED'])
+      expect(sandbox.queue.deadLetters).toHaveLength(1)
+      expect(sandbox.traffic.timeline()).toContain(shop)
+    })
+
+    test.each(Object.keys(harmless))('%s: a delivery', async (name) => {
+      const sandbox = await delivered(harmless[name]!, register)
+      expect(outcomes(sandbox).map(({ state }) => state)).toEqual(['DELIVERED'])
+    })
+
+    test.each(Object.keys(stuck))('%s: its time-out ends it, with a warning and a note that say so', async (name) => {
+      const warnings: string[] = []
+      const sandbox = await delivered(stuck[name]!, register, (text) => warnings.push(text))
+      expect(outcomes(sandbox)).toMatchObject([
+        { state: 'RETRY', status: 0, error: 'context deadline exceeded' },
+        { state: 'FAILED', status: 0, error: 'context deadline exceeded' },
+      ])
+      expect(outcomes(sandbox)[0]!.note).toContain('the handler has neither ended nor slept for 5ms of real time')
+      const [warning] = warnings
+      expect(warnings).toHaveLength(2)
+      expect(warning).toContain(`delivery to ${shop}, message msg_`)
+      expect(warning).toContain('See that it returns or throws')
+    })
+  },
+)
+
+describe('the reason, for whoever reads the timeline', () => {
+  test.each<[string, string, string]>([
+    [
+      'a Response that was read',
+      '500 Internal Server Error',
+      `The handler of ${shop} returned a Response whose body has been read before: it can be read once. Return a new Response each time.`,
+    ],
+    [
+      'a locked body',
+      '500 Internal Server Error',
+      `The handler of ${shop} returned a Response whose body is locked by another reader. Return a new Response each time.`,
+    ],
+    ['a stream that errors', 'unexpected EOF', `The handler of ${shop} answered, but the body broke off: Error: boom`],
+    [
+      'a stream of texts',
+      'unexpected EOF',
+      `The handler of ${shop} answered, but the body broke off: TypeError: its stream gave a text where bytes are needed: enqueue a Uint8Array`,
+    ],
+    [
+      'Response.error()',
+      'read: connection reset by peer',
+      `The handler of ${shop} answered Response.error(), a broken connection`,
+    ],
+    [
+      'returns undefined',
+      '500 Internal Server Error',
+      `The handler of ${shop} returned undefined. Return a Response, or a status in destinations.answer().`,
+    ],
+    [
+      'a step that is none',
+      '500 Internal Server Error',
+      `The handler of ${shop} gave no answer that can be sent: kind: there is no step "timeout". timeout() makes { kind: 'hang' }.`,
+    ],
+    [
+      'status 99',
+      '500 Internal Server Error',
+      `The handler of ${shop} gave no answer that can be sent: 99 is no status of an answer: they go from 200 to 599.`,
+    ],
+    [
+      'a body that is a Blob',
+      '500 Internal Server Error',
+      `The handler of ${shop} gave no answer that can be sent: A body is a text, a Uint8Array or a value that becomes JSON, got Blob: return new Response(body).`,
+    ],
+    ['throws null', '500 Internal Server Error', 'the handler threw null'],
+    [
+      'throws a Proxy that throws',
+      '500 Internal Server Error',
+      'the handler threw something that cannot be told as a text',
+    ],
+  ])('%s', async (name, error, note) => {
+    const sandbox = await delivered(failing[name]!, 'answer')
+    expect(outcomes(sandbox)[0]).toMatchObject({ error, note })
+    expect(sandbox.traffic.timeline()).toContain(note.slice(0, 60))
+    const logged = sandbox.queue.deadLetters[0]!
+    if (error.startsWith('500')) expect(logged.reply.body).toBe(note.replace(/^the handler threw /, ''))
+  })
+
+  test('the same Response twice is told at its second use', async () => {
+    const sandbox = createSandbox()
+    const shared = new Response('x')
+    sandbox.destinations.on(shop, () => shared)
+    sandbox.queue.publish({ to: shop, retries: 0 })
+    sandbox.queue.publish({ to: shop, retries: 0 })
+    await sandbox.clock.drain()
+    sandbox.check()
+    expect(outcomes(sandbox).map(({ state, note }) => [state, note])).toEqual([
+      ['DELIVERED', undefined],
+      ['FAILED', expect.stringContaining('body has been read before')],
+    ])
+  })
+
+  test('a Response that is given as data answers every time', async () => {
+    const sandbox = createSandbox()
+    sandbox.destinations.answer(shop, new Response('told', { status: 201, headers: { 'x-a': 'b' } }))
+    for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: shop })
+    await sandbox.clock.drain()
+    const [first, ...others] = outcomes(sandbox)
+    expect(first).toMatchObject({ status: 201, body: 'told' })
+    expect(first!.headers).toContainEqual(['x-a', 'b'])
+    for (const other of others) expect(other).toMatchObject({ status: 201, body: 'told' })
+  })
+
+  test('a body that does not end is cut where the plan cuts it', async () => {
+    const sandbox = await delivered(harmless['a body without an end']!, 'on')
+    expect(outcomes(sandbox)[0]!.body).toHaveLength(sandbox.queue.limits.maxMessageSize)
+  })
+
+  test('empty chunks without an end are given up', async () => {
+    const sandbox = createSandbox()
+    sandbox.destinations.on(
+      shop,
+      () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) })),
+    )
+    sandbox.queue.publish({ to: shop, retries: 0 })
+    await sandbox.clock.drain()
+    expect(outcomes(sandbox)[0]!.note).toContain('it had not ended after 1000000 chunks')
+  }, 60_000)
+
+  test.each(['reset', 'dispose', 'load'] as const)('a handler that calls sandbox.%s()', async (call) => {
+    const sandbox = createSandbox()
+    const { clock } = sandbox
+    let isFirst = true
+    sandbox.destinations.on(shop, async (_request, task) => {
+      if (isFirst) {
+        isFirst = false
+        if (call === 'load') sandbox.load(sandbox.dump())
+        else sandbox[call]()
+      }
+      await task.sleep('1s')
+      return new Response('x')
+    })
+    sandbox.queue.publish({ to: shop })
+    await clock.drain()
+    if (call !== 'dispose') await sandbox.clock.drain()
+    sandbox.check()
+  })
+
+  test('a handler that redirects to itself is followed to the limit', async () => {
+    const sandbox = createSandbox({ policy: { followRedirects: true } })
+    sandbox.destinations.on(shop, () => Response.redirect(shop, 307))
+    sandbox.queue.publish({ to: shop, retries: 0 })
+    await sandbox.clock.drain()
+    sandbox.check()
+    expect(outcomes(sandbox)[0]!.error).toBe('stopped after 10 redirects')
+  })
+
+  test('a copy of a delivery that never ends does not hold time up', async () => {
+    const warnings: string[] = []
+    const sandbox = createSandbox({ policy: { handlerPatience: 5 }, warn: (text) => warnings.push(text) })
+    let calls = 0
+    sandbox.destinations.on(shop, () => (calls++ === 0 ? new Response('x') : new Promise(() => undefined)))
+    sandbox.destinations.script(shop, [{ kind: 'duplicate' }])
+    sandbox.queue.publish({ to: shop })
+    await sandbox.clock.drain()
+    sandbox.check()
+    expect(warnings.join()).toContain(`copy of a delivery to ${shop}`)
+  })
+
+  test('the same seed gives the same traffic', async () => {
+    const traces = await Promise.all(
+      [1, 2].map(async () => JSON.stringify((await delivered(stuck['never settles']!, 'on')).traffic.entries)),
+    )
+    expect(traces[0]).toBe(traces[1])
+  })
+})
+
+describe('a fetch that does anything', () => {
+  test.each<[string, () => unknown]>([
+    ['gives nothing', () => undefined],
+    [
+      'rejects with a Proxy',
+      () =>
+        Promise.reject(
+          new Proxy(
+            {},
+            {
+              getPrototypeOf: () => {
+                throw new Error('no')
+              },
+            },
+          ),
+        ),
+    ],
+    [
+      'gives what was read',
+      async () => {
+        const response = new Response('x')
+        await response.text()
+        return response
+      },
+    ],
+    ['gives a stream that breaks', () => failing['a stream that errors']!(undefined as never, undefined as never)],
+  ])('%s', async (_, fetch) => {
+    const sandbox = createSandbox({ fetch: fetch as never, deliver: 'any' })
+    sandbox.queue.publish({ to: shop, retries: 0 })
+    await sandbox.clock.drain()
+    sandbox.check()
+    expect(outcomes(sandbox)).toMatchObject([{ state: 'FAILED', status: 0 }])
+  })
+})

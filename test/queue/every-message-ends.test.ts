@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { createSandbox, type Policy } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { deliveryFaults } from '../../fixtures/fault-arbitraries.js'
+import { createSchedule } from '../../src/faults/scenario-actions.js'
+import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'
+import { shop } from './world.js'
+
+// Random bad handlers in random worlds: whatever they do, time can be drained, and every promise holds.
+
+const handlers: Readonly<Record<string, BadHandler>> = { ...failing, ...harmless, ...stuck }
+const reports = 'https://reports.test/cb'
+
+const options = fc.record(
+  {
+    retries: fc.nat(3),
+    retryDelay: fc.constantFrom(
+      '1000',
+      '1/0',
+      'sqrt(0-1)',
+      '0 - retried',
+      'pow(10, 300) * pow(10, 300)',
+      'retried % 0',
+    ),
+    timeout: fc.constantFrom('1s', '30s'),
+    delay: fc.constantFrom('0s', '5s'),
+    callback: fc.constantFrom(shop, reports),
+    failureCallback: fc.constantFrom(shop, reports),
+    flowControlValue: fc.constantFrom('parallelism=1', 'rate=1, period=10s'),
+    queue: fc.constantFrom('line', 'other'),
+    deduplicationId: fc.constantFrom('a', 'b'),
+  },
+  { requiredKeys: ['retries', 'timeout'] },
+)
+
+const policies: fc.Arbitrary<Partial<Policy>> = fc.record(
+  {
+    followRedirects: fc.boolean(),
+    cancelledAt: fc.constantFrom('due', 'now'),
+    queuePlan: fc.constantFrom('free', 'payg'),
+  },
+  { requiredKeys: [] },
+)
+
+describe('every message ends', () => {
+  test('whatever its handlers do, in whatever world', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...Object.keys(handlers)), { minLength: 1, maxLength: 4 }),
+        fc.array(options, { minLength: 1, maxLength: 4 }),
+        deliveryFaults({ max: 2 }),
+        policies,
+        fc.boolean(),
+        fc.boolean(),
+        async (names, messages, rules, policy, toGroup, withSchedule) => {
+          const sandbox = createSandbox({
+            policy: { queueLimits: { maxMessageSize: 50_000 }, ...policy, handlerPatience: 2 },
+            warn: () => undefined,
+          })
+          const { clock, destinations, faults, queue } = sandbox
+          let calls = 0
+          // biome-ignore lint/suspicious/noExplicitAny: what no type allows
+          destinations.on('*', (_request, task): any => handlers[names[calls++ % names.length]!]!(sandbox, task))
+          faults.add(rules)
+          queue.urlGroup('group', [shop, reports])
+          for (const message of messages)
+            queue.publish({ to: toGroup ? 'group' : shop, flowControlKey: 'k', ...message } as never)
+          if (withSchedule) {
+            createSchedule({ id: 's', cron: '* * * * *', to: shop, retries: 1 }, sandbox)
+            await clock.advance('3m')
+            queue.schedules.delete('s')
+          }
+          await clock.drain()
+          await clock.drain()
+          sandbox.check()
+          expect([...queue.whereabouts()]).toEqual([])
+          expect(clock.running()).toEqual([])
+        },
+      ),
+      { numRuns: 100 },
+    )
+  }, 240_000)
+})

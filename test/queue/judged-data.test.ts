@@ -1,0 +1,161 @@
+import { createSandbox } from 'stuntdouble'
+import { afterEach, describe, expect, test } from 'vitest'
+import { defineScenario } from '../../src/faults/scenario.js'
+import { deepestExpression, longestExpression } from '../../src/queue/retry-expression.js'
+import type { Sandbox } from '../../src/sandbox.js'
+import type { RemoteSandbox } from '../../src/server/client.js'
+import { ended, kinds } from '../server/both-sandboxes.js'
+import { shop, world } from './world.js'
+
+const deep = (levels: number): unknown => {
+  let step: unknown = { kind: 'reset' }
+  for (let level = 0; level < levels; level++) {
+    // biome-ignore lint/suspicious/noThenProperty: the field of a step
+    step = { kind: 'delay', waitMs: 1, then: step }
+  }
+  return step
+}
+
+/** A step that cannot be played → what is said of it. */
+const badSteps: readonly (readonly [unknown, string])[] = [
+  [{ kind: 'timeout' }, `there is no step "timeout". timeout() makes { kind: 'hang' }`],
+  [{ kind: 'delay' }, 'waitMs is missing.'],
+  [{ kind: 'latency' }, 'it needs waitMs, or minMs and maxMs.'],
+  [{ kind: 'latency', minMs: 5, maxMs: 1 }, 'goes from minMs 5 down to maxMs 1'],
+  [{ kind: 'delay', waitMs: 1e300 }, 'waitMs is a number of milliseconds, at most 1e12'],
+  [{ kind: 'delay', waitMs: -1 }, 'waitMs is a number of milliseconds, 0 or more'],
+  // biome-ignore lint/suspicious/noThenProperty: the field of a step
+  [{ kind: 'delay', waitMs: 1, then: { kind: 'status' } }, 'status is missing'],
+  [{ kind: 'hang', forMS: 3 }, 'there is no "forMS" here. Did you mean "forMs"?'],
+  [{ kind: 'status', status: 1000 }, 'status is an HTTP status from 200 to 599, got 1000.'],
+  [{ kind: 'status', status: 503, headers: { a: 5 } }, 'is a text or a list of texts'],
+  [{ kind: 'drop' }, 'drop cannot stand in a script.'],
+  [{}, 'kind is missing: latency, status'],
+  [deep(101), 'it waits more than 100 times'],
+]
+
+/** An answer that cannot be given → what is said of it. */
+const badAnswers: readonly (readonly [unknown, string])[] = [
+  ...badSteps.filter(([step]) => 'kind' in (step as object)),
+  [99, '99 is no status of an answer: they go from 200 to 599.'],
+  ['OK', 'got "OK"'],
+  [true, 'got true'],
+  [[200], 'got Array'],
+  [{ statuss: 500 }, 'there is no "statuss" here. Did you mean "status"?'],
+  [{ status: '500' }, 'status is an HTTP status from 200 to 599, got "500".'],
+  [{ headers: [['a', 'b']] }, 'write Object.fromEntries(headers)'],
+]
+
+describe.each(kinds)('what a destination shall do is judged where it is given: %s', (_, create) => {
+  let sandbox: Sandbox | RemoteSandbox
+  afterEach(() => ended(sandbox))
+
+  test('steps', async () => {
+    sandbox = await create()
+    for (const [step, sentence] of badSteps) {
+      const given = async () => sandbox.destinations.script(shop, [{ kind: 'reset' }, step] as never)
+      await expect(given(), JSON.stringify(step).slice(0, 80)).rejects.toThrow(sentence)
+    }
+    expect(await sandbox.destinations.unplayed).toEqual([])
+  })
+
+  test('answers', async () => {
+    sandbox = await create()
+    for (const [answer, sentence] of badAnswers) {
+      for (const call of ['answer', 'record'] as const) {
+        const given = async () => sandbox.destinations[call](shop, answer as never)
+        await expect(given(), JSON.stringify(answer).slice(0, 80)).rejects.toThrow(sentence)
+      }
+    }
+  })
+})
+
+test.each(badSteps)('a scenario with the step %j is refused', (step, sentence) => {
+  const destinations = [{ url: shop, script: [step] }]
+  const told = sentence.startsWith('it waits') ? 'nested deeper than 100 levels' : sentence
+  expect(() => defineScenario({ name: 's', destinations } as never)).toThrow(told)
+})
+
+test('what only code can give is judged at the call too', async () => {
+  const { destinations } = createSandbox()
+  const read = new Response('x')
+  await read.text()
+  const circle: { self?: unknown } = {}
+  circle.self = circle
+  expect(() => destinations.answer(shop, read)).toThrow('whose body has been read before')
+  expect(() => destinations.answer(shop, { body: circle })).toThrow('The body cannot become JSON')
+  expect(() => destinations.answer(shop, { body: new Blob(['x']) })).toThrow('return new Response(body)')
+  const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
+  // biome-ignore lint/suspicious/noThenProperty: the field of a step
+  loop.then = loop
+  expect(() => destinations.script(shop, [loop as never])).toThrow('it waits more than 100 times')
+})
+
+test('a hundred waits are played, and changes of what was given do not count', async () => {
+  const { clock, destinations, queue, traffic } = createSandbox()
+  const step = deep(100) as { kind: string }
+  destinations.script(shop, [step as never])
+  step.kind = 'nonsense'
+  queue.publish({ to: shop, retries: 0 })
+  await clock.drain()
+  expect(traffic.of('attempt')[0]!.outcome).toMatchObject({ error: 'read: connection reset by peer' })
+})
+
+describe('a retry-delay expression beyond what is read is refused with 400', () => {
+  const long = Array(12_000).fill('1').join('+')
+  const nested = `${'('.repeat(deepestExpression + 1)}1${')'.repeat(deepestExpression + 1)}`
+  const tooLong = `it has ${long.length} characters, at most ${longestExpression} are read`
+
+  test.each([
+    ['publish', `/v2/publish/${shop}`, 'Service-Retry-Delay'],
+    ['enqueue', `/v2/enqueue/q/${shop}`, 'Service-Retry-Delay'],
+    ['a callback', `/v2/publish/${shop}`, 'Service-Callback-Retry-Delay'],
+    ['a failure callback', `/v2/publish/${shop}`, 'Service-Failure-Callback-Retry-Delay'],
+    ['a schedule', `/v2/schedules/${shop}`, 'Service-Retry-Delay'],
+  ])('%s', async (_, path, header) => {
+    const at = world()
+    const callbacks = { 'Service-Callback': shop, 'Service-Failure-Callback': shop, 'Service-Cron': '* * * * *' }
+    for (const [text, reason] of [
+      [long, tooLong],
+      [nested, `it is nested deeper than ${deepestExpression} levels`],
+    ] as const) {
+      const { status, json } = await at.send('POST', path, { headers: { ...callbacks, [header]: text } })
+      expect([status, json.error]).toEqual([400, `invalid ${header}: ${reason}`])
+    }
+  })
+
+  test('a batch', async () => {
+    const at = world()
+    const body = [{ destination: shop, headers: { 'Service-Retry-Delay': long } }]
+    const answer = await at.send('POST', '/v2/batch', { body })
+    expect(answer.text).toContain(tooLong)
+  })
+
+  test('what is just within is evaluated', async () => {
+    const at = world()
+    at.destinations.answer(shop, 503)
+    const within = `${'('.repeat(deepestExpression - 1)}1${')'.repeat(deepestExpression - 1)}${'+1'.repeat((longestExpression - 2 * deepestExpression) / 2)}`
+    const { status } = await at.send('POST', `/v2/publish/${shop}`, {
+      headers: { 'Service-Retry-Delay': within, 'Service-Retries': '1' },
+    })
+    expect(status).toBe(200)
+    await at.clock.drain()
+    expect(at.traffic.of('attempt')[0]!.outcome!.next!.delay).toBe(401)
+  })
+
+  test.each([
+    ['1 / 0', 'gave Infinity'],
+    ['sqrt(0 - 1)', 'gave NaN'],
+    ['exp(99999)', 'gave Infinity'],
+  ])('%s counts as the default back-off, and the log says so', async (expression, reason) => {
+    const at = world()
+    at.destinations.answer(shop, 503)
+    at.queue.publish({ to: shop, retries: 1, retryDelay: expression })
+    await at.clock.drain()
+    at.sandbox.check()
+    expect(at.traffic.of('attempt')[0]!.outcome!.next).toMatchObject({
+      delay: 12_000,
+      reason: `delay 12 s from the default back-off, because the retry delay ${expression} ${reason}, after 503`,
+    })
+  })
+})
