@@ -5,7 +5,7 @@ import type { Database } from '../database.js'
 import { noSuchGroupOfKey, replyError, subcommandSyntax } from '../errors.js'
 import type { Reply } from '../reply.js'
 import { byName, type Consumer, type ConsumerGroup } from '../values/consumer-group.js'
-import { Stream } from '../values/stream.js'
+import { nodeEntries, Stream } from '../values/stream.js'
 import { formatId } from '../values/stream-id.js'
 import { helpCommand } from './help.js'
 import { entryReply, take } from './stream-arguments.js'
@@ -83,8 +83,8 @@ function fullCount(option: readonly Bytes[]): number {
 }
 
 function head(stream: Stream): Record<string, Reply> {
-  // Redis keeps entries in nodes of a hundred under a radix tree; nobody should depend on its shape.
-  const nodes = Math.ceil(stream.length / 100)
+  // Redis keeps entries in nodes under a radix tree; nobody should depend on its shape.
+  const nodes = Math.ceil(stream.length / nodeEntries)
   return {
     length: stream.length,
     'radix-tree-keys': nodes,
