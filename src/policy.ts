@@ -41,6 +41,8 @@ export interface Policy {
   maxRecordSize: number | undefined
   /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
   maxPendingPerConsumer: number | undefined
+  /** Keys, fields or members that one call of SCAN and its kin looks at without COUNT. [store.md 10, facts found later] */
+  scanPageSize: number
   /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
   maxStreamBuffer: number
   /** Loop turns and calls that one script may take before it is stopped. [store.md 9: not public] */
@@ -118,6 +120,7 @@ export const defaultPolicy: Policy = {
   maxKeySize: 32_768,
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,
+  scanPageSize: 1000,
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 10_000_000,
   retries: 3,

@@ -6,7 +6,7 @@ import { replyError } from '../errors.js'
 import { ok, type Reply, Status } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
 import type { ValueType } from '../values/value.js'
-import { cursorArg, within } from './collection-arguments.js'
+import { cursorArg, wholePages, within } from './collection-arguments.js'
 import { dumpCommands } from './dump.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
@@ -63,8 +63,8 @@ const scanOptions = options({
   withtype: flag,
 })
 
-function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db }: CommandContext): Reply {
-  const { match = latin1('*'), count = 10, type, withtype } = wanted
+function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db, store }: CommandContext): Reply {
+  const { match = latin1('*'), count = store.options.policy.scanPageSize, type, withtype } = wanted
   if (count < 1) throw replyError('syntax')
   const matches = globMatcher(match)
   const wantedType = type?.toLowerCase()
@@ -132,7 +132,7 @@ export const genericCommands: readonly Command[] = [
   command('SCAN', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
-    deviations: 'WITHTYPE puts the type behind each key. One call looks at 1000 keys at most.',
+    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most.`,
     args: [cursorArg, scanOptions],
     run: (context, cursor, options) => scan(cursor, options, context),
   }),

@@ -17,6 +17,7 @@ import {
   scanReply,
   toScanOptions,
   wholePage,
+  wholePages,
   words,
 } from './collection-arguments.js'
 import { popCount } from './list.js'
@@ -165,11 +166,12 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
+    deviations: wholePages,
     args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
-    run({ db }, key, cursor, given) {
+    run({ db, store }, key, cursor, given) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
-      const options = toScanOptions(given)
+      const options = toScanOptions(given, store.options.policy.scanPageSize)
       const isWhole = cursor === 0 && isCompactSortedSet(set)
       const page = isWhole ? wholePage(set.members()) : set.scan(cursor, options.count)
       return scanReply(page, options, (member, into) => {
