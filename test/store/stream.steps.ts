@@ -1042,6 +1042,27 @@ export const steps: readonly Section[] = [
       = 0
     XACKDEL s g IDS 1 3-1
       = [-1]
+    XADD s 4-1 n 4
+      = "4-1"
+    XADD s 5-1 n 5
+      = "5-1"
+    XADD s 6-1 n 6
+      = "6-1"
+    # What a group has not read is not acknowledged; what it acknowledged may be deleted.
+    XACKDEL s g IDS 1 4-1
+      = [-1]
+    XREADGROUP GROUP g alice STREAMS s >
+      = [["s", [["4-1", ["n", "4"]], ["5-1", ["n", "5"]], ["6-1", ["n", "6"]]]]]
+    XACK s g 4-1 5-1 6-1
+      = 3
+    XACKDEL s g IDS 2 4-1 4-1
+      = [1, -1] because store.md, facts found later
+    XACKDEL s g ACKED IDS 1 5-1
+      = [2] because as above; the other group has yet to read it
+    XACKDEL s g DELREF IDS 2 5-1 6-1
+      = [1, 1] because as above
+    XLEN s
+      = 0
     XACKDEL none g IDS 1 1-1
       = [-1]
     XACKDEL s none IDS 2 1-1 2-1

@@ -51,6 +51,8 @@ function isComparable(name: string, argv: readonly string[]): boolean {
   if (words.some((word) => /^(IFD?(EQ|NE)|WITHTYPE|NOVALUES)$/.test(word))) return false
   // The third word of ZRANK is newer, there is one database, and RESTORE looks at FREQ behind IDLETIME in another order.
   if (/^Z(REV)?RANK$/.test(name) && argv.length === 4) return false
+  // By rank only the service takes LIMIT.
+  if (/^ZRANGE(STORE)?$/.test(name) && words.includes('LIMIT') && !/ BY(SCORE|LEX)/.test(words.join(' '))) return false
   if (words.includes('DB') || (words.includes('FREQ') && words.includes('IDLETIME'))) return false
   // Its opposite does not exist: the 7.0 server goes on with it.
   if (name === 'LPOS' && words.includes('-9223372036854775808')) return false

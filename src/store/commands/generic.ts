@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { bytes, flag, int, key, named, oneOrMore, options } from '../arguments.js'
+import { type Arg, bytes, flag, int, key, named, oneOrMore, options, zeroOrMore } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
@@ -17,11 +17,19 @@ const destination = named('destination', key)
 
 // ---- removal ----------------------------------------------------------------------------------------------------
 
-function remove(name: string, since: string, speed: 'fast' | 'slow'): Command {
+interface Removal {
+  readonly since: string
+  readonly speed: 'fast' | 'slow'
+  readonly keys?: Arg<Bytes[]>
+  readonly deviations?: string
+}
+
+function remove(name: string, { since, speed, keys = oneOrMore(key), deviations = '' }: Removal): Command {
   return command(name, {
     flags: ['write', speed, 'keyspace'],
     since,
-    args: [oneOrMore(key)],
+    deviations,
+    args: [keys],
     run({ db }, keys) {
       let removed = 0
       for (const key of keys) {
@@ -94,8 +102,9 @@ const typeNames: Record<ValueType | 'none', Status> = {
 }
 
 export const genericCommands: readonly Command[] = [
-  remove('DEL', '1.0.0', 'slow'),
-  remove('UNLINK', '4.0.0', 'fast'),
+  remove('DEL', { since: '1.0.0', speed: 'slow' }),
+  // [store.md, facts found later]
+  remove('UNLINK', { since: '4.0.0', speed: 'fast', keys: zeroOrMore(key), deviations: 'Answers 0 without keys.' }),
 
   command('EXISTS', {
     flags: ['read', 'fast', 'keyspace'],
@@ -167,11 +176,12 @@ export const genericCommands: readonly Command[] = [
   command('COPY', {
     flags: ['write', 'slow', 'keyspace'],
     since: '6.2.0',
-    deviations: 'There is one database: DB takes 0 only.',
+    // [store.md, facts found later]
+    deviations: 'There is one database: DB takes 0 only. Onto itself a key is not copied, which redis-server refuses.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     run({ db }, source, destination, options) {
-      if (source === destination) throw replyError('sameKey')
-      if (db.use(source) === undefined || (db.use(destination) !== undefined && !options.replace)) return 0
+      if (db.use(source) === undefined || source === destination) return 0
+      if (db.use(destination) !== undefined && !options.replace) return 0
       copy(db, source, destination)
       return 1
     },

@@ -30,6 +30,7 @@ import {
   toCombinationOptions,
 } from './sorted-set-combinations.js'
 import {
+  limitsRanks,
   plainSelection,
   type RangeForm,
   type RangeKind,
@@ -117,6 +118,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZRANGESTORE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
+    deviations: limitsRanks,
     args: [key, key, min, max, words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]')],
     run({ db }, destination, source, min, max, options) {
       const request = toRangeRequest(min, max, options, { stores: true })
@@ -309,6 +311,7 @@ function range(name: string, form: RangeForm, since: string): Command {
   return command(name, {
     flags: ['read', 'slow'],
     since,
+    deviations: form.by === undefined ? limitsRanks : '',
     args: [
       key,
       named(form.reverse ? 'max' : 'min', bytes),

@@ -130,13 +130,15 @@ export const streamGroupCommands: readonly Command[] = [
   command('XACKDEL', {
     flags: ['write', 'fast'],
     since: '8.2.0',
+    // [store.md, facts found later]
+    deviations: 'Deletes what the group has acknowledged before, too; redis-server answers -1.',
     args: [key, group, markedIds],
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
       const found = stream?.groups.get(group)
       let deleted = false
       const outcomes = ids.map((id) => {
-        if (!stream || !found?.forget(id)) return -1
+        if (!stream || !found || !(found.forget(id) || isAcknowledged(id, found, stream))) return -1
         if (references === 'drop') stream.dropReferences(id)
         if (references === 'protect' && stream.isReferenced(id)) return 2
         deleted = stream.delete(id) || deleted
@@ -186,6 +188,11 @@ function existingGroup(db: Database, key: Bytes, name: Bytes): { stream: Stream;
   const found = stream.groups.get(name)
   if (found === undefined) throw noSuchGroupOfKey(key, name)
   return { stream, found }
+}
+
+/** Whether the group has done with an entry that is still there. */
+function isAcknowledged(id: StreamId, group: ConsumerGroup, stream: Stream): boolean {
+  return compareIds(id, group.lastDelivered) <= 0 && stream.entries.has(id) && !group.pending.has(id)
 }
 
 function createConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {

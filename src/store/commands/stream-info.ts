@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { bytes, key, named, toInt, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
-import { noSuchGroupOfKey, replyError, subcommandSyntax } from '../errors.js'
+import { replyError, subcommandSyntax } from '../errors.js'
 import type { Reply } from '../reply.js'
 import { byName, type Consumer, type ConsumerGroup } from '../values/consumer-group.js'
 import { nodeEntries, Stream } from '../values/stream.js'
@@ -44,10 +44,12 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO CONSUMERS', {
     flags: ['read', 'slow'],
     since: '5.0.0',
+    // [store.md, facts found later]
+    deviations: 'A group that is not there has none; redis-server answers an error.',
     args: [key, named('group', bytes)],
     run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
-      if (found === undefined) throw noSuchGroupOfKey(key, group)
+      if (found === undefined) return []
       return byName(found.consumers).map(([name, { pending, seenAt }]) =>
         flat({ name, pending: pending.size, idle: Math.max(0, now - seenAt) }),
       )
