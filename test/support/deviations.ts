@@ -92,6 +92,15 @@ function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
   return digits.length >= 16 || reply.bulk.includes('e') ? { bulk: String(Number(reply.bulk)) } : reply
 }
 
+/** Words that only the service takes so: LIMIT with ranks, and about so many in a stream. */
+export function isServicesOwn(argv: readonly string[]): boolean {
+  const [name, ...words] = argv.map((word) => word.toUpperCase())
+  if (name === 'XADD' || name === 'XTRIM') return words.includes('~')
+  if (name !== 'ZRANGE' && name !== 'ZRANGESTORE') return false
+  const options = words.slice(name === 'ZRANGE' ? 3 : 4)
+  return options.includes('LIMIT') && !options.includes('BYSCORE') && !options.includes('BYLEX')
+}
+
 /** The reply the service gives where redis-server gives this one. */
 export function asService(reply: RespReply, argv: readonly string[]): RespReply {
   return deviations.reduce((translated, { translate }) => translate(translated, argv), reply)
