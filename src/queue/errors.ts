@@ -35,6 +35,12 @@ export const refusals = {
     new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
+  /** Ours: the service would begin a run. */
+  noWorkflows: (): Refusal =>
+    new Refusal(
+      501,
+      'This double has no workflows yet: a run that is triggered would never begin. Call the endpoint itself to test a step, or see docs/limits.md.',
+    ),
   /** The body texts are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
     new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),
