@@ -27,6 +27,8 @@ export const refusals = {
   /** [queue.md 1.13] */
   loopback: (address: string): Refusal =>
     new Refusal(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
+  /** [facts found later] */
+  noDestination: (): Refusal => new Refusal(400, 'invalid destination: a non-empty destination must be provided'),
   invalidUrl: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
   deduplicationColon: (): Refusal => new Refusal(400, "DeduplicationId cannot contain ':'"),

@@ -311,6 +311,7 @@ export class Queue {
     const group = isUrl(call.destination) ? undefined : this.urlGroups.get(call.destination)
     const { raw, headers } = overDefaults(group, call.settings, call.headers)
     if (triggersRun(raw)) throw refusals.noWorkflows()
+    if (call.destination === '') throw refusals.noDestination()
     const settings = this.#read(raw, headers, call.queue)
     if (isUrl(call.destination)) checkUrl(call.destination, 'destination', { ...this.policy, refuseLoopback: false })
     else if (!resourceName.test(call.destination)) throw refusals.invalidScheme()
@@ -380,6 +381,7 @@ export class Queue {
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
     const { destination, body, callerIp, region, settings: raw, headers } = call
     if (triggersRun(raw)) throw refusals.noWorkflows()
+    if (destination === '') throw refusals.noDestination()
     const settings = readSettings(raw, this.#context, headers)
     settings.queue ??= call.queue
     if (isUrl(destination)) checkUrl(destination, 'destination', this.policy)

@@ -104,7 +104,7 @@ export const headerObject: v.GenericSchema<unknown, [name: string, value: string
 
 const batchItems = v.array(
   v.object({
-    destination: v.string(),
+    destination: v.nullish(v.string(), ''),
     headers: v.nullish(headerObject),
     body: v.optional(v.unknown()),
     queue: v.nullish(v.string()),
