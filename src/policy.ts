@@ -77,6 +77,11 @@ export interface Policy {
   retryHeadersOverrideExpression: boolean
   /** Milliseconds during which a deduplication id is remembered. [queue.md 2.4, 16] */
   deduplicationWindow: number
+  /**
+   * Milliseconds for which a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
+   * knows it. [queue.md 1.5, facts found later]
+   */
+  deliveredReadableFor: number | undefined
   /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */
   cancelledSpelling: 'CANCELLED' | 'CANCELED'
   /** `due`: the entry is written when the next delivery would have been due. `now`: at once. [queue.md 4.2] */
@@ -138,6 +143,7 @@ export const defaultPolicy: Policy = {
   maxRetryDelay: 86_400_000,
   retryHeadersOverrideExpression: true,
   deduplicationWindow: 600_000,
+  deliveredReadableFor: undefined,
   cancelledSpelling: 'CANCELLED',
   cancelledAt: 'due',
   callbackTimes: 'string',

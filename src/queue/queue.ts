@@ -443,6 +443,16 @@ export class Queue {
     return message?.visible === true ? message : undefined
   }
 
+  /** The same, or one that was delivered not too long ago. Dead letters and cancelled messages are gone at once. */
+  readable(id: string): Message | undefined {
+    const now = this.now()
+    this.log.prune(now)
+    const message = this.courier.byId.get(id)
+    if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
+    const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
+    return now - message.lastLog!.time < time ? message : undefined
+  }
+
   /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
   retryDeadLetter(letter: DeadLetter, overrides: RawSettings, cause?: number): PublishResult {
     const { message } = letter
