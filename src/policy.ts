@@ -41,7 +41,7 @@ export interface Policy {
   maxRecordSize: number | undefined
   /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
   maxPendingPerConsumer: number | undefined
-  /** Keys, fields or members that one call of SCAN and its kin looks at without COUNT. [store.md 10, facts found later] */
+  /** Keys, fields or members that one call of SCAN and its kin looks at without COUNT. [store.md 7.2, 10] */
   scanPageSize: number
   /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
   maxStreamBuffer: number
@@ -79,7 +79,7 @@ export interface Policy {
   deduplicationWindow: number
   /**
    * Milliseconds for which a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
-   * knows it. [queue.md 1.5, facts found later]
+   * knows it. [queue.md 1.5]
    */
   deliveredReadableFor: number | undefined
   /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */

@@ -27,7 +27,7 @@ export const refusals = {
   /** [queue.md 1.13] */
   loopback: (address: string): Refusal =>
     new Refusal(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
-  /** [facts found later] */
+  /** [queue.md 1.3] */
   noDestination: (): Refusal => new Refusal(400, 'invalid destination: a non-empty destination must be provided'),
   invalidUrl: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */

@@ -372,7 +372,7 @@ export class FlowControl {
 
   /**
    * What was published just before has mostly started by then, on the service; here its timer may be yet to fire.
-   * [queue.md, facts found later]
+   * [queue.md 6.2]
    * @param left calls that the period before would have allowed
    */
   #restartPeriod(key: FlowKey, left: number): void {

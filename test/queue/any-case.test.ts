@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { queueEndpoints } from '../../src/queue/endpoints.js'
 import { world } from './world.js'
 
-// Fixed parts of paths come in any case, as a published SDK writes `/v2/Schedules/{id}`. [queue.md, facts found later]
+// Fixed parts of paths come in any case, as a published SDK writes `/v2/Schedules/{id}`. [queue.md 1.1]
 
 const base = 'Name.Of-It'
 

@@ -225,7 +225,7 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 50, 80, 140])
   })
 
-  // [queue.md, facts found later: a client resets right after publishing]
+  // [queue.md 6.2: a client resets right after publishing]
   test.each(['resetRate', 'reset', 'pin?rate=2'])('%s right after publishing counts what was published', async (how) => {
     const at = world()
     at.destinations.answer(shop, 200)

@@ -87,7 +87,7 @@ describe('get [queue.md 1.5]', () => {
     expect(during).toEqual([200, 200, 200, 200, 404])
   })
 
-  // [queue.md, facts found later]
+  // [queue.md 1.5]
   describe('after its delivery', () => {
     const delivered = async (at: World): Promise<string> => {
       at.destinations.answer(shop, 200)

@@ -44,7 +44,7 @@ describe('scans of one key', () => {
     const first = run(engine, scan, 'k', '0', 'COUNT', '10') as [string, string[]]
     expect(first[0]).not.toBe('0')
     expect(first[1].length).toBe(10 * width)
-    // Without COUNT all come at once. [store.md, facts found later]
+    // Without COUNT all come at once. [store.md 7.2]
     const whole = run(engine, scan, 'k', '0') as [string, string[]]
     expect([whole[0], whole[1].length]).toEqual(['0', 96 * width])
     const seen = scanAll(engine, [scan, 'k', 'COUNT', '7'], (page) => {

@@ -94,7 +94,7 @@ function scanAmong(before: readonly Row[], turns: readonly (readonly [number, re
   return { replies, history, stayed, seen }
 }
 
-// What the Python client's test sees of the service, and its cap of about 1000 keys a call. [store.md 10, facts found later]
+// What the Python client's test sees of the service, and its cap of about 1000 keys a call. [store.md 7.2, 10]
 
 it('SCAN without COUNT answers a keyspace of 41 at once, with MATCH and TYPE too', () => {
   const engine = createEngine()

@@ -284,7 +284,7 @@ export const steps: readonly Section[] = [
     ZRANGE z 1 2 WITHSCORES WITHSCORES
     ZRANGE z 0 -1 LIMIT 0 -1
     ZRANGE z 0 -1 LIMIT 1 2
-      = ["b", "c"] because store.md, facts found later
+      = ["b", "c"] because store.md 7.2
     ZRANGE z 1 3 LIMIT 1 1
       = ["c"] because as above
     ZRANGE z 1 3 LIMIT 1 5 WITHSCORES
@@ -480,7 +480,7 @@ export const steps: readonly Section[] = [
     ZRANGE z 0 -1
     ZRANGESTORE d z 0 -1 WITHSCORES
     ZRANGESTORE d z 0 -1 LIMIT 1 2
-      = 1 because store.md, facts found later
+      = 1 because store.md 7.2
     ZRANGE d 0 -1
       = ["b"] because as above
     ZRANGESTORE d z 0 -1 REV LIMIT 0 1

@@ -208,13 +208,13 @@ export const steps: readonly Section[] = [
     XTRIM t MAXLEN ~ 30 LIMIT 150
       = 150 because of the nodes of redis-server only one goes whole
     XTRIM t MAXLEN ~ 30
-      = 820 because store.md, facts found later: about so many stay, redis-server deletes whole nodes
+      = 820 because store.md 7.2: about so many stay, redis-server deletes whole nodes
     XLEN t
       = 30 because as above
     EVAL "for n = 1, 150 do redis.call('XADD', KEYS[1], n .. '-1', 'n', n) end" 1 u
     XADD u MINID ~ 121-1 151-1 n 151
     XLEN u
-      = 31 because store.md, facts found later: about so many stay, redis-server deletes whole nodes
+      = 31 because store.md 7.2: about so many stay, redis-server deletes whole nodes
   `,
   ),
   section(
@@ -1056,7 +1056,7 @@ export const steps: readonly Section[] = [
     XACK s g 4-1 5-1 6-1
       = 3
     XACKDEL s g IDS 2 4-1 4-1
-      = [1, -1] because store.md, facts found later
+      = [1, -1] because store.md 7.2
     XACKDEL s g ACKED IDS 1 5-1
       = [2] because as above; the other group has yet to read it
     XACKDEL s g DELREF IDS 2 5-1 6-1

@@ -28,7 +28,7 @@ export const deviations: readonly Deviation[] = [
         : reply,
   },
   {
-    because: 'store.md, facts found later: the service passes over what redis-server refuses',
+    because: 'store.md 7.2: the service passes over what redis-server refuses',
     translate(reply, argv) {
       if (!('error' in reply)) return reply
       return passedOver.find(([words, error]) => words.test(argv.join(' ')) && error.test(reply.error))?.[2] ?? reply
@@ -45,7 +45,7 @@ export const deviations: readonly Deviation[] = [
   },
 ]
 
-/** [store.md, facts found later] */
+/** [store.md 7.2] */
 const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: RespReply])[] = [
   [/^UNLINK$/i, /^ERR wrong number of arguments/, { integer: '0' }],
   [/^COPY /i, /^ERR source and destination objects are the same$/, { integer: '0' }],

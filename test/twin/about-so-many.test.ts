@@ -5,7 +5,7 @@ import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 
 // The named difference of `~`: redis-server deletes whole nodes of 100 entries and the service all that are too many,
-// both nothing as long as fewer than 100 are. [store.md, facts found later]
+// both nothing as long as fewer than 100 are. [store.md 7.2]
 
 let redis: LiveRedis
 beforeAll(async () => {

@@ -103,7 +103,7 @@ const typeNames: Record<ValueType | 'none', Status> = {
 
 export const genericCommands: readonly Command[] = [
   remove('DEL', { since: '1.0.0', speed: 'slow' }),
-  // [store.md, facts found later]
+  // [store.md 7.2]
   remove('UNLINK', { since: '4.0.0', speed: 'fast', keys: zeroOrMore(key), deviations: 'Answers 0 without keys.' }),
 
   command('EXISTS', {
@@ -176,7 +176,7 @@ export const genericCommands: readonly Command[] = [
   command('COPY', {
     flags: ['write', 'slow', 'keyspace'],
     since: '6.2.0',
-    // [store.md, facts found later]
+    // [store.md 7.2]
     deviations: 'There is one database: DB takes 0 only. Onto itself a key is not copied, which redis-server refuses.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     run({ db }, source, destination, options) {

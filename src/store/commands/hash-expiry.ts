@@ -11,7 +11,7 @@ import { HashValue } from '../values/hash.js'
 import { intFrom, words } from './collection-arguments.js'
 import { deadlineIn } from './deadline.js'
 
-/** A client gives milliseconds for seconds, and nothing is refused. [store.md, facts found later] */
+/** A client gives milliseconds for seconds, and nothing is refused. [store.md 7.2] */
 const asLateAsKeys = 'Takes times as late as keys may have; redis-server stops at 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
@@ -40,7 +40,7 @@ export const hashExpiryCommands: readonly Command[] = [
 
   timeOf('HTTL', (at, now) => Math.ceil((at - now) / 1000)),
   timeOf('HPTTL', (at, now) => at - now),
-  // [store.md, facts found later]
+  // [store.md 7.2]
   timeOf('HEXPIRETIME', (at) => Math.floor(at / 1000), 'Rounded down; redis-server rounds up.'),
   timeOf('HPEXPIRETIME', (at) => at),
 

@@ -297,7 +297,7 @@ function respForm(value: Json): Reply {
 const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
 const keyAndPath = [key, pathOrRoot] as const
 
-/** [store.md, facts found later] */
+/** [store.md 7.2] */
 const parentMissing = 'A path whose parent is missing is an error; RedisJSON answers nil.'
 
 function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {

@@ -37,7 +37,7 @@ export const limitsRanks = 'LIMIT goes with ranks, too; redis-server refuses it.
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
   const words = rangeWords(options, form)
   const { by, reverse, withScores, offset, limit } = words
-  // Where ranks are the only form, LIMIT is refused; ZRANGE and ZRANGESTORE take it. [store.md, facts found later]
+  // Where ranks are the only form, LIMIT is refused; ZRANGE and ZRANGESTORE take it. [store.md 7.2]
   if (limit !== -1 && form.by === 'rank') throw replyError('limitWithoutBy')
   if (withScores && by === 'lex') throw replyError('withScoresByLex')
   if (by === 'rank') {

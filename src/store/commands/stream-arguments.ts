@@ -150,7 +150,7 @@ function readLength(from: ArgReader): number {
 
 /**
  * `~` waits for a hundred entries too many and then trims exactly: the service leaves 120 entries alone that are to be
- * 30, and of 1,000 it leaves 30, one more or less. redis-server deletes whole nodes only. [store.md, facts found later]
+ * 30, and of 1,000 it leaves 30, one more or less. redis-server deletes whole nodes only. [store.md 7.2]
  */
 function checkedTrim(words: TrimWords, required = false): Trim | undefined {
   if (words.to === undefined && words.limit) throw replyError('limitWithoutTrim')

@@ -130,7 +130,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XACKDEL', {
     flags: ['write', 'fast'],
     since: '8.2.0',
-    // [store.md, facts found later]
+    // [store.md 7.2]
     deviations: 'Deletes what the group has acknowledged before, too; redis-server answers -1.',
     args: [key, group, markedIds],
     run({ db }, key, group, { references, ids }) {

@@ -44,7 +44,7 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO CONSUMERS', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    // [store.md, facts found later]
+    // [store.md 7.2]
     deviations: 'A group that is not there has none; redis-server answers an error.',
     args: [key, named('group', bytes)],
     run({ db, now }, key, group) {

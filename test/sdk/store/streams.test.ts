@@ -53,7 +53,7 @@ describe('writing', () => {
     expect(await redis.xlen('s')).toBe(40)
   })
 
-  // What the tests of two clients saw of the service. [store.md, facts found later]
+  // What the tests of two clients saw of the service. [store.md 7.2]
   it('xtrim about so many', async () => {
     await fill(120)
     await redis.xtrim('s', { strategy: 'MAXLEN', threshold: 30, exactness: '~' })
