@@ -226,15 +226,18 @@ describe('configuration [queue.md 6.2]', () => {
   })
 
   // [queue.md 6.2: a client resets right after publishing]
-  test.each(['resetRate', 'reset', 'pin?rate=2'])('%s right after publishing counts what was published', async (how) => {
-    const at = world()
-    at.destinations.answer(shop, 200)
-    await publish(at, 'rate=2,period=1m', 'a')
-    await at.send('POST', `/v2/flowControl/k/${how}`)
-    await at.clock.advance('1s')
-    expect(starts(at)).toEqual([0])
-    expect(await read(at)).toMatchObject({ rateCount: 0, waitListSize: 0 })
-  })
+  test.each(['resetRate', 'reset', 'pin?rate=2'])(
+    '%s right after publishing counts what was published',
+    async (how) => {
+      const at = world()
+      at.destinations.answer(shop, 200)
+      await publish(at, 'rate=2,period=1m', 'a')
+      await at.send('POST', `/v2/flowControl/k/${how}`)
+      await at.clock.advance('1s')
+      expect(starts(at)).toEqual([0])
+      expect(await read(at)).toMatchObject({ rateCount: 0, waitListSize: 0 })
+    },
+  )
 
   test('what the rate would not have let start before a reset counts after it', async () => {
     const at = world()
