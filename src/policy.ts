@@ -52,6 +52,8 @@ export interface Policy {
   maxRecordSize: number | undefined
   /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
   maxPendingPerConsumer: number | undefined
+  /** Keys, fields or members that one call of SCAN and its kin looks at without COUNT. [store.md 7.2, 10] */
+  scanPageSize: number
   /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
   maxStreamBuffer: number
   /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
@@ -86,6 +88,11 @@ export interface Policy {
   retryHeadersOverrideExpression: boolean
   /** Milliseconds during which a deduplication id is remembered. [queue.md 2.4, 16] */
   deduplicationWindow: number
+  /**
+   * Milliseconds for which a message can be read after its delivery, 0 for not at all; `undefined` for as long as the log
+   * knows it. [queue.md 1.5]
+   */
+  deliveredReadableFor: number | undefined
   /** How the end of a cancelled message is spelled. [queue.md 4.1, 16] */
   cancelledSpelling: 'CANCELLED' | 'CANCELED'
   /** `due`: the entry is written when the next delivery would have been due. `now`: at once. [queue.md 4.2] */
@@ -136,6 +143,7 @@ export const defaultPolicy: Policy = {
   maxKeySize: 32_768,
   maxRecordSize: undefined,
   maxPendingPerConsumer: undefined,
+  scanPageSize: 1000,
   maxStreamBuffer: 1_048_576,
   maxScriptSteps: 4_000_000,
   retries: 3,
@@ -153,6 +161,7 @@ export const defaultPolicy: Policy = {
   maxRetryDelay: 86_400_000,
   retryHeadersOverrideExpression: true,
   deduplicationWindow: 600_000,
+  deliveredReadableFor: undefined,
   cancelledSpelling: 'CANCELLED',
   cancelledAt: 'due',
   callbackTimes: 'string',

@@ -69,7 +69,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       throw error
     }
     const target = routes.get(location.service)!
-    const routed = new RoutedCall(call, body, location, vocabulary, entry?.seq ?? 0)
+    const routed = target.route(new RoutedCall(call, body, location, vocabulary, entry?.seq ?? 0))
     const { faults } = options
     const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, routed, target.service, clock)
     if (struck !== undefined) {
@@ -113,6 +113,7 @@ class Received implements RequestEntry, EntryStamp {
 
 interface Route {
   readonly endpoint: Endpoint<unknown>
+  readonly segments: readonly string[]
   /** Segments before the `**` of the pattern, if it has one. */
   readonly restAfter: number
   /** Whether the pattern names segments. */
@@ -125,26 +126,44 @@ class Routes {
   readonly service: Service
   readonly #router: RouterContext<Route> = createRouter<Route>()
 
+  readonly #anyCase: boolean
+
   constructor(service: Service) {
     this.service = service
+    this.#anyCase = service.anyCase ?? false
     for (const endpoint of service.endpoints) {
       const segments = endpoint.path.split('/').slice(1)
       const route: Route = {
         endpoint,
+        segments,
         restAfter: segments.findIndex((segment) => segment.startsWith('**')),
         hasNames: segments.some((segment) => segment.startsWith(':')),
       }
-      for (const method of [endpoint.method].flat()) addRoute(this.#router, method, endpoint.path, route)
+      const pattern = this.#anyCase ? segments.map(lowerFixed).join('/') : segments.join('/')
+      for (const method of [endpoint.method].flat()) addRoute(this.#router, method, `/${pattern}`, route)
     }
+  }
+
+  /** Tells the call its endpoint, and writes the fixed parts of its path as the endpoint's pattern has them. */
+  route(call: RoutedCall): RoutedCall {
+    const found = this.#find(call.method, call.path)
+    if (found === undefined) return call
+    const { endpoint, segments, restAfter, hasNames } = found
+    call.endpoint = endpoint
+    call.segmentsBeforeRest = restAfter
+    if (this.#anyCase) call.path = spelled(call.path, segments)
+    if (hasNames) call.params = namedIn(call.path, segments)
+    return call
+  }
+
+  #find(method: string, path: string): Route | undefined {
+    return findRoute(this.#router, method, this.#anyCase ? path.toLowerCase() : path)?.data
   }
 
   serve(call: RoutedCall): Answer | Promise<Answer> {
     try {
-      const match = findRoute(this.#router, call.method, call.path)
-      if (match === undefined) return this.#refuse(call)
-      const { endpoint, restAfter, hasNames } = match.data
-      if (hasNames) call.params = decoded(match.params!)
-      call.segmentsBeforeRest = restAfter
+      const { endpoint } = call
+      if (endpoint === undefined) return this.#refuse(call)
       if (endpoint.auth !== 'none') {
         const refusal = this.service.authorize(call, endpoint.auth)
         if (refusal) return refusal
@@ -157,7 +176,7 @@ class Routes {
   }
 
   #refuse(call: RoutedCall): Answer {
-    const allowed = methods.filter((method) => findRoute(this.#router, method, call.path) !== undefined)
+    const allowed = methods.filter((method) => this.#find(method, call.path) !== undefined)
     return allowed.length > 0 ? this.service.methodNotAllowed(call, allowed) : this.service.notFound(call)
   }
 
@@ -168,10 +187,37 @@ class Routes {
   }
 }
 
-function decoded(params: Record<string, string>): Record<string, string> {
-  const out: Record<string, string> = {}
-  for (const [name, value] of Object.entries(params)) out[name] = decodeSegment(value)
-  return out
+function isFixed(segment: string): boolean {
+  return !segment.startsWith(':') && !segment.startsWith('**')
+}
+
+function lowerFixed(segment: string): string {
+  return isFixed(segment) ? segment.toLowerCase() : segment
+}
+
+/** A path that matched a pattern but for the case of its fixed parts, with those of the pattern. */
+function spelled(path: string, pattern: readonly string[]): string {
+  let start = 1
+  for (const segment of pattern) {
+    if (segment.startsWith('**')) return path
+    const end = path.indexOf('/', start)
+    if (isFixed(segment) && !path.startsWith(segment, start)) {
+      path = path.slice(0, start) + segment + path.slice(start + segment.length)
+    }
+    if (end === -1) return path
+    start = end + 1
+  }
+  return path
+}
+
+/** The segments that a pattern names, decoded. */
+function namedIn(path: string, pattern: readonly string[]): Record<string, string> {
+  const given = path.split('/')
+  const params: Record<string, string> = {}
+  pattern.forEach((segment, index) => {
+    if (segment.startsWith(':')) params[segment.slice(1)] = decodeSegment(given[index + 1] ?? '')
+  })
+  return params
 }
 
 function decodeSegment(segment: string): string {

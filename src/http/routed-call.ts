@@ -1,12 +1,15 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Location } from './address.js'
-import type { Call, ServiceCall } from './service.js'
+import type { Call, Endpoint, ServiceCall } from './service.js'
 import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
 
 /** A call that was located; the router adds what the pattern of its endpoint says. */
 export class RoutedCall implements ServiceCall {
-  readonly path: string
+  /** Written anew by the router where the case of its fixed parts does not matter. */
+  path: string
   readonly query: string
+  /** Set by the router; `undefined` when no endpoint takes the method and path. */
+  endpoint: Endpoint<unknown> | undefined
   params: Readonly<Record<string, string>> = {}
   /** Segments of the path before those that its pattern does not know. */
   segmentsBeforeRest = 0
@@ -29,7 +32,10 @@ export class RoutedCall implements ServiceCall {
   withoutToken(): RoutedCall {
     const headers = this.call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
     const call: Call = { method: this.call.method, url: this.call.url, headers, body: () => this.body }
-    return new RoutedCall(call, this.body, { ...this.location, query: '' }, this.vocabulary, this.cause)
+    const location = { ...this.location, query: '' }
+    const copy = new RoutedCall(call, this.body, location, this.vocabulary, this.cause)
+    copy.path = this.path
+    return copy
   }
 
   get rest(): string {

@@ -75,6 +75,8 @@ export interface Service<S = unknown> {
   readonly name: ServiceName
   readonly state: S
   readonly endpoints: readonly Endpoint<S>[]
+  /** Whether the fixed parts of paths may come in any case; names, ids and destinations keep theirs. */
+  readonly anyCase?: boolean
   /** Sets `call.identity` or answers with the refusal. */
   authorize(call: ServiceCall, auth: 'bearer' | 'basic'): Answer | undefined
   notFound(call: ServiceCall): Answer

@@ -24,6 +24,11 @@ export class DeadLetters {
     ...fieldsThrough<DeadLetter>(),
     dlqIds: (letter) => letter.id,
     responseStatus: (letter) => String(letter.reply.status),
+    workflowRunId: ({ message }) => message.settings.workflow?.get('workflow-runid'),
+    workflowUrl: ({ message }) => message.settings.workflow?.get('workflow-url'),
+    // Nothing has them until there are runs.
+    workflowCreatedAt: () => undefined,
+    failureFunctionState: () => undefined,
   })
   readonly #retention: number
   readonly #now: () => number

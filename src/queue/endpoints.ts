@@ -44,6 +44,8 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)
   return {
     name: 'queue',
+    // [queue.md 1.1]
+    anyCase: true,
     state: { queue, vocabulary },
     faults: queueFaults,
     endpoints: queueEndpoints,

@@ -27,6 +27,8 @@ export const refusals = {
   /** [queue.md 1.13] */
   loopback: (address: string): Refusal =>
     new Refusal(400, `invalid destination url: endpoint resolves to a loopback address: ${address}`),
+  /** [queue.md 1.3] */
+  noDestination: (): Refusal => new Refusal(400, 'invalid destination: a non-empty destination must be provided'),
   invalidUrl: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
   deduplicationColon: (): Refusal => new Refusal(400, "DeduplicationId cannot contain ':'"),
@@ -35,6 +37,12 @@ export const refusals = {
     new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
+  /** Ours: the service would begin a run. */
+  noWorkflows: (): Refusal =>
+    new Refusal(
+      501,
+      'This double has no workflows yet: a run that is triggered would never begin. Call the endpoint itself to test a step, or see docs/limits.md.',
+    ),
   /** The body texts are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
     new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),

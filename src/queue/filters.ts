@@ -40,6 +40,13 @@ export const dlqFilters: readonly string[] = [
   'label',
   'flowControlKey',
 ]
+/** What the workflow SDK filters dead letters of runs by. [queue.md 1.12] */
+export const runFilters: readonly string[] = [
+  'workflowRunId',
+  'workflowUrl',
+  'workflowCreatedAt',
+  'failureFunctionState',
+]
 export const logFilters: readonly string[] = [
   'messageIds',
   'state',
@@ -62,7 +69,7 @@ const synonyms: Readonly<Record<string, string>> = {
 }
 
 /** Filters whose values may contain commas. */
-const whole = new Set(['url', 'path'])
+const whole = new Set(['url', 'path', 'workflowUrl'])
 const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
 
 /**

@@ -20,6 +20,10 @@ export class FlowKey {
   pinnedRate = false
   paused = false
   timer: Timer | undefined
+  /** `seq` of the message that came last. */
+  latestSeq = 0
+  /** What was due before the present period was begun by hand, and has yet to start: it counts in the one before. */
+  overdue: { readonly upTo: number; readonly at: number; room: number } | undefined
   readonly running: Set<Message> = new Set()
   readonly #line = new Line<WaitTicket>()
   #size = 0
@@ -51,11 +55,23 @@ export class FlowKey {
 
   hasRoom(now: number): boolean {
     this.refresh(now)
-    return (
-      !this.paused &&
-      (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax) &&
-      (this.rateMax === undefined || this.rateCount < this.rateMax)
-    )
+    return this.#hasSlot() && (this.rateMax === undefined || this.rateCount < this.rateMax)
+  }
+
+  /** Whether a message takes up what the period before the present one had left. */
+  hasRoomOverdue({ seq, due }: Message): boolean {
+    const { overdue } = this
+    return overdue !== undefined && overdue.room > 0 && seq <= overdue.upTo && due <= overdue.at && this.#hasSlot()
+  }
+
+  #hasSlot(): boolean {
+    return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
+  }
+
+  /** Calls that the rate still allows. */
+  rateLeft(now: number): number {
+    this.refresh(now)
+    return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
   }
 
   /** Why nobody may start now, as a sentence part. */
@@ -141,6 +157,7 @@ export class FlowControl {
     const flow = message.settings.flowControl
     if (flow === undefined) return
     const key = this.keyOf(flow.key)
+    key.latestSeq = message.seq
     if (flow.limits !== undefined) this.#configure(key, flow.limits)
   }
 
@@ -180,6 +197,11 @@ export class FlowControl {
     const flow = message.settings.flowControl
     if (flow !== undefined) {
       const key = this.keyOf(flow.key)
+      if (key.waitListSize === 0 && key.hasRoomOverdue(message)) {
+        key.overdue!.room--
+        key.running.add(message)
+        return this.#askGlobal(message, now)
+      }
       if (key.waitListSize > 0 || !key.hasRoom(now)) {
         this.#decide(message, 'held', key.blockedBy(now), key.key)
         message.ticket = { message, since: now, live: true, awaited: !message.meanwhile }
@@ -308,6 +330,7 @@ export class FlowControl {
     limits: { parallelism?: number | undefined; rate?: number | undefined; period?: number | undefined },
   ): void {
     const key = this.keyOf(name)
+    const left = key.rateLeft(this.#clock.now())
     if (limits.parallelism !== undefined) {
       key.parallelismMax = limits.parallelism
       key.pinnedParallelism = true
@@ -318,7 +341,7 @@ export class FlowControl {
       key.pinnedRate = true
     }
     this.#noteLimits(key, 'pinned')
-    this.#restartPeriod(key)
+    this.#restartPeriod(key, left)
   }
 
   /** The values stay in force until a message brings others. */
@@ -331,7 +354,8 @@ export class FlowControl {
 
   resetRate(name: string): void {
     this.#note('flow-control', name, 'rate-reset')
-    this.#restartPeriod(this.keyOf(name))
+    const key = this.keyOf(name)
+    this.#restartPeriod(key, key.rateLeft(this.#clock.now()))
   }
 
   /** The older reset: parallelism and rate counters. */
@@ -339,16 +363,23 @@ export class FlowControl {
     const key = this.keyOf(name)
     key.running.clear()
     this.#note('flow-control', name, 'reset')
-    this.#restartPeriod(key)
+    this.#restartPeriod(key, key.rateLeft(this.#clock.now()))
   }
 
   stop(): void {
     for (const key of this.keys.values()) key.timer?.cancel()
   }
 
-  #restartPeriod(key: FlowKey): void {
+  /**
+   * What was published just before has mostly started by then, on the service; here its timer may be yet to fire.
+   * [queue.md 6.2]
+   * @param left calls that the period before would have allowed
+   */
+  #restartPeriod(key: FlowKey, left: number): void {
+    const now = this.#clock.now()
+    key.overdue = { upTo: key.latestSeq, at: now, room: left }
     key.rateCount = 0
-    key.ratePeriodStart = this.#clock.now()
+    key.ratePeriodStart = now
     this.admitWaiting(key)
   }
 }

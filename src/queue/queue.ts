@@ -311,6 +311,8 @@ export class Queue {
   prepare(call: PublishCall): PreparedPublish {
     const group = isUrl(call.destination) ? undefined : this.urlGroups.get(call.destination)
     const { raw, headers } = overDefaults(group, call.settings, call.headers)
+    if (triggersRun(raw)) throw refusals.noWorkflows()
+    if (call.destination === '') throw refusals.noDestination()
     const settings = this.#read(raw, headers, call.queue)
     if (isUrl(call.destination)) checkUrl(call.destination, 'destination', { ...this.policy, refuseLoopback: false })
     else if (!resourceName.test(call.destination)) throw refusals.invalidScheme()
@@ -379,6 +381,8 @@ export class Queue {
   /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
     const { destination, body, callerIp, region, settings: raw, headers } = call
+    if (triggersRun(raw)) throw refusals.noWorkflows()
+    if (destination === '') throw refusals.noDestination()
     const settings = readSettings(raw, this.#context, headers)
     settings.queue ??= call.queue
     if (isUrl(destination)) checkUrl(destination, 'destination', this.policy)
@@ -438,6 +442,16 @@ export class Queue {
   message(id: string): Message | undefined {
     const message = this.courier.byId.get(id)
     return message?.visible === true ? message : undefined
+  }
+
+  /** The same, or one that was delivered not too long ago. Dead letters and cancelled messages are gone at once. */
+  readable(id: string): Message | undefined {
+    const now = this.now()
+    this.log.prune(now)
+    const message = this.courier.byId.get(id)
+    if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
+    const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
+    return now - message.lastLog!.time < time ? message : undefined
   }
 
   /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
@@ -556,6 +570,11 @@ const settingNames: ReadonlyMap<string, string> = new Map(
     .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
     .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
+
+/** Whether a publish begins a run of a workflow. [queue.md 14.2] */
+function triggersRun(raw: RawSettings): boolean {
+  return raw.get('workflow-init')?.trim().toLowerCase() === 'true'
+}
 
 /** Options of the callbacks, and what the workflow protocol adds. */
 const openOption = /^(?:callback|failureCallback|workflow|featureSet)/

@@ -1,6 +1,6 @@
 import { formatDuration } from '../kernel/duration.js'
 import type { QueueLimits } from '../policy.js'
-import { dlqFilters, logFilters, messageFilters } from './filters.js'
+import { dlqFilters, logFilters, messageFilters, runFilters } from './filters.js'
 import { canonicalName } from './headers.js'
 import { ownDeliveryHeaders } from './message.js'
 import { plans } from './plan.js'
@@ -72,7 +72,7 @@ function filters(): string {
     ['`DELETE /v2/messages`', ['messageIds', ...messageFilters, 'fromDate', 'toDate', 'count']],
     [
       '`GET /v2/dlq`, `DELETE /v2/dlq`, `POST /v2/dlq/retry`',
-      ['dlqIds', ...dlqFilters, 'fromDate', 'toDate', 'count', 'cursor', 'order', 'trimBody', 'source'],
+      ['dlqIds', ...dlqFilters, ...runFilters, 'fromDate', 'toDate', 'count', 'cursor', 'order', 'trimBody', 'source'],
     ],
     [
       '`GET /v2/events`, `GET /v2/logs`',

@@ -125,8 +125,7 @@ export class Tenants {
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
     // Names of tenants begin with neither `_` nor, in this form, with `v2`.
-    if (known !== undefined && !path.startsWith('/v2/') && known.owns(call.url))
-      return this.#entered(call, first, known)
+    if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.#mayControl(call)) return noToken()
       if (call.method !== 'GET') this.#orders++
@@ -178,7 +177,7 @@ export class Tenants {
 }
 
 /** Not the services of a tenant that is called `v2`. */
-const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./
+const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
 function noToken(): Answer {
   const error = 'The control API asks for its token, which the server printed: Authorization: Bearer TOKEN.'

@@ -27,12 +27,16 @@ const endpoints: readonly Endpoint<Statistics>[] = [
     path: '/v2/queue/stats/:id',
     auth: 'basic',
     summary: "Usage of one user's messages, counted from the traffic; a story or figures set by hand add to it.",
+    run: (call, statistics) => queueUsage(call, statistics, call.params.id!),
+  },
+  {
+    method: 'GET',
+    path: '/v2/queue/stats',
+    auth: 'basic',
+    summary: 'The same for the account, which has one user.',
     run: (call, statistics) => {
-      const period = readPeriod(call)
-      const id = call.params.id!
-      if (statistics.isForbidden(id)) throw refusals.forbidden()
-      if (!statistics.knowsUser(id)) throw refusals.notFound()
-      return json(statistics.queue.report(period))
+      const { id, uuid } = statistics.user
+      return queueUsage(call, statistics, statistics.isForbidden(uuid) ? uuid : id)
     },
   },
   {
@@ -50,7 +54,7 @@ const endpoints: readonly Endpoint<Statistics>[] = [
   },
 ]
 
-/** The management API's two statistics endpoints. */
+/** The management API's statistics endpoints. */
 export function statsService(statistics: Statistics, options: StatsServiceOptions): Service<Statistics> {
   return {
     name: 'stats',
@@ -77,6 +81,13 @@ export function statsService(statistics: Statistics, options: StatsServiceOption
 function refuse(error: HttpError): Answer {
   const { message, status } = error
   return json({ error: message, code: String(status), message }, status, error.headers)
+}
+
+function queueUsage(call: ServiceCall, statistics: Statistics, id: string): Answer {
+  const period = readPeriod(call)
+  if (statistics.isForbidden(id)) throw refusals.forbidden()
+  if (!statistics.knowsUser(id)) throw refusals.notFound()
+  return json(statistics.queue.report(period))
 }
 
 function readPeriod(call: ServiceCall): Period {

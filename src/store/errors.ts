@@ -35,7 +35,6 @@ const fixed = {
   noKeyPermission: 'NOPERM this user has no permissions to access one of the keys used as arguments',
   noChannelPermission: 'NOPERM this user has no permissions to access one of the channels used as arguments',
   dbIndex: 'ERR DB index is out of range',
-  sameKey: 'ERR source and destination objects are the same',
   nxWithOthers: 'ERR NX and XX, GT or LT options at the same time are not compatible',
   gtAndLt: 'ERR GT and LT options at the same time are not compatible',
   waitLocal: 'ERR value is out of range, must be between 0 and 1',

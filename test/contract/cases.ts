@@ -383,6 +383,12 @@ const publishing: readonly Case[] = [
     await clock.advance('10m')
     expect(recorder.count).toBe(2)
   }),
+  one('plain', 'a schedule is read through a path in another case', async (client) => {
+    const made = await client.queue(`/SCHEDULES/${shop}`, post('tick', { 'Service-Cron': '*/5 * * * *' }))
+    const { scheduleId } = (await made.json()) as { scheduleId: string }
+    expect(await (await client.queue(`/Schedules/${scheduleId}`)).json()).toMatchObject({ scheduleId })
+    expect((await client.queue(`/schedules/${scheduleId.toUpperCase()}`)).status).toBe(404)
+  }),
   one('plain', 'a message is read and cancelled', async (client) => {
     const answer = await client.queue(`/publish/${shop}`, post('x', { 'Service-Delay': '1h' }))
     const { messageId } = (await answer.json()) as { messageId: string }

@@ -148,7 +148,8 @@ describe('outcome of an attempt [queue.md 5.1, 4.2]', () => {
     const id = await publish(at)
     await at.clock.drain()
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'DELIVERED'])
-    expect((await at.send('GET', `/v2/messages/${id}`)).status).toBe(404)
+    expect((await at.send('GET', `/v2/messages/${id}`)).status).toBe(200)
+    expect(at.queue.message(id)).toBeUndefined()
   })
 
   test('exhausted with one retry', async () => {

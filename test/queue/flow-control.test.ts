@@ -225,6 +225,56 @@ describe('configuration [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 50, 80, 140])
   })
 
+  // [queue.md 6.2: a client resets right after publishing]
+  test.each(['resetRate', 'reset', 'pin?rate=2'])(
+    '%s right after publishing counts what was published',
+    async (how) => {
+      const at = world()
+      at.destinations.answer(shop, 200)
+      await publish(at, 'rate=2,period=1m', 'a')
+      await at.send('POST', `/v2/flowControl/k/${how}`)
+      await at.clock.advance('1s')
+      expect(starts(at)).toEqual([0])
+      expect(await read(at)).toMatchObject({ rateCount: 0, waitListSize: 0 })
+    },
+  )
+
+  test('what the rate would not have let start before a reset counts after it', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    for (const body of ['a', 'b', 'c']) await publish(at, 'rate=1,period=1m', body)
+    await at.send('POST', '/v2/flowControl/k/resetRate')
+    await publish(at, 'rate=1,period=1m', 'd')
+    await at.clock.drain()
+    // One before the reset, one after it, and one a minute.
+    expect(starts(at)).toEqual([0, 0, 60, 120])
+  })
+
+  test('what is due later, or published later, counts when it starts', async () => {
+    const at = world()
+    at.destinations.answer(shop, 200)
+    await publish(at, 'rate=1,period=1m', 'a', { 'Service-Delay': '1s' })
+    await at.send('POST', '/v2/flowControl/k/resetRate')
+    await publish(at, 'rate=1,period=1m', 'b')
+    await at.clock.advance('10s')
+    expect(starts(at)).toEqual([0])
+    expect(await read(at)).toMatchObject({ rateCount: 1, waitListSize: 1 })
+  })
+
+  test('the invariants agree', async () => {
+    for (const how of ['resetRate', 'reset', 'pin?rate=1', 'pin?rate=3']) {
+      for (const before of [0, 1, 2, 3]) {
+        const at = world()
+        at.destinations.answer(shop, 200)
+        for (let n = 0; n < before; n++) await publish(at, 'rate=2,period=1m', String(n))
+        await at.send('POST', `/v2/flowControl/k/${how}`)
+        for (let n = 0; n < 4; n++) await publish(at, 'rate=2,period=1m', String(n))
+        await at.clock.drain()
+        expect([how, before, at.sandbox.check().breaches]).toEqual([how, before, []])
+      }
+    }
+  })
+
   test('calls from before a reset free nobody else’s slot when they end', async () => {
     const at = world()
     slow(at, 100)

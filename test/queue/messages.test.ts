@@ -69,8 +69,8 @@ describe('get [queue.md 1.5]', () => {
     expect([message.body, message.bodyBase64]).toEqual([undefined, '/wA='])
   })
 
-  test('answers while the message is pending, being delivered or retried, then 404', async () => {
-    const at = world()
+  test('answers while the message is pending, being delivered or retried, then 404 when policy says so', async () => {
+    const at = world({ policy: { deliveredReadableFor: 0 } })
     const during: number[] = []
     let id = ''
     const look = async () => during.push((await at.send('GET', `/v2/messages/${id}`)).status)
@@ -85,6 +85,78 @@ describe('get [queue.md 1.5]', () => {
     await at.clock.drain()
     await look()
     expect(during).toEqual([200, 200, 200, 200, 404])
+  })
+
+  // [queue.md 1.5]
+  describe('after its delivery', () => {
+    const delivered = async (at: World): Promise<string> => {
+      at.destinations.answer(shop, 200)
+      const id = await publish(at, {}, undefined)
+      await at.clock.drain()
+      return id
+    }
+    const status = async (at: World, id: string) => (await at.send('GET', `/v2/messages/${id}`)).status
+
+    test('it is read as it was, for as long as the log knows it', async () => {
+      const at = world()
+      at.destinations.answer(shop, 200)
+      const id = await publish(at, { 'Service-Label': 'a' })
+      const before = (await at.send('GET', `/v2/messages/${id}`)).json
+      await at.clock.drain()
+      expect((await at.send('GET', `/v2/messages/${id}`)).json).toEqual(before)
+      const { logRetention } = at.queue.limits
+      await at.clock.advance(logRetention)
+      expect(await status(at, id)).toBe(200)
+      await at.clock.advance(1)
+      expect(await status(at, id)).toBe(404)
+    })
+
+    test('the 404 begins when policy.deliveredReadableFor has passed', async () => {
+      const at = world({ policy: { deliveredReadableFor: 60_000 } })
+      const id = await delivered(at)
+      await at.clock.advance(59_999)
+      expect(await status(at, id)).toBe(200)
+      await at.clock.advance(1)
+      expect(await status(at, id)).toBe(404)
+    })
+
+    test('it is pending for nobody: no cancel, no release, no list', async () => {
+      const at = world()
+      const id = await delivered(at)
+      expect((await at.send('DELETE', `/v2/messages/${id}`)).status).toBe(404)
+      expect((await at.send('DELETE', '/v2/messages', { body: { messageIds: [id] } })).json).toEqual({ cancelled: 0 })
+      expect((await at.send('DELETE', '/v2/messages')).json).toEqual({ cancelled: 0 })
+      expect((await at.send('POST', `/v2/messages/${id}/retry`)).status).toBe(404)
+      expect([at.queue.messages, at.queue.message(id)]).toEqual([[], undefined])
+      expect(await status(at, id)).toBe(200)
+    })
+
+    test('a dead letter and a cancelled message are gone at once', async () => {
+      const at = world()
+      at.destinations.answer(shop, 500)
+      const failed = await publish(at, { 'Service-Retries': '0' })
+      await at.clock.drain()
+      expect(await status(at, failed)).toBe(404)
+      const cancelled = await publish(at, { 'Service-Delay': '1h' })
+      await at.send('DELETE', `/v2/messages/${cancelled}`)
+      await at.clock.drain()
+      expect(await status(at, cancelled)).toBe(404)
+    })
+
+    test('it survives a dump with the time of its delivery', async () => {
+      const policy = { deliveredReadableFor: 60_000 }
+      const at = world({ policy })
+      const id = await delivered(at)
+      const shown = (await at.send('GET', `/v2/messages/${id}`)).json
+      await at.clock.advance(30_000)
+      const other = world({ policy })
+      other.sandbox.load(at.sandbox.dump())
+      expect((await other.send('GET', `/v2/messages/${id}`)).json).toEqual(shown)
+      await other.sandbox.clock.advance(29_999)
+      expect(await status(other, id)).toBe(200)
+      await other.sandbox.clock.advance(1)
+      expect(await status(other, id)).toBe(404)
+    })
   })
 
   test('an unknown id is 404', async () => {

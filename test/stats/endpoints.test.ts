@@ -57,6 +57,17 @@ describe('signing in', () => {
   })
 })
 
+test('without an id the account is meant, which has one user', () => {
+  const { ask } = statsWorld(now)
+  expect(body(ask('/v2/queue/stats?period=3h'))).toEqual(body(ask(`${queue}?period=3h`)))
+  expect(ask('/v2/queue/stats?period=2h').status).toBe(400)
+  expect(ask('/v2/queue/stats', { authorization: '' }).status).toBe(401)
+  expect(statsWorld(now, {}, 'upstash').ask('/v2/qstash/stats').status).toBe(200)
+  const forbidden = statsWorld(now)
+  forbidden.statistics.forbid(userId)
+  expect(forbidden.ask('/v2/queue/stats').status).toBe(403)
+})
+
 describe('period', () => {
   test.each(both)('the first one counts: %s', (path) => {
     const { ask, get } = statsWorld(now)
@@ -124,7 +135,6 @@ describe('paths', () => {
     '/v2/vector/stats',
     `/v2/redis/stats/${indexId}`,
     `/v2/queue/${userId}/stats`,
-    '/v2/queue/stats',
     '/v2/queue/users',
     `/v2/queue/user/${userId}`,
     `/v1/queue/stats/${userId}`,

@@ -87,7 +87,6 @@ describe('refusals', () => {
     '/v2/search/no-uuid/stats',
     '/v2/search/stats',
     `/v2/vector/${indexId}/stats`,
-    '/v2/queue/stats',
   ])('404 for %s', (path) => {
     const answer = statsWorld(now).ask(path)
     expect(answer.status).toBe(404)

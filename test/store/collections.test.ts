@@ -41,9 +41,12 @@ describe('scans of one key', () => {
     const engine = createEngine()
     // With a name of more than 64 bytes a collection is not kept in one piece, and scanned in pages.
     for (const member of ['x'.repeat(65), ...members]) run(engine, ...add(member))
-    const first = run(engine, scan, 'k', '0') as [string, string[]]
+    const first = run(engine, scan, 'k', '0', 'COUNT', '10') as [string, string[]]
     expect(first[0]).not.toBe('0')
     expect(first[1].length).toBe(10 * width)
+    // Without COUNT all come at once. [store.md 7.2]
+    const whole = run(engine, scan, 'k', '0') as [string, string[]]
+    expect([whole[0], whole[1].length]).toEqual(['0', 96 * width])
     const seen = scanAll(engine, [scan, 'k', 'COUNT', '7'], (page) => {
       run(engine, ...remove(`m${page}`), `m${94 - page}`)
       run(engine, ...add(`new${page}`))

@@ -431,9 +431,13 @@ export const steps: readonly Section[] = [
     HPEXPIREAT h 4000000000001 FIELDS 1 a
       = [1]
     HEXPIRETIME h FIELDS 1 a
-      = [4000000001]
+      = [4000000000] because store.md 7.2: rounded down
     HPEXPIRETIME h FIELDS 1 a
       = [4000000000001]
+    HPEXPIREAT h 4000000000999 FIELDS 1 a
+      = [1]
+    HEXPIRETIME h FIELDS 1 a
+      = [4000000000] because as above
     HEXPIREAT h {now-1} FIELDS 1 a
       = [2]
     HPEXPIREAT h {ms} FIELDS 2 b nope
@@ -596,7 +600,11 @@ export const steps: readonly Section[] = [
     HEXPIREAT h 9223372036854775807 FIELDS 1 a
       = -ERR invalid expire time in 'hexpireat' command
     HPEXPIREAT h 70368744177664 FIELDS 1 a
-      = -ERR invalid expire time in 'hpexpireat' command
+      = [1] because store.md 7.2: as late as HEXPIREAT takes it
+    HEXPIREAT h 1700000000000 FIELDS 1 a
+      = [1] because store.md 7.2
+    HPEXPIRETIME h FIELDS 1 a
+      = [1700000000000000] because as above
     HPEXPIREAT h 70368744177663 FIELDS 1 a
       = [1]
     HEXPIRE h 10 FIELDS 1

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { createSandbox } from '../../src/sandbox.js'
 import { createEngine } from '../support/engine.js'
 import { type Row, rows, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
@@ -92,3 +93,56 @@ function scanAmong(before: readonly Row[], turns: readonly (readonly [number, re
   }
   return { replies, history, stayed, seen }
 }
+
+// What the Python client's test sees of the service, and its cap of about 1000 keys a call. [store.md 7.2, 10]
+
+it('SCAN without COUNT answers a keyspace of 41 at once, with MATCH and TYPE too', () => {
+  const engine = createEngine()
+  const run = (...argv: string[]): RespReply => decodeReply(engine.execute(argv))
+  for (let number = 0; number < 40; number++) run('SET', `key${number}`, 'v')
+  run('HSET', 'hash', 'f', 'v')
+  const page = (...options: string[]): unknown => {
+    const reply = run('SCAN', '0', ...options)
+    return 'array' in reply ? [reply.array[0], texts(reply.array[1]!)] : reply
+  }
+  const end = { bulk: '0' }
+  expect(page()).toEqual([end, texts(run('KEYS', '*'))])
+  expect(page('MATCH', 'hash')).toEqual([end, ['hash']])
+  expect(page('TYPE', 'hash')).toEqual([end, ['hash']])
+  expect(page('WITHTYPE', 'MATCH', 'h*')).toEqual([end, ['hash', 'hash']])
+  expect(page('COUNT', '10', 'MATCH', 'hash')).not.toEqual([end, ['hash']])
+})
+
+const scans = {
+  SCAN: { fill: (names: string[]) => ['MSET', ...names.flatMap((name) => [name, 'v'])], key: [], width: 1 },
+  HSCAN: { fill: (names: string[]) => ['HSET', 'k', ...names.flatMap((name) => [name, 'v'])], key: ['k'], width: 2 },
+  SSCAN: { fill: (names: string[]) => ['SADD', 'k', ...names], key: ['k'], width: 1 },
+  ZSCAN: { fill: (names: string[]) => ['ZADD', 'k', ...names.flatMap((name) => ['1', name])], key: ['k'], width: 2 },
+}
+
+it.each(Object.entries(scans))('%s without COUNT looks at a thousand a call', (scan, { fill, key, width }) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2500 }), (size) => {
+      const engine = createEngine()
+      engine.execute(fill(Array.from({ length: size }, (_, number) => `${'x'.repeat(65)}${number}`)))
+      const pages: number[] = []
+      let cursor = '0'
+      do {
+        const reply = decodeReply(engine.execute([scan, ...key, cursor]))
+        const [next, page] = 'array' in reply ? reply.array : []
+        cursor = texts({ array: [next!] })[0]!
+        pages.push(texts(page!).length / width)
+      } while (cursor !== '0')
+      const full = Array.from({ length: Math.ceil(size / 1000) - 1 }, () => 1000)
+      expect(pages).toEqual([...full, size - full.length * 1000])
+    }),
+    { numRuns: 20 },
+  )
+})
+
+it.each(Object.entries(scans))('%s goes in pages of policy.scanPageSize', (scan, { fill, key, width }) => {
+  const { store } = createSandbox({ policy: { scanPageSize: 10 } })
+  store.run(...fill(Array.from({ length: 25 }, (_, number) => `${'x'.repeat(65)}${number}`)))
+  const [cursor, page] = store.run(scan, ...key, '0') as [string, string[]]
+  expect([cursor !== '0', page.length / width]).toEqual([true, 10])
+})

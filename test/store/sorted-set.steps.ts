@@ -284,6 +284,23 @@ export const steps: readonly Section[] = [
     ZRANGE z 1 2 WITHSCORES WITHSCORES
     ZRANGE z 0 -1 LIMIT 0 -1
     ZRANGE z 0 -1 LIMIT 1 2
+      = ["b", "c"] because store.md 7.2
+    ZRANGE z 1 3 LIMIT 1 1
+      = ["c"] because as above
+    ZRANGE z 1 3 LIMIT 1 5 WITHSCORES
+      = ["c", "3", "d", "4"] because as above
+    ZRANGE z -2 -1 LIMIT 0 1
+      = ["d"] because as above
+    ZRANGE z 0 2 REV LIMIT 1 1
+      = ["d"] because as above
+    ZRANGE z 0 -1 LIMIT 2 -1
+      = ["c", "d", "e"] because as above
+    ZRANGE z 0 -1 LIMIT -1 2
+      = [] because as above
+    ZRANGE z 0 -1 LIMIT 0 0
+      = [] because as above
+    ZRANGE missing 0 -1 LIMIT 0 1
+      = [] because as above
     ZRANGE z 0 -1 LIMIT 1 x
     ZRANGE z 0 -1 LIMIT x 1
     ZRANGE z 0 -1 LIMIT 1
@@ -463,6 +480,15 @@ export const steps: readonly Section[] = [
     ZRANGE z 0 -1
     ZRANGESTORE d z 0 -1 WITHSCORES
     ZRANGESTORE d z 0 -1 LIMIT 1 2
+      = 1 because store.md 7.2
+    ZRANGE d 0 -1
+      = ["b"] because as above
+    ZRANGESTORE d z 0 -1 REV LIMIT 0 1
+      = 1 because as above
+    ZRANGE d 0 -1
+      = ["b"] because as above
+    ZRANGESTORE d z 0 -1 LIMIT 9 1
+      = 0 because as above
     ZRANGESTORE d z x 1
     ZRANGESTORE d z a b BYLEX
     ZRANGESTORE d z x 1 BYSCORE

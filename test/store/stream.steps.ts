@@ -188,32 +188,33 @@ export const steps: readonly Section[] = [
     XINFO GROUPS s
   `,
   ),
-  newerSection(
+  section(
     'XTRIM and XADD: about so many',
-    'store.md 7.2: a double may trim exactly; LIMIT bounds what one command deletes',
     `
-    XADD s 1-1 n 1
-      = "1-1"
-    XADD s 2-1 n 2
-      = "2-1"
-    XADD s 3-1 n 3
-      = "3-1"
-    XADD s 4-1 n 4
-      = "4-1"
-    XADD s 5-1 n 5
-      = "5-1"
-    XTRIM s MAXLEN ~ 1 LIMIT 2
-      = 2
-    XTRIM s MINID ~ 5-1 LIMIT 1
-      = 1
-    XTRIM s MAXLEN ~ 1 LIMIT 0
-      = 1
-    XRANGE s - +
-      = [["5-1", ["n", "5"]]]
-    XADD s MAXLEN ~ 1 6-1 n 6
-      = "6-1"
-    XRANGE s - +
-      = [["6-1", ["n", "6"]]]
+    EVAL "for n = 1, 119 do redis.call('XADD', KEYS[1], n .. '-1', 'n', n) end" 1 s
+    XADD s MAXLEN ~ 30 120-1 n 120
+    XTRIM s MAXLEN ~ 30
+    XTRIM s MAXLEN ~ 21
+    XTRIM s MINID ~ 100-1
+    XTRIM s MINID ~ 100-1 LIMIT 0
+    XLEN s
+    XTRIM s MAXLEN ~ 20
+    XLEN s
+    EVAL "for n = 121, 220 do redis.call('XADD', KEYS[1], n .. '-1', 'n', n) end" 1 s
+    XTRIM s MINID = 121-1
+    XTRIM s MINID ~ 300-1
+    XLEN s
+    EVAL "for n = 1, 1000 do redis.call('XADD', KEYS[1], n .. '-1', 'n', n) end" 1 t
+    XTRIM t MAXLEN ~ 30 LIMIT 150
+      = 150 because of the nodes of redis-server only one goes whole
+    XTRIM t MAXLEN ~ 30
+      = 820 because store.md 7.2: about so many stay, redis-server deletes whole nodes
+    XLEN t
+      = 30 because as above
+    EVAL "for n = 1, 150 do redis.call('XADD', KEYS[1], n .. '-1', 'n', n) end" 1 u
+    XADD u MINID ~ 121-1 151-1 n 151
+    XLEN u
+      = 31 because store.md 7.2: about so many stay, redis-server deletes whole nodes
   `,
   ),
   section(
@@ -1041,6 +1042,27 @@ export const steps: readonly Section[] = [
       = 0
     XACKDEL s g IDS 1 3-1
       = [-1]
+    XADD s 4-1 n 4
+      = "4-1"
+    XADD s 5-1 n 5
+      = "5-1"
+    XADD s 6-1 n 6
+      = "6-1"
+    # What a group has not read is not acknowledged; what it acknowledged may be deleted.
+    XACKDEL s g IDS 1 4-1
+      = [-1]
+    XREADGROUP GROUP g alice STREAMS s >
+      = [["s", [["4-1", ["n", "4"]], ["5-1", ["n", "5"]], ["6-1", ["n", "6"]]]]]
+    XACK s g 4-1 5-1 6-1
+      = 3
+    XACKDEL s g IDS 2 4-1 4-1
+      = [1, -1] because store.md 7.2
+    XACKDEL s g ACKED IDS 1 5-1
+      = [2] because as above; the other group has yet to read it
+    XACKDEL s g DELREF IDS 2 5-1 6-1
+      = [1, 1] because as above
+    XLEN s
+      = 0
     XACKDEL none g IDS 1 1-1
       = [-1]
     XACKDEL s none IDS 2 1-1 2-1

@@ -28,6 +28,13 @@ export const deviations: readonly Deviation[] = [
         : reply,
   },
   {
+    because: 'store.md 7.2: the service passes over what redis-server refuses',
+    translate(reply, argv) {
+      if (!('error' in reply)) return reply
+      return passedOver.find(([words, error]) => words.test(argv.join(' ')) && error.test(reply.error))?.[2] ?? reply
+    },
+  },
+  {
     because: 'store.md 3.4: scores have their shortest digits, redis 7.0 prints 17',
     translate: shortestScores,
   },
@@ -36,6 +43,13 @@ export const deviations: readonly Deviation[] = [
     translate: (reply, argv) =>
       'error' in reply && scriptCommands.test(argv[0] ?? '') ? { error: scriptFrame(reply.error) } : reply,
   },
+]
+
+/** [store.md 7.2] */
+const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: RespReply])[] = [
+  [/^UNLINK$/i, /^ERR wrong number of arguments/, { integer: '0' }],
+  [/^COPY /i, /^ERR source and destination objects are the same$/, { integer: '0' }],
+  [/^XINFO CONSUMERS /i, /^NOGROUP /, { array: [] }],
 ]
 
 const scriptCommands = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i
@@ -76,6 +90,15 @@ function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
     .replace(/^-?0*\.?0*/, '')
     .replace('.', '')
   return digits.length >= 16 || reply.bulk.includes('e') ? { bulk: String(Number(reply.bulk)) } : reply
+}
+
+/** Words that only the service takes so: LIMIT with ranks, and about so many in a stream. */
+export function isServicesOwn(argv: readonly string[]): boolean {
+  const [name, ...words] = argv.map((word) => word.toUpperCase())
+  if (name === 'XADD' || name === 'XTRIM') return words.includes('~')
+  if (name !== 'ZRANGE' && name !== 'ZRANGESTORE') return false
+  const options = words.slice(name === 'ZRANGE' ? 3 : 4)
+  return options.includes('LIMIT') && !options.includes('BYSCORE') && !options.includes('BYLEX')
 }
 
 /** The reply the service gives where redis-server gives this one. */

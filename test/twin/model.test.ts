@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { asService } from '../support/deviations.js'
+import { asService, isServicesOwn } from '../support/deviations.js'
 import { createEngine, type Engine } from '../support/engine.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { type Row, rows as rowsOf, showRows } from '../support/random-rows.js'
@@ -32,6 +32,7 @@ let comparableOnly: (name: string, group: string) => boolean
 /** Newer options, and options whose replies or waits depend on the time of day. */
 function isComparable(row: Row): boolean {
   if ('advance' in row) return true
+  if (isServicesOwn(row.argv)) return false
   const [name = '', ...words] = row.argv
   const options = words.map((word) => word.toUpperCase())
   if (

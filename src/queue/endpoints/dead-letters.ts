@@ -2,7 +2,7 @@ import { json } from '../../http/respond.js'
 import type { Answer, ServiceCall } from '../../http/service.js'
 import type { DeadLetter } from '../dead-letters.js'
 import { refusals } from '../errors.js'
-import { dlqFilters, type QueryValues, readFilters, readTrimBody } from '../filters.js'
+import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from '../filters.js'
 import type { Queue } from '../queue.js'
 import type { Selection } from '../records.js'
 import { deadLetterShape } from '../shapes.js'
@@ -48,11 +48,11 @@ function deadLetter(queue: Queue, call: ServiceCall): DeadLetter {
 function dlqSelection(query: QueryValues, queue: Queue): Selection<DeadLetter> {
   const size = queue.policy.dlqPageSize
   const rules = {
-    filters: dlqFilters,
+    filters: [...dlqFilters, ...runFilters],
     ids: 'dlqIds',
     defaultCount: size,
     maxCount: size,
-    others: ['trimBody', 'source'],
+    others: ['trimBody', 'source', 'api'],
   }
   const selection = readFilters<DeadLetter>(query, rules)
   if (query.get('source')?.[0] !== 'workflow') return selection

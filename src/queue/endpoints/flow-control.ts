@@ -32,13 +32,13 @@ export const flowControlEndpoints: readonly Row[] = [
 
 function manageFlow(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
-  const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/.exec(call.rest)
+  const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(call.rest)
   if (!match) throw refusals.unknownPath(call.method, call.path)
   const key = decoded(match[1] ?? '')
   if (key === '') throw refusals.invalid('flow control key', 'it is missing')
   const query = queryOf(call, api)
   const flag = (of: string): boolean => query.get(of)?.[0]?.toLowerCase() === 'true'
-  switch (match[2]) {
+  switch (match[2]!.toLowerCase()) {
     case 'pause':
       return done(queue.flow.pause(key))
     case 'resume':
@@ -47,7 +47,7 @@ function manageFlow(call: ServiceCall, api: QueueApi): Answer {
       return done(queue.flow.pin(key, pinned(query, queue)))
     case 'unpin':
       return done(queue.flow.unpin(key, { parallelism: flag('parallelism'), rate: flag('rate') }))
-    case 'resetRate':
+    case 'resetrate':
       return done(queue.flow.resetRate(key))
     default:
       return done(queue.flow.reset(key))

@@ -34,7 +34,7 @@ function logs(
     defaultCount: logPageSize,
     maxCount: maxLogPageSize,
     order: 'latestFirst',
-    others: ['trimBody', 'groupBy'],
+    others: ['trimBody', 'groupBy', 'api'],
   })
   const trim = readTrimBody(query)
   const page = queue.log.select(selection, queue.now())

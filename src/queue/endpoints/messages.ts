@@ -9,8 +9,8 @@ import { found, type QueueApi, queryAndBody, type Row, row } from './reading.js'
 
 /** [queue.md 1.5] */
 export const messageEndpoints: readonly Row[] = [
-  row('GET', '/v2/messages/:id', 'Read a pending message.', (call, { queue }) =>
-    json(messageShape(pending(queue, call))),
+  row('GET', '/v2/messages/:id', 'Read a message that is pending or was delivered.', (call, { queue }) =>
+    json(messageShape(found(queue.readable(call.params.id!), 'message', call.params.id!))),
   ),
   row('DELETE', '/v2/messages/:id', 'Cancel one message.', (call, { queue }) =>
     json({ cancelled: queue.courier.cancel(pending(queue, call)) ? 1 : 0 }),

@@ -20,6 +20,8 @@ export const publishEndpoints: readonly Row[] = [
     publish(call, api, call.params.queue),
   ),
   row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api)),
+  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger),
+  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger),
 ]
 
 function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
@@ -30,6 +32,10 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const shown = results.map((result) => resultShape(result, true))
   const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
   return json(isUrl(given.destination) ? shown[0] : shown, status)
+}
+
+function refuseTrigger(): Answer {
+  throw refusals.noWorkflows()
 }
 
 export function resultShape({ message, deduplicated }: PublishResult, withUrl: boolean): object {
@@ -98,7 +104,7 @@ export const headerObject: v.GenericSchema<unknown, [name: string, value: string
 
 const batchItems = v.array(
   v.object({
-    destination: v.string(),
+    destination: v.nullish(v.string(), ''),
     headers: v.nullish(headerObject),
     body: v.optional(v.unknown()),
     queue: v.nullish(v.string()),

@@ -92,9 +92,13 @@ function toCursor(word: Bytes): number {
   return Number(digits[1] === '-' ? BigInt.asUintN(64, -value) : value)
 }
 
-export function toScanOptions(words: readonly Bytes[], work: Work, takesNoValues = false): ScanOptions {
+/** Where all scans differ from redis-server. */
+export const wholePages = 'Without COUNT one call looks at `policy.scanPageSize` (1000), not at 10.'
+
+/** `pageSize` is what COUNT is when it is not given. */
+export function toScanOptions(words: readonly Bytes[], pageSize: number, work: Work, takesNoValues = false): ScanOptions {
   let matches = everything
-  let count = 10
+  let count = pageSize
   let noValues = false
   for (let at = 0; at < words.length; at++) {
     const option = words[at]!.toUpperCase()

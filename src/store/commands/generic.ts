@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { bytes, flag, int, key, named, oneOrMore, options } from '../arguments.js'
+import { type Arg, bytes, flag, int, key, named, oneOrMore, options, zeroOrMore } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
 import type { Database } from '../database.js'
 import { replyError } from '../errors.js'
@@ -7,7 +7,7 @@ import { ok, type Reply, Status } from '../reply.js'
 import { globMatcher, parseInt64 } from '../text.js'
 import { JsonDocument } from '../values/json.js'
 import type { ValueType } from '../values/value.js'
-import { cursorArg, within } from './collection-arguments.js'
+import { cursorArg, wholePages, within } from './collection-arguments.js'
 import { dumpCommands } from './dump.js'
 import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
@@ -18,11 +18,19 @@ const destination = named('destination', key)
 
 // ---- removal ----------------------------------------------------------------------------------------------------
 
-function remove(name: string, since: string, speed: 'fast' | 'slow'): Command {
+interface Removal {
+  readonly since: string
+  readonly speed: 'fast' | 'slow'
+  readonly keys?: Arg<Bytes[]>
+  readonly deviations?: string
+}
+
+function remove(name: string, { since, speed, keys = oneOrMore(key), deviations = '' }: Removal): Command {
   return command(name, {
     flags: ['write', speed, 'keyspace'],
     since,
-    args: [oneOrMore(key)],
+    deviations,
+    args: [keys],
     run({ db }, keys) {
       let removed = 0
       for (const key of keys) {
@@ -65,8 +73,8 @@ const scanOptions = options({
   withtype: flag,
 })
 
-function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db }: CommandContext): Reply {
-  const { match = latin1('*'), count = 10, type, withtype } = wanted
+function scan(from: number, wanted: ReturnType<typeof scanOptions.read>, { db, store }: CommandContext): Reply {
+  const { match = latin1('*'), count = store.options.policy.scanPageSize, type, withtype } = wanted
   if (count < 1) throw replyError('syntax')
   const matches = globMatcher(match, db.work)
   const wantedType = type?.toLowerCase()
@@ -96,8 +104,9 @@ const typeNames: Record<ValueType | 'none', Status> = {
 }
 
 export const genericCommands: readonly Command[] = [
-  remove('DEL', '1.0.0', 'slow'),
-  remove('UNLINK', '4.0.0', 'fast'),
+  remove('DEL', { since: '1.0.0', speed: 'slow' }),
+  // [store.md 7.2]
+  remove('UNLINK', { since: '4.0.0', speed: 'fast', keys: zeroOrMore(key), deviations: 'Answers 0 without keys.' }),
 
   command('EXISTS', {
     flags: ['read', 'fast', 'keyspace'],
@@ -135,7 +144,7 @@ export const genericCommands: readonly Command[] = [
   command('SCAN', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
-    deviations: 'WITHTYPE puts the type behind each key. One call looks at 1000 keys at most.',
+    deviations: `WITHTYPE puts the type behind each key. ${wholePages} One call looks at ${scanLimit} keys at most.`,
     args: [cursorArg, scanOptions],
     run: (context, cursor, options) => scan(cursor, options, context),
   }),
@@ -170,12 +179,13 @@ export const genericCommands: readonly Command[] = [
   command('COPY', {
     flags: ['write', 'slow', 'keyspace'],
     since: '6.2.0',
-    deviations: 'There is one database: DB takes 0 only.',
+    // [store.md 7.2]
+    deviations: 'There is one database: DB takes 0 only. Onto itself a key is not copied, which redis-server refuses.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
     run({ db }, source, destination, options) {
-      if (source === destination) throw replyError('sameKey')
-      if (db.use(source) === undefined || (db.use(destination) !== undefined && !options.replace)) return 0
+      if (db.use(source) === undefined || source === destination) return 0
+      if (db.use(destination) !== undefined && !options.replace) return 0
       copy(db, source, destination)
       return 1
     },

@@ -5,13 +5,14 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { bytes, key, named, toInt64 } from '../arguments.js'
 import { type Command, type CommandContext, command } from '../command.js'
-import { type ErrorName, invalidExpire, replyError } from '../errors.js'
+import { type ErrorName, replyError } from '../errors.js'
 import type { Reply } from '../reply.js'
 import { HashValue } from '../values/hash.js'
 import { intFrom, words } from './collection-arguments.js'
+import { deadlineIn } from './deadline.js'
 
-/** The latest deadline of a field that redis can note down: 46 bits of milliseconds. */
-const latestDeadline = 2 ** 46 - 1
+/** A client gives milliseconds for seconds, and nothing is refused. [store.md 7.2] */
+const asLateAsKeys = 'Takes times as late as keys may have; redis-server stops at 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
 
@@ -39,7 +40,8 @@ export const hashExpiryCommands: readonly Command[] = [
 
   timeOf('HTTL', (at, now) => Math.ceil((at - now) / 1000)),
   timeOf('HPTTL', (at, now) => at - now),
-  timeOf('HEXPIRETIME', (at) => Math.ceil(at / 1000)),
+  // [store.md 7.2]
+  timeOf('HEXPIRETIME', (at) => Math.floor(at / 1000), 'Rounded down; redis-server rounds up.'),
   timeOf('HPEXPIRETIME', (at) => at),
 
   command('HPERSIST', {
@@ -80,6 +82,7 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HGETEX', {
     flags: ['write', 'fast'],
     since: '8.0.0',
+    deviations: asLateAsKeys,
     args: [key, words(`[EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST] ${fieldsUsage}`, 3)],
     run: (context, key, given) => getAndExpire(key, given, context),
   }),
@@ -87,6 +90,7 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HSETEX', {
     flags: ['write', 'fast'],
     since: '8.0.0',
+    deviations: asLateAsKeys,
     args: [
       key,
       words(
@@ -112,10 +116,9 @@ function fieldsAt(given: readonly Bytes[], at: number, countError: ErrorName, wo
 
 /** The deadline that a time means, in milliseconds since the Unix epoch. It may lie in the past. */
 function toDeadline(word: Bytes, unit: Unit, from: number, command: string): number {
-  const time = Number(toInt64(word))
+  const time = toInt64(word)
   if (time < 0) throw replyError('negativeExpire')
-  if (time * unit > latestDeadline - from) throw invalidExpire(command)
-  return time * unit + from
+  return deadlineIn(time, unit, from, command)
 }
 
 // ---- HEXPIRE and its kin ----------------------------------------------------------------------------------------
@@ -125,6 +128,7 @@ function expire(name: string, unit: Unit, from: From): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: '7.4.0',
+    deviations: asLateAsKeys,
     args: [
       key,
       named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
@@ -164,10 +168,11 @@ function mayReplace(old: number | undefined, at: number, condition: string): boo
   return old === undefined || at < old
 }
 
-function timeOf(name: string, show: (at: number, now: number) => number): Command {
+function timeOf(name: string, show: (at: number, now: number) => number, deviations = ''): Command {
   return command(name, {
     flags: ['read', 'fast'],
     since: '7.4.0',
+    deviations,
     args: [key, words(fieldsUsage, 3)],
     run({ db, now }, key, given) {
       const hash = db.container(key, HashValue)

@@ -15,6 +15,7 @@ import {
   scanReply,
   toScanOptions,
   wholePage,
+  wholePages,
   words,
 } from './collection-arguments.js'
 import { hashExpiryCommands } from './hash-expiry.js'
@@ -168,12 +169,12 @@ export const hashCommands: readonly Command[] = [
   command('HSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
-    deviations: 'NOVALUES came with redis 7.4',
+    deviations: `NOVALUES came with redis 7.4. ${wholePages}`,
     args: [key, cursorArg, words('[MATCH pattern] [COUNT count] [NOVALUES]')],
-    run({ db }, key, cursor, given) {
+    run({ db, store }, key, cursor, given) {
       const hash = db.container(key, HashValue)
       if (hash === undefined) return emptyScan
-      const options = toScanOptions(given, db.work, true)
+      const options = toScanOptions(given, store.options.policy.scanPageSize, db.work, true)
       const page =
         cursor === 0 && isCompactHash(hash)
           ? wholePage(hash.keys())

@@ -212,7 +212,7 @@ function createAt({ document, path, work }: Target, value: Json): boolean {
   const last = path.segments.at(-1)?.selectors[0]
   const above = { ...path, segments: path.segments.slice(0, -1) }
   const parent = placesAt(above, document, work)[0]
-  if (parent === undefined) return false
+  if (parent === undefined) throw replyError('jsonNoPath')
   if (last?.kind === 'index' && Array.isArray(parent.value)) throw replyError('jsonIndexRange')
   if (last?.kind !== 'name' || !(parent.value instanceof Map)) return false
   checkDepth(parent.depth + 1, depthOf(value))
@@ -355,6 +355,9 @@ function keysOf(value: Json, work: Work): Reply | undefined {
 const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
 const keyAndPath = [key, pathOrRoot] as const
 
+/** [store.md 7.2] */
+const parentMissing = 'A path whose parent is missing is an error; RedisJSON answers nil.'
+
 function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {
   return command(`JSON.${name}`, { since: 'service', surplus: 'arity', ...row })
 }
@@ -373,6 +376,7 @@ function deleteAt({ db }: CommandContext, key: Bytes, path: Path): number {
 export const jsonCommands: readonly Command[] = [
   json('SET', {
     flags: ['write', 'slow'],
+    deviations: parentMissing,
     args: [key, path, value, options({ nx: flag, xx: flag })],
     run({ db }, key, path, value, condition) {
       if (condition.nx && condition.xx) throw replyError('syntax')
@@ -389,12 +393,14 @@ export const jsonCommands: readonly Command[] = [
 
   json('MSET', {
     flags: ['write', 'slow'],
+    deviations: parentMissing,
     args: [oneOrMore(tuple(key, path, value))],
     run: ({ db }, triples) => (setMany(db, triples) ? ok : null),
   }),
 
   json('MERGE', {
     flags: ['write', 'slow'],
+    deviations: parentMissing,
     args: [key, path, value],
     run({ db }, key, path, value) {
       const document = documentOf(db, key)

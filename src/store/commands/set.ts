@@ -18,6 +18,7 @@ import {
   signedCount,
   toScanOptions,
   wholePage,
+  wholePages,
   words,
 } from './collection-arguments.js'
 
@@ -144,11 +145,12 @@ export const setCommands: readonly Command[] = [
   command('SSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
+    deviations: wholePages,
     args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
-    run({ db }, key, cursor, given) {
+    run({ db, store }, key, cursor, given) {
       const set = db.container(key, SetValue)
       if (set === undefined) return emptyScan
-      const options = toScanOptions(given, db.work)
+      const options = toScanOptions(given, store.options.policy.scanPageSize, db.work)
       const isWhole = cursor === 0 && isIntegerSet(set)
       const page = isWhole
         ? wholePage(integersInOrder(set))

@@ -30,15 +30,20 @@ interface RangeWords {
   limit: number
 }
 
+/** Of ZRANGE and ZRANGESTORE. */
+export const limitsRanks = 'LIMIT goes with ranks, too; redis-server refuses it.'
+
 /** Options first, then conflicts, then the bounds: the order in which redis finds mistakes. */
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
   const words = rangeWords(options, form)
   const { by, reverse, withScores, offset, limit } = words
-  if (limit !== -1 && by === 'rank') throw replyError('limitWithoutBy')
+  // Where ranks are the only form, LIMIT is refused; ZRANGE and ZRANGESTORE take it. [store.md 7.2]
+  if (limit !== -1 && form.by === 'rank') throw replyError('limitWithoutBy')
   if (withScores && by === 'lex') throw replyError('withScoresByLex')
   if (by === 'rank') {
     const ranks = ranksBetween(toInt(start), toInt(stop), reverse)
-    return { reverse, withScores, ranksIn: ranks }
+    if (form.by === 'rank') return { reverse, withScores, ranksIn: ranks }
+    return { reverse, withScores, ranksIn: (set) => limited(ranks(set), reverse, offset, limit) }
   }
   // A reversed range names its greater end first.
   const select = reverse ? selection(by, stop, start) : selection(by, start, stop)

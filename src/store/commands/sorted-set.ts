@@ -18,6 +18,7 @@ import {
   scanReply,
   toScanOptions,
   wholePage,
+  wholePages,
   words,
 } from './collection-arguments.js'
 import { popCount } from './list.js'
@@ -30,6 +31,7 @@ import {
   toCombinationOptions,
 } from './sorted-set-combinations.js'
 import {
+  limitsRanks,
   plainSelection,
   type RangeForm,
   type RangeKind,
@@ -121,6 +123,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZRANGESTORE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
+    deviations: limitsRanks,
     args: [key, key, min, max, words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]')],
     run({ db }, destination, source, min, max, options) {
       const request = toRangeRequest(min, max, options, { stores: true })
@@ -171,11 +174,12 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZSCAN', {
     flags: ['read', 'slow'],
     since: '2.8.0',
+    deviations: wholePages,
     args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
-    run({ db }, key, cursor, given) {
+    run({ db, store }, key, cursor, given) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
-      const options = toScanOptions(given, db.work)
+      const options = toScanOptions(given, store.options.policy.scanPageSize, db.work)
       const isWhole = cursor === 0 && isCompactSortedSet(set)
       const page = isWhole ? wholePage(set.members()) : set.scan(cursor, pageSize(options, set.size, db))
       return scanReply(page, options, (member, into) => {
@@ -314,6 +318,7 @@ function range(name: string, form: RangeForm, since: string): Command {
   return command(name, {
     flags: ['read', 'slow'],
     since,
+    deviations: form.by === undefined ? limitsRanks : '',
     args: [
       key,
       named(form.reverse ? 'max' : 'min', bytes),

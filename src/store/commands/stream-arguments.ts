@@ -153,13 +153,21 @@ function readLength(from: ArgReader): number {
   return length
 }
 
-/** `~` trims exactly here: the service is off by one entry at most. [store.md 7.2] */
+/**
+ * `~` waits for a hundred entries too many and then trims exactly: the service leaves 120 entries alone that are to be
+ * 30, and of 1,000 it leaves 30, one more or less. redis-server deletes whole nodes only. [store.md 7.2]
+ */
 function checkedTrim(words: TrimWords, required = false): Trim | undefined {
   if (words.to === undefined && words.limit) throw replyError('limitWithoutTrim')
   if (words.to === undefined && required) throw replyError('trimMissing')
   if (words.limit !== undefined && !words.approximate) throw replyError('limitWithoutTilde')
   if (words.to === undefined) return undefined
-  return { to: words.to, limit: words.limit || Number.POSITIVE_INFINITY, references: words.references ?? 'keep' }
+  return {
+    to: words.to,
+    approximate: words.approximate,
+    limit: words.limit || Number.POSITIVE_INFINITY,
+    references: words.references ?? 'keep',
+  }
 }
 
 function noTrim(): TrimWords {

@@ -132,6 +132,8 @@ export const streamGroupCommands: readonly Command[] = [
   command('XACKDEL', {
     flags: ['write', 'fast'],
     since: '8.2.0',
+    // [store.md 7.2]
+    deviations: 'Deletes what the group has acknowledged before, too; redis-server answers -1.',
     args: [key, group, markedIds],
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
@@ -139,7 +141,7 @@ export const streamGroupCommands: readonly Command[] = [
       if (references !== 'keep') db.work.charge(ids.length * (stream?.groups.size ?? 0))
       let deleted = false
       const outcomes = ids.map((id) => {
-        if (!stream || !found?.forget(id)) return -1
+        if (!stream || !found || !(found.forget(id) || isAcknowledged(id, found, stream))) return -1
         if (references === 'drop') stream.dropReferences(id)
         if (references === 'protect' && stream.isReferenced(id)) return 2
         deleted = stream.delete(id) || deleted
@@ -189,6 +191,11 @@ function existingGroup(db: Database, key: Bytes, name: Bytes): { stream: Stream;
   const found = stream.groups.get(name)
   if (found === undefined) throw noSuchGroupOfKey(key, name)
   return { stream, found }
+}
+
+/** Whether the group has done with an entry that is still there. */
+function isAcknowledged(id: StreamId, group: ConsumerGroup, stream: Stream): boolean {
+  return compareIds(id, group.lastDelivered) <= 0 && stream.entries.has(id) && !group.pending.has(id)
 }
 
 function createConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {

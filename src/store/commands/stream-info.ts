@@ -3,10 +3,10 @@ import type { Work } from '../../kernel/work.js'
 import { bytes, key, named, toInt, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
 import type { Database } from '../database.js'
-import { noSuchGroupOfKey, replyError, subcommandSyntax } from '../errors.js'
+import { replyError, subcommandSyntax } from '../errors.js'
 import type { Reply } from '../reply.js'
 import { byName, type Consumer, type ConsumerGroup } from '../values/consumer-group.js'
-import { Stream } from '../values/stream.js'
+import { nodeEntries, Stream } from '../values/stream.js'
 import { formatId } from '../values/stream-id.js'
 import { helpCommand } from './help.js'
 import { entryReply, take, unitsPerEntry } from './stream-arguments.js'
@@ -46,10 +46,12 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO CONSUMERS', {
     flags: ['read', 'slow'],
     since: '5.0.0',
+    // [store.md 7.2]
+    deviations: 'A group that is not there has none; redis-server answers an error.',
     args: [key, named('group', bytes)],
     run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
-      if (found === undefined) throw noSuchGroupOfKey(key, group)
+      if (found === undefined) return []
       db.work.charge(unitsPerEntry * found.consumers.size)
       return byName(found.consumers).map(([name, { pending, seenAt }]) =>
         flat({ name, pending: pending.size, idle: Math.max(0, now - seenAt) }),
@@ -86,8 +88,8 @@ function fullCount(option: readonly Bytes[]): number {
 }
 
 function head(stream: Stream): Record<string, Reply> {
-  // Redis keeps entries in nodes of a hundred under a radix tree; nobody should depend on its shape.
-  const nodes = Math.ceil(stream.length / 100)
+  // Redis keeps entries in nodes under a radix tree; nobody should depend on its shape.
+  const nodes = Math.ceil(stream.length / nodeEntries)
   return {
     length: stream.length,
     'radix-tree-keys': nodes,

@@ -35,11 +35,14 @@ import { streamInfoCommands } from './stream-info.js'
 const id = named('id', bytes)
 const streamId: Arg<StreamId> = { usage: 'id', min: 1, max: 1, read: (from) => toId(from.next()) }
 
+const aboutSoMany =
+  'With `~` nothing goes while fewer than 100 entries are too many, then all of them; redis-server deletes whole nodes of 100.'
+
 export const streamCommands: readonly Command[] = [
   command('XADD', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    deviations: 'Trimming with `~` is exact.',
+    deviations: aboutSoMany,
     args: [key, addition],
     run({ db, now }, key, addition) {
       const { create, trim, fields } = addition
@@ -57,7 +60,7 @@ export const streamCommands: readonly Command[] = [
   command('XTRIM', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    deviations: 'Trimming with `~` is exact.',
+    deviations: aboutSoMany,
     args: [key, trimOptions],
     run({ db }, key, trim) {
       const stream = db.container(key, Stream)

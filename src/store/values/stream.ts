@@ -16,10 +16,15 @@ export type References = 'keep' | 'drop' | 'protect'
 export interface Trim {
   /** Keep at most so many entries, or only entries from this id on. */
   readonly to: { readonly length: number } | { readonly id: StreamId }
+  /** Leave it when fewer than a hundred entries would go. */
+  readonly approximate: boolean
   /** Delete at most so many entries. */
   readonly limit: number
   readonly references: References
 }
+
+/** Entries that redis-server keeps in one node of its tree, below which it does not trim about so many. */
+export const nodeEntries = 100
 
 /** A log of entries with growing ids, and the consumer groups that read it. Lag is counted as redis 7.0 does. */
 export class Stream implements Container {
@@ -64,8 +69,9 @@ export class Stream implements Container {
   }
 
   /** Deletes entries from the beginning and returns how many. Those count neither as deleted nor as holes. */
-  trim({ to, limit, references }: Trim): number {
+  trim({ to, approximate, limit, references }: Trim): number {
     const surplus = 'length' in to ? Math.max(0, this.length - to.length) : this.entries.countBelow(to.id)
+    if (approximate && surplus < nodeEntries) return 0
     if (references !== 'keep' && this.groups.size > 0) {
       return this.#trimSingly('length' in to ? lastId : to.id, Math.min(surplus, limit), references)
     }

@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { queueEndpoints } from '../../src/queue/endpoints.js'
+import { world } from './world.js'
+
+// Fixed parts of paths come in any case, as a published SDK writes `/v2/Schedules/{id}`. [queue.md 1.1]
+
+const base = 'Name.Of-It'
+
+/** Each path of the table with its names filled in, and the places of letters that belong to nobody's name. */
+const paths = queueEndpoints
+  .filter(({ path }) => path !== '/v2/keys/rotate')
+  .flatMap(({ method, path }) => {
+    const rest = /schedules|publish|enqueue|trigger/.test(path) ? 'https://Shop.test/A/b?Q=Z' : `${base}/resetRate`
+    const filled = path.replace(/:\w+/g, base).replace('**', rest)
+    return [method].flat().map((each) => ({ method: each, path, filled }))
+  })
+
+/** Turns letters of the fixed parts round, as the bits say. */
+function turned(path: string, filled: string, bits: readonly boolean[]): string {
+  const pattern = path.split('/')
+  let letter = 0
+  return filled
+    .split('/')
+    .map((segment, index) => {
+      const isFixed = pattern[index] === segment && index < pattern.length
+      if (!isFixed) return segment
+      return [...segment]
+        .map((char) => (bits[letter++ % bits.length] ? char.toUpperCase() : char.toLowerCase()))
+        .join('')
+    })
+    .join('/')
+}
+
+async function prepared() {
+  const at = world({ seed: 7 })
+  await at.send('POST', '/v2/queues', { body: { queueName: base } })
+  await at.send('POST', `/v2/topics/${base}/endpoints`, { body: { endpoints: [{ url: 'https://shop.test/x' }] } })
+  await at.send('POST', '/v2/schedules/https://shop.test/x', {
+    headers: { 'service-cron': '* * * * *', 'service-schedule-id': base },
+  })
+  await at.send('POST', '/v2/publish/https://shop.test/x', {
+    headers: { 'service-flow-control-key': base, 'service-flow-control-value': 'rate=1' },
+  })
+  return at
+}
+
+describe('every endpoint', () => {
+  test.each(paths)('$method $path', async ({ method, path, filled }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }), async (bits) => {
+        const [one, other] = [await prepared(), await prepared()]
+        const plain = await one.send(method, filled)
+        const odd = await other.send(method, turned(path, filled, bits))
+        expect([odd.status, odd.answer.body]).toEqual([plain.status, plain.answer.body])
+        expect(other.queue.dump()).toEqual(one.queue.dump())
+      }),
+      { numRuns: 6 },
+    )
+  })
+})
+
+describe('what is no fixed part keeps its case', () => {
+  test('ids, names and destinations', async () => {
+    const { send } = await prepared()
+    expect((await send('GET', `/V2/SCHEDULES/${base}`)).json.scheduleId).toBe(base)
+    expect((await send('GET', `/v2/schedules/${base.toLowerCase()}`)).status).toBe(404)
+    expect((await send('GET', `/v2/Queues/${base.toLowerCase()}`)).status).toBe(404)
+    expect((await send('GET', `/v2/Topics/${base.toUpperCase()}`)).status).toBe(404)
+    const { messageId } = (await send('POST', '/v2/PUBLISH/https://Shop.test/A%2fB/Publish?Q=Z')).json
+    expect((await send('GET', `/v2/Messages/${messageId}`)).json.url).toBe('https://Shop.test/A%2fB/Publish?Q=Z')
+    expect((await send('GET', `/v2/messages/${messageId.toLowerCase()}`)).status).toBe(404)
+  })
+
+  test('a key of flow control that is called as what is done to keys', async () => {
+    const { send } = world()
+    await send('POST', '/v2/FLOWCONTROL/Pause/PAUSE')
+    expect((await send('GET', '/v2/flowcontrol/Pause')).json).toMatchObject({ flowControlKey: 'Pause', isPaused: true })
+    expect((await send('GET', '/v2/flowControl/pause')).status).toBe(404)
+  })
+
+  test('an unknown path and a wrong method are told as they were written', async () => {
+    const { send } = world()
+    expect((await send('GET', '/v2/Nothing')).json.error).toBe('endpoint GET /v2/Nothing not found')
+    const refused = await send('PUT', '/v2/Keys')
+    expect([refused.status, refused.json.error]).toEqual([405, 'method PUT not allowed for /v2/Keys'])
+  })
+})
+
+describe('everything that goes by the path', () => {
+  test('faults find the endpoint and what it names', async () => {
+    const { sandbox, send } = await prepared()
+    sandbox.faults.add({
+      on: 'queue.request',
+      match: { endpoint: '/v2/schedules/*', scheduleId: base },
+      fault: status(503),
+    })
+    expect((await send('GET', `/V2/Schedules/${base}`)).status).toBe(503)
+    sandbox.faults.clear()
+    sandbox.faults.add({ on: 'queue.request', match: { urlGroup: base }, fault: status(502) })
+    expect((await send('POST', `/v2/Publish/${base}`)).status).toBe(502)
+    expect((await send('GET', `/v2/TOPICS/${base}`)).status).toBe(502)
+  })
+
+  test('publishing counts against its own limit', async () => {
+    const { send } = world({ policy: { queueBurstLimit: 1, queueDailyLimit: 2 } })
+    const statuses: number[] = []
+    for (const path of ['/v2/Publish/', '/V2/PUBLISH/', '/v2/publish/'])
+      statuses.push((await send('POST', `${path}https://shop.test/x`)).status)
+    expect(statuses).toEqual([200, 200, 429])
+  })
+
+  test('the token is asked for', async () => {
+    const { send } = world()
+    expect((await send('GET', '/v2/Keys', { token: null })).status).toBe(401)
+    expect((await send('GET', '/V2/Readiness', { token: null })).status).toBe(200)
+  })
+})
+
+describe('without a destination', () => {
+  const sentence = 'invalid destination: a non-empty destination must be provided'
+
+  test.each([
+    '/v2/publish/',
+    '/v2/publish',
+    '/v2/publish/?service-retries=1',
+    '/v2/enqueue/line/',
+    '/v2/enqueue/line',
+    '/v2/schedules/',
+    '/v2/schedules',
+  ])('POST %s says that one must be given', async (path) => {
+    const { send, queue } = world()
+    const answer = await send('POST', path, {
+      headers: path.includes('schedules') ? { 'service-cron': '* * * * *' } : {},
+    })
+    expect([answer.status, answer.json]).toEqual([400, { error: sentence }])
+    expect(queue.messages).toEqual([])
+  })
+
+  test.each([{}, { destination: '' }, { destination: null }])('an item of a batch: %j', async (item) => {
+    const { send, queue } = world()
+    const answer = await send('POST', '/v2/batch', { body: [{ destination: 'https://shop.test/x' }, item] })
+    expect([answer.status, answer.json]).toEqual([400, { error: sentence }])
+    expect(queue.messages).toEqual([])
+  })
+})
