@@ -124,7 +124,7 @@ export function commandLine(argv: readonly Bytes[], redaction: Redaction = stand
 
 export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction = standardRedaction): string {
   if (entry.error !== undefined) return `error: ${excerpt(errorText(entry, redaction), 200)}`
-  return redaction.hidesReply(entry.argv) ? hidden : replyText(entry.reply, redaction)
+  return redaction.hidesReply(entry.argv) ? hidden : replyText(redaction.reply(entry.argv, entry.reply), redaction)
 }
 
 function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
@@ -157,7 +157,7 @@ function setting(entry: EntryOf<'setting'>): string {
 function request(entry: EntryOf<'request'>, wording: Wording): Description {
   const { answer } = entry
   const redaction = wording.redaction ?? standardRedaction
-  const { url, fields } = redaction.request(entry)
+  const { url, answer: fields } = redaction.request(entry)
   const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []

@@ -114,14 +114,14 @@ function requestEntry(
   redaction: Redaction,
 ): HarEntry {
   const { answer } = entry
-  const { url, fields } = redaction.request(entry)
+  const { url, fields, answer: hiddenInAnswer } = redaction.request(entry)
   return {
     startedDateTime: iso(entry.at),
     time: answer === undefined ? 0 : answer.at - entry.at,
     request: sent(entry, url, fields, redaction),
     response: received(
       answer,
-      fields,
+      hiddenInAnswer,
       redaction,
       answer === undefined ? 'not answered yet' : 'the connection was broken',
     ),

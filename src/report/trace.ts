@@ -88,7 +88,7 @@ export class EntryWriter {
   }
 
   #request(entry: EntryOf<'request'>): Plain {
-    const { url, fields } = this.redaction.request(entry)
+    const { url, fields, answer: hiddenInAnswer } = this.redaction.request(entry)
     const { answer } = entry
     return {
       service: entry.service,
@@ -100,7 +100,7 @@ export class EntryWriter {
         at: answer.at,
         status: answer.status,
         headers: this.redaction.headers(answer.headers),
-        body: answer.body === undefined ? null : this.#body(answer.body, fields),
+        body: answer.body === undefined ? null : this.#body(answer.body, hiddenInAnswer),
       },
       endedAfter: entry.endedAfter,
     }
@@ -115,7 +115,10 @@ export class EntryWriter {
       argv,
       user: entry.user,
       via: entry.via,
-      reply: redaction.hidesReply(words) && entry.error === undefined ? hidden : this.#reply(entry.reply),
+      reply:
+        redaction.hidesReply(words) && entry.error === undefined
+          ? hidden
+          : this.#reply(redaction.reply(words, entry.reply)),
       error: entry.error === undefined ? undefined : redaction.errorOf(words, entry.error),
     }
   }
