@@ -26,9 +26,12 @@ export function plainName(name: string): string {
 
 /** Longer ones are no names. */
 const longest = 256
+/** What a name has in it when it can be one of those above at all; most have not. */
+const inkling =
+  /tok|sec|pass|key|auth|cook|sig|cred|sess|bear|hmac|bypa|srf|pwd|pin|sid|jwt|otp|cvc|cvv|iban|ssn|card|%/i
 
 export function isSecretName(name: string): boolean {
-  if (name.length > longest) return false
+  if (name.length > longest || !inkling.test(name)) return false
   const plain = plainName(name)
   return !harmless.test(plain) && namesSecret(name, plain)
 }

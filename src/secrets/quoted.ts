@@ -9,7 +9,7 @@ export interface QuotedReader {
   readonly literal: (raw: string) => string
   /** The escaped text of a fragment that lost its quotes. */
   readonly escaped: (raw: string) => string
-  /** What stands between, with backslashes in it. */
+  /** What stands between. */
   readonly gap: (text: string) => string
 }
 
@@ -39,7 +39,6 @@ const beginsNumber = /-?\d/y
 const behindNumber = /[^\d.eE+-]/g
 /** Quotes, brackets, commas and what may begin a number. */
 const telling = /["[\]{},\d-]/g
-const unquotedName = /([\w.-]{2,80})['"]?[\x09 ]{0,3}[:=][\x09 ]{0,3}$/
 
 /**
  * Rewrites the texts in JSON, in something that holds JSON, and in what is left of JSON that was cut off. One pass from
@@ -211,9 +210,16 @@ class Pass {
 
   /** `password: "…"`, `password="…"`: names need no quotes everywhere. */
   #nameBefore(at: number): string | undefined {
-    const before = this.#given.charCodeAt(at - 1)
-    if (before > 0x20 && before !== 0x3a && before !== 0x3d) return undefined
-    return unquotedName.exec(this.#given.slice(Math.max(this.#read, at - 90), at))?.[1]
+    const given = this.#given
+    let to = beforeSpace(given, at, this.#read)
+    const mark = given.charCodeAt(to - 1)
+    if (mark !== 0x3a && mark !== 0x3d) return undefined
+    to = beforeSpace(given, to - 1, this.#read)
+    if (given.charCodeAt(to - 1) === 0x27) to--
+    const first = Math.max(this.#read, to - 80)
+    let from = to
+    while (from > first && /[\w.-]/.test(given.charAt(from - 1))) from--
+    return to - from < 2 ? undefined : given.slice(from, to)
   }
 
   #gap(to: number): void {
@@ -221,7 +227,6 @@ class Pass {
     if (to <= from) return
     this.#read = to
     const text = this.#given.slice(from, to)
-    if (!text.includes('\\')) return
     const out = this.#reader.gap(text)
     if (out !== text) this.#edit(from, to, out)
   }
@@ -263,6 +268,13 @@ function beyondSpace(given: string, start: number): number {
   return at
 }
 
+/** At most three spaces back: a list may stand in columns. */
+function beforeSpace(given: string, end: number, first: number): number {
+  let at = end
+  while (at > first && at > end - 3 && given.charCodeAt(at - 1) <= 0x20) at--
+  return at
+}
+
 function nameOf(raw: string): string {
   return raw.length <= 600 && raw.includes('\\') ? unescaped(raw) : raw
 }
@@ -271,7 +283,11 @@ const simple: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b:
 
 /** What a text of JSON spells, also when it is not quite JSON. */
 export function unescaped(raw: string): string {
-  return raw.replace(/\\(u[\da-fA-F]{4}|[\s\S])/g, (_, code: string) =>
-    code.length > 1 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (simple[code] ?? code),
-  )
+  try {
+    return JSON.parse(`"${raw}"`) as string
+  } catch {
+    return raw.replace(/\\(u[\da-fA-F]{4}|[\s\S])/g, (_, code: string) =>
+      code.length > 1 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (simple[code] ?? code),
+    )
+  }
 }

@@ -1,7 +1,7 @@
-import { type Bytes, fromBase64, latin1, text, toBase64, toBase64Url, utf8 } from '../kernel/bytes.js'
+import { type Bytes, fromBase64, isUtf8, latin1, text, toBase64, toBase64Url, utf8 } from '../kernel/bytes.js'
 import { isSecretName, plainName } from './names.js'
 import { rewriteQuoted, unescaped } from './quoted.js'
-import { rewriteRuns } from './runs.js'
+import { endOfRun, rewriteRuns } from './runs.js'
 import { hidden, withoutShapes } from './shapes.js'
 
 export interface SecretTextsOptions {
@@ -14,12 +14,10 @@ export interface SecretTextsOptions {
 /** Layers of quoting and encoding that are looked through. Deeper ones are hidden as a whole. */
 const deepest = 16
 
-/** Two parts of a JSON Web Token; the signature follows. */
-const jwt = /\b(eyJ[\w-]{6,500})\.(?=eyJ)/g
-const behindJwt = /[^\w.-]/g
-/** Base64 of what begins like JSON. */
+/** What begins like base64 of JSON, dots and all: JSON Web Tokens have three parts. */
 const encodedJson = /(?<!\w)(?=ey[JA]|ew[ok0]|Wy[JA]|W3s|W1s|Wwo)/g
-const behindEncoded = /[^\w+/=-]/g
+const behindEncoded = /[^\w+/=.-]/g
+const mayEncode = /ey[JA]|ew[ok0]|W[13y]/
 const noBase64 = /[^A-Za-z\d+/_=\r\n -]/
 
 /** Hides secrets in texts of any kind, through every layer of quoting and encoding. What is none stays, byte for byte. */
@@ -53,18 +51,14 @@ export class SecretTexts {
     return this.#text(given, 0, true) as Bytes
   }
 
+  /** Each char is read again in at most one deeper layer: what is quoted there, or what is encoded, never both. */
   #text(given: string, layer: number, isBytes: boolean): string {
     if (given.length < 4) return given
     if (layer > deepest) return hidden
-    let out = this.#withoutKnown(given)
-    const isQuoted = out.includes('"')
-    if (out.includes('eyJ')) out = rewriteRuns(out, jwt, behindJwt, (run, [, head]) => this.#signed(head!, run))
-    out = withoutShapes(out, !isQuoted, this.isSecretName)
-    if (/%[\da-f]{2}/i.test(out)) out = rewritePercent(out, isBytes, (plain) => this.#text(plain, layer + 1, false))
-    if (/ey[JA]|ew[ok0]|W[13y]/.test(out))
-      out = rewriteRuns(out, encodedJson, behindEncoded, (code) => this.#encodedParts(code, layer))
-    if (isQuoted) return this.#quoted(out, layer, isBytes)
-    return this.#encoded(out, layer)
+    const known = this.#withoutKnown(given)
+    const isQuoted = known.includes('"')
+    const out = withoutShapes(known, !isQuoted, this.isSecretName)
+    return isQuoted ? this.#quoted(out, layer, isBytes) : this.#encoded(out, layer, isBytes)
   }
 
   #withoutKnown(given: string): string {
@@ -84,73 +78,102 @@ export class SecretTexts {
     return rewriteQuoted(given, {
       isSecret: this.isSecretName,
       escaped,
-      literal: (raw) => (raw.includes('\\') ? escaped(raw) : this.#encoded(raw, layer)),
-      gap: (between) => withoutShapes(between, true, this.isSecretName),
+      literal: (raw) => (raw.includes('\\') ? escaped(raw) : this.#encoded(raw, layer, isBytes)),
+      gap: (between) => {
+        const plain = between.includes('\\') ? withoutShapes(between, true, this.isSecretName) : between
+        return this.#encodedRuns(plain, layer, isBytes)
+      },
     })
   }
 
-  /** A run of the alphabet; in a url the path may go on behind it. */
-  #encodedParts(code: string, layer: number): string {
-    const whole = this.#encoded(code, layer)
-    if (whole !== code || !code.includes('/')) return whole
-    return code
-      .split('/')
-      .map((part) => this.#encoded(part, layer))
-      .join('/')
+  /** Base64 of a text, such as the body in a callback, or a text with encoded parts. */
+  #encoded(given: string, layer: number, isBytes: boolean): string {
+    if (given.length < 12) return given.includes('%') ? this.#encodedRuns(given, layer, isBytes) : given
+    if (noBase64.test(given)) return this.#encodedRuns(given, layer, isBytes)
+    const bytes = fromBase64(given)
+    return bytes === undefined ? this.#encodedRuns(given, layer, isBytes) : this.#decoded(given, bytes, layer)
   }
 
-  /** Base64 of a text, such as the body in a callback. */
-  #encoded(code: string, layer: number): string {
-    if (code.length < 12 || noBase64.test(code)) return code
-    const bytes = fromBase64(code)
-    if (bytes === undefined) return code
+  #decoded(code: string, bytes: Bytes, layer: number): string {
     const out = this.#text(bytes, layer + 1, true) as Bytes
     if (out === bytes) return code
     return /[-_]/.test(code) || (code.length % 4 !== 0 && !code.includes('=')) ? toBase64Url(out) : toBase64(out)
   }
 
-  /** The claims of a token, which a signature follows. The head stays where it is. */
-  #signed(head: string, run: string): string | undefined {
-    const dot = run.indexOf('.')
-    if (dot < 4 || dot + 1 === run.length) return undefined
-    const next = run.indexOf('.', dot + 1)
-    return this.token(head, run.slice(0, dot)).slice(head.length + 1) + (next === -1 ? '' : run.slice(next))
+  #encodedRuns(given: string, layer: number, isBytes: boolean): string {
+    const rewrite = (between: string): string =>
+      mayEncode.test(between)
+        ? rewriteRuns(between, encodedJson, behindEncoded, (run) => this.#encodedJson(run, layer))
+        : between
+    if (!given.includes('%')) return rewrite(given)
+    return rewritePercent(given, isBytes, rewrite, (plain) => this.#text(plain, layer + 1, false))
+  }
+
+  /** A token, or base64 behind which the path of a url may go on. */
+  #encodedJson(run: string, layer: number): string {
+    const [head = '', claims = '', signature, ...rest] = run.split('.')
+    if (signature !== undefined && claims.startsWith('eyJ'))
+      return [this.#token(head, claims, layer), ...rest].join('.')
+    return run
+      .split('.')
+      .map((part) => this.#encodedPart(part, layer))
+      .join('.')
+  }
+
+  #encodedPart(part: string, layer: number): string {
+    if (part.length < 12 || !mayEncode.test(part)) return part
+    const bytes = fromBase64(part)
+    if (bytes !== undefined && isUtf8(bytes)) return this.#decoded(part, bytes, layer)
+    const end = part.indexOf('/')
+    const first = end === -1 ? undefined : fromBase64(part.slice(0, end))
+    if (first === undefined || !isUtf8(first)) return part
+    return this.#decoded(part.slice(0, end), first, layer) + part.slice(end)
   }
 
   /** A JSON Web Token without its signature; without its claims too when they tell a secret, such as one in a url. */
   token(head: string, claims: string): string {
+    return this.#token(head, claims, 0)
+  }
+
+  #token(head: string, claims: string, layer: number): string {
     const bytes = fromBase64(claims)
-    const plain = bytes === undefined ? '' : text(bytes)
-    return plain !== '' && this.text(plain) === plain ? `${head}.${claims}.${hidden}` : `${head}.${hidden}.${hidden}`
+    const isPlain = bytes !== undefined && bytes !== '' && this.#text(bytes, layer + 1, true) === bytes
+    return isPlain ? `${head}.${claims}.${hidden}` : `${head}.${hidden}.${hidden}`
   }
 }
 
 /** What begins a run of percent-encoded text, and what ends it: the marks of urls, quotes, spaces. */
-const before = /[\x00-\x20"'<>&?#=;/\\,]/
-const behind = /[\x00-\x20"'<>&#\\]/
+const marks = '"\'<>&?#=;/\\,'
+const behindPercent = /[\x00-\x20"'<>&#\\]/g
 
-/** Rewrites runs of text with percent-encoded chars in them. */
-function rewritePercent(given: string, isBytes: boolean, rewrite: (plain: string) => string): string {
+/** Rewrites runs of text with percent-encoded chars in them, decoded, and what stands between them as it is. */
+function rewritePercent(
+  given: string,
+  isBytes: boolean,
+  rewriteBetween: (between: string) => string,
+  rewrite: (plain: string) => string,
+): string {
   const escapes = /%[\da-f]{2}/gi
   const parts: string[] = []
   let copied = 0
   for (let found = escapes.exec(given); found !== null; found = escapes.exec(given)) {
     let from = found.index
-    while (from > copied && !before.test(given.charAt(from - 1))) from--
-    let to = found.index
-    while (to < given.length && !behind.test(given.charAt(to))) to++
+    while (from > copied && given.charCodeAt(from - 1) > 0x20 && !marks.includes(given.charAt(from - 1))) from--
+    const to = endOfRun(given, found.index, behindPercent)
     escapes.lastIndex = to
     const encoded = given.slice(from, to)
     const plain = decodedPercent(isBytes ? (encoded as Bytes) : utf8(encoded))
     const out = rewrite(plain)
-    parts.push(given.slice(copied, from), out === plain ? encoded : encodeURIComponent(out))
+    parts.push(rewriteBetween(given.slice(copied, from)), out === plain ? encoded : encodeURIComponent(out))
     copied = to
   }
-  return parts.join('') + given.slice(copied)
+  return parts.join('') + rewriteBetween(given.slice(copied))
 }
 
+const percentBytes: ReadonlyMap<string, string> = new Map(
+  Array.from({ length: 256 }, (_, code) => [code.toString(16).padStart(2, '0'), String.fromCharCode(code)]),
+)
+
 function decodedPercent(encoded: Bytes): string {
-  return text(
-    latin1(encoded.replace(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))),
-  )
+  return text(latin1(encoded.replace(/%([\da-f]{2})/gi, (_, code: string) => percentBytes.get(code.toLowerCase())!)))
 }
