@@ -146,7 +146,7 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     response: received(outcome, undefined, redaction, redaction.text(outcome?.error ?? 'not answered yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
-    comment: `${entry.kind}, ${entry.why}${note}`,
+    comment: `${entry.kind}, ${redaction.text(entry.why)}${note}`,
     _resourceType: 'fetch',
     _type: 'attempt',
     _seq: entry.seq,

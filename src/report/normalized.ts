@@ -1,6 +1,7 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
+import { isDeeper } from '../kernel/json-depth.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
 import { hidden, type Redaction } from './redaction.js'
@@ -178,11 +179,8 @@ class StableNames {
     if (isHidden || this.redaction.hidesBodies) return '***'
     if (!isUtf8(body)) return `<${body.length} bytes>`
     const plain = this.redaction.text(text(body))
-    try {
-      return this.#json(JSON.parse(plain))
-    } catch {
-      return this.#text(plain)
-    }
+    const value = isDeeper(plain, deepest) ? undefined : parsed(plain)
+    return value === undefined ? this.#text(plain) : this.#json(value)
   }
 
   #json(value: unknown): unknown {
@@ -235,6 +233,17 @@ class StableNames {
 
   #time(at: number): string {
     return at >= this.start ? `T+${formatDuration(at - this.start)}` : `T-${formatDuration(this.start - at)}`
+  }
+}
+
+/** Levels of JSON that are read as such: what reads them goes from level to level, and so do serializers. */
+const deepest = 500
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }
 

@@ -38,7 +38,7 @@ const spacious = /authorization|cookie/i
  * @param loose whether a backslash is a char like others; in JSON it is none
  */
 export function withoutShapes(given: string, loose: boolean, isSecret: Asks = isSecretName): string {
-  let out = withoutPrivateKeys(given)
+  let out = rewritePrivateKeys(given, () => hidden)
   out = rewriteRuns(out, scheme, behindScheme, (run) => (run.length < 6 ? undefined : hidden))
   if (anyIssued.test(out)) out = out.replace(issuedKey, (key) => (key.startsWith('sig_') ? `sig_${hidden}` : hidden))
   if (out.includes('://')) {
@@ -72,7 +72,8 @@ function lineOf(value: string, name: string): string | undefined {
 const begin = '-----BEGIN '
 const end = '-----END '
 
-function withoutPrivateKeys(given: string): string {
+/** Keys between their dashes; one that does not end goes on to the end of the text. */
+export function rewritePrivateKeys(given: string, rewrite: (key: string) => string): string {
   let from = given.indexOf(begin)
   if (from === -1) return given
   let out = ''
@@ -81,8 +82,9 @@ function withoutPrivateKeys(given: string): string {
     const isKey = given.slice(from, from + 80).includes('PRIVATE KEY-----')
     if (isKey) {
       const to = given.indexOf(end, from)
-      out += given.slice(copied, from) + hidden
-      copied = to === -1 ? given.length : closing(given, to)
+      const behind = to === -1 ? given.length : closing(given, to)
+      out += given.slice(copied, from) + rewrite(given.slice(from, behind))
+      copied = behind
     }
     from = given.indexOf(begin, Math.max(from + begin.length, copied))
   }
