@@ -223,12 +223,15 @@ export interface FaultProblem {
   readonly sentence: string
 }
 
-/** Every problem of a rule, in the order of its fields; an empty list for a good one. */
+/** A list may hold any number of mistakes. */
+const mostProblems = 20
+
+/** The problems of a rule, in the order of its fields; an empty list for a good one. */
 export function ruleProblems(value: unknown): readonly FaultProblem[] {
   return problems(faultRuleSchema(), value, 'A fault rule')
 }
 
-/** Every problem of a fault. */
+/** The problems of a fault. */
 export function faultProblems(value: unknown): readonly FaultProblem[] {
   return problems(faultSchema(), value, 'A fault')
 }
@@ -244,7 +247,7 @@ function problems(schema: v.GenericSchema, value: unknown, what: string): readon
   }
   const result = v.safeParse(schema, value)
   if (result.success) return []
-  return result.issues.map((issue) => problem(issue))
+  return result.issues.slice(0, mostProblems).map((issue) => problem(issue))
 }
 
 const example = {

@@ -20,7 +20,7 @@ const behindScheme = /[^\w~+/.=-]/g
 const address = /:\/\//g
 const behindUserInfo = /[\x00-\x20/?#"\\]/g
 const looseBehindUserInfo = /[\x00-\x20/?#"]/g
-const parameter = /(?:^|[?&;#,|({\x09-\x20])([\w.%[\]-]{1,200})=/g
+const parameter = /(?<![\w.%[\]-])([\w.%[\]-]{1,200})=/g
 const behindValue = /[&#\x00-\x20"\\]/g
 const looseBehindValue = /[&#\x00-\x20"]/g
 const element = /<([\w:.-]{1,80})>/g
@@ -28,7 +28,7 @@ const behindElement = /[<>"\\]/g
 const singleQuoted = /(?<![\w.-])([\w.-]{2,80})'?[\x09 ]{0,3}[:=][\x09 ]{0,3}'/g
 const behindQuoted = /['"\n\\]/g
 const formPart = /(?<=name=")([\w.[\]-]{2,80})"(?:;[^\n]{0,200})?\r?\n(?:[\w-]{1,60}:[^\n]{0,200}\r?\n){0,3}\r?\n/g
-const line = /^[\x09 -]{0,40}([\w.-]{2,80}):[\x09 ]{1,20}/gm
+const line = /(?<=^|["\x00-\x1f])[\x09 -]{0,40}([\w.-]{2,80}):[\x09 ]{1,20}/gm
 const behindLine = /[\r\n"\\]/g
 /** Headers whose values have spaces in them. */
 const spacious = /authorization|cookie/i

@@ -143,8 +143,8 @@ export class SecretTexts {
 }
 
 /** What begins a run of percent-encoded text, and what ends it: the marks of urls, quotes, spaces. */
-const marks = '"\'<>&?#=;/\\,'
-const behindPercent = /[\x00-\x20"'<>&#\\]/g
+const marks = '"<>&?#=;/\\,'
+const behindPercent = /[\x00-\x20"<>&#\\]/g
 
 /** Rewrites runs of text with percent-encoded chars in them, decoded, and what stands between them as it is. */
 function rewritePercent(
