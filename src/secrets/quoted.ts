@@ -145,7 +145,8 @@ class Pass {
       return next + 1
     }
     this.#name ??= this.#nameBefore(at)
-    const isStray = end !== -1 && after !== '' && after !== ',' && after !== '}' && after !== ']'
+    const ends = end === -1 || after === '' || after === ',' || after === '}' || after === ']'
+    const isStray = !ends && !this.#tells(at + 1, to)
     // Not a text but the end of one, as far as JSON goes: the next quote begins one.
     if (isStray && (this.#name === undefined || !this.#reader.isSecret(this.#name))) {
       this.#name = undefined
@@ -181,6 +182,12 @@ class Pass {
     else if (/^value$/i.test(label)) this.#values.set(depth, [from, to])
     const value = this.#values.get(depth)
     if (value !== undefined && this.#brackets[depth]! & named) this.#edit(...value, hidden)
+  }
+
+  /** Whether a text with escapes in it, which stands where none should, is one: a secret was found in it. */
+  #tells(from: number, to: number): boolean {
+    const raw = this.#given.slice(from, to)
+    return raw.includes('\\') && this.#reader.escaped(raw) !== raw
   }
 
   #isSecretAt(from: number, to: number): boolean {

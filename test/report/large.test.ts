@@ -5,15 +5,17 @@ import { loadTrace, toHtml, traceDifference } from '../../src/report/index.js'
 import { writerOf } from '../../src/server/wire-entry.js'
 import { orders } from './worlds.js'
 
-// What every report is made of, ten million bytes of each shape: no report may throw, nor take more than its share.
+// Bodies of the largest size and of each shape: no report may throw.
 const size = 10_000_000
-const repeated = (part: string): string => part.repeat(Math.floor(size / part.length))
+/** Of shapes that no pattern can stumble over at once, but many times. */
+const less = 1_000_000
+const repeated = (part: string, length = less): string => part.repeat(Math.floor(length / part.length))
 
 const shapes: Readonly<Record<string, () => string>> = {
   'one large text': () => `{"text":"${'x'.repeat(size)}"}`,
-  'one large text with escapes': () => `{"text":"${repeated('a\\n\\"b')}"}`,
-  'many small fields': () => `{${Array.from({ length: size / 20 }, (_, at) => `"f${at}":"v${at}"`).join(',')}}`,
-  'a list of many items': () => `[${Array.from({ length: size / 10 }, (_, at) => `"i${at}"`).join(',')}]`,
+  'one large text with escapes': () => `{"text":"${repeated('a\\n\\"b', size)}"}`,
+  'many small fields': () => `{${Array.from({ length: less / 20 }, (_, at) => `"f${at}":"v${at}"`).join(',')}}`,
+  'a list of many items': () => `[${Array.from({ length: less / 10 }, (_, at) => `"i${at}"`).join(',')}]`,
   'JSON in JSON': () => {
     let text = 'x'
     while (text.length < size / 4) text = JSON.stringify({ text })
@@ -25,7 +27,7 @@ const shapes: Readonly<Record<string, () => string>> = {
     return text
   },
   '100,000 levels': () => `${'{"a":['.repeat(100_000)}${']}'.repeat(100_000)}`,
-  'brackets that nobody closes': () => repeated('['),
+  'brackets that nobody closes': () => repeated('[', size),
   'bytes that are no text': () => repeated('\xff\xc3{"a":"\xfe"}'),
   'every control character': () =>
     JSON.stringify({

@@ -16,7 +16,7 @@ describe('a file of nothing but slips is refused', () => {
     ['equal fields', `name: x\n${lines(() => 'u: 1\n')}`, 'Map keys must be unique'],
     [
       'JSON',
-      JSON.stringify(Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, 1]))),
+      JSON.stringify(Object.fromEntries([['name', 'x'], ...Array.from({ length: many }, (_, at) => [`k${at}`, 1])])),
       'There is no "k0" here',
     ],
   ])(

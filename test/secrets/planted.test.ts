@@ -1,11 +1,13 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createSandbox } from '../../src/index.js'
 import { type Bytes, fromBase64, latin1, text, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { loadTrace, toHtml } from '../../src/report/index.js'
 import { Redaction, standardRedaction } from '../../src/report/redaction.js'
 import { writerOf } from '../../src/server/wire-entry.js'
 import { askQueue, askStore } from '../report/worlds.js'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 /** Plain and unlike anything else: whoever sees it has found the secret. */
 const secret = fc.stringMatching(/^Zq[a-z0-9]{14}$/)
@@ -249,4 +251,4 @@ test('no rendering of a world shows what was planted in it', async () => {
     }),
     { numRuns: 25 },
   )
-}, 120_000)
+})
