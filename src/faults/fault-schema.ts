@@ -66,7 +66,10 @@ export const faultWords: FaultWords = {
   fieldsOf: (owner) => fieldsOfFault(owner) ?? [],
 }
 
-/** Everything that a schema finds wrong with a value that must be an object. */
+/** A list may hold any number of mistakes. */
+const mostProblems = 20
+
+/** What a schema finds wrong with a value that must be an object, from the first field on. */
 export function problemsWith(
   schema: v.GenericSchema,
   value: unknown,
@@ -77,7 +80,7 @@ export function problemsWith(
     return [{ path: [], sentence: `${what}, got ${shown(value)}.` }]
   }
   const result = v.safeParse(schema, value)
-  return result.success ? [] : result.issues.map((issue) => problem(issue, words))
+  return result.success ? [] : result.issues.slice(0, mostProblems).map((issue) => problem(issue, words))
 }
 
 /** An issue of the schema as a sentence. */

@@ -37,19 +37,43 @@ const mostProblems = 20
 
 /** Everything that a schema finds wrong with a value, with the nearest valid word for each slip; none when it fits. */
 export function problemsOf(schema: v.GenericSchema, value: unknown, place: Place = []): readonly Problem[] {
-  const result = safeParse(schema, value)
+  // A list of thousands of mistakes makes ten times as many issues: of such a value the first mistake is told.
+  const result = safeParse(schema, value, { abortEarly: isLarge(value) })
   if (result.success) return []
   const asked = new Set<string>()
-  const problems = result.issues.flatMap((issue) => {
+  const problems: Problem[] = []
+  // A sentence is dear: no more of them are made than are told.
+  for (const issue of result.issues) {
+    if (problems.length >= mostProblems) break
     const expert = expertFor(schema as Schema, issue, value)
-    if (expert === undefined) return problemsOfIssue(schema as Schema, issue, place)
+    if (expert === undefined) {
+      problems.push(...problemsOfIssue(schema as Schema, issue, place))
+      continue
+    }
     const key = JSON.stringify(expert.path)
-    if (asked.has(key)) return []
+    if (asked.has(key)) continue
     asked.add(key)
     const called = [...place, ...expert.path]
-    return expert.found.map(({ path, sentence }) => ({ place: [...called, ...path], sentence, called }))
-  })
+    problems.push(...expert.found.map(({ path, sentence }) => ({ place: [...called, ...path], sentence, called })))
+  }
   return problems.slice(0, mostProblems)
+}
+
+const largest = 5000
+
+/** Whether it has more values than somebody writes by hand. */
+function isLarge(value: unknown): boolean {
+  const open = [value]
+  let count = 0
+  while (open.length > 0) {
+    const one = open.pop()
+    if (typeof one !== 'object' || one === null) continue
+    const values = Object.values(one)
+    count += values.length
+    if (count > largest) return true
+    for (const inner of values) open.push(inner)
+  }
+  return false
 }
 
 /** What the expert says in whose part of the value the issue lies. */

@@ -1,7 +1,11 @@
 const longest = 120
 
-/** How many chars must be put in, taken out or changed. Only the first chars of long texts are looked at. */
-export function editDistance(one: string, other: string): number {
+/**
+ * How many chars must be put in, taken out or changed. Only the first chars of long texts are looked at.
+ * @param enough it may stop and answer any number from here on
+ */
+export function editDistance(one: string, other: string, enough: number = Number.POSITIVE_INFINITY): number {
+  if (Math.abs(one.length - other.length) >= enough) return enough
   const [a, b] = [one.slice(0, longest), other.slice(0, longest)]
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -10,6 +14,7 @@ export function editDistance(one: string, other: string): number {
       const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1))
     }
+    if (enough < longest && Math.min(...next) >= enough) return enough
     row = next
   }
   return row[b.length]! + Math.abs(one.length - a.length - (other.length - b.length))
@@ -17,10 +22,11 @@ export function editDistance(one: string, other: string): number {
 
 /** The nearest of some names, when one is near enough to be a slip. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  const plain = name.toLowerCase()
   let best: string | undefined
   let least = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const other of names) {
-    const apart = editDistance(name.toLowerCase(), other.toLowerCase())
+    const apart = editDistance(plain, other.toLowerCase(), least)
     if (apart < least) [best, least] = [other, apart]
   }
   return best

@@ -82,7 +82,11 @@ function treeText(messageId: string, roots: readonly CausalNode[], wording: Word
   const lines: string[] = []
   const told = new Map<string, string>()
   let date = ''
-  const write = (node: CausalNode, before: string, isLast: boolean, isRoot: boolean): void => {
+  // A list of what is still to be written: a chain of causes may be longer than a stack.
+  const open: [node: CausalNode, before: string, isLast: boolean, isRoot: boolean][] = []
+  for (const root of [...roots].reverse()) open.push([root, '', true, true])
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [node, before, isLast, isRoot] = next
     const { entry, children } = node
     if (dateOf(entry.at) !== date) {
       date = dateOf(entry.at)
@@ -95,8 +99,8 @@ function treeText(messageId: string, roots: readonly CausalNode[], wording: Word
     const below = isRoot ? before : `${before}${isLast ? '   ' : '│  '}`
     lines.push(`${timeOf(entry.at)}  ${before}${branch}#${entry.seq} ${head}`)
     for (const detail of details) lines.push(`              ${below}${children.length > 0 ? '│  ' : '   '}${detail}`)
-    for (const child of children) write(child, below, child === children.at(-1), false)
+    for (let index = children.length - 1; index >= 0; index--)
+      open.push([children[index]!, below, index === children.length - 1, false])
   }
-  for (const root of roots) write(root, '', true, true)
   return lines.join('\n')
 }

@@ -41,19 +41,19 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
         details: [],
       }
     case 'keyspace':
-      return { head: `key ${quoted(text(entry.key), wordLength)}: ${plainText(entry.event)}`, details: [] }
+      return { head: `key ${word(text(entry.key), redaction)}: ${plainText(entry.event)}`, details: [] }
     case 'published':
       return published(entry, wording)
     case 'attempt':
       return attempt(entry, wording, told)
     case 'message':
       return {
-        head: `${wording.name(entry.messageId)} ${plainText(entry.state)}${entry.reason ? `: ${excerpt(entry.reason, 300)}` : ''}`,
+        head: `${wording.name(entry.messageId)} ${plainText(entry.state)}${entry.reason ? `: ${phrase(entry.reason, 300, redaction)}` : ''}`,
         details: [],
       }
     case 'dead-letter':
       return {
-        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlOf(entry.url)}, ${answerText(entry.status, entry.error)}`,
+        head: `dead letter ${plainText(entry.dlqId)}: ${wording.name(entry.messageId)} to ${urlOf(entry.url)}, ${answerText(entry.status, entry.error, redaction)}`,
         details: [],
       }
     case 'workflow':
@@ -71,7 +71,7 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
       return { head: droppedText(entry), details: [] }
     case 'fault':
       return {
-        head: `fault ${plainText(entry.fault)}${entry.rule === undefined ? '' : ` of rule ${quoted(entry.rule, wordLength)}`} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
+        head: `fault ${plainText(entry.fault)}${entry.rule === undefined ? '' : ` of rule ${word(entry.rule, redaction)}`} strikes ${plainText(entry.point)}${entry.target ? ` at ${urlOf(entry.target)}` : ''}`,
         details:
           entry.effect === undefined
             ? []
@@ -82,13 +82,24 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
   }
 }
 
+/** A name that somebody gave. */
+function word(given: string, redaction: Redaction): string {
+  return quoted(given, wordLength, (text) => redaction.text(text))
+}
+
+/** A sentence part; it may quote what somebody gave. */
+function phrase(given: string, most: number, redaction: Redaction): string {
+  return excerpt(redaction.text(given), most)
+}
+
 function flowDecision(entry: EntryOf<'flow-control'>, wording: Wording): string {
+  const { redaction = standardRedaction } = wording
   const who =
     entry.flowControlKey === undefined
       ? 'the limit of all calls'
-      : `flow-control key ${quoted(entry.flowControlKey, wordLength)}`
+      : `flow-control key ${word(entry.flowControlKey, redaction)}`
   const what = entry.decision === 'held' ? 'holds' : 'admits'
-  return `${who} ${what} ${wording.name(entry.messageId)}: ${excerpt(entry.reason, 200)}`
+  return `${who} ${what} ${wording.name(entry.messageId)}: ${phrase(entry.reason, 200, redaction)}`
 }
 
 function timeMove(entry: EntryOf<'clock'>): string {
@@ -124,7 +135,7 @@ export function commandLine(argv: readonly Bytes[], redaction: Redaction = stand
 
 export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction = standardRedaction): string {
   if (entry.error !== undefined) return `error: ${excerpt(errorText(entry, redaction), 200)}`
-  return redaction.hidesReply(entry.argv) ? hidden : replyText(entry.reply, redaction)
+  return redaction.hidesReply(entry.argv) ? hidden : replyText(redaction.reply(entry.argv, entry.reply), redaction)
 }
 
 function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
@@ -133,8 +144,12 @@ function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
 }
 
 /** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
-export function answerText(status: number, error: string | undefined): string {
-  const reason = error === undefined ? '' : excerpt(standardRedaction.text(error), 200)
+export function answerText(
+  status: number,
+  error: string | undefined,
+  redaction: Redaction = standardRedaction,
+): string {
+  const reason = error === undefined ? '' : phrase(error, 200, redaction)
   if (status === 0) return reason ? `no answer: ${reason}` : 'no answer'
   if (reason === '' || reason === String(status)) return String(status)
   return reason.startsWith(`${status} `) ? reason : `${status} (${reason})`
@@ -157,7 +172,7 @@ function setting(entry: EntryOf<'setting'>): string {
 function request(entry: EntryOf<'request'>, wording: Wording): Description {
   const { answer } = entry
   const redaction = wording.redaction ?? standardRedaction
-  const { url, fields } = redaction.request(entry)
+  const { url, answer: fields } = redaction.request(entry)
   const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
   const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
   const details: string[] = []
@@ -194,17 +209,17 @@ function published(entry: EntryOf<'published'>, wording: Wording): Description {
   return { head, details }
 }
 
-function traitsOf(entry: EntryOf<'published'>, redaction: Redaction | undefined): string {
+function traitsOf(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
   const traits: (string | false | undefined)[] = [
     entry.maxRetries === 1 ? '1 retry' : `${entry.maxRetries} retries`,
     entry.urlGroup !== undefined &&
-      `group ${quoted(entry.urlGroup, wordLength)}${entry.endpointName === undefined ? '' : ` endpoint ${quoted(entry.endpointName, wordLength)}`}`,
-    entry.queue !== undefined && `queue ${quoted(entry.queue, wordLength)}`,
-    entry.scheduleId !== undefined && `schedule ${quoted(entry.scheduleId, wordLength)}`,
-    entry.flowControlKey !== undefined && `flow control ${quoted(entry.flowControlKey, wordLength)}`,
+      `group ${word(entry.urlGroup, redaction)}${entry.endpointName === undefined ? '' : ` endpoint ${word(entry.endpointName, redaction)}`}`,
+    entry.queue !== undefined && `queue ${word(entry.queue, redaction)}`,
+    entry.scheduleId !== undefined && `schedule ${word(entry.scheduleId, redaction)}`,
+    entry.flowControlKey !== undefined && `flow control ${word(entry.flowControlKey, redaction)}`,
     entry.labels !== undefined &&
       entry.labels.length > 0 &&
-      `label ${entry.labels.map((label) => quoted(label, wordLength)).join(' ')}`,
+      `label ${entry.labels.map((label) => word(label, redaction)).join(' ')}`,
     entry.callback !== undefined && `callback ${urlText(entry.callback, redaction)}`,
     entry.failureCallback !== undefined && `failure callback ${urlText(entry.failureCallback, redaction)}`,
   ]
@@ -216,16 +231,20 @@ function traitsOf(entry: EntryOf<'published'>, redaction: Redaction | undefined)
 
 function attempt(entry: EntryOf<'attempt'>, wording: Wording, told: string | undefined): Description {
   const { outcome } = entry
+  const { redaction = standardRedaction } = wording
   const count = `attempt ${entry.retried + 1} of ${Math.max(entry.retried, entry.maxRetries) + 1}`
   const kind = entry.kind === 'message' ? '' : `${entry.kind.replace('-', ' ')} `
   const method = entry.method === 'POST' ? '' : `${plainText(entry.method)} `
   const end =
-    outcome === undefined ? '(under way)' : `${answerText(outcome.status, outcome.error)}${took(entry, outcome)}`
+    outcome === undefined
+      ? '(under way)'
+      : `${answerText(outcome.status, outcome.error, redaction)}${took(entry, outcome)}`
   const details: string[] = []
   const waited = untold(entry.waited, told)
-  if (waited !== undefined) details.push(`had waited: ${excerpt(waited, 300)}`)
-  if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why)) details.push(`because: ${excerpt(entry.why, 300)}`)
-  if (outcome?.note) details.push(excerpt(outcome.note, 600))
+  if (waited !== undefined) details.push(`had waited: ${phrase(waited, 300, redaction)}`)
+  if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why))
+    details.push(`because: ${phrase(entry.why, 300, redaction)}`)
+  if (outcome?.note) details.push(phrase(outcome.note, 600, redaction))
   if (outcome !== undefined) details.push(...consequence(outcome, wording))
   if (entry.store !== undefined) details.push(...storeChangeLines(entry.store, wording.redaction))
   return {
@@ -255,7 +274,10 @@ function consequence(outcome: AttemptOutcome, wording: Wording): string[] {
     lines.push(
       `cancelled; its end is written ${timeSeenFrom(next.at, outcome.at)}, when the next attempt would have been due`,
     )
-  } else if (next !== undefined) lines.push(`waits ${waitText(outcome.at, next.at)}: ${excerpt(next.reason, 300)}`)
+  } else if (next !== undefined)
+    lines.push(
+      `waits ${waitText(outcome.at, next.at)}: ${phrase(next.reason, 300, wording.redaction ?? standardRedaction)}`,
+    )
   else if (outcome.state === 'FAILED') lines.push('failed for good')
   else if (outcome.state === 'CANCELLED') lines.push('cancelled')
   return lines
@@ -271,7 +293,7 @@ function replyText(reply: unknown, redaction: Redaction): string {
   }
   if (typeof reply === 'object') {
     const status = (reply as { text?: unknown }).text
-    return typeof status === 'string' ? plainText(status) : 'nil'
+    return typeof status === 'string' ? phrase(status, wordLength * 10, redaction) : 'nil'
   }
   return String(reply)
 }

@@ -114,14 +114,14 @@ function requestEntry(
   redaction: Redaction,
 ): HarEntry {
   const { answer } = entry
-  const { url, fields } = redaction.request(entry)
+  const { url, fields, answer: hiddenInAnswer } = redaction.request(entry)
   return {
     startedDateTime: iso(entry.at),
     time: answer === undefined ? 0 : answer.at - entry.at,
     request: sent(entry, url, fields, redaction),
     response: received(
       answer,
-      fields,
+      hiddenInAnswer,
       redaction,
       answer === undefined ? 'not answered yet' : 'the connection was broken',
     ),
@@ -146,7 +146,7 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     response: received(outcome, undefined, redaction, redaction.text(outcome?.error ?? 'not answered yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
-    comment: `${entry.kind}, ${entry.why}${note}`,
+    comment: `${entry.kind}, ${redaction.text(entry.why)}${note}`,
     _resourceType: 'fetch',
     _type: 'attempt',
     _seq: entry.seq,

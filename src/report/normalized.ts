@@ -1,6 +1,7 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
+import { isDeeper } from '../kernel/json-depth.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
 import { hidden, type Redaction } from './redaction.js'
@@ -13,8 +14,8 @@ export type NormalizedEntry = { readonly at: string; readonly type: string } & {
 const noise =
   /^(?:accept(?:-encoding|-language)?|connection|content-length|host|user-agent|date|keep-alive|sec-.*|traceparent|x-forwarded-.*|.*-telemetry-.*|.*-(?:signature|message-id|retried|caller-ip|region|schedule-id|dlq-id|source-message-id))$/i
 
-const idShape = /\b(?:(msg|scd|wfr|jwt|evt)_[A-Za-z0-9]{10,}(?:_[A-Za-z0-9]+)*|(\d{13})-(\d+))\b/g
-const isoShape = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g
+const idShape = /\b(?:(msg|scd|wfr|jwt|evt)_[A-Za-z0-9]{10,200}(?:_[A-Za-z0-9]{1,200}){0,20}|(\d{13})-(\d{1,20}))\b/g
+const isoShape = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,20})?(?:Z|[+-]\d\d:\d\d)/g
 const uuidShape = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
 const epochShape = /(?<![\w.-])\d{13}(?![\w.-])/g
 
@@ -95,7 +96,7 @@ class StableNames {
   }
 
   #request(entry: EntryOf<'request'>, commands: readonly EntryOf<'command'>[]): Fields {
-    const { url, fields } = this.redaction.request(entry)
+    const { url, fields, answer: hiddenInAnswer } = this.redaction.request(entry)
     const { answer } = entry
     const ran = commands.length > 0
     return {
@@ -108,7 +109,7 @@ class StableNames {
       answer:
         answer?.body === undefined || (ran && answer.status === 200)
           ? undefined
-          : this.#body(answer.body, fields?.body),
+          : this.#body(answer.body, hiddenInAnswer?.body),
       took: answer === undefined || answer.at === entry.at ? undefined : formatDuration(answer.at - entry.at),
     }
   }
@@ -117,7 +118,8 @@ class StableNames {
     const argv = entry.argv.map((word) => text(word))
     const words = this.redaction.words(argv).map((word) => this.#text(word))
     if (entry.error !== undefined) return { words, error: this.#text(this.redaction.errorOf(argv, entry.error)) }
-    return { words, reply: this.redaction.hidesReply(words) ? '***' : this.#json(plainReply(entry.reply)) }
+    const reply = this.redaction.hidesReply(argv) ? hidden : this.redaction.reply(argv, plainReply(entry.reply))
+    return { words, reply: this.#json(reply) }
   }
 
   #published(entry: EntryOf<'published'>): Fields {
@@ -177,11 +179,8 @@ class StableNames {
     if (isHidden || this.redaction.hidesBodies) return '***'
     if (!isUtf8(body)) return `<${body.length} bytes>`
     const plain = this.redaction.text(text(body))
-    try {
-      return this.#json(JSON.parse(plain))
-    } catch {
-      return this.#text(plain)
-    }
+    const value = isDeeper(plain, deepest) ? undefined : parsed(plain)
+    return value === undefined ? this.#text(plain) : this.#json(value)
   }
 
   #json(value: unknown): unknown {
@@ -234,6 +233,17 @@ class StableNames {
 
   #time(at: number): string {
     return at >= this.start ? `T+${formatDuration(at - this.start)}` : `T-${formatDuration(this.start - at)}`
+  }
+}
+
+/** Levels of JSON that are read as such: what reads them goes from level to level, and so do serializers. */
+const deepest = 500
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }
 

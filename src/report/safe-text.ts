@@ -19,6 +19,18 @@ export function multiLine(given: string): string {
   return given.replace(unsafe, (char) => (char === '\n' || char === '\t' ? char : spelled(char)))
 }
 
+/** A value as JSON that can be printed: what a terminal would obey is escaped as JSON has it. */
+export function plainJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(unsafe, (char) =>
+    char === '\n'
+      ? char
+      : char
+          .split('')
+          .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+}
+
 function spelled(char: string): string {
   const code = char.codePointAt(0)!
   if (named[char] !== undefined) return named[char]

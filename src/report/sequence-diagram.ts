@@ -41,7 +41,7 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction = standa
   const add = (step: Step, order: number): void => void steps.push({ ...step, order })
   for (const entry of entries) {
     if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add, redaction)
-    else if (entry.type === 'attempt') attemptSteps(entry, names(entry.url), short, add)
+    else if (entry.type === 'attempt') attemptSteps(entry, names(entry.url), short, add, redaction)
     else if (entry.type === 'dead-letter') {
       add(note(entry.at, 'queue', `dead letter ${plainText(entry.dlqId)}: ${short(entry.messageId)}`), entry.seq)
     } else if (entry.type === 'message') {
@@ -51,14 +51,17 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction = standa
         note(
           entry.at,
           sideOf(entry.point),
-          `fault ${plainText(entry.fault)} at ${plainText(entry.point)}${entry.effect === undefined ? '' : `: ${excerpt(entry.effect, 80)}`}`,
+          `fault ${plainText(entry.fault)} at ${plainText(entry.point)}${entry.effect === undefined ? '' : `: ${excerpt(redaction.text(entry.effect), 80)}`}`,
         ),
         entry.seq,
       )
     } else if (entry.type === 'setting') {
-      add(note(entry.at, 'queue', `${entry.of} ${excerpt(entry.name, 40)} ${plainText(entry.change)}`), entry.seq)
+      add(
+        note(entry.at, 'queue', `${entry.of} ${excerpt(redaction.text(entry.name), 40)} ${plainText(entry.change)}`),
+        entry.seq,
+      )
     } else if (entry.type === 'flow-control') {
-      const what = `${entry.decision} by flow control: ${excerpt(entry.reason, 80)}`
+      const what = `${entry.decision} by flow control: ${excerpt(redaction.text(entry.reason), 80)}`
       add(note(entry.at, 'queue', `${short(entry.messageId)} ${what}`), entry.seq)
     } else if (entry.type === 'dropped') {
       add(note(entry.at, application, droppedText(entry)), entry.seq)
@@ -107,7 +110,13 @@ function requestSteps(
   )
 }
 
-function attemptSteps(entry: EntryOf<'attempt'>, to: string, short: (id: string) => string, add: Add): void {
+function attemptSteps(
+  entry: EntryOf<'attempt'>,
+  to: string,
+  short: (id: string) => string,
+  add: Add,
+  redaction: Redaction,
+): void {
   const of = Math.max(entry.retried, entry.maxRetries) + 1
   const kind = entry.kind === 'message' ? '' : `${entry.kind.replace('-', ' ')} `
   const title = `${kind}${short(entry.messageId)} ${entry.retried + 1}/${of}`
@@ -115,11 +124,11 @@ function attemptSteps(entry: EntryOf<'attempt'>, to: string, short: (id: string)
   const { outcome } = entry
   if (outcome === undefined) return
   const lost = outcome.status === 0
-  const said = excerpt(outcome.note ?? answerText(outcome.status, outcome.error), 100)
+  const said = excerpt(redaction.text(outcome.note ?? answerText(outcome.status, outcome.error, redaction)), 100)
   const order = ending(entry)
   add({ kind: 'answer', at: outcome.at, from: to, to: 'queue', text: said, lost }, order)
   if (outcome.next !== undefined && outcome.next.at > outcome.at) {
-    const wait = `waits ${waitText(outcome.at, outcome.next.at)}: ${excerpt(outcome.next.reason, 100)}`
+    const wait = `waits ${waitText(outcome.at, outcome.next.at)}: ${excerpt(redaction.text(outcome.next.reason), 100)}`
     add(note(outcome.at, 'queue', wait), order)
   }
 }

@@ -88,7 +88,7 @@ export class EntryWriter {
   }
 
   #request(entry: EntryOf<'request'>): Plain {
-    const { url, fields } = this.redaction.request(entry)
+    const { url, fields, answer: hiddenInAnswer } = this.redaction.request(entry)
     const { answer } = entry
     return {
       service: entry.service,
@@ -100,7 +100,7 @@ export class EntryWriter {
         at: answer.at,
         status: answer.status,
         headers: this.redaction.headers(answer.headers),
-        body: answer.body === undefined ? null : this.#body(answer.body, fields),
+        body: answer.body === undefined ? null : this.#body(answer.body, hiddenInAnswer),
       },
       endedAfter: entry.endedAfter,
     }
@@ -115,7 +115,10 @@ export class EntryWriter {
       argv,
       user: entry.user,
       via: entry.via,
-      reply: redaction.hidesReply(words) && entry.error === undefined ? hidden : this.#reply(entry.reply),
+      reply:
+        redaction.hidesReply(words) && entry.error === undefined
+          ? hidden
+          : this.#reply(redaction.reply(words, entry.reply)),
       error: entry.error === undefined ? undefined : redaction.errorOf(words, entry.error),
     }
   }
@@ -133,16 +136,16 @@ export class EntryWriter {
       maxRetries: entry.maxRetries,
       notBefore: entry.notBefore,
       deduplicated: entry.deduplicated,
-      urlGroup: entry.urlGroup,
-      endpointName: entry.endpointName,
-      queue: entry.queue,
-      scheduleId: entry.scheduleId,
-      flowControlKey: entry.flowControlKey,
-      labels: entry.labels,
+      urlGroup: this.#json(entry.urlGroup),
+      endpointName: this.#json(entry.endpointName),
+      queue: this.#json(entry.queue),
+      scheduleId: this.#json(entry.scheduleId),
+      flowControlKey: this.#json(entry.flowControlKey),
+      labels: this.#json(entry.labels),
       callback: url(entry.callback),
       failureCallback: url(entry.failureCallback),
-      retryDelay: entry.retryDelay,
-      deduplicationId: entry.deduplicationId,
+      retryDelay: this.#json(entry.retryDelay),
+      deduplicationId: this.#json(entry.deduplicationId),
       contentBasedDeduplication: entry.contentBasedDeduplication,
       sourceMessageId: entry.sourceMessageId,
       redact: hiddenNames(entry.redact),
@@ -159,8 +162,8 @@ export class EntryWriter {
       method: entry.method,
       retried: entry.retried,
       maxRetries: entry.maxRetries,
-      why: entry.why,
-      waited: entry.waited,
+      why: this.#json(entry.why),
+      waited: this.#json(entry.waited),
       workflowRunId: entry.workflowRunId,
       headers: redaction.headers(entry.headers, entry.redact),
       body: this.#body(entry.body, entry.redact),
@@ -174,7 +177,7 @@ export class EntryWriter {
           headers: redaction.headers(outcome.headers),
           body: this.#body(outcome.body),
           state: outcome.state,
-          next: outcome.next,
+          next: this.#json(outcome.next),
           note: outcome.note && redaction.text(outcome.note),
         }),
       },
@@ -219,7 +222,7 @@ export class EntryWriter {
     if (Array.isArray(reply)) return reply.map((item) => this.#reply(item))
     if (typeof reply !== 'object') return reply
     const { text: status } = reply as { text?: unknown }
-    return typeof status === 'string' ? { status: portableString(latin1(status)) } : null
+    return typeof status === 'string' ? { status: portableString(this.redaction.body(latin1(status))) } : null
   }
 }
 

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
+import { multiLine } from '../report/safe-text.js'
 import { type Given, type Program, UsageError } from './program.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
 
@@ -20,10 +21,20 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     if (rest.includes('--help') || rest.includes('-h')) return await print(usageOf(name, row, program))
     return await program.run(parsed(name, program, rest))
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    console.error(`stuntdouble: ${error.message}`)
+    if (!(error instanceof UsageError)) throw printable(error)
+    console.error(`stuntdouble: ${multiLine(error.message)}`)
     return 2
   }
+}
+
+/** Whatever broke may quote what a server or a file said, and Node prints it as it is. */
+function printable(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { message, stack } = error
+  Object.defineProperty(error, 'message', { value: multiLine(message), configurable: true, writable: true })
+  if (stack !== undefined)
+    Object.defineProperty(error, 'stack', { value: multiLine(stack), configurable: true, writable: true })
+  return error
 }
 
 function parsed(name: string, { args, operands }: Program, rest: string[]): Given {

@@ -51,7 +51,10 @@ export class LiveTimeline {
   }
 
   #linesOf(entry: Entry): string[] {
-    const { head, details } = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) })
+    // A server may send what no sandbox writes: numbers that are texts, for one.
+    const described = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) })
+    const head = plainText(described.head)
+    const details = described.details.map(plainText)
     const text = [head, ...details].join('\n')
     const known = this.#told.get(entry.seq)
     if (known?.text === text) return []
@@ -59,7 +62,7 @@ export class LiveTimeline {
     this.#remember(entry.seq, { depth, turnOf, text })
     const indent = '  '.repeat(Math.min(depth, deepest))
     const gap = this.#last !== undefined && entry.at > this.#last.at ? since(this.#last.at, entry.at) : ''
-    const number = `#${entry.seq}`.padStart(6)
+    const number = plainText(`#${entry.seq}`).padStart(6)
     const margin = `${number}  ${timeOf(entry.at)}  ${gap.padEnd(8)}  `
     const style = styleOf(entry)
     const shown = (line: string): string => (style === undefined ? line : this.#paint(style, line))

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { standardRedaction } from '../report/redaction.js'
 import { targetOf } from './listener.js'
 
 /** One answered request, as `--log` prints it: a JSON object on a line. */
@@ -6,15 +7,13 @@ export interface LoggedRequest {
   /** Host time, ISO. */
   readonly time: string
   readonly method: string
-  /** Path and query; tokens in it are `***`. */
+  /** Path and query; secrets in it are `***`. */
   readonly path: string
   /** 0 when the connection ended without an answer. */
   readonly status: number
   /** Host milliseconds from the head of the request to the end of the answer. */
   readonly milliseconds: number
 }
-
-const secrets = /([?&](?:_token|[\w-]*token|[\w-]*signature|[\w-]*key)=)[^&#]*/gi
 
 /** Tells a request once it is over. */
 export function logRequest(
@@ -27,9 +26,14 @@ export function logRequest(
     log({
       time: new Date().toISOString(),
       method: request.method ?? '',
-      path: targetOf(request).replace(secrets, '$1***'),
+      path: shownPath(targetOf(request)),
       status: response.writableFinished ? response.statusCode : 0,
       milliseconds: Math.round((performance.now() - begun) * 1000) / 1000,
     })
   })
+}
+
+/** `/{tenant}/store/…` may be a command with its words; every other path is a url. */
+function shownPath(target: string): string {
+  return /^\/[^/?#]*\/store\//.test(target) ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
 }

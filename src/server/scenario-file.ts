@@ -103,7 +103,8 @@ function parsed(source: string, lines: LineCounter, file: string) {
       version: '1.2',
       schema: 'core',
       strict: true,
-      uniqueKeys: true,
+      // Compares every key with every other one; they are counted further down.
+      uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'warn',
       stringKeys: true,
@@ -150,10 +151,13 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => Complai
     let size = 1
     if (isSeq(node)) for (const item of node.items) size += visit(item, depth + 1)
     else if (isMap(node)) {
+      const names = new Set<string>()
       for (const { key, value } of node.items) {
         const name = isScalar(key) ? String(key.value) : ''
         if (forbiddenKeys.has(name))
           dangers.push(at((key as Node).range?.[0] ?? offset, `The key ${JSON.stringify(name)} is not allowed.`))
+        if (names.has(name)) dangers.push(at((key as Node).range?.[0] ?? offset, 'Map keys must be unique.'))
+        names.add(name)
         size += visit(key, depth + 1) + visit(value, depth + 1)
       }
     }

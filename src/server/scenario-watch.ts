@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { Scenario } from '../faults/scenario.js'
-import { plainText } from '../report/safe-text.js'
+import { multiLine, plainText } from '../report/safe-text.js'
 import { UsageError } from './program.js'
 import { readScenario } from './scenario-file.js'
 import type { RunningServer } from './server.js'
@@ -42,7 +42,7 @@ async function reload(file: string, server: Pick<RunningServer, 'change'>): Prom
     console.log(`scenario  ${summaryOf(scenario)}, now in ${counted(tenants, 'tenant')}`)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error
-    console.error(`stuntdouble: ${error.message}\nThe scenario of before stays in force.`)
+    console.error(`stuntdouble: ${multiLine(error.message)}\nThe scenario of before stays in force.`)
   }
 }
 

@@ -50,7 +50,15 @@ export class OpenRedaction extends Redaction {
     return false
   }
 
-  override request({ url }: Extract<Entry, { type: 'request' }>): { url: string; fields: undefined } {
-    return { url, fields: undefined }
+  override reply(_argv: readonly string[], reply: unknown): unknown {
+    return reply
+  }
+
+  override request({ url }: Extract<Entry, { type: 'request' }>): {
+    url: string
+    fields: undefined
+    answer: undefined
+  } {
+    return { url, fields: undefined, answer: undefined }
   }
 }

@@ -63,6 +63,7 @@ interface Part {
 
 const everything = [
   'kernel',
+  'secrets',
   'policy',
   'http',
   'store',
@@ -80,6 +81,8 @@ const everything = [
 // Who may import whom. The first part whose pattern fits a file is the file's part.
 const parts: readonly Part[] = [
   { name: 'kernel', files: /^src\/kernel\//, may: [], packages: ['@noble/hashes'] },
+  // What a secret is, for all that shows captured data and for the import of production logs.
+  { name: 'secrets', files: /^src\/secrets\//, may: ['kernel'], packages: [] },
   { name: 'policy', files: /^src\/policy\.ts$/, may: [], packages: [] },
   {
     name: 'http',
@@ -125,10 +128,25 @@ const parts: readonly Part[] = [
     name: 'faults',
     files: /^src\/faults\//,
     // Rules speak of keys, cron expressions and destinations as the store and the queue do.
-    may: ['kernel', 'policy', 'fault values', 'store', 'queue', 'invariants', 'types of http', 'types of sandbox'],
+    may: [
+      'kernel',
+      'secrets',
+      'policy',
+      'fault values',
+      'store',
+      'queue',
+      'invariants',
+      'types of http',
+      'types of sandbox',
+    ],
     packages: ['valibot'],
   },
-  { name: 'report', files: /^src\/report\//, may: ['kernel', 'policy', 'types of sandbox'], packages: ['valibot'] },
+  {
+    name: 'report',
+    files: /^src\/report\//,
+    may: ['kernel', 'secrets', 'policy', 'types of sandbox'],
+    packages: ['valibot'],
+  },
   { name: 'invariants', files: /^src\/invariants\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
   {
     name: 'sandbox',

@@ -1,5 +1,5 @@
 import { loadTrace } from '../../report/load-trace.js'
-import { plainText } from '../../report/safe-text.js'
+import { plainJson, plainText } from '../../report/safe-text.js'
 import { differenceText, traceDifference } from '../../report/trace-difference.js'
 import type { TrafficView } from '../../report/traffic-view.js'
 import { type Program, UsageError } from '../program.js'
@@ -27,7 +27,7 @@ export const program: Program = {
         type: 'after' in change ? change.after.type : change.before.type,
         ...('fields' in change && { fields: change.fields }),
       }))
-      console.log(JSON.stringify({ equal: difference.equal, world: difference.world, changes }, null, 2))
+      console.log(plainJson({ equal: difference.equal, world: difference.world, changes }))
     } else console.log(differenceText(difference, before, after))
     return difference.equal ? 0 : 1
   },

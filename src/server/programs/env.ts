@@ -1,3 +1,4 @@
+import { excerpt, plainText } from '../../report/safe-text.js'
 import { connect } from '../client.js'
 import { controlTokenVariable, fromEnvironment } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
@@ -45,7 +46,14 @@ export const program: Program = {
 }
 
 async function environmentOf(given: Given): Promise<Readonly<Record<string, string>>> {
-  return (await connected(given)).env
+  const { env } = await connected(given)
+  for (const [name, value] of Object.entries(env)) {
+    if (/^[A-Za-z_]\w{0,200}$/.test(name) && typeof value === 'string' && plainText(value) === value) continue
+    throw new UsageError(
+      `The server at ${textOf(given, 'url', 'URL')} names a variable that no shell should read: ${excerpt(`${name}=${value}`, 80)}. Is it stuntdouble serve?`,
+    )
+  }
+  return env
 }
 
 /** The tenant that the options name. @throws UsageError where no server answers */

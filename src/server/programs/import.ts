@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { type Imported, importDeliveries } from '../../faults/import.js'
 import { ImportError } from '../../faults/import-records.js'
 import { type SecretKind, secretKinds } from '../../faults/import-redaction.js'
-import { plainText } from '../../report/safe-text.js'
+import { multiLine, plainText } from '../../report/safe-text.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readText } from '../text-file.js'
 
@@ -47,7 +47,7 @@ export const program: Program = {
       await writeFile(out, written).catch((error: Error) => {
         throw new UsageError(`${out} cannot be written: ${error.message}.`)
       })
-    process.stderr.write(report(imported))
+    process.stderr.write(multiLine(report(imported)))
     return 0
   },
 }

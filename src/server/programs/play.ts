@@ -2,7 +2,7 @@ import type { Scenario } from '../../faults/scenario.js'
 import { type Play, type PlayOptions, playScenario } from '../../faults/scenario-play.js'
 import { milliseconds } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
-import { plainText } from '../../report/safe-text.js'
+import { multiLine, plainJson, plainText } from '../../report/safe-text.js'
 import { liveDestinations } from '../live-destinations.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readScenarioFile } from '../scenario-file.js'
@@ -44,9 +44,7 @@ export const program: Program = {
     const options = { ...playOptions(given, scenario), lineOf }
     const runs = wholeNumber('runs', textOf(given, 'runs', 'N')!)
     const outcome = await playRuns(scenario, options, runs)
-    console.log(
-      given.json === true ? JSON.stringify(asJson(scenario, outcome), undefined, 2) : asText(scenario, outcome),
-    )
+    console.log(given.json === true ? plainJson(asJson(scenario, outcome)) : multiLine(asText(scenario, outcome)))
     return outcome.failed.length === 0 ? 0 : 1
   },
 }

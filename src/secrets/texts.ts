@@ -1,0 +1,179 @@
+import { type Bytes, fromBase64, isUtf8, latin1, text, toBase64, toBase64Url, utf8 } from '../kernel/bytes.js'
+import { isSecretName, plainName } from './names.js'
+import { rewriteQuoted, unescaped } from './quoted.js'
+import { endOfRun, rewriteRuns } from './runs.js'
+import { hidden, withoutShapes } from './shapes.js'
+
+export interface SecretTextsOptions {
+  /** Texts that must not appear anywhere. */
+  readonly secrets?: readonly string[] | undefined
+  /** More names whose values are secrets. */
+  readonly names?: readonly string[] | undefined
+}
+
+/** Layers of quoting and encoding that are looked through. Deeper ones are hidden as a whole. */
+const deepest = 16
+
+/** What begins like base64 of JSON, dots and all: JSON Web Tokens have three parts. */
+const encodedJson = /(?<!\w)(?=ey[JA]|ew[ok0]|Wy[JA]|W3s|W1s|Wwo)/g
+const behindEncoded = /[^\w+/=.-]/g
+const mayEncode = /ey[JA]|ew[ok0]|W[13y]/
+const noBase64 = /[^A-Za-z\d+/_=\r\n -]/
+
+/** Hides secrets in texts of any kind, through every layer of quoting and encoding. What is none stays, byte for byte. */
+export class SecretTexts {
+  readonly #known: readonly string[]
+  readonly #names: ReadonlySet<string>
+
+  constructor({ secrets = [], names = [] }: SecretTextsOptions = {}) {
+    const known = secrets
+      .filter((secret) => secret.length >= 6)
+      .flatMap((secret) => [secret, utf8(secret), encodeURIComponent(secret)])
+    this.#known = [...new Set(known)].sort((a, b) => b.length - a.length)
+    this.#names = new Set(names.map(plainName))
+  }
+
+  /** A field for its methods: they are handed on. */
+  readonly isSecretName = (name: string): boolean =>
+    isSecretName(name) || (this.#names.size > 0 && this.#names.has(plainName(name)))
+
+  isNamed(name: string): boolean {
+    return this.#names.has(plainName(name))
+  }
+
+  /** Any text: urls, JSON, prose. */
+  text(given: string): string {
+    return this.#text(given, 0, false)
+  }
+
+  /** Bytes; such as spell no text are read as if each were a char. */
+  bytes(given: Bytes): Bytes {
+    return this.#text(given, 0, true) as Bytes
+  }
+
+  /** Each char is read again in at most one deeper layer: what is quoted there, or what is encoded, never both. */
+  #text(given: string, layer: number, isBytes: boolean): string {
+    if (given.length < 4) return given
+    if (layer > deepest) return hidden
+    const known = this.#withoutKnown(given)
+    const isQuoted = known.includes('"')
+    const out = withoutShapes(known, !isQuoted, this.isSecretName)
+    return isQuoted ? this.#quoted(out, layer, isBytes) : this.#encoded(out, layer, isBytes)
+  }
+
+  #withoutKnown(given: string): string {
+    let out = given
+    for (const secret of this.#known) if (out.includes(secret)) out = out.replaceAll(secret, hidden)
+    return out
+  }
+
+  #quoted(given: string, layer: number, isBytes: boolean): string {
+    const escaped = (raw: string): string => {
+      const plain = unescaped(isBytes ? text(raw as Bytes) : raw)
+      const out = this.#text(plain, layer + 1, false)
+      if (out === plain) return raw
+      const written = JSON.stringify(out).slice(1, -1)
+      return isBytes ? utf8(written) : written
+    }
+    return rewriteQuoted(given, {
+      isSecret: this.isSecretName,
+      escaped,
+      literal: (raw) => (raw.includes('\\') ? escaped(raw) : this.#encoded(raw, layer, isBytes)),
+      gap: (between) => {
+        const plain = between.includes('\\') ? withoutShapes(between, true, this.isSecretName) : between
+        return this.#encodedRuns(plain, layer, isBytes)
+      },
+    })
+  }
+
+  /** Base64 of a text, such as the body in a callback, or a text with encoded parts. */
+  #encoded(given: string, layer: number, isBytes: boolean): string {
+    if (given.length < 12) return given.includes('%') ? this.#encodedRuns(given, layer, isBytes) : given
+    if (noBase64.test(given)) return this.#encodedRuns(given, layer, isBytes)
+    const bytes = fromBase64(given)
+    return bytes === undefined ? this.#encodedRuns(given, layer, isBytes) : this.#decoded(given, bytes, layer)
+  }
+
+  #decoded(code: string, bytes: Bytes, layer: number): string {
+    const out = this.#text(bytes, layer + 1, true) as Bytes
+    if (out === bytes) return code
+    return /[-_]/.test(code) || (code.length % 4 !== 0 && !code.includes('=')) ? toBase64Url(out) : toBase64(out)
+  }
+
+  #encodedRuns(given: string, layer: number, isBytes: boolean): string {
+    const rewrite = (between: string): string =>
+      mayEncode.test(between)
+        ? rewriteRuns(between, encodedJson, behindEncoded, (run) => this.#encodedJson(run, layer))
+        : between
+    if (!given.includes('%')) return rewrite(given)
+    return rewritePercent(given, isBytes, rewrite, (plain) => this.#text(plain, layer + 1, false))
+  }
+
+  /** A token, or base64 behind which the path of a url may go on. */
+  #encodedJson(run: string, layer: number): string {
+    const [head = '', claims = '', signature, ...rest] = run.split('.')
+    if (signature !== undefined && claims.startsWith('eyJ'))
+      return [this.#token(head, claims, layer), ...rest].join('.')
+    return run
+      .split('.')
+      .map((part) => this.#encodedPart(part, layer))
+      .join('.')
+  }
+
+  #encodedPart(part: string, layer: number): string {
+    if (part.length < 12 || !mayEncode.test(part)) return part
+    const bytes = fromBase64(part)
+    if (bytes !== undefined && isUtf8(bytes)) return this.#decoded(part, bytes, layer)
+    const end = part.indexOf('/')
+    const first = end === -1 ? undefined : fromBase64(part.slice(0, end))
+    if (first === undefined || !isUtf8(first)) return part
+    return this.#decoded(part.slice(0, end), first, layer) + part.slice(end)
+  }
+
+  /** A JSON Web Token without its signature; without its claims too when they tell a secret, such as one in a url. */
+  token(head: string, claims: string): string {
+    return this.#token(head, claims, 0)
+  }
+
+  #token(head: string, claims: string, layer: number): string {
+    const bytes = fromBase64(claims)
+    const isPlain = bytes !== undefined && bytes !== '' && this.#text(bytes, layer + 1, true) === bytes
+    return isPlain ? `${head}.${claims}.${hidden}` : `${head}.${hidden}.${hidden}`
+  }
+}
+
+/** What begins a run of percent-encoded text, and what ends it: the marks of urls, quotes, spaces. */
+const marks = '"<>&?#=;/\\,'
+const behindPercent = /[\x00-\x20"<>&#\\]/g
+
+/** Rewrites runs of text with percent-encoded chars in them, decoded, and what stands between them as it is. */
+function rewritePercent(
+  given: string,
+  isBytes: boolean,
+  rewriteBetween: (between: string) => string,
+  rewrite: (plain: string) => string,
+): string {
+  const escapes = /%[\da-f]{2}/gi
+  const parts: string[] = []
+  let copied = 0
+  for (let found = escapes.exec(given); found !== null; found = escapes.exec(given)) {
+    let from = found.index
+    while (from > copied && given.charCodeAt(from - 1) > 0x20 && !marks.includes(given.charAt(from - 1))) from--
+    const to = endOfRun(given, found.index, behindPercent)
+    escapes.lastIndex = to
+    const encoded = given.slice(from, to)
+    const plain = decodedPercent(isBytes ? (encoded as Bytes) : utf8(encoded))
+    const out = rewrite(plain)
+    parts.push(rewriteBetween(given.slice(copied, from)), out === plain ? encoded : encodeURIComponent(out))
+    copied = to
+  }
+  return parts.join('') + rewriteBetween(given.slice(copied))
+}
+
+const percentBytes: ReadonlyMap<string, string> = new Map(
+  Array.from({ length: 256 }, (_, code) => [code.toString(16).padStart(2, '0'), String.fromCharCode(code)]),
+)
+
+function decodedPercent(encoded: Bytes): string {
+  return text(latin1(encoded.replace(/%([\da-f]{2})/gi, (_, code: string) => percentBytes.get(code.toLowerCase())!)))
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { ruleProblems } from '../../src/faults/rule-schema.js'
+import { scenarioProblems } from '../../src/faults/scenario.js'
+import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
+import { readScenario } from '../../src/server/scenario-file.js'
+
+// What is wrong ten thousand times is told some times, and a name costs what names are long, not what a file is.
+const many = 50_000
+const lines = (line: (at: number) => string): string => Array.from({ length: many }, (_, at) => line(at)).join('')
+
+describe('a file of nothing but slips is refused', () => {
+  test.each([
+    ['unknown fields', `name: x\n${lines((at) => `unknown${at}: 1\n`)}`, 'There is no "unknown0" here'],
+    ['unknown steps', `name: x\nsteps:\n${lines((at) => `  - unknown${at}: 1\n`)}`, 'There is no "unknown0" here'],
+    ['unknown points', `name: x\nfaults:\n${lines((at) => `  - on: q${at}\n`)}`, 'there is no point "q0"'],
+    ['equal fields', `name: x\n${lines(() => 'u: 1\n')}`, 'Map keys must be unique'],
+    [
+      'JSON',
+      JSON.stringify(Object.fromEntries([['name', 'x'], ...Array.from({ length: many }, (_, at) => [`k${at}`, 1])])),
+      'There is no "k0" here',
+    ],
+  ])(
+    'of %s',
+    (_, source, sentence) => {
+      expect(() => readScenario(source, 'a.yaml')).toThrow(sentence)
+    },
+    60_000,
+  )
+
+  test('with at most twenty sentences', () => {
+    const steps = Array.from({ length: 100 }, (_, at) => ({ [`unknown${at}`]: 1 }))
+    expect(scenarioProblems({ name: 'x', steps })).toHaveLength(20)
+    const on = Array.from({ length: many }, (_, at) => `q${at}`)
+    expect(ruleProblems({ on, fault: { kind: 'reset' } }).length).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('the nearest name', () => {
+  test.each([
+    ['publsh', ['publish', 'request', 'drain'], 'publish'],
+    ['PUBLISH', ['publish', 'request'], 'publish'],
+    ['drane', ['drain', 'drop'], 'drain'],
+    ['completely-else', ['drain', 'publish'], undefined],
+  ])('to %s of %j is %s', (name, names, expected) => {
+    expect(nearestName(name, names)).toBe(expected)
+  })
+
+  test('is the same one whether or not the search stops early', () => {
+    const words = [
+      'store.request',
+      'store.command',
+      'queue.request',
+      'queue.delivery',
+      'queue.callback',
+      'stats.request',
+    ]
+    for (const one of words) {
+      for (let cut = 0; cut < one.length; cut++) {
+        const slip = one.slice(0, cut) + one.slice(cut + 1)
+        const least = Math.min(...words.map((word) => editDistance(slip, word)))
+        expect(editDistance(slip, nearestName(slip, words)!)).toBe(least)
+      }
+    }
+  })
+
+  test('among a hundred thousand keys is found by a few comparisons', () => {
+    const keys = Array.from({ length: 100_000 }, (_, at) => `${'k'.repeat(at % 500)}${at}`)
+    expect(nearestName('user:42', [...keys, 'user:43'])).toBe('user:43')
+  })
+})
