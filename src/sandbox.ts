@@ -413,6 +413,7 @@ export class Sandbox {
     const clock = new VirtualClock({
       startAt: instant(startAt),
       mode: options.clock ?? 'manual',
+      backlog: () => queue.courier.live.size,
       ...(options.warn && { warn: options.warn }),
     })
     const random = createRandom(seed)

@@ -1,7 +1,8 @@
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { Heap, type Ranked } from './heap.js'
-import { hostClearTimeout, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
+import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
+import { type DriveCall, Move, type MoveOptions } from './move.js'
 import { RunningTask } from './running-task.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
@@ -33,18 +34,20 @@ export const clockModes = ['manual', 'auto', 'real'] as const
 
 /** Hears of the calls that move time; what it returns is called when the move has ended. */
 export type DriveListener = (call: DriveCall) => () => void
-export type DriveCall = 'advance' | 'advanceTo' | 'drain'
+export type { DriveCall, MoveOptions } from './move.js'
 
 export interface ClockOptions {
   readonly startAt: number
   readonly mode?: ClockMode
   /** Receives the warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
+  /** How much waits without a timer of its own, such as messages in a line: a move may take the longer for it. */
+  readonly backlog?: () => number
 }
 
-/** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop. */
-const defaultBudget = 1_000_000
 const patienceMilliseconds = 1_000
+/** Turns of a clock that moves by itself after which everybody else gets one. */
+const turnsPerPause = 100
 /** Microtasks that work may take before somebody watches whether it ends at all. */
 const quickTurns = 16
 
@@ -84,7 +87,7 @@ export class VirtualClock implements Clock {
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
   #outsideMayContinue = false
-  #driving: string | undefined
+  #driving: Move | undefined
   #queue: Promise<unknown> = Promise.resolve()
   #followers = new Set<Follower>()
   #warn: (text: string) => void
@@ -93,6 +96,7 @@ export class VirtualClock implements Clock {
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
+  readonly #backlog: () => number
   #drivers = new Set<DriveListener>()
   #listeners = new Set<(from: number, to: number) => void>()
   #failures: unknown[] = []
@@ -107,6 +111,7 @@ export class VirtualClock implements Clock {
     }
     this.#now = options.startAt
     this.#hostStart = hostTime()
+    this.#backlog = options.backlog ?? (() => 0)
     this.#warn = options.warn ?? ((text) => console.warn(text))
   }
 
@@ -186,16 +191,16 @@ export class VirtualClock implements Clock {
   }
 
   /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
-  advance(by: Duration): Promise<void> {
+  advance(by: Duration, options: MoveOptions = {}): Promise<void> {
     const wait = milliseconds(by)
-    return this.#drive('advance', () => this.#runUntil(instant(this.now() + wait), Number.POSITIVE_INFINITY, true))
+    return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.now() + wait)))
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
-  advanceTo(at: Instant): Promise<void> {
+  advanceTo(at: Instant, options: MoveOptions = {}): Promise<void> {
     const target = instant(at)
-    return this.#drive('advanceTo', () => {
-      if (target >= this.now()) return this.#runUntil(target, Number.POSITIVE_INFINITY, true)
+    return this.#drive('advanceTo', options, (move) => {
+      if (target >= this.now()) return this.#runUntil(move, target)
       throw new RangeError(
         `The clock cannot go back: it is ${iso(this.now())}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
       )
@@ -204,19 +209,43 @@ export class VirtualClock implements Clock {
 
   /**
    * Runs until no timer is left but those that renew themselves for ever (schedules).
-   * @param options.budget how many timers may fire before the clock gives up and names the one that would not stop
+   * @param options.budget how many timers may fire, those of schedules not counted, before the clock gives up and names
+   * the one that would not stop; by default 20,000, and 20 more for each timer and message that waits when it begins
    */
-  drain(options: { budget?: number } = {}): Promise<void> {
-    const { budget = defaultBudget } = options
-    if (!(budget >= 0)) throw new RangeError(`clock.drain({ budget }) takes a number of timers, got ${String(budget)}.`)
-    return this.#drive('drain', () => {
+  drain(options: MoveOptions & { budget?: number } = {}): Promise<void> {
+    const { budget } = options
+    if (budget !== undefined && !(budget >= 0)) {
+      throw new RangeError(`clock.drain({ budget }) takes a number of timers, got ${String(budget)}.`)
+    }
+    return this.#drive('drain', options, (move) => {
       for (const timer of this.#heap.values()) if (timer.meanwhile) this.#promote(timer)
-      return this.#runUntil(Number.POSITIVE_INFINITY, budget, false)
+      return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
   }
 
+  /**
+   * Ends the move of time that is under way; its call rejects. What fell due until now has run, the rest waits.
+   * @returns which call it was, `undefined` when time was not moving
+   */
+  interrupt(): DriveCall | undefined {
+    const move = this.#driving
+    if (move === undefined) return undefined
+    this.#interrupt(
+      move,
+      new Error(
+        `clock.${move.call}() was interrupted at ${iso(this.now())}. What fell due until then has run; call it again to go on.`,
+      ),
+    )
+    return move.call
+  }
+
+  #interrupt(move: Move, reason: unknown): void {
+    move.interruption ??= { reason }
+    this.#wakeWaiters()
+  }
+
   get draining(): boolean {
-    return this.#driving === 'drain' || this.#pumping
+    return this.#driving?.call === 'drain' || this.#pumping
   }
 
   #promote(timer: ScheduledTimer): void {
@@ -243,9 +272,13 @@ export class VirtualClock implements Clock {
     return () => this.#followers.delete(follower)
   }
 
-  /** Resolves once nothing runs. Time does not move. */
-  async settled(): Promise<void> {
-    for (;;) {
+  /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
+  settled(): Promise<void> {
+    return this.#settle()
+  }
+
+  async #settle(move?: Move): Promise<void> {
+    while (!this.#stopped && move?.interruption === undefined) {
       if (this.#busy()) await this.#untilIdle()
       this.#latest = undefined
       if (this.#busy()) continue
@@ -256,9 +289,14 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Drops every timer and stops host timers; whatever sleeps stays asleep. */
+  /** Drops every timer, stops host timers and ends the move that is under way; whatever sleeps stays asleep. */
   stop(): void {
     this.#stopped = true
+    const move = this.#driving
+    if (move !== undefined) {
+      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed meanwhile.`
+      this.#interrupt(move, new Error(why))
+    } else this.#wakeWaiters()
     this.#heap = new Heap()
     this.#foreground = 0
     this.#cancelled = 0
@@ -293,10 +331,14 @@ export class VirtualClock implements Clock {
   }
 
   #becameIdle(): void {
+    this.#wakeWaiters()
+    this.#wake()
+  }
+
+  #wakeWaiters(): void {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
     for (const waiter of waiters) waiter()
-    this.#wake()
   }
 
   async #untilIdle(): Promise<void> {
@@ -310,7 +352,7 @@ export class VirtualClock implements Clock {
       // A clock that moves by itself may wait for a slow destination as long as it likes.
       if (this.#driving === undefined) return
       this.#warn(
-        `stuntdouble: clock.${this.#driving}() has waited a real second for work that has not ended: ${this.running().join(', ')}. ` +
+        `stuntdouble: clock.${this.#driving.call}() has waited a real second for work that has not ended: ${this.running().join(', ')}. ` +
           'Time stands still while it runs; let it finish, or let it wait with task.sleep().',
       )
     }, patienceMilliseconds)
@@ -319,49 +361,67 @@ export class VirtualClock implements Clock {
     hostClearTimeout(alarm)
   }
 
-  async #drive(name: DriveCall, move: () => Promise<void>): Promise<void> {
-    if (this.#stopped)
-      throw new Error(
-        `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
-      )
+  async #drive(
+    name: DriveCall,
+    options: MoveOptions & { readonly budget?: number },
+    run: (move: Move) => Promise<void>,
+  ): Promise<void> {
+    this.#refuseStopped(name)
     if (this.mode !== 'manual') {
       // A person or a program at the control API may ask while a delivery runs: one after the other.
-      const turn = this.#queue.then(() => this.#driveNow(name, move))
+      const turn = this.#queue.then(() => this.#driveNow(name, options, run))
       this.#queue = turn.catch(() => undefined)
       return turn
     }
     if (this.#driving !== undefined) {
       throw new Error(
-        `clock.${name}() was called while clock.${this.#driving}() was still running. Await the first call; inside a handler wait with task.sleep().`,
+        `clock.${name}() was called while clock.${this.#driving.call}() was still running. Await the first call; inside a handler wait with task.sleep().`,
       )
     }
-    return this.#driveNow(name, move)
+    return this.#driveNow(name, options, run)
   }
 
-  async #driveNow(name: DriveCall, move: () => Promise<void>): Promise<void> {
-    this.#driving = name
+  #refuseStopped(name: DriveCall): void {
+    if (!this.#stopped) return
+    throw new Error(
+      `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
+    )
+  }
+
+  async #driveNow(
+    name: DriveCall,
+    { signal, budget }: MoveOptions & { readonly budget?: number },
+    run: (move: Move) => Promise<void>,
+  ): Promise<void> {
+    this.#refuseStopped(name)
+    signal?.throwIfAborted()
+    const move = new Move(name, budget, this.#heap.size + this.#backlog())
+    const abort = (): void => this.#interrupt(move, signal?.reason)
+    this.#driving = move
+    signal?.addEventListener('abort', abort, { once: true })
     const ends = [...this.#drivers].map((listener) => listener(name))
     try {
-      await move()
+      await run(move)
     } finally {
+      signal?.removeEventListener('abort', abort)
       this.#driving = undefined
       for (const end of ends) end()
       this.#wake()
     }
   }
 
-  async #runUntil(target: number, budget: number, moveToTarget: boolean): Promise<void> {
-    let left = budget
-    let leftAtInstant = defaultBudget
-    const fired = new Map<string, number>()
+  /** Runs what falls due; a target that is an instant is where time stands in the end. */
+  async #runUntil(move: Move, target: number): Promise<void> {
+    const isDrain = target === Number.POSITIVE_INFINITY
     for (;;) {
-      if (this.#running.size > 0 || this.#outsideMayContinue) await this.settled()
+      if (this.#running.size > 0 || this.#outsideMayContinue) await this.#settle(move)
       if (this.#failures.length > 0) throw this.#failures.shift()
+      if (move.interruption !== undefined) throw move.interruption.reason
       const timer = this.#next()
       if (timer === undefined || timer.at > target) break
-      if (!moveToTarget && this.#foreground === 0) break
+      if (isDrain && this.#foreground === 0) break
       if (timer.at > this.now()) {
-        leftAtInstant = defaultBudget
+        move.newInstant()
         const following = this.#move(timer.at)
         if (following !== undefined) {
           await following
@@ -369,12 +429,12 @@ export class VirtualClock implements Clock {
           continue
         }
       }
-      if (--left < 0 || --leftAtInstant < 0) throw this.#endless(fired, timer)
-      if (left < 1000 || leftAtInstant < 1000) count(fired, timer.label)
+      if (!move.mayFire(timer)) throw this.#endless(move, timer)
       this.#take(timer)
       this.#start(timer)
+      if (move.isPauseDue) await hostPause()
     }
-    if (moveToTarget && target > this.now()) await this.#move(target)
+    if (!isDrain && target > this.now()) await this.#move(target)
   }
 
   #next(): ScheduledTimer | undefined {
@@ -443,11 +503,9 @@ export class VirtualClock implements Clock {
     for (const follower of this.#followers) await follower.advanceBy(by)
   }
 
-  #endless(fired: ReadonlyMap<string, number>, next: ScheduledTimer): Error {
-    const [label, times] = [...fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 0]
-    const all = [...fired.values()].reduce((sum, count) => sum + count, 0)
+  #endless(move: Move, next: ScheduledTimer): Error {
     return new Error(
-      `The clock gave up: a timer would not stop. Most often fired: "${label}" (${times} of the last ${all}); next: "${next.label}" at ${iso(next.at)}; ` +
+      `The clock gave up: a timer would not stop. ${move.culprit(next)}; next: "${next.label}" at ${iso(next.at)}; ` +
         `${this.#heap.size} still pending. Stop whatever schedules it, or allow more with clock.drain({ budget }).`,
     )
   }
@@ -479,9 +537,11 @@ export class VirtualClock implements Clock {
 
   async #pump(): Promise<void> {
     this.#pumping = true
+    let fired = 0
     try {
       while (!this.#stopped && this.#driving === undefined) {
-        await hostTurn()
+        // A turn lets the caller go on, but no socket is looked at before a pause.
+        await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await this.settled()
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
@@ -516,8 +576,4 @@ export class VirtualClock implements Clock {
       }, patienceMilliseconds),
     )
   }
-}
-
-function count(counts: Map<string, number>, label: string): void {
-  counts.set(label, (counts.get(label) ?? 0) + 1)
 }

@@ -27,12 +27,12 @@ export class ControlWire {
     return this.send('GET', path)
   }
 
-  post(path: string, body: Json = {}): Promise<unknown> {
-    return this.send('POST', path, body)
+  post(path: string, body: Json = {}, signal?: AbortSignal): Promise<unknown> {
+    return this.send('POST', path, body, signal)
   }
 
-  async send(method: string, path: string, body?: unknown): Promise<unknown> {
-    const answer = await this.ask(method, path, body)
+  async send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+    const answer = await this.ask(method, path, body, signal)
     const text = await answer.text()
     if (answer.ok) return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text
     throw refusal(text)

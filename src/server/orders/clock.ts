@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import type { Call } from '../../http/service.js'
+import type { MoveOptions } from '../../kernel/clock.js'
 import type { Duration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import type { Sandbox } from '../../sandbox.js'
@@ -15,11 +17,12 @@ export const clockOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/clock/advance',
-    summary: 'Moves time by a duration and runs what falls due; answers when it has settled.',
+    summary:
+      'Moves time by a duration and runs what falls due; answers when it has settled. Ends where it is when the request is closed.',
     body: v.strictObject({ by: duration }),
     example: { by: '5m' },
-    run: async (sandbox, { by }) => {
-      await sandbox.clock.advance(by as Duration)
+    run: async (sandbox, { by }, { call }) => {
+      await sandbox.clock.advance(by as Duration, signalOf(call))
       return timeOf(sandbox)
     },
   }),
@@ -29,8 +32,8 @@ export const clockOrders: readonly Order[] = [
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
     body: v.strictObject({ at: time }),
     example: { at: '2030-01-02T03:00:00Z' },
-    run: async (sandbox, { at }) => {
-      await sandbox.clock.advanceTo(at)
+    run: async (sandbox, { at }, { call }) => {
+      await sandbox.clock.advanceTo(at, signalOf(call))
       return timeOf(sandbox)
     },
   }),
@@ -40,10 +43,18 @@ export const clockOrders: readonly Order[] = [
     summary: 'Runs until no timer is left but those of schedules; `budget` limits how many may fire.',
     body: v.strictObject({ budget: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) }),
     example: { budget: 1000 },
-    run: async (sandbox, { budget }) => {
-      await sandbox.clock.drain(budget === undefined ? {} : { budget })
+    run: async (sandbox, { budget }, { call }) => {
+      await sandbox.clock.drain({ ...(budget !== undefined && { budget }), ...signalOf(call) })
       return timeOf(sandbox)
     },
+  }),
+  order({
+    method: 'POST',
+    path: '/clock/interrupt',
+    summary:
+      'Ends the move of time that is under way where it is; its request is answered with 409. `interrupted` is null when time was not moving.',
+    body: nothing,
+    run: (sandbox) => ({ interrupted: sandbox.clock.interrupt() ?? null, ...timeOf(sandbox) }),
   }),
   order({
     method: 'POST',
@@ -56,6 +67,11 @@ export const clockOrders: readonly Order[] = [
     },
   }),
 ]
+
+/** A client that goes away ends the move that it asked for. */
+function signalOf({ signal }: Call): MoveOptions {
+  return signal === undefined ? {} : { signal }
+}
 
 export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; mode: string } {
   const now = sandbox.clock.now()
