@@ -142,7 +142,8 @@ export class Destinations {
       }
       if (!Object.hasOwn(stepKinds, step.kind)) throw new TypeError(noStep(step.kind))
     }
-    this.#route(pattern).script.push(...steps)
+    const { script } = this.#route(pattern)
+    for (const step of steps) script.push(step)
     return this
   }
 

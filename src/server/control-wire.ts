@@ -38,6 +38,20 @@ export class ControlWire {
     throw refusal(text)
   }
 
+  /** A list, in as many parts as it takes. */
+  async list(path: string): Promise<unknown[]> {
+    const items: unknown[] = []
+    const [place = '', query] = path.split('?')
+    for (let next = `?${query === undefined ? '' : `${query}&`}limit=10000`; next !== ''; ) {
+      const answer = await this.ask('GET', place + next)
+      const text = await answer.text()
+      if (!answer.ok) throw refusal(text)
+      for (const item of JSON.parse(text) as unknown[]) items.push(item)
+      next = /<([^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1] ?? ''
+    }
+    return items
+  }
+
   /** An answer whose body is read as it comes. */
   async open(path: string, signal?: AbortSignal): Promise<Response> {
     const answer = await this.ask('GET', path, undefined, signal)

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { HttpError, json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { type Bytes, text } from '../kernel/bytes.js'
+import { isDeeper } from '../kernel/json-depth.js'
 import type { Sandbox } from '../sandbox.js'
 import { ReplyError } from '../store/reply.js'
 import { openApi } from './openapi.js'
@@ -95,6 +96,9 @@ function failure(error: unknown): Answer {
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
 
+/** Levels of a body: whoever walks through it calls itself as often. */
+const deepest = 1_000
+
 const anyObject = v.pipe(
   v.string(),
   v.parseJson(),
@@ -103,6 +107,9 @@ const anyObject = v.pipe(
 
 function jsonBody(body: Bytes): unknown {
   if (body === '') return {}
+  if (isDeeper(body, deepest)) {
+    throw new HttpError(400, `The body of a control request nests at most ${deepest} levels deep.`)
+  }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output
   throw new HttpError(400, 'The body of a control request is a JSON object.')

@@ -19,10 +19,11 @@ export class RemoteClock
   }
 
   async pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
-    const { pending } = (await this.#wire.get('/clock')) as {
-      pending: { at: string; label: string; background: boolean }[]
-    }
-    return pending.map((timer) => ({ ...timer, at: instant(timer.at) }))
+    const pending = await this.#wire.list('/clock/pending')
+    return (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
+      ...timer,
+      at: instant(timer.at),
+    }))
   }
 
   async advance(by: Duration, { signal }: MoveOptions = {}): Promise<void> {

@@ -3,8 +3,10 @@ import type { Call } from '../../http/service.js'
 import type { MoveOptions } from '../../kernel/clock.js'
 import type { Duration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
+import type { Timer } from '../../kernel/time.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Order, order } from '../order.js'
+import { listed, partOf } from './parts.js'
 import { duration, nothing, time } from './schemas.js'
 
 export const clockOrders: readonly Order[] = [
@@ -12,7 +14,14 @@ export const clockOrders: readonly Order[] = [
     method: 'GET',
     path: '/clock',
     summary: 'Time, mode and the timers that wait.',
-    run: (sandbox) => ({ ...timeOf(sandbox), pending: pendingOf(sandbox) }),
+    run: (sandbox) => ({ ...timeOf(sandbox), ...pendingOf(sandbox) }),
+  },
+  {
+    method: 'GET',
+    path: '/clock/pending',
+    summary: 'The timers that wait, earliest first.',
+    query: partOf,
+    run: ({ clock }, _, asked) => listed(clock.pending(), asked, { of: 'timers', view: timerView }),
   },
   order({
     method: 'POST',
@@ -78,6 +87,17 @@ export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; m
   return { now: iso(now), milliseconds: now, mode: sandbox.clock.mode }
 }
 
-export function pendingOf(sandbox: Sandbox): { at: string; label: string; background: boolean }[] {
-  return sandbox.clock.pending().map(({ at, label, background }) => ({ at: iso(at), label, background }))
+/** Timers that are told beside something else. */
+const mostPending = 1_000
+
+/** The timers that wait, the first of many. */
+export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
+  const all = clock.pending()
+  const pending = all.slice(0, mostPending).map(timerView)
+  const more = `${all.length - mostPending} timers more wait: GET /clock/pending has them.`
+  return all.length > mostPending ? { pending, more } : { pending }
+}
+
+function timerView({ at, label, background }: Timer): object {
+  return { at: iso(at), label, background }
 }
