@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isHeaderValue } from '../kernel/header-syntax.js'
 import type { Fault, FaultKind, FaultOf, FaultPoint } from './fault.js'
 
 export type Phase = 'before' | 'after'
@@ -52,7 +53,10 @@ const statusCode = v.pipe(
 const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not the name of a header'))
 const headerValue = v.pipe(
   v.string('is a text'),
-  v.regex(/^[^\r\n\0]*$/, 'is the value of a header: it has no line ends'),
+  v.check(
+    isHeaderValue,
+    'is the value of a header: bytes, so no char beyond \u00ff, no line ends and no control chars',
+  ),
 )
 export const headerRecord: v.GenericSchema = v.record(headerName, v.union([headerValue, v.array(headerValue)]))
 const optional = <S extends v.GenericSchema>(schema: S): v.OptionalSchema<S, undefined> => v.optional(schema)

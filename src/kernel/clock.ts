@@ -289,9 +289,15 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Drops every timer, stops host timers and ends the move that is under way; whatever sleeps stays asleep. */
+  /**
+   * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
+   * sleeps stays asleep.
+   */
   stop(): void {
     this.#stopped = true
+    for (const { run, cancelled } of this.#heap.values()) {
+      if (!cancelled && typeof run !== 'function') run.stopped?.()
+    }
     const move = this.#driving
     if (move !== undefined) {
       const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed meanwhile.`

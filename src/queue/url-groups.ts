@@ -132,7 +132,7 @@ class Places {
 
   constructor(
     readonly list: readonly GroupEndpoint[],
-    readonly valueOf: (endpoint: GroupEndpoint) => string | undefined,
+    readonly keyOf: (endpoint: GroupEndpoint) => string | undefined,
   ) {
     for (const at of list.keys()) this.changed(at, undefined)
   }
@@ -143,7 +143,7 @@ class Places {
 
   /** Another endpoint stands there than before. */
   changed(at: number, before: GroupEndpoint | undefined): void {
-    const [old, value] = [before && this.valueOf(before), this.valueOf(this.list[at]!)]
+    const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
     if (old === value) return
     if (old !== undefined) this.#leave(at, old)
     if (value === undefined) return
@@ -160,6 +160,6 @@ class Places {
     if (--known.count === 0) this.#places.delete(value)
     // Several with one url are rare, and only then the next is looked for.
     else if (known.first === at)
-      known.first = this.list.findIndex((other, index) => index > at && this.valueOf(other) === value)
+      known.first = this.list.findIndex((other, index) => index > at && this.keyOf(other) === value)
   }
 }

@@ -22,7 +22,8 @@ import { worldOrders } from './orders/world.js'
 export interface TenantSource {
   readonly origin: string
   readonly names: readonly string[]
-  get(name: string): Sandbox
+  /** A tenant, made on first use where the request may make one. */
+  asked(name: string, call: Call): Sandbox
   /** Disposes a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
   /** An address of the server as the caller has reached it. */
@@ -59,7 +60,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const { order, params } = found(call.method, `/${rest.join('/')}`)
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
     const reached = (address: string): string => tenants.reached(address, call)
-    const answer = await order.run(tenants.get(tenant), given, { query, params, call, reached })
+    const answer = await order.run(tenants.asked(tenant, call), given, { query, params, call, reached })
     return isAnswer(answer) ? answer : json(answer)
   } catch (error) {
     return failure(error)

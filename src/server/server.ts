@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Scenario } from '../faults/scenario.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { checkSecret, publicOnes } from '../sandbox-credentials.js'
@@ -130,7 +130,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }
-  const { servers, port: taken } = await listenOn(address, port, timeouts, answer)
+  const { servers, port: taken } = await listenOn(address, port, timeouts(most), answer)
   const hasOwn = isEveryAddress(address) || address === 'localhost'
   const name = hasOwn ? '127.0.0.1' : host.includes(':') ? `[${address}]` : host
   tenants.origin = `http://${name}:${taken}`
@@ -163,7 +163,15 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 }
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
-const timeouts = { maxHeaderSize: 1_048_576, headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 }
+function timeouts({ arrival }: ServerLimits): HttpOptions {
+  return {
+    maxHeaderSize: 1_048_576,
+    headersTimeout: Math.min(20_000, arrival),
+    requestTimeout: arrival,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: Math.min(10_000, Math.ceil(arrival / 4)),
+  }
+}
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {

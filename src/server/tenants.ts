@@ -1,5 +1,5 @@
 import { addressesOf, locator, relocator } from '../http/address.js'
-import { json } from '../http/respond.js'
+import { HttpError, json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { isPublic, publicOnes } from '../sandbox-credentials.js'
@@ -7,6 +7,7 @@ import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 import { Door } from './door.js'
 import { isSameText } from './same-text.js'
+import { mayMakeTenant } from './guard.js'
 import type { Scene } from './scene.js'
 
 /** The sandboxes of a server by name. */
@@ -77,12 +78,24 @@ export class Tenants {
     return options
   }
 
-  /** A stray request is told why there is no more room, as an answer. */
-  #made(name: string): Sandbox | RangeError {
+  /** The tenant that a request asks for, made where it may make one. @throws HttpError where it may not */
+  asked(name: string, { headers }: Call): Sandbox {
+    const known = this.#sandboxes.get(name)
+    if (known !== undefined) return known
+    // Who passes the door has a token, which no foreign page has.
+    if (this.#door !== undefined || mayMakeTenant(headers)) return this.get(name)
+    throw new HttpError(
+      403,
+      `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot make one. Call it from the test process first.`,
+    )
+  }
+
+  /** A stray request is told why it has no tenant, as an answer. */
+  #made(name: string, call: Call): Sandbox | RangeError | HttpError {
     try {
-      return this.get(name)
+      return this.asked(name, call)
     } catch (error) {
-      if (error instanceof RangeError) return error
+      if (error instanceof RangeError || error instanceof HttpError) return error
       throw error
     }
   }
@@ -150,8 +163,9 @@ export class Tenants {
   #entered(call: Call, name: string, known: Sandbox | undefined): Answer | Promise<Answer> {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
-    const sandbox = known ?? this.#made(name)
-    return sandbox instanceof RangeError ? json({ error: sandbox.message }, 503) : sandbox.exchange(call)
+    const sandbox = known ?? this.#made(name, call)
+    if (!(sandbox instanceof Error)) return sandbox.exchange(call)
+    return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
   /** How many tenants there are is for those to know who may call. */
