@@ -12,5 +12,4 @@ export function isHeaderValue(value: string): boolean {
 }
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all but the tab are refused
 const beyondBytes = /[^\t\x20-\x7e\x80-\xff]/

@@ -146,30 +146,30 @@ function read(request: IncomingMessage, limit: number): Promise<Bytes> {
   })
 }
 
-function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams): void | Promise<void> {
-  const { status, body } = answer
+function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams): void {
+  const { body } = answer
+  const [status, list] = [statusOf(answer), headersOf(answer)]
   if (typeof body !== 'string' && body !== null) {
-    if (streams.count < streams.limit) return sendStream(answer, body, response, streams)
+    if (streams.count < streams.limit) void sendStream(status, list, body, response, streams)
     else refuseStream(body, response, streams.limit)
     return
   }
-  const list = headersOf(answer)
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
   }
-  response.writeHead(statusOf(answer), list)
+  response.writeHead(status, list)
   if (body === null) response.end()
   else response.end(body, 'latin1')
 }
 
 /** Sends the head at once and each chunk as it comes; a client that goes away cancels the stream. */
 async function sendStream(
-  answer: Answer,
+  status: number,
+  headers: string[],
   body: ReadableStream<Uint8Array>,
   response: ServerResponse,
   streams: OpenStreams,
 ): Promise<void> {
-  const [status, headers] = [statusOf(answer), headersOf(answer)]
   const reader = body.getReader()
   streams.count++
   response.once('close', () => {
