@@ -103,6 +103,20 @@ test('a schedule that never fires is asked for its slots', async () => {
   })
 })
 
+test('a play of many years lets others be answered, and ends with its client', async () => {
+  const scenario = {
+    name: 'years',
+    destinations: [{ url: shop }],
+    steps: [{ schedule: { id: 'minutes', to: shop, cron: '* * * * *' } }, { advance: '365000d' }],
+  }
+  const client = new AbortController()
+  const url = `${server.origin}/_control/main/scenarios/play`
+  const play = fetch(url, { method: 'POST', body: JSON.stringify({ scenario }), signal: client.signal })
+  for (let asked = 0; asked < 20; asked++) expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
+  client.abort()
+  await expect(play).rejects.toThrow()
+})
+
 describe('long lists', () => {
   test('are told in parts, and the client puts them together', async () => {
     const { queue } = server.tenant('main')

@@ -76,7 +76,7 @@ export const faultOrders: readonly Order[] = [
         expect: [{ delivered: { to: 'https://shop.test/orders' } }],
       },
     },
-    run: (sandbox, { scenario, seed }) => played(sandbox, scenario as unknown as Scenario, seed),
+    run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as unknown as Scenario, seed, call.signal),
   }),
 ]
 
@@ -108,11 +108,17 @@ function removed(faults: Faults, { query }: Asked): object {
 }
 
 /** Loaded when it is asked for: a player knows matchers and more that a server does without. */
-async function played({ options }: Sandbox, scenario: Scenario, seed: number | string | undefined): Promise<object> {
+async function played(
+  { options }: Sandbox,
+  scenario: Scenario,
+  seed: number | string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<object> {
   const { playScenario } = await import('../../faults/scenario-play.js')
   const { fetch, deliver, vocabulary } = options
   const play = await playScenario(scenario, {
     ...(seed !== undefined && { seed }),
+    ...(signal !== undefined && { signal }),
     sandbox: {
       ...(fetch !== undefined && { fetch }),
       ...(deliver !== undefined && { deliver }),
