@@ -1,15 +1,9 @@
-/** Whether HTTP can carry it: a token as the name, bytes without line breaks and other control chars as the value. */
+const nameSyntax = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Bytes without line breaks and other control chars but the tab. */
+export const headerValueSyntax: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Whether HTTP can carry it. */
 export function isHeader(name: string, value: string): boolean {
-  return isHeaderName(name) && isHeaderValue(value)
+  return nameSyntax.test(name) && headerValueSyntax.test(value)
 }
-
-export function isHeaderName(name: string): boolean {
-  return token.test(name)
-}
-
-export function isHeaderValue(value: string): boolean {
-  return !beyondBytes.test(value)
-}
-
-const token = /^[\w!#$%&'*+.^`|~-]+$/
-const beyondBytes = /[^\t\x20-\x7e\x80-\xff]/

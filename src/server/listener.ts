@@ -10,6 +10,7 @@ export type ReportBug = (error: unknown, call: Call) => void
 
 /**
  * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
+ * @param turnsAway the answer for a call whose body is not worth reading
  * @param origin of the server, as the exchange knows it; the `Host` header plays no part
  */
 export function listener(
@@ -17,23 +18,25 @@ export function listener(
   exchange: Exchange,
   reportBug: ReportBug,
   limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
+  turnsAway: (call: Call) => Answer | Promise<Answer> | undefined = () => undefined,
 ): RequestListener {
   const streams: OpenStreams = { count: 0, limit: limits.streams }
   return (request, response) => {
     const head = headOf(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
     // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
-    if (head.bodyLength === 0) serve()
-    else if (head.bodyLength !== undefined && head.bodyLength > limits.body) failed(new BodyTooLarge(limits.body))
-    else {
+    serve(head.bodyLength === 0 ? exchange : (asked) => turnsAway(asked) ?? arrived())
+    function arrived(): undefined {
+      if (head.bodyLength !== undefined && head.bodyLength > limits.body) throw new BodyTooLarge(limits.body)
       read(request, limits.body).then((body) => {
         call.bytes = body
-        serve()
+        serve(exchange)
       }, failed)
     }
-    function serve(): void {
+    function serve(answering: (call: Call) => ReturnType<Exchange> | undefined): void {
       try {
-        const answer = exchange(call)
+        const answer = answering(call)
+        if (answer === undefined) return
         if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
         else send(answer, call, response, streams)
       } catch (error) {

@@ -120,6 +120,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     (error, call) =>
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
+    (call) => tenants.turnsAway(call),
   )
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (log !== undefined) logRequest(request, response, log)

@@ -6,8 +6,8 @@ import { isPublic, publicOnes } from '../sandbox-credentials.js'
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 import { Door } from './door.js'
-import { isSameText } from './same-text.js'
 import { mayMakeTenant } from './guard.js'
+import { isSameText } from './same-text.js'
 import type { Scene } from './scene.js'
 
 /** The sandboxes of a server by name. */
@@ -146,17 +146,39 @@ export class Tenants {
       return control(call, path, this)
     }
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
+    const to = this.#addressee(call, path)
+    if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
+    const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
+    return json({ error }, 404)
+  }
+
+  /**
+   * The answer for a call that has no right to another one: a server gives it before it reads a body.
+   * `undefined` lets it in.
+   */
+  turnsAway(call: Call): Answer | Promise<Answer> | undefined {
+    if (this.#door === undefined) return undefined
+    const path = call.url.slice(this.origin.length)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? undefined : noToken()
+    const to = this.#addressee(call, path)
+    return to && this.#door.turnsAway(to.call, to.name, to.sandbox)
+  }
+
+  /** Whose services a call is for, and as they know it. */
+  #addressee(call: Call, path: string): { name: string; call: Call; sandbox: Sandbox | undefined } | undefined {
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) {
-      return this.#entered(moved(call, `${this.origin}/main/queue${path}`), 'main', this.#sandboxes.get('main'))
+      return {
+        name: 'main',
+        call: moved(call, `${this.origin}/main/queue${path}`),
+        sandbox: this.#sandboxes.get('main'),
+      }
     }
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name)
-    if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return this.#entered(call, name, sandbox)
+    if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return { name, call, sandbox }
     const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.addresses)(call.url)
-    if (adopted !== undefined) return this.#entered(moved(call, adopted), name, sandbox)
-    const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
-    return json({ error }, 404)
+    return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
   /** What a tenant answers, who is made at the first call that may come in. */

@@ -128,6 +128,41 @@ test('a client that goes away while it sends is no mistake, and nothing runs for
   expect([calls.length, reported]).toEqual([1, []])
 })
 
+test('a call that is turned away is not waited for, and one that fails there is told', async () => {
+  const reported: unknown[] = []
+  const turnsAway = ({ url }: Call): Answer => {
+    if (url.endsWith('/bug')) throw new RangeError('a bug')
+    return json('no', 401)
+  }
+  const exchange = (): Answer => json('served')
+  const server = createServer(
+    listener(
+      () => origin,
+      exchange,
+      (error) => reported.push(error),
+      undefined,
+      turnsAway,
+    ),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  for (const [path, status] of [
+    ['/', 401],
+    ['/bug', 500],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`)
+    const first = await new Promise((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
+    expect(first).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    socket.destroy()
+  }
+  expect(reported).toHaveLength(1)
+})
+
 test.each([
   ['a status that is none', { status: 99, headers: [], body: null }],
   ['a status beyond all', { status: 1000, headers: [], body: null }],
