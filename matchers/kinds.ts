@@ -1,6 +1,7 @@
 import { type Bytes, fromArray, text, toBase64, utf8 } from '../src/kernel/bytes.js'
 import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
 import { instant, iso } from '../src/kernel/instant.js'
+import { wildcard } from '../src/kernel/wildcard.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './hidden.js'
@@ -36,9 +37,8 @@ export const plain: Kind = (expected) => {
 /** An address; `*` in the expected text stands for any chars. */
 export const address: Kind = (expected) => {
   if (typeof expected !== 'string' || !expected.includes('*')) return plain(expected)
-  const parts = expected.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  const pattern = new RegExp(`^${parts.join('.*')}$`, 's')
-  const fits = (received: string | undefined): boolean => received !== undefined && pattern.test(received)
+  const isWanted = wildcard(expected)
+  const fits = (received: string | undefined): boolean => received !== undefined && isWanted(received)
   return comparison<string | undefined>(
     expected,
     (received) => (fits(received) ? [] : [new Difference(received, expected)]),

@@ -453,6 +453,7 @@ export class Sandbox {
     const clock = new VirtualClock({
       ...(startAt !== undefined && { startAt: instant(startAt) }),
       mode: options.clock ?? 'manual',
+      backlog: () => queue.courier.live.size,
       ...(options.warn && { warn: options.warn }),
     })
     const { seed = 1 } = options

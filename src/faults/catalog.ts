@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { headerValueSyntax } from '../kernel/header-syntax.js'
 import type { Fault, FaultKind, FaultOf, FaultPoint } from './fault.js'
 
 export type Phase = 'before' | 'after'
@@ -62,7 +63,10 @@ export const statusCode: v.GenericSchema<number> = v.pipe(
 const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not the name of a header'))
 const headerValue = v.pipe(
   v.string('is a text'),
-  v.regex(/^[^\r\n\0]*$/, 'is the value of a header: it has no line ends'),
+  v.regex(
+    headerValueSyntax,
+    'is the value of a header: bytes, so no char beyond U+00FF, no line ends, no control chars',
+  ),
 )
 export const headerRecord: v.GenericSchema = v.record(
   headerName,

@@ -1,4 +1,5 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { wildcard } from '../kernel/wildcard.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
 import { globMatcher } from '../store/text.js'
 import type { FaultFacts, FaultMatch } from './fault.js'
@@ -20,7 +21,7 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
     case 'url':
       return urlTest(wanted)
     case 'endpoint': {
-      const fits = anyChars(wanted)
+      const fits = wildcard(wanted)
       return ({ endpoint }) => endpoint !== undefined && fits(endpoint)
     }
     case 'method': {
@@ -55,7 +56,7 @@ function urlTest(wanted: string): Predicate {
 }
 
 function headerTest(wanted: Readonly<Record<string, string>>): Predicate {
-  const tests = Object.entries(wanted).map(([name, value]) => [name.toLowerCase(), anyChars(value)] as const)
+  const tests = Object.entries(wanted).map(([name, value]) => [name.toLowerCase(), wildcard(value)] as const)
   return (facts) =>
     tests.every(([name, fits]) => {
       const given = facts.header?.(name)
@@ -67,22 +68,4 @@ function attemptTest(wanted: number | { readonly from?: number; readonly to?: nu
   if (typeof wanted === 'number') return ({ attempt }) => attempt === wanted
   const { from = 1, to = Number.POSITIVE_INFINITY } = wanted
   return ({ attempt }) => attempt !== undefined && attempt >= from && attempt <= to
-}
-
-/** `*` stands for any characters, everything else for itself. */
-function anyChars(pattern: string): (text: string) => boolean {
-  if (!pattern.includes('*')) return (text) => text === pattern
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop() ?? ''
-  return (text) => {
-    if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
-    let at = first.length
-    const end = text.length - last.length
-    for (const part of rest) {
-      const found = text.indexOf(part, at)
-      if (found === -1 || found + part.length > end) return false
-      at = found + part.length
-    }
-    return true
-  }
 }

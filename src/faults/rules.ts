@@ -38,6 +38,9 @@ export interface UnusedFault {
   readonly sentence: string
 }
 
+/** Rules of a world at once: each moment may have to ask all of them. */
+const mostRules = 10_000
+
 /** `sandbox.faults`: what shall go wrong, and when. */
 export class Faults implements FaultSource {
   quiet = true
@@ -64,6 +67,11 @@ export class Faults implements FaultSource {
       if (problem === undefined) return
       throw new TypeError(`faults.add(): ${list.length > 1 ? `rule ${index + 1}: ` : ''}${problem.sentence}`)
     })
+    if (this.#rules.size + list.length > mostRules) {
+      throw new RangeError(
+        `faults.add(): at most ${mostRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Take some away, or let a rule match more.`,
+      )
+    }
     const place = options.line ?? new Error('declared here')
     const added = list.map((rule) => this.#arm(rule, place))
     const remove = (): void => {

@@ -1,6 +1,7 @@
 import { type Judge, judges, type Verdict } from '../../matchers/index.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
+import { wildcard } from '../kernel/wildcard.js'
 import type { Sandbox } from '../sandbox.js'
 import {
   type Expectation,
@@ -44,8 +45,8 @@ const judgesByName: Judges = {
   scheduled: patternJudge('scheduled', judges.toHaveScheduled),
   requested: patternJudge('requested', judges.toHaveReceivedRequest),
   received: ({ at, times }, { sandbox }) => {
-    const wanted = patternOf(at)
-    const arrived = sandbox.traffic.of('attempt').filter(({ url }) => wanted.test(url)).length
+    const fits = wildcard(at)
+    const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
     return counted(`${times === 1 ? '1 delivery' : `${times} deliveries`} at ${at}`, arrived, times)
   },
   executed: ({ words, times }, { sandbox }) => {
@@ -109,16 +110,6 @@ function counted(expected: string, found: number, wanted: number): Judgement {
   return found === wanted
     ? { holds: true, expected }
     : { holds: false, expected, explanation: found === 1 ? 'There is 1.' : `There are ${found}.` }
-}
-
-function patternOf(url: string): RegExp {
-  return new RegExp(
-    `^${url
-      .split('*')
-      .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-      .join('.*')}$`,
-    's',
-  )
 }
 
 function fieldsText(pattern: Readonly<Record<string, unknown>>): string {

@@ -1,3 +1,4 @@
+import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
@@ -20,6 +21,8 @@ export interface PlayOptions {
   readonly lineOf?: (place: Place) => string
   /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
   readonly strict?: boolean
+  /** Ends the play where it is: it rejects with the reason. */
+  readonly signal?: AbortSignal
 }
 
 /** One thing that was judged, and where in the scenario it stands. */
@@ -61,12 +64,18 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
     policy: { ...options.sandbox?.policy, ...own.policy },
     ...(options.seed !== undefined && { seed: options.seed }),
   })
+  const end = (): void => void sandbox.clock.interrupt()
+  options.signal?.addEventListener('abort', end, { once: true })
   try {
     return await new Player(scenario, sandbox, options).play()
   } finally {
+    options.signal?.removeEventListener('abort', end)
     sandbox.dispose()
   }
 }
+
+/** Steps after which the host gets its turn: a long play keeps nobody waiting. */
+const stepsPerPause = 20
 
 class Player implements Stage {
   readonly messages = new Map<string, string[]>()
@@ -90,7 +99,10 @@ class Player implements Stage {
       sandbox.faults.add(rule, { line: this.#line(['faults', index]) })
     }
     for (const [index, step] of (scenario.steps ?? []).entries()) {
-      if (!(await this.#perform(step, index))) break
+      const goesOn = await this.#perform(step, index)
+      if (index % stepsPerPause === 0) await hostPause()
+      options.signal?.throwIfAborted()
+      if (!goesOn) break
     }
     for (const [index, expectation] of (scenario.expect ?? []).entries()) this.#judge(expectation, `expect[${index}]`)
     if (options.strict !== false) this.#judgeLeftovers()

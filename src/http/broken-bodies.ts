@@ -76,7 +76,10 @@ function streamed(answer: Answer, length: number | undefined, task: Task, emit: 
   const abort = new AbortController()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      void task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal))
+      // It only fails when its world is over.
+      task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal)).catch(() =>
+        controller.error(terminated()),
+      )
     },
     cancel() {
       abort.abort()

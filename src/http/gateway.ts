@@ -2,10 +2,12 @@ import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { VirtualClock } from '../kernel/clock.js'
+import { hostPause } from '../kernel/host.js'
+import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location } from './address.js'
-import { ConnectionBroken } from './respond.js'
+import { ConnectionBroken, json } from './respond.js'
 import { RoutedCall } from './routed-call.js'
 import type { Answer, Call, Endpoint, Exchange, HeaderList, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
@@ -40,9 +42,13 @@ export function createGateway(options: GatewayOptions): Exchange {
       )
     }
     const body = call.body()
-    const track: Waiting = (work) => options.clock.track(`request ${call.method} ${location.path}`, work)
+    const track = <T>(work: (task: Task) => Promise<T>): Promise<T> =>
+      options.clock.track(`request ${call.method} ${location.path}`, work)
     if (typeof body === 'string') return answer(call, body, location, track)
-    return track(async (task) => answer(call, await body, location, (work) => work(task)))
+    return track(async (task) => {
+      const bytes = await soon(body)
+      return bytes === undefined ? undefined : answer(call, bytes, location, (work) => work(task))
+    }).then((given) => given ?? body.then((bytes) => answer(call, bytes, location, track)))
   }
 
   function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
@@ -58,7 +64,8 @@ export function createGateway(options: GatewayOptions): Exchange {
       clock.letOutsideContinue()
       return call.method === 'HEAD' ? { ...sent, body: null } : sent
     }
-    const fail = (error: unknown): never => {
+    const fail = (error: unknown): Answer => {
+      if (error instanceof WorldOver) return finish(json({ error: error.message }, 503))
       if (error instanceof ConnectionBroken) {
         if (entry !== undefined) {
           entry.answer = { at: clock.now(), status: 0, headers: [], body: undefined }
@@ -91,6 +98,24 @@ export function createGateway(options: GatewayOptions): Exchange {
     options.traffic.adopt(entry)
     return entry
   }
+}
+
+/** Turns of the host's event loop in which a body that is there, but has to be read, has been read. */
+const turnsOfBody = 100
+
+/**
+ * A body, `undefined` when it is still under way. A request runs from its last byte on: one that is complete when it is
+ * made holds time up at once, and one whose body never ends does not hold it up for ever. Counted, never timed.
+ */
+async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
+  let isOver = false
+  const arrives = body.finally(() => {
+    isOver = true
+  })
+  const patience = async (): Promise<undefined> => {
+    for (let turn = 0; turn < turnsOfBody && !isOver; turn++) await hostPause()
+  }
+  return Promise.race([arrives, patience()])
 }
 
 /** The entry of a request. A class, because putting a literal and its stamp together costs several times as much. */

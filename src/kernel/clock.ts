@@ -1,7 +1,8 @@
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { Heap, type Ranked } from './heap.js'
-import { hostClearTimeout, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
+import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
+import { type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
 import { RunningTask } from './running-task.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
@@ -34,7 +35,7 @@ export const clockModes = ['manual', 'auto', 'real'] as const
 
 /** Hears of the calls that move time; what it returns is called when the move has ended. */
 export type DriveListener = (call: DriveCall) => () => void
-export type DriveCall = 'advance' | 'advanceTo' | 'drain'
+export type { DriveCall, MoveOptions } from './move.js'
 
 export interface ClockOptions {
   /** In mode `real` only of a world that is being loaded: time stands there until `goOn()`. */
@@ -42,16 +43,18 @@ export interface ClockOptions {
   readonly mode?: ClockMode
   /** Receives the warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
+  /** How much waits without a timer of its own, such as messages in a line: a move may take the longer for it. */
+  readonly backlog?: () => number
 }
 
-/** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop. */
-const defaultBudget = 1_000_000
 const patienceMilliseconds = 1_000
 /**
  * Longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
  * do not count the time that the machine sleeps.
  */
 const longestWait = 60_000
+/** Turns of a clock that moves by itself after which everybody else gets one. */
+const turnsPerPause = 100
 /** Microtasks that work may take before somebody watches whether it ends at all. */
 const quickTurns = 16
 
@@ -91,7 +94,7 @@ export class VirtualClock implements Clock {
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
   #outsideMayContinue = false
-  #driving: string | undefined
+  #driving: Move | undefined
   #queue: Promise<unknown> = Promise.resolve()
   #followers = new Set<Follower>()
   #warn: (text: string) => void
@@ -101,6 +104,7 @@ export class VirtualClock implements Clock {
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
+  readonly #backlog: () => number
   #drivers = new Set<DriveListener>()
   #listeners = new Set<(from: number, to: number) => void>()
   #failures: unknown[] = []
@@ -116,6 +120,7 @@ export class VirtualClock implements Clock {
     }
     this.#now = startAt
     this.#isHeld = this.mode === 'real' && options.startAt !== undefined
+    this.#backlog = options.backlog ?? (() => 0)
     this.#warn = options.warn ?? ((text) => console.warn(text))
   }
 
@@ -206,16 +211,16 @@ export class VirtualClock implements Clock {
   }
 
   /** Moves time forward and runs everything that falls due, in order. Resolves when all of it has settled. */
-  advance(by: Duration): Promise<void> {
+  advance(by: Duration, options: MoveOptions = {}): Promise<void> {
     const wait = milliseconds(by)
-    return this.#drive('advance', () => this.#runUntil(instant(this.now() + wait), Number.POSITIVE_INFINITY, true))
+    return this.#drive('advance', options, (move) => this.#runUntil(move, instant(this.now() + wait)))
   }
 
   /** Moves time to an instant: milliseconds, an ISO text or a `Date`. Going back is refused. */
-  advanceTo(at: Instant): Promise<void> {
+  advanceTo(at: Instant, options: MoveOptions = {}): Promise<void> {
     const target = instant(at)
-    return this.#drive('advanceTo', () => {
-      if (target >= this.now()) return this.#runUntil(target, Number.POSITIVE_INFINITY, true)
+    return this.#drive('advanceTo', options, (move) => {
+      if (target >= this.now()) return this.#runUntil(move, target)
       throw new RangeError(
         `The clock cannot go back: it is ${iso(this.now())}, asked for ${iso(target)}. Create a sandbox with an earlier startAt.`,
       )
@@ -224,19 +229,43 @@ export class VirtualClock implements Clock {
 
   /**
    * Runs until no timer is left but those that renew themselves for ever (schedules).
-   * @param options.budget how many timers may fire before the clock gives up and names the one that would not stop
+   * @param options.budget how many timers may fire, those of schedules not counted, before the clock gives up and names
+   * the one that would not stop; by default 20,000, and 20 more for each timer and message that waits when it begins
    */
-  drain(options: { budget?: number } = {}): Promise<void> {
-    const { budget = defaultBudget } = options
-    if (!(budget >= 0)) throw new RangeError(`clock.drain({ budget }) takes a number of timers, got ${String(budget)}.`)
-    return this.#drive('drain', () => {
+  drain(options: MoveOptions & { budget?: number } = {}): Promise<void> {
+    const { budget } = options
+    if (budget !== undefined && !(budget >= 0)) {
+      throw new RangeError(`clock.drain({ budget }) takes a number of timers, got ${String(budget)}.`)
+    }
+    return this.#drive('drain', options, (move) => {
       for (const timer of this.#heap.values()) if (timer.meanwhile) this.#promote(timer)
-      return this.#runUntil(Number.POSITIVE_INFINITY, budget, false)
+      return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
   }
 
+  /**
+   * Ends the move of time that is under way; its call rejects. What fell due until now has run, the rest waits.
+   * @returns which call it was, `undefined` when time was not moving
+   */
+  interrupt(): DriveCall | undefined {
+    const move = this.#driving
+    if (move === undefined) return undefined
+    this.#interrupt(
+      move,
+      new Error(
+        `clock.${move.call}() was interrupted at ${iso(this.now())}. What fell due until then has run; call it again to go on.`,
+      ),
+    )
+    return move.call
+  }
+
+  #interrupt(move: Move, reason: unknown): void {
+    move.interruption ??= { reason }
+    this.#wakeWaiters()
+  }
+
   get draining(): boolean {
-    return this.#driving === 'drain' || this.#pumping
+    return this.#driving?.call === 'drain' || this.#pumping
   }
 
   #promote(timer: ScheduledTimer): void {
@@ -270,9 +299,13 @@ export class VirtualClock implements Clock {
     return () => this.#followers.delete(follower)
   }
 
-  /** Resolves once nothing runs. Time does not move. */
-  async settled(): Promise<void> {
-    for (;;) {
+  /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
+  settled(): Promise<void> {
+    return this.#settle()
+  }
+
+  async #settle(move?: Move): Promise<void> {
+    while (!this.#stopped && move?.interruption === undefined) {
       if (this.#busy()) await this.#untilIdle()
       this.#latest = undefined
       if (this.#busy()) continue
@@ -283,9 +316,20 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Drops every timer and stops host timers; whatever sleeps stays asleep. */
+  /**
+   * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
+   * sleeps stays asleep.
+   */
   stop(): void {
     this.#stopped = true
+    for (const { run, cancelled } of this.#heap.values()) {
+      if (!cancelled && typeof run !== 'function') run.stopped?.()
+    }
+    const move = this.#driving
+    if (move !== undefined) {
+      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed meanwhile.`
+      this.#interrupt(move, new Error(why))
+    } else this.#wakeWaiters()
     this.#heap = new Heap()
     this.#foreground = 0
     this.#cancelled = 0
@@ -320,10 +364,14 @@ export class VirtualClock implements Clock {
   }
 
   #becameIdle(): void {
+    this.#wakeWaiters()
+    this.#wake()
+  }
+
+  #wakeWaiters(): void {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []
     for (const waiter of waiters) waiter()
-    this.#wake()
   }
 
   async #untilIdle(): Promise<void> {
@@ -336,17 +384,18 @@ export class VirtualClock implements Clock {
     const watch = new PatienceWatch(
       this.#running,
       (sentence) => this.#warn(sentence),
-      () => this.#driving,
+      () => this.#driving?.call,
     )
     await idle
     watch.end()
   }
 
-  async #drive(name: DriveCall, move: () => Promise<void>): Promise<void> {
-    if (this.#stopped)
-      throw new Error(
-        `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
-      )
+  async #drive(
+    name: DriveCall,
+    options: MoveOptions & { readonly budget?: number },
+    run: (move: Move) => Promise<void>,
+  ): Promise<void> {
+    this.#refuseStopped(name)
     if (this.mode === 'real') {
       throw new Error(
         `clock.${name}() moves time, and with clock: 'real' time is the host's. Use clock: 'manual' or 'auto'; for a server: serve --clock manual.`,
@@ -354,42 +403,59 @@ export class VirtualClock implements Clock {
     }
     if (this.mode !== 'manual') {
       // A person or a program at the control API may ask while a delivery runs: one after the other.
-      const turn = this.#queue.then(() => this.#driveNow(name, move))
+      const turn = this.#queue.then(() => this.#driveNow(name, options, run))
       this.#queue = turn.catch(() => undefined)
       return turn
     }
     if (this.#driving !== undefined) {
       throw new Error(
-        `clock.${name}() was called while clock.${this.#driving}() was still running. Await the first call; inside a handler wait with task.sleep().`,
+        `clock.${name}() was called while clock.${this.#driving.call}() was still running. Await the first call; inside a handler wait with task.sleep().`,
       )
     }
-    return this.#driveNow(name, move)
+    return this.#driveNow(name, options, run)
   }
 
-  async #driveNow(name: DriveCall, move: () => Promise<void>): Promise<void> {
-    this.#driving = name
+  #refuseStopped(name: DriveCall): void {
+    if (!this.#stopped) return
+    throw new Error(
+      `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
+    )
+  }
+
+  async #driveNow(
+    name: DriveCall,
+    { signal, budget }: MoveOptions & { readonly budget?: number },
+    run: (move: Move) => Promise<void>,
+  ): Promise<void> {
+    this.#refuseStopped(name)
+    signal?.throwIfAborted()
+    const move = new Move(name, budget, this.#heap.size + this.#backlog())
+    const abort = (): void => this.#interrupt(move, signal?.reason)
+    this.#driving = move
+    signal?.addEventListener('abort', abort, { once: true })
     const ends = [...this.#drivers].map((listener) => listener(name))
     try {
-      await move()
+      await run(move)
     } finally {
+      signal?.removeEventListener('abort', abort)
       this.#driving = undefined
       for (const end of ends) end()
       this.#wake()
     }
   }
 
-  async #runUntil(target: number, budget: number, moveToTarget: boolean): Promise<void> {
-    let left = budget
-    let leftAtInstant = defaultBudget
-    const fired = new Map<string, number>()
+  /** Runs what falls due; a target that is an instant is where time stands in the end. */
+  async #runUntil(move: Move, target: number): Promise<void> {
+    const isDrain = target === Number.POSITIVE_INFINITY
     for (;;) {
-      if (this.#running.size > 0 || this.#outsideMayContinue) await this.settled()
+      if (this.#running.size > 0 || this.#outsideMayContinue) await this.#settle(move)
       if (this.#failures.length > 0) throw this.#failures.shift()
+      if (move.interruption !== undefined) throw move.interruption.reason
       const timer = this.#next()
       if (timer === undefined || timer.at > target) break
-      if (!moveToTarget && this.#foreground === 0) break
+      if (isDrain && this.#foreground === 0) break
       if (timer.at > this.now()) {
-        leftAtInstant = defaultBudget
+        move.newInstant()
         const following = this.#move(timer.at)
         if (following !== undefined) {
           await following
@@ -397,12 +463,12 @@ export class VirtualClock implements Clock {
           continue
         }
       }
-      if (--left < 0 || --leftAtInstant < 0) throw this.#endless(fired, timer)
-      if (left < 1000 || leftAtInstant < 1000) count(fired, timer.label)
+      if (!move.mayFire(timer)) throw this.#endless(move, timer)
       this.#take(timer)
       this.#start(timer)
+      if (move.isPauseDue) await hostPause()
     }
-    if (moveToTarget && target > this.now()) await this.#move(target)
+    if (!isDrain && target > this.now()) await this.#move(target)
   }
 
   #next(): ScheduledTimer | undefined {
@@ -470,11 +536,9 @@ export class VirtualClock implements Clock {
     for (const follower of this.#followers) await follower.advanceBy(by)
   }
 
-  #endless(fired: ReadonlyMap<string, number>, next: ScheduledTimer): Error {
-    const [label, times] = [...fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 0]
-    const all = [...fired.values()].reduce((sum, count) => sum + count, 0)
+  #endless(move: Move, next: ScheduledTimer): Error {
     return new Error(
-      `The clock gave up: a timer would not stop. Most often fired: "${label}" (${times} of the last ${all}); next: "${next.label}" at ${iso(next.at)}; ` +
+      `The clock gave up: a timer would not stop. ${move.culprit(next)}; next: "${next.label}" at ${iso(next.at)}; ` +
         `${this.#heap.size} still pending. Stop whatever schedules it, or allow more with clock.drain({ budget }).`,
     )
   }
@@ -505,9 +569,11 @@ export class VirtualClock implements Clock {
 
   async #pump(): Promise<void> {
     this.#pumping = true
+    let fired = 0
     try {
       while (!this.#stopped && this.#driving === undefined) {
-        await hostTurn()
+        // A turn lets the caller go on, but no socket is looked at before a pause.
+        await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await this.settled()
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
@@ -542,8 +608,4 @@ export class VirtualClock implements Clock {
       }, patienceMilliseconds),
     )
   }
-}
-
-function count(counts: Map<string, number>, label: string): void {
-  counts.set(label, (counts.get(label) ?? 0) + 1)
 }

@@ -13,6 +13,7 @@ export function hostTime(): number {
 
 export const hostSetTimeout: typeof globalThis.setTimeout = globalThis.setTimeout
 export const hostClearTimeout: typeof globalThis.clearTimeout = globalThis.clearTimeout
+const hostSetImmediate = (globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate
 const HostMessageChannel = globalThis.MessageChannel
 
 /** Does not keep the process alive. */
@@ -37,6 +38,31 @@ export function hostTurn(): Promise<void> {
     if (waiters.push(resolve) === 1) hold(receiver, 'ref')
     sender.postMessage(null)
   })
+}
+
+/** Whether the immediates that this module found are the host's: fake timers may have been there before it. */
+let immediatesFire: boolean | undefined
+/** Messages that a port of Node delivers in a row before it lets anything else happen, and as many again. */
+const messagesInARow = 2_000
+
+/**
+ * Lets the host do all that it has to do, sockets too. A turn does not: Node delivers a thousand messages of a port
+ * before it looks at a socket. Where an immediate may be a fake one, so many turns are taken that a real one has fired.
+ */
+export function hostPause(): Promise<void> {
+  if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()
+  return new Promise((resolve) => {
+    hostSetImmediate(() => {
+      immediatesFire = true
+      resolve()
+    })
+    if (immediatesFire === undefined) void turnsInARow().then(resolve)
+  })
+}
+
+async function turnsInARow(): Promise<void> {
+  for (let count = 0; count < messagesInARow && immediatesFire === undefined; count++) await hostTurn()
+  immediatesFire ??= false
 }
 
 function openTurns(channel: MessageChannel): Turns {

@@ -1,10 +1,31 @@
-/** Whether a text has more brackets open at a time than that, be they in quotes: whoever walks such JSON needs the stack. */
+/** Whether a JSON text nests deeper than so many levels. What is no JSON gets some answer: its parser says more. */
 export function isDeeper(json: string, levels: number): boolean {
-  const brackets = /[[\]{}]/g
+  // Every level takes two brackets.
+  if (json.length <= 2 * levels) return false
   let depth = 0
-  for (let found = brackets.exec(json); found !== null; found = brackets.exec(json)) {
-    depth += found[0] === '[' || found[0] === '{' ? 1 : -1
-    if (depth > levels) return true
+  for (let at = 0; at < json.length; at++) {
+    const char = json.charCodeAt(at)
+    if (char === quote) at = endOfText(json, at)
+    else if (char === openList || char === openObject) {
+      if (++depth > levels) return true
+    } else if (char === closeList || char === closeObject) depth--
   }
   return false
 }
+
+/** The place of the quote that ends a text. */
+function endOfText(json: string, begin: number): number {
+  for (let at = begin + 1; at < json.length; at++) {
+    const char = json.charCodeAt(at)
+    if (char === quote) return at
+    if (char === backslash) at++
+  }
+  return json.length
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const openList = 0x5b
+const closeList = 0x5d
+const openObject = 0x7b
+const closeObject = 0x7d

@@ -1,14 +1,21 @@
 import { type Duration, milliseconds } from './duration.js'
 import { instant } from './instant.js'
-import type { Task, Timer, TimerOptions } from './time.js'
+import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 /** What a task needs of its clock. */
 export interface TaskClock {
   now(): number
-  schedule(at: number, label: string, run: () => void, options?: TimerOptions): Timer
+  schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
   trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T>
   fellAsleep(task: RunningTask): void
   woke(task: RunningTask): void
+}
+
+/** Why a request that slept is not served: its world was reset, loaded anew, or disposed. */
+export class WorldOver extends Error {
+  constructor() {
+    super('The world of this request was reset, loaded or dropped while it waited. Send it again.')
+  }
 }
 
 /** Work that the clock waits for, unless it sleeps. */
@@ -80,7 +87,7 @@ export class RunningTask implements Task {
       )
     }
     if (signal?.aborted === true) return Promise.resolve()
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const wake = (): void => {
         signal?.removeEventListener('abort', abort)
         this.#rest(-1)
@@ -90,7 +97,8 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        wake,
+        // Somebody outside waits for a request; a delivery that is left over must not act upon the next world.
+        this.root.isTracked ? { fire: wake, stopped: () => reject(new WorldOver()) } : wake,
         this.meanwhile ? { background: 'meanwhile' } : undefined,
       )
       const abort = (): void => {

@@ -7,6 +7,8 @@ export type TimerRun = (task: Task) => Promise<unknown> | void
 /** What a timer does, as an object that is there anyway: a million timers then need no million closures. */
 export interface TimerTarget {
   fire(task: Task): Promise<unknown> | void
+  /** The clock was stopped before. */
+  stopped?(): void
 }
 
 export interface TimerOptions {

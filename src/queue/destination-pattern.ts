@@ -1,3 +1,5 @@
+import { wildcard } from '../kernel/wildcard.js'
+
 /** A url in which `*` stands for any characters. */
 export class DestinationPattern {
   readonly text: string
@@ -17,12 +19,8 @@ export class DestinationPattern {
       const wanted = normal(pattern)
       this.#test = (url) => normal(withQuery ? url : withoutQuery(url)) === wanted
     } else {
-      const source = pattern
-        .split('*')
-        .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-        .join('.*')
-      const expression = new RegExp(`^${source}$`, 'is')
-      this.#test = (url) => expression.test(url) || (!withQuery && expression.test(withoutQuery(url)))
+      const fits = wildcard(pattern, { ignoreCase: true })
+      this.#test = (url) => fits(url) || (!withQuery && fits(withoutQuery(url)))
     }
   }
 

@@ -138,7 +138,8 @@ export class Destinations {
    */
   script(pattern: string | URL, steps: readonly Step[]): this {
     const checked = checkedSteps(steps, `destinations.script(${JSON.stringify(String(pattern))})`)
-    this.#route(pattern).script.push(...checked)
+    const { script } = this.#route(pattern)
+    for (const step of checked) script.push(step)
     return this
   }
 

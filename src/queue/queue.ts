@@ -1,6 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
+import { compactJson } from '../kernel/compact-json.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy.js'
@@ -592,5 +593,5 @@ function bytesOf(body: unknown): Bytes {
   if (body === undefined) return '' as Bytes
   if (typeof body === 'string') return utf8(body)
   if (body instanceof Uint8Array) return fromArray(body)
-  return utf8(JSON.stringify(body))
+  return utf8(compactJson(body))
 }

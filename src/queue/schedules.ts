@@ -158,12 +158,14 @@ export class Schedules {
     this.#schedules.clear()
   }
 
-  /** The next slots of a schedule within a span, without firing anything. */
-  upcoming(id: string, from: number, to: number): readonly number[] {
+  /** The next slots of a schedule within a span, the first so many of them, without firing anything. */
+  upcoming(id: string, from: number, to: number, most: number = Number.POSITIVE_INFINITY): readonly number[] {
     const schedule = this.#schedules.get(id)
     const slots: number[] = []
-    for (let at = schedule?.cron.next(from - 1); at !== undefined && at <= to; at = schedule?.cron.next(at))
+    for (let at = schedule?.cron.next(from - 1); at !== undefined && at <= to; at = schedule?.cron.next(at)) {
       slots.push(at)
+      if (slots.length >= most) break
+    }
     return slots
   }
 

@@ -83,11 +83,10 @@ export class UrlGroups {
     if (group === undefined) throw refusals.notFound('topic', name)
     if (endpoints.some((given) => !given.name && !given.url))
       throw refusals.invalid('endpoints', 'give the name or the url of each')
+    const names = new Set(endpoints.flatMap((given) => given.name || []))
+    const urls = new Set(endpoints.flatMap((given) => (given.name ? [] : given.url)))
     group.endpoints = group.endpoints.filter(
-      (endpoint) =>
-        !endpoints.some((given) =>
-          given.name !== undefined && given.name !== '' ? given.name === endpoint.name : given.url === endpoint.url,
-        ),
+      ({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(url),
     )
     group.updatedAt = this.#now()
     if (group.endpoints.length === 0) this.#groups.delete(name)
@@ -115,12 +114,52 @@ export class UrlGroups {
 
 function merge(before: readonly GroupEndpoint[], given: readonly GroupEndpoint[]): readonly GroupEndpoint[] {
   const endpoints = [...before]
+  const names = new Places(endpoints, ({ name }) => name)
+  const urls = new Places(endpoints, ({ url }) => url)
   for (const endpoint of given) {
     const name = endpoint.name === '' ? undefined : endpoint.name
-    let at = name === undefined ? -1 : endpoints.findIndex((known) => known.name === name)
-    if (at === -1) at = endpoints.findIndex((known) => known.url === endpoint.url)
-    if (at === -1) endpoints.push({ url: endpoint.url, name })
-    else endpoints[at] = { url: endpoint.url, name: name ?? endpoints[at]!.name }
+    const at = names.first(name) ?? urls.first(endpoint.url) ?? endpoints.length
+    const known = endpoints[at]
+    endpoints[at] = { url: endpoint.url, name: name ?? known?.name }
+    for (const places of [names, urls]) places.changed(at, known)
   }
   return endpoints
+}
+
+/** Where in a list the endpoints of a name or a url stand: a group may be long. */
+class Places {
+  readonly #places = new Map<string, { first: number; count: number }>()
+
+  constructor(
+    readonly list: readonly GroupEndpoint[],
+    readonly keyOf: (endpoint: GroupEndpoint) => string | undefined,
+  ) {
+    for (const at of list.keys()) this.changed(at, undefined)
+  }
+
+  first(value: string | undefined): number | undefined {
+    return value === undefined ? undefined : this.#places.get(value)?.first
+  }
+
+  /** Another endpoint stands there than before. */
+  changed(at: number, before: GroupEndpoint | undefined): void {
+    const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
+    if (old === value) return
+    if (old !== undefined) this.#leave(at, old)
+    if (value === undefined) return
+    const known = this.#places.get(value)
+    if (known === undefined) this.#places.set(value, { first: at, count: 1 })
+    else {
+      known.first = Math.min(known.first, at)
+      known.count++
+    }
+  }
+
+  #leave(at: number, value: string): void {
+    const known = this.#places.get(value)!
+    if (--known.count === 0) this.#places.delete(value)
+    // Several with one url are rare, and only then the next is looked for.
+    else if (known.first === at)
+      known.first = this.list.findIndex((other, index) => index > at && this.keyOf(other) === value)
+  }
 }

@@ -35,6 +35,7 @@ type Name =
   | 'secret'
   | 'log'
   | 'max-body'
+  | 'max-arrival'
   | 'max-streams'
   | 'max-tenants'
   | 'max-entries'
@@ -99,6 +100,11 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   },
   log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
   'max-body': { type: 'string', valueHint: 'BYTES', description: 'bytes of one request' },
+  'max-arrival': {
+    type: 'string',
+    valueHint: 'MILLISECONDS',
+    description: 'time in which a request has to arrive, its body included',
+  },
   'max-streams': { type: 'string', valueHint: 'N', description: 'event streams at once' },
   'max-tenants': { type: 'string', valueHint: 'N', description: 'tenants at once' },
   'max-entries': { type: 'string', valueHint: 'N', description: 'entries of the traffic log of each tenant' },
@@ -175,7 +181,13 @@ function devUser(
 }
 
 function limits(given: Given): Pick<ServerOptions, 'limits'> {
-  const of = { body: 'max-body', streams: 'max-streams', tenants: 'max-tenants', entries: 'max-entries' } as const
+  const of = {
+    body: 'max-body',
+    arrival: 'max-arrival',
+    streams: 'max-streams',
+    tenants: 'max-tenants',
+    entries: 'max-entries',
+  } as const
   const set: { -readonly [Limit in keyof ServerLimits]?: number } = {}
   for (const [limit, name] of Object.entries(of) as [keyof ServerLimits, Name][]) {
     const value = text(name, given)

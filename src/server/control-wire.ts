@@ -27,15 +27,29 @@ export class ControlWire {
     return this.send('GET', path)
   }
 
-  post(path: string, body: Json = {}): Promise<unknown> {
-    return this.send('POST', path, body)
+  post(path: string, body: Json = {}, signal?: AbortSignal): Promise<unknown> {
+    return this.send('POST', path, body, signal)
   }
 
-  async send(method: string, path: string, body?: unknown): Promise<unknown> {
-    const answer = await this.ask(method, path, body)
+  async send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+    const answer = await this.ask(method, path, body, signal)
     const text = await answer.text()
     if (answer.ok) return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text
     throw refusal(text)
+  }
+
+  /** A list, in as many parts as it takes. */
+  async list(path: string): Promise<unknown[]> {
+    const items: unknown[] = []
+    const [place = '', query] = path.split('?')
+    for (let next = `?${query === undefined ? '' : `${query}&`}limit=10000`; next !== ''; ) {
+      const answer = await this.ask('GET', place + next)
+      const text = await answer.text()
+      if (!answer.ok) throw refusal(text)
+      for (const item of JSON.parse(text) as unknown[]) items.push(item)
+      next = /<([^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1] ?? ''
+    }
+    return items
   }
 
   /** An answer whose body is read as it comes. */

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { HttpError, json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { type Bytes, text } from '../kernel/bytes.js'
+import { isDeeper } from '../kernel/json-depth.js'
 import type { Sandbox } from '../sandbox.js'
 import { ReplyError } from '../store/reply.js'
 import { openApi } from './openapi.js'
@@ -21,7 +22,8 @@ import { worldOrders } from './orders/world.js'
 export interface TenantSource {
   readonly origin: string
   readonly names: readonly string[]
-  get(name: string): Sandbox
+  /** A tenant, made on first use where the request may make one. */
+  asked(name: string, call: Call): Sandbox
   /** Disposes a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
   /** An address of the server as the caller has reached it. */
@@ -58,7 +60,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const { order, params } = found(call.method, `/${rest.join('/')}`)
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
     const reached = (address: string): string => tenants.reached(address, call)
-    const answer = await order.run(tenants.get(tenant), given, { query, params, call, reached })
+    const answer = await order.run(tenants.asked(tenant, call), given, { query, params, call, reached })
     return isAnswer(answer) ? answer : json(answer)
   } catch (error) {
     return failure(error)
@@ -95,6 +97,9 @@ function failure(error: unknown): Answer {
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
 
+/** Levels of a body: whoever walks through it calls itself as often. */
+const deepest = 1_000
+
 const anyObject = v.pipe(
   v.string(),
   v.parseJson(),
@@ -103,6 +108,9 @@ const anyObject = v.pipe(
 
 function jsonBody(body: Bytes): unknown {
   if (body === '') return {}
+  if (isDeeper(body, deepest)) {
+    throw new HttpError(400, `The body of a control request nests at most ${deepest} levels deep.`)
+  }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output
   throw new HttpError(400, 'The body of a control request is a JSON object.')

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { HeaderList } from '../http/service.js'
 
 /**
  * Keeps web pages out. A page cannot forge its `Origin`, and a page whose own name was rebound to this machine still
@@ -15,6 +16,21 @@ export function refusal(request: IncomingMessage, ownHost: string, strict: boole
   if (strict ? origin === `http://${host}` : page !== undefined && isNear(page, ownHost) && !isPublic(page))
     return undefined
   return `A page of ${origin} may not call this server${strict ? "'s control API" : ''}. Call it from the test process instead.`
+}
+
+/**
+ * Whether a request may make a tenant. A page of another site can send a GET by an image and a POST by a form without
+ * being asked: whatever says that it comes from such a page makes nothing.
+ */
+export function mayMakeTenant(headers: HeaderList): boolean {
+  const of = (name: string): string | undefined => headers.find(([key]) => key.toLowerCase() === name)?.[1]
+  const page = of('origin') ?? of('referer')
+  if (page !== undefined) {
+    const host = hostOf(page)
+    return host !== undefined && isNear(host, '') && !isPublic(host)
+  }
+  const site = of('sec-fetch-site')
+  return site === undefined || site === 'none' || site === 'same-origin'
 }
 
 function hostOf(url: string): string | undefined {

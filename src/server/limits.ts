@@ -2,6 +2,8 @@
 export interface ServerLimits {
   /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
   readonly body: number
+  /** Host milliseconds in which a request has to arrive, its body included. Default 120,000. */
+  readonly arrival: number
   /** Event streams that are open at once. Default 1,000. */
   readonly streams: number
   /** Tenants that exist at once. Default 1,000. */
@@ -10,7 +12,13 @@ export interface ServerLimits {
   readonly entries: number
 }
 
-export const defaultLimits: ServerLimits = { body: 134_217_728, streams: 1_000, tenants: 1_000, entries: 200_000 }
+export const defaultLimits: ServerLimits = {
+  body: 134_217_728,
+  arrival: 120_000,
+  streams: 1_000,
+  tenants: 1_000,
+  entries: 200_000,
+}
 
 /** The client sent more than the server takes. */
 export class BodyTooLarge extends Error {

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { ConnectionBroken } from '../http/respond.js'
 import type { Answer, Call, Exchange, HeaderList } from '../http/service.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
+import { isHeader } from '../kernel/header-syntax.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */
@@ -9,6 +10,7 @@ export type ReportBug = (error: unknown, call: Call) => void
 
 /**
  * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
+ * @param turnsAway the answer for a call whose body is not worth reading
  * @param origin of the server, as the exchange knows it; the `Host` header plays no part
  */
 export function listener(
@@ -16,16 +18,30 @@ export function listener(
   exchange: Exchange,
   reportBug: ReportBug,
   limits: Pick<ServerLimits, 'body' | 'streams'> = defaultLimits,
+  turnsAway: (call: Call) => Answer | Promise<Answer> | undefined = () => undefined,
 ): RequestListener {
   const streams: OpenStreams = { count: 0, limit: limits.streams }
   return (request, response) => {
-    const call = new NodeCall(request, response, headOf(request.rawHeaders), origin(), limits.body)
-    try {
-      const answer = exchange(call)
-      if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
-      else send(answer, call, response, streams)
-    } catch (error) {
-      failed(error)
+    const head = headOf(request.rawHeaders)
+    const call = new NodeCall(request, response, head.headers, origin())
+    // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
+    serve(head.bodyLength === 0 ? exchange : (asked) => turnsAway(asked) ?? arrived())
+    function arrived(): undefined {
+      if (head.bodyLength !== undefined && head.bodyLength > limits.body) throw new BodyTooLarge(limits.body)
+      read(request, limits.body).then((body) => {
+        call.bytes = body
+        serve(exchange)
+      }, failed)
+    }
+    function serve(answering: (call: Call) => ReturnType<Exchange> | undefined): void {
+      try {
+        const answer = answering(call)
+        if (answer === undefined) return
+        if (answer instanceof Promise) answer.then((given) => send(given, call, response, streams)).catch(failed)
+        else send(answer, call, response, streams)
+      } catch (error) {
+        failed(error)
+      }
     }
     function failed(error: unknown): void {
       if (error instanceof ConnectionBroken) request.socket.resetAndDestroy()
@@ -33,11 +49,15 @@ export function listener(
       else if (!response.destroyed && !response.writableEnded) {
         reportBug(error, call)
         if (response.headersSent) response.destroy()
-        else sendPlain(response, 500, error instanceof Error ? (error.stack ?? error.message) : String(error))
+        else sendPlain(response, 500, error instanceof CannotBeSent ? error.message : ourMistake)
       }
     }
   }
 }
+
+/** The stack is for whoever runs the server, and goes where `report` says. */
+const ourMistake =
+  'stuntdouble failed while it answered this request. That is a mistake of its own: its output tells more, please report it.'
 
 /** Headers that are about the connection, not about the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect', 'upgrade'])
@@ -67,30 +87,25 @@ class NodeCall implements Call {
   #request: IncomingMessage
   #response: ServerResponse
   #abort: AbortController | undefined
-  readonly #head: Head
-  readonly #bodyLimit: number
+  bytes: Bytes = latin1('')
 
-  constructor(request: IncomingMessage, response: ServerResponse, head: Head, origin: string, bodyLimit: number) {
-    this.#bodyLimit = bodyLimit
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    readonly headers: HeaderList,
+    origin: string,
+  ) {
     this.#request = request
     this.#response = response
     this.url = origin + targetOf(request)
-    this.#head = head
-  }
-
-  get headers(): HeaderList {
-    return this.#head.headers
   }
 
   get method(): string {
     return this.#request.method ?? 'GET'
   }
 
-  body(): Bytes | Promise<Bytes> {
-    const { bodyLength } = this.#head
-    if (bodyLength === 0) return latin1('')
-    if (bodyLength !== undefined && bodyLength > this.#bodyLimit) throw new BodyTooLarge(this.#bodyLimit)
-    return read(this.#request, this.#bodyLimit)
+  body(): Bytes {
+    return this.bytes
   }
 
   /** Made when somebody asks: an AbortController costs more than a small answer. */
@@ -135,14 +150,13 @@ function read(request: IncomingMessage, limit: number): Promise<Bytes> {
 }
 
 function send(answer: Answer, call: Call, response: ServerResponse, streams: OpenStreams): void {
-  const { status, headers, body } = answer
+  const { body } = answer
+  const [status, list] = [statusOf(answer), headersOf(answer)]
   if (typeof body !== 'string' && body !== null) {
-    if (streams.count < streams.limit) void sendStream(answer, body, response, streams)
+    if (streams.count < streams.limit) void sendStream(status, list, body, response, streams)
     else refuseStream(body, response, streams.limit)
     return
   }
-  const list: string[] = []
-  for (const [name, value] of headers) list.push(name, value)
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
   }
@@ -153,7 +167,8 @@ function send(answer: Answer, call: Call, response: ServerResponse, streams: Ope
 
 /** Sends the head at once and each chunk as it comes; a client that goes away cancels the stream. */
 async function sendStream(
-  answer: Answer,
+  status: number,
+  headers: string[],
   body: ReadableStream<Uint8Array>,
   response: ServerResponse,
   streams: OpenStreams,
@@ -164,7 +179,7 @@ async function sendStream(
     streams.count--
   })
   response.once('close', () => void reader.cancel().catch(() => undefined))
-  response.writeHead(answer.status, answer.headers.flat())
+  response.writeHead(status, headers)
   response.flushHeaders()
   try {
     for (;;) {
@@ -178,6 +193,28 @@ async function sendStream(
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
   }
+}
+
+/** An answer that HTTP has no form for. What makes answers refuses such values; this is the last door. */
+class CannotBeSent extends Error {}
+
+function statusOf({ status }: Answer): number {
+  if (Number.isInteger(status) && status >= 200 && status <= 999) return status
+  throw new CannotBeSent(`The answer cannot be sent: ${status} is no status of HTTP.`)
+}
+
+/** Names and values by turns. */
+function headersOf({ headers }: Answer): string[] {
+  const list: string[] = []
+  for (const [name, value] of headers) {
+    if (!isHeader(name, value)) {
+      throw new CannotBeSent(
+        `The answer cannot be sent: its header ${JSON.stringify(name)} has chars that HTTP does not allow.`,
+      )
+    }
+    list.push(name, value)
+  }
+  return list
 }
 
 interface OpenStreams {

@@ -1,11 +1,13 @@
-import type { VirtualClock } from '../kernel/clock.js'
+import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import type { ControlWire } from './control-wire.js'
 import type { Twin } from './twin.js'
 
 /** `sandbox.clock` of a tenant on a server. */
-export class RemoteClock implements Twin<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'settled'> {
+export class RemoteClock
+  implements Twin<VirtualClock, 'now' | 'advance' | 'advanceTo' | 'drain' | 'interrupt' | 'settled'>
+{
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {
@@ -17,22 +19,28 @@ export class RemoteClock implements Twin<VirtualClock, 'now' | 'advance' | 'adva
   }
 
   async pending(): Promise<readonly { readonly at: number; readonly label: string; readonly background: boolean }[]> {
-    const { pending } = (await this.#wire.get('/clock')) as {
-      pending: { at: string; label: string; background: boolean }[]
-    }
-    return pending.map((timer) => ({ ...timer, at: instant(timer.at) }))
+    const pending = await this.#wire.list('/clock/pending')
+    return (pending as { at: string; label: string; background: boolean }[]).map((timer) => ({
+      ...timer,
+      at: instant(timer.at),
+    }))
   }
 
-  async advance(by: Duration): Promise<void> {
-    await this.#wire.post('/clock/advance', { by })
+  async advance(by: Duration, { signal }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/advance', { by }, signal)
   }
 
-  async advanceTo(at: Instant): Promise<void> {
-    await this.#wire.post('/clock/advance-to', { at: instant(at) })
+  async advanceTo(at: Instant, { signal }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/advance-to', { at: instant(at) }, signal)
   }
 
-  async drain(options: { budget?: number } = {}): Promise<void> {
-    await this.#wire.post('/clock/drain', options)
+  async drain({ signal, ...options }: MoveOptions & { budget?: number } = {}): Promise<void> {
+    await this.#wire.post('/clock/drain', options, signal)
+  }
+
+  async interrupt(): Promise<DriveCall | undefined> {
+    const { interrupted } = (await this.#wire.post('/clock/interrupt')) as { interrupted: DriveCall | null }
+    return interrupted ?? undefined
   }
 
   async settled(): Promise<void> {

@@ -74,7 +74,7 @@ export class RemoteRecorder {
   }
 
   get requests(): Promise<readonly RecordedRequest[]> {
-    return this.#wire.get(`/destinations/recorded?${toQuery(this.#to)}`).then((wire) =>
+    return this.#wire.list(`/destinations/recorded?${toQuery(this.#to)}`).then((wire) =>
       (wire as Wire<RecordedRequest>[]).map((request) => ({
         ...(request as unknown as RecordedRequest),
         body: bytesOf(request.body),

@@ -55,12 +55,12 @@ export class RemoteFaults {
   }
 
   async list(): Promise<readonly ListedFault[]> {
-    return (await this.#wire.get('/faults')) as readonly ListedFault[]
+    return (await this.#wire.list('/faults')) as readonly ListedFault[]
   }
 
   /** Rules that never struck, each with the line that declared it. */
   async unused(): Promise<readonly UnusedFault[]> {
-    return (await this.#wire.get('/faults/unused')) as readonly UnusedFault[]
+    return (await this.#wire.list('/faults/unused')) as readonly UnusedFault[]
   }
 
   #handle(answer: unknown): RemoteHandle {

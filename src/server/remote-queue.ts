@@ -29,11 +29,11 @@ export class RemoteQueue {
 
   /** Every message that has not ended. */
   get messages(): Promise<readonly MessageView[]> {
-    return this.#wire.get('/queue/messages').then((wire) => (wire as Wire<MessageView>[]).map(messageOfWire))
+    return this.#wire.list('/queue/messages').then((wire) => (wire as Wire<MessageView>[]).map(messageOfWire))
   }
 
   get deadLetters(): Promise<readonly DeadLetterView[]> {
-    return this.#wire.get('/queue/dead-letters').then((wire) => (wire as Wire<DeadLetterView>[]).map(letterOfWire))
+    return this.#wire.list('/queue/dead-letters').then((wire) => (wire as Wire<DeadLetterView>[]).map(letterOfWire))
   }
 
   async message(id: string): Promise<MessageView | undefined> {
@@ -114,7 +114,7 @@ class RemoteSchedules {
   }
 
   async list(): Promise<readonly ScheduleView[]> {
-    return (await this.#wire.get('/queue/schedules')) as readonly ScheduleView[]
+    return (await this.#wire.list('/queue/schedules')) as readonly ScheduleView[]
   }
 
   async fire(id: string): Promise<readonly MessageView[]> {

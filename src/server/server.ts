@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Scenario } from '../faults/scenario.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { publicOnes } from '../sandbox-credentials.js'
@@ -127,6 +127,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     (error, call) =>
       tell(`stuntdouble: ${call.method} ${call.url} failed: ${error instanceof Error ? error.stack : error}`),
     most,
+    (call) => tenants.turnsAway(call),
   )
   let isOpen = false
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
@@ -147,7 +148,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let keeper: StateKeeper | undefined
   const { servers, port: taken } = await begun(lock, async () => {
     const kept = file === undefined ? {} : readState(file)
-    const listening = await listenOn(address, port, timeouts, answer)
+    const listening = await listenOn(address, port, timeouts(most), answer)
     tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
     try {
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
@@ -197,7 +198,15 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
 }
 
 /** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
-const timeouts = { maxHeaderSize: 1_048_576, headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 }
+function timeouts({ arrival }: ServerLimits): HttpOptions {
+  return {
+    maxHeaderSize: 1_048_576,
+    headersTimeout: Math.min(20_000, arrival),
+    requestTimeout: arrival,
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: Math.min(10_000, Math.ceil(arrival / 4)),
+  }
+}
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {

@@ -1,11 +1,12 @@
 import { addressesOf, locator, relocator } from '../http/address.js'
-import { json } from '../http/respond.js'
+import { HttpError, json } from '../http/respond.js'
 import type { Answer, Call } from '../http/service.js'
 import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { isPublic, publicOnes } from '../sandbox-credentials.js'
 import type { SandboxDump } from '../sandbox-dump.js'
 import { control } from './control.js'
 import { Door } from './door.js'
+import { mayMakeTenant } from './guard.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene.js'
 import { isTenantName } from './tenant-name.js'
@@ -78,12 +79,24 @@ export class Tenants {
     return options
   }
 
-  /** A stray request is told why there is no more room, as an answer. */
-  #made(name: string): Sandbox | RangeError {
+  /** The tenant that a request asks for, made where it may make one. @throws HttpError where it may not */
+  asked(name: string, { headers }: Call): Sandbox {
+    const known = this.#sandboxes.get(name)
+    if (known !== undefined) return known
+    // Who passes the door has a token, which no foreign page has.
+    if (this.#door !== undefined || mayMakeTenant(headers)) return this.get(name)
+    throw new HttpError(
+      403,
+      `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot make one. Call it from the test process first.`,
+    )
+  }
+
+  /** A stray request is told why it has no tenant, as an answer. */
+  #made(name: string, call: Call): Sandbox | RangeError | HttpError {
     try {
-      return this.get(name)
+      return this.asked(name, call)
     } catch (error) {
-      if (error instanceof RangeError) return error
+      if (error instanceof RangeError || error instanceof HttpError) return error
       throw error
     }
   }
@@ -132,25 +145,48 @@ export class Tenants {
       return control(call, path, this)
     }
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
+    const to = this.#addressee(call, path)
+    if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
+    const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
+    return json({ error }, 404)
+  }
+
+  /**
+   * The answer for a call that has no right to another one: a server gives it before it reads a body.
+   * `undefined` lets it in.
+   */
+  turnsAway(call: Call): Answer | Promise<Answer> | undefined {
+    if (this.#door === undefined) return undefined
+    const path = call.url.slice(this.origin.length)
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? undefined : noToken()
+    const to = this.#addressee(call, path)
+    return to && this.#door.turnsAway(to.call, to.name, to.sandbox)
+  }
+
+  /** Whose services a call is for, and as they know it. */
+  #addressee(call: Call, path: string): { name: string; call: Call; sandbox: Sandbox | undefined } | undefined {
     // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) {
-      return this.#entered(moved(call, `${this.origin}/main/queue${path}`), 'main', this.#sandboxes.get('main'))
+      return {
+        name: 'main',
+        call: moved(call, `${this.origin}/main/queue${path}`),
+        sandbox: this.#sandboxes.get('main'),
+      }
     }
     const [, name = ''] = /^\/([^/?#]*)/.exec(path) ?? []
     const sandbox = this.#sandboxes.get(name)
-    if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return this.#entered(call, name, sandbox)
+    if (sandbox?.owns(call.url) ?? this.#wouldOwn(name, call.url)) return { name, call, sandbox }
     const adopted = sandbox && relocator(addressesOf({ base: `${this.origin}/${name}` }), sandbox.addresses)(call.url)
-    if (adopted !== undefined) return this.#entered(moved(call, adopted), name, sandbox)
-    const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
-    return json({ error }, 404)
+    return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
   /** What a tenant answers, who is made at the first call that may come in. */
   #entered(call: Call, name: string, known: Sandbox | undefined): Answer | Promise<Answer> {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
-    const sandbox = known ?? this.#made(name)
-    return sandbox instanceof RangeError ? json({ error: sandbox.message }, 503) : sandbox.exchange(call)
+    const sandbox = known ?? this.#made(name, call)
+    if (!(sandbox instanceof Error)) return sandbox.exchange(call)
+    return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
   /** How many tenants there are is for those to know who may call. */

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type World, world } from './world.js'
 
@@ -128,5 +129,52 @@ describe('url groups [queue.md 8, 1.8]', () => {
     expect(await read(at)).not.toHaveProperty('headers')
     expect((await patch({}, 'nobody')).status).toBe(404)
     expect((await patch({ 'Service-Retries': 5 })).status).toBe(400)
+  })
+})
+
+describe('merging endpoints', () => {
+  interface Given {
+    readonly url: string
+    readonly name?: string
+  }
+
+  /** As the documentation has it: one with the same name is changed, else one with the same url, else it is added. */
+  function slowly(before: readonly Given[], given: readonly Given[]): Given[] {
+    const list = [...before]
+    for (const { url, name } of given) {
+      let at = name === undefined ? -1 : list.findIndex((known) => known.name === name)
+      if (at === -1) at = list.findIndex((known) => known.url === url)
+      if (at === -1) list.push({ url, ...(name !== undefined && { name }) })
+      else list[at] = { url, name: name ?? (list[at]!.name as string) }
+    }
+    return list.map(({ url, name }) => ({ url, ...(name !== undefined && { name }) }))
+  }
+
+  const endpoint = fc.record(
+    {
+      url: fc.constantFrom('https://a.test/', 'https://b.test/', 'https://c.test/'),
+      name: fc.constantFrom('x', 'y', 'z'),
+    },
+    { requiredKeys: ['url'] },
+  )
+
+  test('is what a search through the list for each gives', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(endpoint, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }),
+        (calls) => {
+          const at = world()
+          let expected: Given[] = []
+          for (const endpoints of calls) {
+            at.queue.urlGroup('g', endpoints)
+            expected = slowly(expected, endpoints)
+          }
+          const plain = at.queue.urlGroups
+            .get('g')!
+            .endpoints.map(({ url, name }) => ({ url, ...(name !== undefined && { name }) }))
+          expect(plain).toEqual(expected)
+        },
+      ),
+    )
   })
 })

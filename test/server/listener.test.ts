@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { json } from '../../src/http/respond.js'
-import type { Call, Exchange } from '../../src/http/service.js'
+import type { Answer, Call, Exchange } from '../../src/http/service.js'
 import { listener } from '../../src/server/listener.js'
 import { adapterContract } from '../support/adapter-contract.js'
 
@@ -95,7 +95,7 @@ test('an answer with a body says how long it is, one to HEAD does not', async ()
   expect(head).not.toContain('content-length')
 })
 
-test('a mistake of ours is an answer 500 with its stack, and is reported', async () => {
+test('a mistake of ours is an answer 500 of one sentence; its stack is reported', async () => {
   const reported: unknown[] = []
   const port = await listening(
     async () => {
@@ -105,30 +105,76 @@ test('a mistake of ours is an answer 500 with its stack, and is reported', async
   )
   const answer = await fetch(`http://127.0.0.1:${port}/`)
   expect(answer.status).toBe(500)
-  expect(await answer.text()).toMatch(/^RangeError: a bug\n\s+at /)
-  expect(reported).toHaveLength(1)
+  expect(await answer.text()).toMatch(/^stuntdouble failed [^/\n]*$/)
+  expect(reported).toEqual([expect.objectContaining({ message: 'a bug', stack: expect.stringContaining('    at ') })])
 })
 
-test('a client that goes away while it sends is no mistake', async () => {
+test('a client that goes away while it sends is no mistake, and nothing runs for it', async () => {
   const reported: unknown[] = []
-  let ended = (): void => {}
-  const seen = new Promise<void>((resolve) => {
-    ended = resolve
-  })
+  const calls: Call[] = []
   const port = await listening(
-    async (call) => {
-      try {
-        await call.body()
-      } finally {
-        ended()
-      }
+    (call) => {
+      calls.push(call)
       return json(1)
     },
     (error) => reported.push(error),
   )
   const request = nodeRequest({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': '10' } })
-  request.on('error', () => {})
+  const gone = new Promise((resolve) => request.on('error', () => {}).on('close', resolve))
   request.write('abc', () => request.destroy())
-  await seen
-  expect(reported).toEqual([])
+  await gone
+  // Those that come after it are served.
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+  expect([calls.length, reported]).toEqual([1, []])
+})
+
+test('a call that is turned away is not waited for, and one that fails there is told', async () => {
+  const reported: unknown[] = []
+  const turnsAway = ({ url }: Call): Answer => {
+    if (url.endsWith('/bug')) throw new RangeError('a bug')
+    return json('no', 401)
+  }
+  const exchange = (): Answer => json('served')
+  const server = createServer(
+    listener(
+      () => origin,
+      exchange,
+      (error) => reported.push(error),
+      undefined,
+      turnsAway,
+    ),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  for (const [path, status] of [
+    ['/', 401],
+    ['/bug', 500],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`)
+    const first = await new Promise((resolve) => socket.once('data', (chunk) => resolve(String(chunk))))
+    expect(first).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    socket.destroy()
+  }
+  expect(reported).toHaveLength(1)
+})
+
+test.each([
+  ['a status that is none', { status: 99, headers: [], body: null }],
+  ['a status beyond all', { status: 1000, headers: [], body: null }],
+  ['a header beyond bytes', { status: 200, headers: [['x', '\u20ac']], body: null }],
+  ['a line break in a header', { status: 200, headers: [['x', 'a\r\nset-cookie: b']], body: null }],
+  ['a name with a blank', { status: 200, headers: [['x y', 'z']], body: null }],
+  ['the same on a stream', { status: 200, headers: [['x', '\0']], body: new ReadableStream() }],
+] as const)('%s in an answer is told in one sentence', async (_, answer) => {
+  const port = await listening(() => answer as Answer)
+  const told = await fetch(`http://127.0.0.1:${port}/`)
+  expect([told.status, await told.text()]).toEqual([
+    500,
+    expect.stringMatching(/^The answer cannot be sent: [^\n]*\.$/),
+  ])
 })

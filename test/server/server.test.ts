@@ -280,6 +280,8 @@ describe('pages', () => {
   )
 
   test('of any site may ask the store, as at the service', async () => {
+    // It is there: a page of another site makes none.
+    server.tenant('main')
     const answer = await rudely('/main/store/ping', { host: own(), origin: 'https://app.example' })
     expect(answer.status).toBe(401)
   })

@@ -5,6 +5,7 @@ import { json } from '../../http/respond.js'
 import type { Answer, ServiceCall } from '../../http/service.js'
 import { settingName, type Vocabulary } from '../../http/vocabulary.js'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
+import { compactJson } from '../../kernel/compact-json.js'
 import { isUrl, readDestination } from '../destination-url.js'
 import { Refusal, refusals } from '../errors.js'
 import type { RawSettings } from '../publish.js'
@@ -149,7 +150,7 @@ function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceC
 /** A text as it is; any other JSON value compactly. [queue.md 1.4] */
 function itemBody(body: unknown): Bytes {
   if (body === undefined || body === null) return '' as Bytes
-  return utf8(typeof body === 'string' ? body : JSON.stringify(body))
+  return utf8(typeof body === 'string' ? body : compactJson(body))
 }
 
 export function readHeaderObject(

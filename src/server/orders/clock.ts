@@ -1,8 +1,12 @@
 import * as v from 'valibot'
+import type { Call } from '../../http/service.js'
+import type { MoveOptions } from '../../kernel/clock.js'
 import type { Duration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
+import type { Timer } from '../../kernel/time.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Order, order } from '../order.js'
+import { listed, partOf } from './parts.js'
 import { duration, nothing, time } from './schemas.js'
 
 export const clockOrders: readonly Order[] = [
@@ -10,16 +14,24 @@ export const clockOrders: readonly Order[] = [
     method: 'GET',
     path: '/clock',
     summary: 'Time, mode and the timers that wait.',
-    run: (sandbox) => ({ ...timeOf(sandbox), pending: pendingOf(sandbox) }),
+    run: (sandbox) => ({ ...timeOf(sandbox), ...pendingOf(sandbox) }),
+  },
+  {
+    method: 'GET',
+    path: '/clock/pending',
+    summary: 'The timers that wait, earliest first.',
+    query: partOf,
+    run: ({ clock }, _, asked) => listed(clock.pending(), asked, { of: 'timers', view: timerView }),
   },
   order({
     method: 'POST',
     path: '/clock/advance',
-    summary: 'Moves time by a duration and runs what falls due; answers when it has settled.',
+    summary:
+      'Moves time by a duration and runs what falls due; answers when it has settled. Ends where it is when the request is closed.',
     body: v.strictObject({ by: duration }),
     example: { by: '5m' },
-    run: async (sandbox, { by }) => {
-      await sandbox.clock.advance(by as Duration)
+    run: async (sandbox, { by }, { call }) => {
+      await sandbox.clock.advance(by as Duration, signalOf(call))
       return timeOf(sandbox)
     },
   }),
@@ -29,8 +41,8 @@ export const clockOrders: readonly Order[] = [
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
     body: v.strictObject({ at: time }),
     example: { at: '2030-01-02T03:00:00Z' },
-    run: async (sandbox, { at }) => {
-      await sandbox.clock.advanceTo(at)
+    run: async (sandbox, { at }, { call }) => {
+      await sandbox.clock.advanceTo(at, signalOf(call))
       return timeOf(sandbox)
     },
   }),
@@ -40,10 +52,18 @@ export const clockOrders: readonly Order[] = [
     summary: 'Runs until no timer is left but those of schedules; `budget` limits how many may fire.',
     body: v.strictObject({ budget: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) }),
     example: { budget: 1000 },
-    run: async (sandbox, { budget }) => {
-      await sandbox.clock.drain(budget === undefined ? {} : { budget })
+    run: async (sandbox, { budget }, { call }) => {
+      await sandbox.clock.drain({ ...(budget !== undefined && { budget }), ...signalOf(call) })
       return timeOf(sandbox)
     },
+  }),
+  order({
+    method: 'POST',
+    path: '/clock/interrupt',
+    summary:
+      'Ends the move of time that is under way where it is; its request is answered with 409. `interrupted` is null when time was not moving.',
+    body: nothing,
+    run: (sandbox) => ({ interrupted: sandbox.clock.interrupt() ?? null, ...timeOf(sandbox) }),
   }),
   order({
     method: 'POST',
@@ -57,11 +77,27 @@ export const clockOrders: readonly Order[] = [
   }),
 ]
 
+/** A client that goes away ends the move that it asked for. */
+function signalOf({ signal }: Call): MoveOptions {
+  return signal === undefined ? {} : { signal }
+}
+
 export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; mode: string } {
   const now = sandbox.clock.now()
   return { now: iso(now), milliseconds: now, mode: sandbox.clock.mode }
 }
 
-export function pendingOf(sandbox: Sandbox): { at: string; label: string; background: boolean }[] {
-  return sandbox.clock.pending().map(({ at, label, background }) => ({ at: iso(at), label, background }))
+/** Timers that are told beside something else. */
+const mostPending = 1_000
+
+/** The timers that wait, the first of many. */
+export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
+  const all = clock.pending()
+  const pending = all.slice(0, mostPending).map(timerView)
+  const more = `${all.length - mostPending} timers more wait: GET /clock/pending has them.`
+  return all.length > mostPending ? { pending, more } : { pending }
+}
+
+function timerView({ at, label, background }: Timer): object {
+  return { at: iso(at), label, background }
 }

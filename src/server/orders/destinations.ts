@@ -9,6 +9,7 @@ import type { Recorder } from '../../queue/recorder.js'
 import type { Step } from '../../queue/script.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Order, order } from '../order.js'
+import { listed, partOf } from './parts.js'
 
 /** A recorder that was asked for over the wire stays with its world: a reset makes a new one. */
 const recorders = new WeakMap<object, Map<string, Recorder>>()
@@ -62,14 +63,15 @@ export const destinationOrders: readonly Order[] = [
     method: 'GET',
     path: '/destinations/recorded',
     summary: 'What a recorder has written down.',
-    query: { to: 'the url as it was given to record' },
-    run: (sandbox, _, { query }) => {
-      const to = query.get('to') ?? ''
+    query: { to: 'the url as it was given to record', ...partOf },
+    run: (sandbox, _, asked) => {
+      const to = asked.query.get('to') ?? ''
       const recorder = recordersOf(sandbox).get(to)
       if (recorder === undefined) {
         throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /destinations/record first.`)
       }
-      return recorder.requests.map(recordedView)
+      const options = { of: 'recorded requests', view: recordedView, size: ({ body }: Attempt) => body.length }
+      return listed(recorder.requests, asked, options)
     },
   },
   {

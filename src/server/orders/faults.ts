@@ -6,6 +6,7 @@ import type { Scenario } from '../../faults/scenario.js'
 import { HttpError } from '../../http/respond.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Asked, type Order, order } from '../order.js'
+import { listed, partOf } from './parts.js'
 
 // Which rules are right, the engine says best: it names the place and the nearest word. The document describes them.
 const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'is not a rule')
@@ -33,13 +34,15 @@ export const faultOrders: readonly Order[] = [
     method: 'GET',
     path: '/faults',
     summary: 'The rules in the order in which they are asked, and how often each matched and struck.',
-    run: ({ faults }) => faults.list(),
+    query: partOf,
+    run: ({ faults }, _, asked) => listed(faults.list(), asked, { of: 'rules', view: same }),
   },
   {
     method: 'GET',
     path: '/faults/unused',
     summary: 'Rules that never struck, each with a sentence that says why and where it was declared.',
-    run: ({ faults }) => faults.unused(),
+    query: partOf,
+    run: ({ faults }, _, asked) => listed(faults.unused(), asked, { of: 'rules', view: same }),
   },
   {
     method: 'DELETE',
@@ -73,9 +76,13 @@ export const faultOrders: readonly Order[] = [
         expect: [{ delivered: { to: 'https://shop.test/orders' } }],
       },
     },
-    run: (sandbox, { scenario, seed }) => played(sandbox, scenario as unknown as Scenario, seed),
+    run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as unknown as Scenario, seed, call.signal),
   }),
 ]
+
+function same<T>(item: T): T {
+  return item
+}
 
 function kept(faults: Faults, handle: FaultHandle): { handle: string } {
   const known = handles.get(faults) ?? new Map<string, FaultHandle>()
@@ -101,11 +108,17 @@ function removed(faults: Faults, { query }: Asked): object {
 }
 
 /** Loaded when it is asked for: a player knows matchers and more that a server does without. */
-async function played({ options }: Sandbox, scenario: Scenario, seed: number | string | undefined): Promise<object> {
+async function played(
+  { options }: Sandbox,
+  scenario: Scenario,
+  seed: number | string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<object> {
   const { playScenario } = await import('../../faults/scenario-play.js')
   const { fetch, deliver, vocabulary } = options
   const play = await playScenario(scenario, {
     ...(seed !== undefined && { seed }),
+    ...(signal !== undefined && { signal }),
     sandbox: {
       ...(fetch !== undefined && { fetch }),
       ...(deliver !== undefined && { deliver }),

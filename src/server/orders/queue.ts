@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { HttpError } from '../../http/respond.js'
+import { iso } from '../../kernel/instant.js'
 import { Refusal } from '../../queue/errors.js'
 import type { Message } from '../../queue/message.js'
 import type { DirectPublish, Queue } from '../../queue/queue.js'
@@ -7,6 +8,7 @@ import { signatureFlaws } from '../../queue/signature-lab.js'
 import { type Order, order } from '../order.js'
 import { deadLetterView, messageView, scheduleView, urlGroupView } from '../views.js'
 import { wordOfWire } from '../wire-value.js'
+import { listed, partOf } from './parts.js'
 import { base64, nothing, time } from './schemas.js'
 
 const publish = v.looseObject({
@@ -17,6 +19,9 @@ const publish = v.looseObject({
   queue: v.optional(v.string()),
 })
 const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.optional(v.string()) })])
+
+/** Slots of one answer at most: each is looked for in a calendar. */
+const mostSlots = 500
 
 export const queueOrders: readonly Order[] = [
   order({
@@ -36,7 +41,9 @@ export const queueOrders: readonly Order[] = [
     method: 'GET',
     path: '/queue/messages',
     summary: 'Every message that has not ended.',
-    run: ({ queue }) => queue.messages.map(messageView),
+    query: partOf,
+    run: ({ queue }, _, asked) =>
+      listed(queue.messages, asked, { of: 'messages', view: messageView, size: ({ body }) => body.length }),
   },
   {
     method: 'GET',
@@ -72,7 +79,13 @@ export const queueOrders: readonly Order[] = [
     method: 'GET',
     path: '/queue/dead-letters',
     summary: 'The dead letters, oldest first.',
-    run: ({ queue }) => queue.deadLetters.map(deadLetterView),
+    query: partOf,
+    run: ({ queue }, _, asked) =>
+      listed(queue.deadLetters, asked, {
+        of: 'dead letters',
+        view: deadLetterView,
+        size: ({ message, reply }) => message.body.length + reply.body.length,
+      }),
   },
   order({
     method: 'POST',
@@ -89,7 +102,13 @@ export const queueOrders: readonly Order[] = [
     method: 'GET',
     path: '/queue/url-groups',
     summary: 'The url groups.',
-    run: ({ queue }) => queue.urlGroups.list().map(urlGroupView),
+    query: partOf,
+    run: ({ queue }, _, asked) =>
+      listed(queue.urlGroups.list(), asked, {
+        of: 'url groups',
+        view: urlGroupView,
+        size: ({ endpoints }) => endpoints.length * 100,
+      }),
   },
   order({
     method: 'POST',
@@ -132,7 +151,8 @@ export const queueOrders: readonly Order[] = [
     method: 'GET',
     path: '/queue/schedules',
     summary: 'The schedules.',
-    run: ({ queue }) => queue.schedules.list().map(scheduleView),
+    query: partOf,
+    run: ({ queue }, _, asked) => listed(queue.schedules.list(), asked, { of: 'schedules', view: scheduleView }),
   },
   order({
     method: 'POST',
@@ -144,11 +164,11 @@ export const queueOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/queue/schedules/:id/upcoming',
-    summary: 'The next slots of a schedule within a span, in milliseconds; nothing fires.',
+    summary: `The slots of a schedule within a span, in milliseconds, at most ${mostSlots}; nothing fires.`,
     body: v.strictObject({ from: time, to: time }),
     example: { from: '2030-03-30T00:00:00Z', to: '2030-04-01T00:00:00Z' },
     run: ({ queue }, { from, to }, { params }) =>
-      queue.schedules.upcoming(params.id ?? '', new Date(from).getTime(), new Date(to).getTime()),
+      upcoming(queue, params.id ?? '', new Date(from).getTime(), new Date(to).getTime()),
   }),
   order({
     method: 'POST',
@@ -172,6 +192,16 @@ export const queueOrders: readonly Order[] = [
     }),
   }),
 ]
+
+function upcoming({ schedules }: Queue, id: string, from: number, to: number): readonly number[] {
+  const slots = schedules.upcoming(id, Math.max(from, 0), to, mostSlots + 1)
+  if (slots.length <= mostSlots) return slots
+  const last = iso(slots[mostSlots - 1]!)
+  throw new HttpError(
+    400,
+    `There are more than ${mostSlots} slots in this span. Ask up to ${last}, and then from ${iso(slots[mostSlots]!)} on.`,
+  )
+}
 
 function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Message {
   const message = queue.courier.byId.get(id)

@@ -14,7 +14,10 @@ export const duration: Duration = v.union([
 
 /** Milliseconds since the Unix epoch, or an ISO text. */
 export const time: v.GenericSchema<number | string> = v.union([
-  v.number(),
+  v.pipe(
+    v.number(),
+    v.check((at) => Math.abs(at) <= 8.64e15, 'is not a time'),
+  ),
   v.pipe(
     v.string(),
     v.check((at) => !Number.isNaN(new Date(at).getTime()), 'is not a time'),

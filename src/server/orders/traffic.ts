@@ -8,6 +8,7 @@ import type { Sandbox } from '../../sandbox.js'
 import { entryStream } from '../entry-stream.js'
 import { type Asked, type Order, order } from '../order.js'
 import { writerOf } from '../wire-entry.js'
+import { listed, partOf, wholeNumber } from './parts.js'
 import { nothing } from './schemas.js'
 
 const which = {
@@ -21,7 +22,7 @@ export const trafficOrders: readonly Order[] = [
     method: 'GET',
     path: '/traffic',
     summary: 'Entries of the traffic log; with `wait` answers as soon as there is one.',
-    query: { ...which, wait: 'how long to wait for an entry, in host time: `10s`, at most a minute' },
+    query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most a minute' },
     run: (sandbox, _, asked) => longPoll(sandbox, asked),
   },
   {
@@ -106,33 +107,21 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
     (message === null || ('messageId' in entry && entry.messageId === message))
 }
 
-function wholeNumber(query: URLSearchParams, name: string): number | undefined {
-  const given = query.get(name)
-  if (given === null) return undefined
-  if (/^\d{1,15}$/.test(given)) return Number(given)
-  throw new HttpError(400, `${name} is a whole number${name === 'after' ? ', the `seq` of an entry' : ''}.`)
-}
-
 /** A message's own entries are indexed: those of a long log need not be looked through. */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
   return message === null ? traffic.entries : traffic.about(message)
 }
 
-function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
+function longPoll(sandbox: Sandbox, asked: Asked): unknown {
+  const { query, call } = asked
   const wanted = wantedBy(query)
-  const find = (): unknown[] => {
-    const writer = writerOf(sandbox)
-    return source(sandbox, query)
-      .filter(wanted)
-      .map((entry) => writer.entry(entry))
-  }
+  const find = (): readonly Entry[] => source(sandbox, query).filter(wanted)
   const given = query.get('wait')
-  if (given === null) return find()
-  if (parseDuration(given) === undefined) throw new HttpError(400, 'wait is a duration such as 10s.')
+  if (given !== null && parseDuration(given) === undefined) throw new HttpError(400, 'wait is a duration such as 10s.')
   const found = find()
-  if (found.length > 0) return found
-  return new Promise((resolve) => {
+  if (found.length > 0 || given === null) return told(sandbox, found, asked)
+  return new Promise<readonly Entry[]>((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
       for (const forget of forgets) forget()
@@ -149,7 +138,18 @@ function longPoll(sandbox: Sandbox, { query, call }: Asked): unknown {
       sandbox.onDispose(end),
     ]
     call.signal?.addEventListener('abort', end)
-  })
+  }).then((entries) => told(sandbox, entries, asked))
+}
+
+function told(sandbox: Sandbox, entries: readonly Entry[], asked: Asked): Answer {
+  const writer = writerOf(sandbox)
+  return listed(entries, asked, { of: 'entries', view: (entry) => writer.entry(entry), size: bytesOf })
+}
+
+function bytesOf(entry: Entry): number {
+  if (entry.type === 'attempt') return entry.body.length + (entry.outcome?.body.length ?? 0)
+  const own = 'body' in entry ? entry.body.length : 0
+  return own + (entry.type === 'request' ? (entry.answer?.body?.length ?? 0) : 0)
 }
 
 function streamed(sandbox: Sandbox, { query }: Asked): Answer {

@@ -21,7 +21,7 @@ export const worldOrders: readonly Order[] = [
       addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
       env: eachOf(sandbox.env, reached),
       tokens: sandbox.tokens,
-      pending: pendingOf(sandbox),
+      ...pendingOf(sandbox),
     }),
   },
   order({

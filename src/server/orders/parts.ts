@@ -1,0 +1,53 @@
+import { HttpError, json } from '../../http/respond.js'
+import type { Answer } from '../../http/service.js'
+import type { Asked } from '../order.js'
+
+/** Items of one answer at most, so that nobody else waits long for a list. */
+export const mostItems = 10_000
+/** Bytes of the bodies of its items at most. */
+const mostBytes = 67_108_864
+
+/** Query parameters of every list. */
+export const partOf = {
+  limit: `items of one answer, at most ${mostItems}; a \`link\` header with \`rel="next"\` leads to the next part`,
+  skip: 'items that are known already',
+}
+
+interface ListOptions<T> {
+  /** `messages`, for the sentence. */
+  readonly of: string
+  readonly view: (item: T) => unknown
+  /** Bytes of an item beyond a few hundred. */
+  readonly size?: (item: T) => number
+}
+
+/**
+ * A list as an answer: whole where it is short, in parts where it is asked for in parts.
+ * @throws HttpError with how to ask, where it is too long for one answer and no `limit` was given
+ */
+export function listed<T>(items: readonly T[], { query }: Asked, { of, view, size = () => 0 }: ListOptions<T>): Answer {
+  const given = wholeNumber(query, 'limit')
+  const skip = wholeNumber(query, 'skip') ?? 0
+  const limit = given ?? mostItems
+  if (limit < 1 || limit > mostItems) throw new HttpError(400, `limit is a number from 1 to ${mostItems}.`)
+  let [end, bytes] = [skip, 0]
+  // One item is always told, or a large one could never be read.
+  while (end < items.length && end - skip < limit && (end === skip || bytes + size(items[end]!) <= mostBytes)) {
+    bytes += size(items[end++]!)
+  }
+  const isWhole = end >= items.length
+  if (!isWhole && given === undefined) {
+    const what = `There are ${items.length - skip} ${of}${skip > 0 ? ' more' : ''}; one answer has at most ${mostItems} of them and ${mostBytes} bytes of bodies.`
+    throw new HttpError(400, `${what} Ask for the first with ?limit=${end - skip}, and for the next with &skip=${end}.`)
+  }
+  const next = new URLSearchParams(query)
+  next.set('skip', String(end))
+  return json(items.slice(skip, end).map(view), 200, isWhole ? [] : [['link', `<?${next}>; rel="next"`]])
+}
+
+export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name)
+  if (given === null) return undefined
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new HttpError(400, `${name} is a whole number${name === 'after' ? ', the `seq` of an entry' : ''}.`)
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { createSandbox } from '../../src/index.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
+
+const start = Date.parse('2030-01-01T00:00:00Z')
+
+/** A clock with a timer that renews itself each minute, as a schedule does. */
+function minutes(): { clock: VirtualClock; fired: () => number } {
+  const clock = new VirtualClock({ startAt: start })
+  let fired = 0
+  const tick = (): void => {
+    fired++
+    clock.schedule(clock.now() + 60_000, 'minute', tick, { background: true })
+  }
+  clock.schedule(start + 60_000, 'minute', tick, { background: true })
+  return { clock, fired: () => fired }
+}
+
+/** What comes from outside, a socket for example, is looked at after this. */
+const outside = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('a long move', () => {
+  test('lets others have their turns', async () => {
+    const { clock } = minutes()
+    let isOver = false
+    const move = clock.advance('30d').then(() => {
+      isOver = true
+    })
+    let turns = 0
+    for (; !isOver; turns++) await outside()
+    await move
+    // 43,200 timers, a turn after each hundred; a few fall together.
+    expect(turns).toBeGreaterThan(300)
+  })
+
+  test('so does one whose work is asynchronous', async () => {
+    const clock = new VirtualClock({ startAt: start })
+    for (let n = 0; n < 5_000; n++) clock.schedule(start + n, 'work', async () => undefined)
+    let isOver = false
+    const move = clock.drain().then(() => {
+      isOver = true
+    })
+    let turns = 0
+    for (; !isOver; turns++) await outside()
+    await move
+    expect(turns).toBeGreaterThan(40)
+  })
+
+  test.each(['advance', 'advanceTo'] as const)('%s ends by a signal, and goes on from there', async (call) => {
+    const { clock, fired } = minutes()
+    const client = new AbortController()
+    const reason = new Error('the client is gone')
+    const { signal } = client
+    const move =
+      call === 'advance' ? clock.advance('365000d', { signal }) : clock.advanceTo('3000-01-01T00:00:00Z', { signal })
+    await outside()
+    client.abort(reason)
+    await expect(move).rejects.toBe(reason)
+    // All that fell due has run, and nothing else has.
+    expect(fired()).toBe(Math.floor((clock.now() - start) / 60_000))
+    expect(clock.pending()).toHaveLength(1)
+    const reached = fired()
+    await clock.advance('10m')
+    expect(fired()).toBe(reached + 10)
+  })
+
+  test('does not begin with a signal that is aborted', async () => {
+    const { clock, fired } = minutes()
+    await expect(clock.advance('1h', { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+    expect([clock.now(), fired()]).toEqual([start, 0])
+  })
+
+  test('ends by interrupt(), which says what it ended', async () => {
+    const { clock } = minutes()
+    expect(clock.interrupt()).toBeUndefined()
+    const move = clock.advance('365000d')
+    await outside()
+    expect(clock.interrupt()).toBe('advance')
+    await expect(move).rejects.toThrow(
+      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to go on\.$/,
+    )
+    expect(clock.interrupt()).toBeUndefined()
+  })
+
+  test('ends although work runs that never ends; that work goes on to hold time up', async () => {
+    const clock = new VirtualClock({ startAt: start, warn: () => {} })
+    let finish = (): void => {}
+    clock.schedule(start + 5, 'slow', () => new Promise<void>((resolve) => (finish = resolve)))
+    clock.schedule(start + 10, 'next', () => {})
+    const move = clock.drain()
+    await outside()
+    clock.interrupt()
+    await expect(move).rejects.toThrow('clock.drain() was interrupted at 2030-01-01T00:00:00.005Z.')
+    const again = clock.drain()
+    await outside()
+    expect(clock.now()).toBe(start + 5)
+    finish()
+    await again
+    expect(clock.now()).toBe(start + 10)
+  })
+
+  test.each(['reset', 'dispose', 'load'] as const)('ends with its world by %s', async (how) => {
+    using sandbox = createSandbox({ warn: () => {} })
+    const { clock, destinations, queue } = sandbox
+    const dump = sandbox.dump()
+    destinations.on('https://shop.test/never', () => new Promise<Response>(() => {}))
+    queue.publish({ to: 'https://shop.test/never' })
+    const move = clock.advance('1h')
+    const settled = clock.settled()
+    await outside()
+    if (how === 'load') sandbox.load(dump)
+    else sandbox[how]()
+    await expect(move).rejects.toThrow(
+      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed meanwhile.',
+    )
+    await settled
+  })
+
+  test('a queued one of a clock that moves by itself does not begin when its world is over', async () => {
+    const clock = new VirtualClock({ startAt: start, mode: 'auto', warn: () => {} })
+    clock.schedule(start, 'never', () => new Promise<void>(() => {}))
+    const [first, second] = [clock.advance('1h'), clock.advance('1h')]
+    await outside()
+    clock.stop()
+    await expect(first).rejects.toThrow('clock.advance() ended at')
+    await expect(second).rejects.toThrow('was called on a disposed sandbox')
+  })
+})
+
+describe('the budget of drain()', () => {
+  const loop = 'https://shop.test/loop'
+
+  test.each(['at once', 'with a delay'])(
+    'tells a handler that publishes to itself for ever, %s',
+    async (how) => {
+      using sandbox = createSandbox()
+      const { clock, destinations, queue } = sandbox
+      destinations.on(loop, () => {
+        queue.publish({ to: loop, ...(how === 'with a delay' && { delay: '1m' }) })
+        return new Response()
+      })
+      queue.publish({ to: loop })
+      await expect(clock.drain()).rejects.toThrow(
+        `The clock gave up: a timer would not stop. Most often fired: "delivery to ${loop}"`,
+      )
+      expect(sandbox.traffic.of('attempt').length).toBeLessThan(25_000)
+    },
+    60_000,
+  )
+
+  test('advance tells one that never leaves an instant', async () => {
+    using sandbox = createSandbox()
+    const { clock, destinations, queue } = sandbox
+    destinations.on(loop, () => {
+      queue.publish({ to: loop })
+      return new Response()
+    })
+    queue.publish({ to: loop })
+    await expect(clock.advance(0)).rejects.toThrow(`Most often fired: "delivery to ${loop}"`)
+  }, 60_000)
+
+  test('grows with what waits, in a line too, and does not count schedules', async () => {
+    const clock = new VirtualClock({ startAt: start })
+    const chain = (left: number): void => {
+      if (left > 0) clock.schedule(clock.now() + 1, 'one after the other', () => chain(left - 1))
+    }
+    for (let n = 0; n < 2_000; n++) chain(20)
+    await clock.drain()
+    // A line of which only the first has a timer.
+    const lined = new VirtualClock({ startAt: start, backlog: () => 2_000 })
+    const line = (left: number): void => {
+      if (left > 0) lined.schedule(lined.now() + 1, 'line', () => line(left - 1))
+    }
+    line(40_000)
+    await lined.drain()
+    const { clock: beside, fired } = minutes()
+    beside.schedule(start + 40_000 * 60_000, 'far away', () => {})
+    await beside.drain()
+    expect(fired()).toBeGreaterThanOrEqual(39_999)
+  })
+})

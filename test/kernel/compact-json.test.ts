@@ -1,0 +1,22 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compactJson } from '../../src/kernel/compact-json.js'
+
+test('is what JSON.stringify gives', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 3 }), (value, kind) => {
+      // Around it more levels than the stack has room for.
+      const levels = 20_000
+      const [open, close] = [
+        ['[', ']'],
+        ['{"a":', '}'],
+        ['[1,', ',2]'],
+        ['{"é":[],"b":', '}'],
+      ][kind]!
+      const text = open!.repeat(levels) + JSON.stringify(value) + close!.repeat(levels)
+      expect(compactJson(JSON.parse(text)) === text).toBe(true)
+      expect(compactJson(value)).toBe(JSON.stringify(value))
+    }),
+    { numRuns: 12 },
+  )
+})
