@@ -82,16 +82,14 @@ describe('refusals', () => {
     }
   })
 
-  test.each([
-    '/v2/queue/stats/nobody',
-    '/v2/search/no-uuid/stats',
-    '/v2/search/stats',
-    `/v2/vector/${indexId}/stats`,
-  ])('404 for %s', (path) => {
-    const answer = statsWorld(now).ask(path)
-    expect(answer.status).toBe(404)
-    expect(body(answer)).toEqual({ error: 'not found', code: '404', message: 'not found' })
-  })
+  test.each(['/v2/queue/stats/nobody', '/v2/search/no-uuid/stats', '/v2/search/stats', `/v2/vector/${indexId}/stats`])(
+    '404 for %s',
+    (path) => {
+      const answer = statsWorld(now).ask(path)
+      expect(answer.status).toBe(404)
+      expect(body(answer)).toEqual({ error: 'not found', code: '404', message: 'not found' })
+    },
+  )
 
   test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('405 for %s', (method) => {
     const answer = statsWorld(now).ask(search, {}, method)

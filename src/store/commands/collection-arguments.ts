@@ -96,7 +96,12 @@ function toCursor(word: Bytes): number {
 export const wholePages = 'Without COUNT one call looks at `policy.scanPageSize` (1000), not at 10.'
 
 /** `pageSize` is what COUNT is when it is not given. */
-export function toScanOptions(words: readonly Bytes[], pageSize: number, work: Work, takesNoValues = false): ScanOptions {
+export function toScanOptions(
+  words: readonly Bytes[],
+  pageSize: number,
+  work: Work,
+  takesNoValues = false,
+): ScanOptions {
   let matches = everything
   let count = pageSize
   let noValues = false
