@@ -82,7 +82,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
         body: JSON.parse(body) as unknown,
         isValid: await receiver.verify({ ...signed, body }),
         forged: await receiver.verify({ ...signed, body: '{"id":43}' }).catch((error: Error) => error.name),
-        left: await queue.messages.get(messageId).catch((error: { status: number }) => error.status),
+        read: (await queue.messages.get(messageId)).url,
       }
     }, url)
     expect(told).toEqual({
@@ -91,7 +91,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
       body: { id: 42 },
       isValid: true,
       forged: 'SignatureError',
-      left: 404,
+      read: url,
     })
   })
 
