@@ -558,7 +558,10 @@ export class VirtualClock implements Clock {
     const wait = Math.min(Math.max(0, timer.at - this.now()), longestWait)
     this.#hostTimer = hostSetTimeout(() => {
       this.#hostTimer = undefined
-      for (let due = this.#next(); due !== undefined && due.at <= this.now(); due = this.#next()) {
+      // Of many that are due the others follow with the next timer of the host: a loaded state may have thousands.
+      for (let left = turnsPerPause; left > 0; left--) {
+        const due = this.#next()
+        if (due === undefined || due.at > this.now()) break
         this.#take(due)
         this.#start(due)
       }
