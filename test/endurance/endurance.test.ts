@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { attacked } from './attacks.js'
 import { type Built, built } from './built.js'
 import { crowd } from './crowd.js'
 import { kills } from './kills.js'
@@ -31,3 +32,11 @@ test('malformed requests leave it serving, without a failure by mistake, and sma
   expect(answers).toBeGreaterThan(500)
   expect(heap[1] - heap[0]).toBeLessThan(8_000_000)
 }, 30_000)
+
+// How long others had to wait is a matter of the machine, and judged by `npm run test:endurance` only.
+test('attacks are answered, end, and leave nothing behind', async () => {
+  const names = ['a loop over SORT', 'eight stars', 'given up', 'end of time', 'lack what they need', 'sent to its end']
+  const { attacks, wrong } = await attacked(place, { names })
+  expect(wrong).toEqual([])
+  expect(attacks).toBe(10)
+}, 60_000)

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest'
 const known: Readonly<Record<string, string>> = {
   'src/faults/import.ts': 'of words that are written there',
   'src/http/gateway.ts': 'of a name of the vocabulary, followed by a class that is not repeated twice',
-  'src/report/redaction.ts': 'of secrets, taken literally: alternatives without repetition',
   'src/store/values/json-regex.ts': 'one char class; the matcher itself is ours and counts its steps',
   'matchers/compare.ts': 'an expression that the test itself has written',
 }

@@ -166,7 +166,8 @@ describe('the reason, for whoever reads the timeline', () => {
       return new Response('x')
     })
     sandbox.queue.publish({ to: shop })
-    await clock.drain()
+    // Whoever moves the time of a world that has ended is told.
+    await expect(clock.drain()).rejects.toThrow('ended')
     if (call !== 'dispose') await sandbox.clock.drain()
     sandbox.check()
   })
