@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attacked } from './attacks.js'
 import { type Built, built } from './built.js'
 import { crowd } from './crowd.js'
+import { damages } from './damages.js'
 import { kills } from './kills.js'
 import { malformed } from './malformed.js'
 
@@ -32,6 +33,13 @@ test('malformed requests leave it serving, without a failure by mistake, and sma
   expect(answers).toBeGreaterThan(500)
   expect(heap[1] - heap[0]).toBeLessThan(8_000_000)
 }, 30_000)
+
+test('a state file that is wrong inside is refused with one sentence, or does no harm', async () => {
+  const { wrong, refused, served } = await damages(20, place)
+  expect(wrong).toEqual([])
+  expect(refused).toBeGreaterThan(5)
+  expect(refused + served).toBe(20)
+}, 60_000)
 
 // How long others had to wait is a matter of the machine, and judged by `npm run test:endurance` only.
 test('attacks are answered, end, and leave nothing behind', async () => {

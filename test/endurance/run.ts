@@ -2,6 +2,7 @@
 import { attacked } from './attacks.js'
 import { built } from './built.js'
 import { crowd } from './crowd.js'
+import { damages } from './damages.js'
 import { kills } from './kills.js'
 import { malformed } from './malformed.js'
 
@@ -26,6 +27,7 @@ await told('malformed', async () => {
   const grown = outcome.heap[1] - outcome.heap[0]
   return grown > mostGrown ? { ...outcome, wrong: [...outcome.wrong, `the heap has grown by ${grown} bytes`] } : outcome
 })
+await told('damages', () => damages(300, place))
 await told('attacks', async () => {
   const { slow, wrong, ...figures } = await attacked(place, {
     names: words.slice(1),
