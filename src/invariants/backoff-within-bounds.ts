@@ -142,8 +142,12 @@ const units: Readonly<Record<string, number>> = {
   h: 3.6e6,
 }
 
+/** Characters of a header that asks for a wait; a longer one counts as absent. A guard of ours. */
+const longestWait = 1000
+
 /** `12`, `6m5s` or a date of HTTP, in milliseconds from now. */
 function waitOf(value: string, now: number): number | undefined {
+  if (value.length > longestWait) return undefined
   if (/^\d+(\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
   const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g)]
   if (parts.length > 0 && parts.map(([part]) => part).join('') === value) {

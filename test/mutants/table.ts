@@ -53,6 +53,13 @@ export const mutants: readonly Mutant[] = [
       'if (message.ended || message.admitted) return\n    message.timer?.cancel()',
     ],
   ]),
+  ...of('no-attempt-left-running', 'queue/in-flight.ts', [
+    [
+      'what a failing destination answers is not heard',
+      'the alarm is set.\n      call.end(reply)',
+      'the alarm is set.\n      if (reply.status < 500) call.end(reply)',
+    ],
+  ]),
   ...of('attempts-within-retries', 'queue/delivery.ts', [
     ['one retry too many', 'message.retried >= message.maxRetries', 'message.retried > message.maxRetries'],
     [
@@ -154,9 +161,9 @@ export const mutants: readonly Mutant[] = [
     ['bodies are not looked at', "${headers.join('')}\\n`) + body)", "${headers.join('')}\\n`))"],
   ]),
   ...of('schedule-on-time', 'queue/schedules.ts', [
-    ['every other time is left out', 'this.#plan(schedule, next)', 'this.#plan(schedule, next + 60_000)'],
+    ['every other time is left out', 'Math.max(at, now))', 'Math.max(at, now) + 60_000)'],
     ['a pause does not stop it', 'if (!schedule.paused) this.#trigger', 'this.#trigger'],
-    ['a second late', 'next,\n            `schedule', 'next + 1000,\n            `schedule'],
+    ['a second late', 'clock.schedule(next, `', 'clock.schedule(next + 1000, `'],
     ['a deleted one goes on', 'schedule.timer?.cancel()\n    this.#schedules.delete(id)', 'this.#schedules.delete(id)'],
   ]),
   ...of('schedule-on-time', 'queue/queue.ts', [
@@ -188,8 +195,8 @@ export const mutants: readonly Mutant[] = [
   ...of('store-linearizable', 'store/endpoints.ts', [
     [
       'a command of another client comes between those of a transaction',
-      "front.execute(argv, user, 'transaction', call), strings",
-      "(front.journal.execute(['GET', 'x'], user, 'request'), front.execute(argv, user, 'transaction', call)), strings",
+      "front.execute(argv, user, 'transaction', call), room",
+      "(front.journal.execute(['GET', 'x'], user, 'request'), front.execute(argv, user, 'transaction', call)), room",
     ],
   ]),
   ...of('signatures-verify', 'queue/delivery.ts', [
