@@ -145,11 +145,11 @@ function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandCon
   if (operate === undefined) throw replyError('syntax')
   if (name === 'NOT' && sources.length !== 1) throw replyError('bitopNot')
   if (/^(DIFF1?|ANDOR)$/.test(name) && sources.length < 2) throw bitopNeedsTwo(name)
-  const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
   let length = 0
-  for (const array of arrays) length = Math.max(length, array.length)
+  for (const source of sources) length = Math.max(length, db.stringLength(source))
   // An AND goes over the whole result with each source, however short.
-  db.work.charge(2 * arrays.length * (length >>> 5))
+  db.work.charge(2 * sources.length * (length >>> 5))
+  const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
   return operate(arrays, length)
 }
 

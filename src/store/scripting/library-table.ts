@@ -117,6 +117,9 @@ const noSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: f
  * Quicksort with the middle of three as pivot, in the very steps of the reference: the order of equal elements and
  * of the calls to the order function is observable.
  */
+/** A comparison by a function of the script costs a call, beside the steps of its body. */
+const callUnits = 6
+
 class Sorter {
   readonly #table: LuaTable
   readonly #order: LuaFunction | undefined
@@ -128,8 +131,8 @@ class Sorter {
 
   #less(left: Value, right: Value): boolean {
     const order = this.#order
+    charge(order === undefined ? 2 : callUnits)
     if (order !== undefined) return isTrue(first(call(order, left, right)))
-    charge(2)
     return lessThan(left, right, noSite)
   }
 

@@ -56,7 +56,7 @@ export class Matcher {
   }
 
   #tick(): void {
-    charge(1)
+    charge(3)
   }
 
   #match(start: number, from: number): number {
