@@ -89,20 +89,20 @@ async function lived(): Promise<Json> {
 async function crafted(file: string, whole: string, random: Random): Promise<string> {
   const state = JSON.parse(whole) as { [name: string]: Json }
   const path: string[] = []
-  let at: Json = state
+  let at: { [name: string]: Json } = state
   for (;;) {
-    const names = Object.keys(at)
-    const name = names[random.int(names.length)]!
+    const names: readonly string[] = Object.keys(at)
+    const name: string = names[random.int(names.length)]!
     path.push(name)
-    const inner: Json = (at as { [name: string]: Json })[name]!
+    const inner: Json = at[name]!
     const isLeaf = typeof inner !== 'object' || inner === null || Object.keys(inner).length === 0
     if (isLeaf || random.int(5) === 0) {
       const value = values[random.int(values.length)]!
-      ;(at as { [name: string]: Json })[name] = value
+      at[name] = value
       await writeState(file, state as unknown as ServerState)
       return `${path.join('.')} = ${JSON.stringify(value)}`
     }
-    at = inner
+    at = inner as { [name: string]: Json }
   }
 }
 
