@@ -15,8 +15,8 @@ export interface AttacksOutcome {
 const mostLoops = 10
 /** Host milliseconds for an attack: one that is not answered by then hangs. */
 const patience = 60_000
-/** Bytes that a server may hold more when an attack is over and its tenant is gone: the words of one large request. */
-const mostGrown = 20_000_000
+/** Bytes that a server may hold more when an attack is over and its tenant is gone. */
+const mostGrown = 12_000_000
 
 /** Each attack on a server in a process of its own: is it answered rightly, who had to wait, is all memory back? */
 export async function attacked(
