@@ -99,6 +99,9 @@ type Work = (db: Database, ...values: readonly unknown[]) => number
 type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
 const mostValues = 6
+type SixValues = [a: unknown, b: unknown, c: unknown, d: unknown, e: unknown, f: unknown]
+
+const noWords: readonly Bytes[] = []
 
 /** A body that pays for what it is going to do. Commands without such a price are called as they are. */
 function charged(run: Body, work: Work): Body {
@@ -167,18 +170,29 @@ class DeclaredCommand implements Command {
     }
     if (this.#rowOf > 0 && count > 2 && (count - 2) % this.#rowOf === 0) return run(context, argv[1], argv)
     if (count < this.minWords || count > this.maxWords) throw wrongArity(this.name)
-    const values = (this.#reader ?? this.#readerNow()).read(argv)
+    const reader = this.#reader ?? this.#readerNow()
     // Written out, because spreading costs as much as a short command; nobody takes more than `mostValues`.
-    return run(context, values[0], values[1], values[2], values[3], values[4], values[5])
+    const values = reader.read(argv)
+    const a = values[0]
+    const b = values[1]
+    const c = values[2]
+    const d = values[3]
+    const e = values[4]
+    const f = values[5]
+    reader.forget()
+    return run(context, a, b, c, d, e, f)
   }
 
   workOf(argv: readonly Bytes[], db: Database): number {
     if (this.#work === undefined) return 0
+    const reader = this.#reader ?? this.#readerNow()
     try {
-      return this.#work(db, ...(this.#reader ?? this.#readerNow()).read(argv))
+      return this.#work(db, ...reader.read(argv))
     } catch {
       // The same words fail again, with their text, when they are executed.
       return 0
+    } finally {
+      reader.forget()
     }
   }
 
@@ -213,14 +227,14 @@ class DeclaredCommand implements Command {
 
 /**
  * Turns words into the values that a body takes, in one array per command that each call fills anew: nothing is
- * allocated, and the body gets them one by one before it can run another command.
+ * allocated. Who reads takes the values out and has them forgotten, or the words of a call would live until the next.
  */
 class ValuesReader {
   readonly #command: string
   /** Words of the command's name. */
   readonly #start: number
   readonly #specs: ArgSpecs
-  readonly #values: unknown[] = [undefined, undefined, undefined, undefined, undefined, undefined]
+  readonly #values: SixValues = [undefined, undefined, undefined, undefined, undefined, undefined]
   readonly #words = new ArgReader()
 
   constructor(command: string, start: number, specs: ArgSpecs) {
@@ -230,17 +244,23 @@ class ValuesReader {
   }
 
   /** The caller has checked the number of words. */
-  read(argv: readonly Bytes[]): readonly unknown[] {
+  read(argv: readonly Bytes[]): Readonly<SixValues> {
     this.#words.start(argv, this.#start)
     try {
       for (let index = 0; index < this.#specs.length; index++) {
         this.#values[index] = this.#specs[index]!.read(this.#words)
       }
+      if (this.#words.left > 0) throw replyError('syntax')
     } catch (error) {
+      this.forget()
       throw error instanceof UnevenArguments ? wrongArity(this.#command) : error
     }
-    if (this.#words.left > 0) throw replyError('syntax')
     return this.#values
+  }
+
+  forget(): void {
+    this.#words.start(noWords, 0)
+    for (let index = 0; index < this.#specs.length; index++) this.#values[index] = undefined
   }
 
   /** The keys and channels among the words, as far as these can be understood. */

@@ -46,15 +46,6 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
     complaints.push(...(await struck(origin, attack)))
     const { loops, reports } = await asked<{ loops: number; reports: string[] }>(child, 'block')
     for (const report of reports) complaints.push(`it failed by mistake: ${report.slice(0, 300)}`)
-    // A command keeps the words of its last call until the next one.
-    for (const command of [
-      ['JSON.SET', 'j', '$', '1'],
-      ['RPUSH', 'l', 'a'],
-      ['SADD', 's', 'a'],
-      ['ZADD', 'z', '1', 'a'],
-    ]) {
-      await ask(`${origin}/bystander/store`, 'POST', JSON.stringify(command), { authorization: 'Bearer t' })
-    }
     const after = await asked<{ bytes: number }>(child, 'memory')
     const grown = after.bytes - before.bytes
     if (grown > mostGrown) complaints.push(`${Math.round(grown / 1e6)} MB are held when it is over`)
