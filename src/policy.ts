@@ -1,3 +1,6 @@
+import * as v from 'valibot'
+import { policySchema } from './policy-schema.js'
+
 /** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
 export interface QueueLimits {
   readonly messagesPerDay: number | undefined
@@ -181,13 +184,19 @@ export const defaultPolicy: Policy = {
   replacedScheduleKeepsCreatedAt: true,
 }
 
-/** The defaults with some choices replaced; a name that is no choice is a misuse. */
+/** The defaults with some choices replaced; a name that is no choice, or a value that it cannot have, is a misuse. */
 export function policyWith(changes: Partial<Policy> = {}): Policy {
-  const unknown = Object.keys(changes).find((name) => !Object.hasOwn(defaultPolicy, name))
+  const names = Object.keys(changes)
+  if (names.length === 0) return { ...defaultPolicy }
+  const unknown = names.find((name) => !Object.hasOwn(defaultPolicy, name))
   if (unknown !== undefined) {
     throw new TypeError(
       `There is no policy ${JSON.stringify(unknown)}. The policies are ${Object.keys(defaultPolicy).join(', ')}.`,
     )
+  }
+  const [issue] = v.safeParse(policySchema(), changes).issues ?? []
+  if (issue !== undefined) {
+    throw new TypeError(`policy.${v.getDotPath(issue)} takes ${issue.expected}, not ${issue.received}.`)
   }
   return { ...defaultPolicy, ...changes }
 }

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
-import { defaultPolicy, type Policy } from '../policy.js'
+import type { Policy } from '../policy.js'
+import { policySchema } from '../policy-schema.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
 import { storedValue } from '../store/portable.js'
 import type { DumpedKey } from '../store/snapshot.js'
@@ -128,30 +129,6 @@ const destinationSchema = (): v.GenericSchema =>
       ),
     ),
   })
-
-/** Policies whose default does not tell what else they may be. */
-const policyWords = (): Partial<Record<keyof Policy, v.GenericSchema>> => ({
-  queuePlan: v.picklist(['free', 'payg', 'fixed-1m', 'fixed-10m']),
-  cancelledSpelling: v.picklist(['CANCELLED', 'CANCELED']),
-  cancelledAt: v.picklist(['due', 'now']),
-  callbackTimes: v.picklist(['string', 'number']),
-  unhandledDestination: v.union([v.literal('error'), v.number()]),
-  homeRegion: v.string(),
-  queueLimits: v.record(v.string(), v.number()),
-})
-
-function policySchema(): v.GenericSchema {
-  const words = policyWords()
-  return v.strictObject(
-    Object.fromEntries(
-      Object.entries(defaultPolicy).map(([key, value]) => {
-        const known = words[key as keyof Policy]
-        const byType = typeof value === 'boolean' ? v.boolean() : typeof value === 'string' ? v.string() : v.number()
-        return [key, v.exactOptional(known ?? byType)]
-      }),
-    ),
-  )
-}
 
 /** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
 export const scenarioSchema: () => v.GenericSchema = once(() =>

@@ -83,7 +83,7 @@ const parts: readonly Part[] = [
   { name: 'kernel', files: /^src\/kernel\//, may: [], packages: ['@noble/hashes'] },
   // What a secret is, for all that shows captured data and for the import of production logs.
   { name: 'secrets', files: /^src\/secrets\//, may: ['kernel'], packages: [] },
-  { name: 'policy', files: /^src\/policy\.ts$/, may: [], packages: [] },
+  { name: 'policy', files: /^src\/policy(-schema)?\.ts$/, may: ['kernel'], packages: ['valibot'] },
   {
     name: 'http',
     files: /^src\/http\//,

@@ -1,10 +1,25 @@
-import { createSandbox, status } from 'stuntdouble'
+import { createSandbox, defaultPolicy, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 describe('misuse is told with the next step', () => {
   test.each([
     ['an unknown option', { sede: 7 } as never, /no option "sede"\. The options are .*seed/],
     ['an unknown policy', { policy: { retires: 3 } as never }, /no policy "retires"\. The policies are .*retries/],
+    ['a page of nothing', { policy: { scanPageSize: 0 } }, 'policy.scanPageSize takes >=1, not 0.'],
+    [
+      'a size that is no number',
+      { policy: { maxKeySize: '1 kB' as never } },
+      'policy.maxKeySize takes number, not "1 kB".',
+    ],
+    ['NaN', { policy: { retries: Number.NaN } }, 'policy.retries takes number, not NaN.'],
+    ['a negative limit', { policy: { trafficLimit: -1 } }, 'policy.trafficLimit takes >=0, not -1.'],
+    ['a limit within limits', { policy: { queueLimits: { schedules: -1 } } }, 'policy.queueLimits.schedules takes'],
+    [
+      'a plan that nobody sells',
+      { policy: { queuePlan: 'gold' as never } },
+      /policy\.queuePlan takes .*"fixed-1m".*, not "gold"/,
+    ],
+    ['a word for yes', { policy: { enforceQuotas: 'yes' as never } }, 'policy.enforceQuotas takes boolean, not "yes".'],
     ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use service or upstash/],
     ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
     ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
@@ -25,6 +40,14 @@ describe('misuse is told with the next step', () => {
     sandbox.dispose()
     await expect(sandbox.clock.advance('1s')).rejects.toThrow(/disposed sandbox/)
   })
+})
+
+test('every default may be given, and nothing where it means no limit', () => {
+  using sandbox = createSandbox({ policy: { ...defaultPolicy, trafficLimit: undefined, handlerPatience: undefined } })
+  expect(sandbox.policy).toMatchObject({ ...defaultPolicy, trafficLimit: undefined, handlerPatience: undefined })
+  using defaults = createSandbox()
+  expect(defaults.policy).toEqual(defaultPolicy)
+  expect(defaults.policy).not.toBe(defaultPolicy)
 })
 
 describe('worlds', () => {

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { once } from './kernel/once.js'
+import type { Policy, QueueLimits } from './policy.js'
+
+const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
+const amount = atLeast(0)
+/** Never 0: who pages through nothing does it for ever. */
+const page = atLeast(1)
+const limit = v.optional(amount)
+
+type Schemas<T> = { readonly [name in keyof T]-?: v.GenericSchema<T[name]> }
+
+const queueLimits: Schemas<QueueLimits> = {
+  messagesPerDay: limit,
+  maxMessageSize: amount,
+  maxDelay: limit,
+  maxTimeout: amount,
+  maxRetries: amount,
+  schedules: amount,
+  queues: amount,
+  queueParallelism: amount,
+  globalParallelism: amount,
+  urlGroups: amount,
+  endpointsPerGroup: amount,
+  logRetention: amount,
+  dlqRetention: amount,
+}
+
+const policies: Schemas<Policy> = {
+  trafficLimit: limit,
+  trafficBytes: limit,
+  maxRequestSize: amount,
+  maxAnswerSize: amount,
+  maxWork: amount,
+  dailyRequestLimit: limit,
+  monthlyRequestLimit: limit,
+  maxStorage: limit,
+  maxKeySize: amount,
+  maxRecordSize: limit,
+  maxPendingPerConsumer: limit,
+  scanPageSize: page,
+  maxStreamBuffer: amount,
+  maxScriptSteps: amount,
+  retries: amount,
+  queuePlan: v.picklist(['free', 'payg', 'fixed-1m', 'fixed-10m']),
+  queueLimits: someOf(queueLimits),
+  enforceQuotas: v.boolean(),
+  maxBatchSize: amount,
+  quotaStatus: amount,
+  readOnlyStatus: amount,
+  queueBurstLimit: limit,
+  queueDailyLimit: limit,
+  homeRegion: v.optional(v.string()),
+  backoffFactor: amount,
+  roundBackoff: v.boolean(),
+  maxRetryDelay: amount,
+  retryHeadersOverrideExpression: v.boolean(),
+  deduplicationWindow: amount,
+  deliveredReadableFor: limit,
+  cancelledSpelling: v.picklist(['CANCELLED', 'CANCELED']),
+  cancelledAt: v.picklist(['due', 'now']),
+  callbackTimes: v.picklist(['string', 'number']),
+  refuseCallbackDelay: v.boolean(),
+  followRedirects: v.boolean(),
+  refuseLoopback: v.boolean(),
+  refuseEncodedDestination: v.boolean(),
+  unhandledDestination: v.union([v.literal('error'), amount]),
+  handlerPatience: limit,
+  callerIp: v.string(),
+  logPageSize: page,
+  maxLogPageSize: page,
+  dlqPageSize: page,
+  maxCancelCount: page,
+  maxRatePeriod: amount,
+  replacedScheduleStaysPaused: v.boolean(),
+  replacedScheduleKeepsCreatedAt: v.boolean(),
+}
+
+function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
+  const entries = Object.entries<v.GenericSchema>(schemas as never)
+  return v.strictObject(
+    Object.fromEntries(
+      entries.map(([name, schema]) => [name, schema.type === 'optional' ? schema : v.exactOptional(schema)]),
+    ),
+  ) as unknown as v.GenericSchema<Partial<T>>
+}
+
+/** What each policy may be set to; none has to be. */
+export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
