@@ -121,6 +121,20 @@ describe('a damaged dump', () => {
     expect(refused).toBeGreaterThan(20)
   })
 
+  test('is refused, or the world lives on, whatever place holds a list within 20,000 lists', async () => {
+    const places = placesOf(JSON.parse(whole)).length
+    for (let at = 0; at < places; at++) {
+      const world = createSandbox({ startAt: start })
+      try {
+        world.load(damaged([{ at, how: wrong.indexOf(deep), other: 0 }]))
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError)
+        continue
+      }
+      await livesOn(world)
+    }
+  }, 30_000)
+
   test.each([
     ['queue.messages.0.due', 9e15],
     ['queue.messages.0.createdAt', 1e308],
