@@ -3,7 +3,7 @@ import type { Work } from '../../kernel/work.js'
 import { type Arg, flag, int, key, named, oneOrMore, optional, options, tuple } from '../arguments.js'
 import { type Command, type CommandContext, type CommandRow, command } from '../command.js'
 import type { Database } from '../database.js'
-import { invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../errors.js'
+import { errorText, invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../errors.js'
 import { ok, type Reply, Status } from '../reply.js'
 import {
   copyJson,
@@ -235,9 +235,13 @@ function mergeValue({ document, path, work }: Target, patch: Json): boolean {
   return true
 }
 
-/** Runs all changes on copies and puts them into place together, so that any failure leaves everything as it was. */
-function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[]): boolean {
+/**
+ * Makes all changes on copies and puts them into place together, so that an error leaves everything as it was. A path
+ * that leads nowhere, perhaps because of an earlier triple, is passed over. [store.md, last section]
+ */
+function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[]): void {
   const drafts = new Map<Bytes, JsonDocument>()
+  const changed = new Set<Bytes>()
   for (const [key, path, value] of triples) {
     let draft = drafts.get(key)
     if (draft === undefined) {
@@ -247,13 +251,21 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
       draft = isRoot(path) ? new JsonDocument() : (document as JsonDocument).copy()
       drafts.set(key, draft)
     }
-    if (!setValue({ document: draft, path, work: db.work }, value, {})) return false
+    if (setIfThere({ document: draft, path, work: db.work }, value)) changed.add(key)
   }
-  for (const [key, draft] of drafts) {
-    db.container(key, JsonDocument, 'create').root = draft.root
+  for (const key of changed) {
+    db.container(key, JsonDocument, 'create').root = drafts.get(key)!.root
     db.notify('d', 'json.mset', key)
   }
-  return true
+}
+
+function setIfThere(target: Target, value: Json): boolean {
+  try {
+    return setValue(target, value, {})
+  } catch (error) {
+    if ((error as Error).message === errorText('jsonNoPath')) return false
+    throw error
+  }
 }
 
 /** Adds or multiplies every number among the matches; when one result is not finite, none is changed. */
@@ -393,9 +405,11 @@ export const jsonCommands: readonly Command[] = [
 
   json('MSET', {
     flags: ['write', 'slow'],
-    deviations: parentMissing,
     args: [oneOrMore(tuple(key, path, value))],
-    run: ({ db }, triples) => (setMany(db, triples) ? ok : null),
+    run({ db }, triples) {
+      setMany(db, triples)
+      return ok
+    },
   }),
 
   json('MERGE', {
