@@ -10,11 +10,12 @@ export class CronExpression {
 
   /** @throws SyntaxError with the reason, made for `invalid cron: <reason>` */
   constructor(text: string) {
-    const match = /^(?:CRON_TZ|TZ)=(\S*)\s+(.*)$/.exec(text.trim())
-    const fields = match ? match[2]!.trim() : text.trim()
+    const trimmed = text.trim()
+    const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
+    const fields = trimmed.slice(prefix.length).trimStart()
     checkFields(fields)
     this.#everyHour = namesNoHour.test(fields)
-    this.#zone = match ? new Zone(match[1]!) : undefined
+    this.#zone = zone === undefined ? undefined : new Zone(zone)
     try {
       this.#cron =
         this.#zone === undefined

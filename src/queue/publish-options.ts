@@ -26,6 +26,9 @@ export interface Gathering {
   flowControlLimits: FlowControlLimits | undefined
 }
 
+/** Retries that the service refuses whatever the plan. [queue.md, last section] */
+const moreThanAnyPlan = 1_000_000
+
 /** One row of the table of publish options: the single source of headers, query names, defaults and documentation. */
 export interface PublishOption {
   /** Lower-case header name without prefix; the query name is the prefix and this. */
@@ -80,7 +83,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retries',
     grammar: 'integer ≥ 0',
     default: '3; for callbacks the retries of the message',
-    bounds: "the plan's maximum, when quotas are enforced",
+    bounds: "the plan's maximum, when quotas are enforced; below 1,000,000 always",
     callbacks: true,
     about: 'Retries after the first attempt.',
     read(text, into, gathering) {
@@ -88,7 +91,7 @@ export const publishOptions: readonly PublishOption[] = [
         throw invalid(gathering, 'retries', `${JSON.stringify(text)} is not a non-negative integer`)
       const { policy, limits } = gathering.context
       const retries = Number(text)
-      if (policy.enforceQuotas && retries > limits.maxRetries) {
+      if (retries >= moreThanAnyPlan || (policy.enforceQuotas && retries > limits.maxRetries)) {
         throw refusals.quota('maxRetries', limits.maxRetries, policy.quotaStatus)
       }
       into.retries = retries

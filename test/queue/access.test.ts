@@ -144,6 +144,17 @@ describe('quotas [queue.md 5.6, 1.13, 16]', () => {
     expect((await publish(at, { 'Service-Retries': '50', 'Service-Delay': '700d' })).status).toBe(200)
   })
 
+  // [queue.md, last section]
+  test.each(['free', 'payg', 'fixed-10m'] as const)(
+    'but a million retries are refused on plan %s',
+    async (queuePlan) => {
+      const at = world({ policy: { queuePlan } })
+      const refused = await publish(at, { 'Service-Retries': '1000000' })
+      expect([refused.status, refused.json.error]).toEqual([412, expect.stringMatching(/^quota maxRetries exceeded/)])
+      expect(at.sandbox.queue.messages).toEqual([])
+    },
+  )
+
   test('delay, retries and message size, in the live words', async () => {
     const at = free()
     for (const [headers, body, error] of [
