@@ -13,7 +13,10 @@ const row = v.tuple([
 
 /** What this version counted; what another one did is not looked into, because it is left out. */
 const ours = v.object({
-  tallies: v.pipe(v.array(v.string()), v.check((names) => areOurs(names))),
+  tallies: v.pipe(
+    v.array(v.string()),
+    v.check((names) => areOurs(names)),
+  ),
   rings: v.array(v.tuple([interval, v.array(row)])),
 })
 const others = v.object({

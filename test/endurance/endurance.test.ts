@@ -43,7 +43,15 @@ test('a state file that is wrong inside is refused with one sentence, or does no
 
 // How long others had to wait is a matter of the machine, and judged by `npm run test:endurance` only.
 test('attacks are answered, end, and leave nothing behind', async () => {
-  const names = ['a loop over SORT', 'LREM', 'eight stars', 'given up', 'end of time', 'lack what they need', 'sent to its end']
+  const names = [
+    'a loop over SORT',
+    'LREM',
+    'eight stars',
+    'given up',
+    'end of time',
+    'lack what they need',
+    'sent to its end',
+  ]
   const { attacks, wrong } = await attacked(place, { names })
   expect(wrong).toEqual([])
   expect(attacks).toBe(11)
