@@ -15,6 +15,7 @@ import { RemoteTraffic } from './remote-traffic.js'
 import { checkOfWire, type WireCheck } from './views.js'
 import type { WorldSnapshot } from './world-snapshot.js'
 
+export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { ConnectOptions } from './control-wire.js'
 export type { RecordedRequest, RemoteRecorder } from './remote-destinations.js'
 export type { RemoteHandle } from './remote-faults.js'
