@@ -1,4 +1,4 @@
-import { isRealHost } from '../http/vocabulary.js'
+import { isRealHost } from '../protocol/vocabulary.js'
 import type { Sandbox } from '../sandbox.js'
 import { refuseLookups } from './lookup.js'
 

@@ -1,6 +1,6 @@
 import nock from 'nock'
-import type { Answer, Call } from '../http/service.js'
-import { callOfRequest } from '../http/web.js'
+import type { Answer, Call } from '../protocol/service.js'
+import { callOfRequest } from '../protocol/web.js'
 import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import type { Sandbox } from '../sandbox.js'
 

@@ -1,6 +1,6 @@
 import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@playwright/test'
-import { ConnectionBroken } from '../http/respond.js'
-import type { Answer, Call } from '../http/service.js'
+import { ConnectionBroken } from '../protocol/respond.js'
+import type { Answer, Call } from '../protocol/service.js'
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
 import type { Sandbox } from '../sandbox.js'
 

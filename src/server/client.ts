@@ -1,5 +1,5 @@
 import type { Scenario } from '../faults/scenario.js'
-import type { Addresses } from '../http/address.js'
+import type { Addresses } from '../protocol/address.js'
 import type { Check, CheckOptions } from '../invariants/check.js'
 import type { SandboxTokens } from '../sandbox.js'
 import type { SandboxDump } from '../sandbox-dump.js'

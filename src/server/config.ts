@@ -1,5 +1,5 @@
 import type { BooleanArgDef, StringArgDef } from 'citty'
-import type { VocabularyName } from '../http/vocabulary.js'
+import type { VocabularyName } from '../protocol/vocabulary.js'
 import type { ClockMode } from '../kernel/clock.js'
 import { instant } from '../kernel/instant.js'
 import { publicCredentials, userOf } from '../queue/credentials.js'

@@ -1,4 +1,4 @@
-import { dataFrame } from '../http/event-stream.js'
+import { dataFrame } from '../protocol/event-stream.js'
 import { type Bytes, toArray, utf8 } from '../kernel/bytes.js'
 import type { Entry } from '../kernel/traffic.js'
 import type { Sandbox } from '../sandbox.js'

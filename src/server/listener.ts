@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { ConnectionBroken } from '../http/respond.js'
-import type { Answer, Call, Exchange, HeaderList } from '../http/service.js'
+import { ConnectionBroken } from '../protocol/respond.js'
+import type { Answer, Call, Exchange, HeaderList } from '../protocol/service.js'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { isHeader } from '../kernel/header-syntax.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'

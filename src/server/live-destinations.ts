@@ -1,6 +1,6 @@
 import type { Scenario } from '../faults/scenario.js'
 import type { PlayOptions } from '../faults/scenario-play.js'
-import { isRealHost } from '../http/vocabulary.js'
+import { isRealHost } from '../protocol/vocabulary.js'
 import type { PlainAnswer } from '../queue/answers.js'
 import type { Attempt } from '../queue/attempt.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Answer } from '../http/service.js'
+import type { Answer } from '../protocol/service.js'
 
 /** Serves bodies of event streams, each once and at an address that nobody can guess. */
 export interface StreamOutlet {

@@ -1,5 +1,5 @@
 import type { ListedFault, UnusedFault } from '../faults/rules.js'
-import type { Vocabulary } from '../http/vocabulary.js'
+import type { Vocabulary } from '../protocol/vocabulary.js'
 import type { Policy } from '../policy.js'
 import type { Step } from '../queue/script.js'
 import { type Trace, traceOf } from '../report/trace.js'

@@ -1,6 +1,6 @@
-import { basicCredentials } from '../http/auth.js'
-import { HttpError, json } from '../http/respond.js'
-import type { Answer, Endpoint, Service, ServiceCall } from '../http/service.js'
+import { basicCredentials } from '../protocol/auth.js'
+import { HttpError, json } from '../protocol/respond.js'
+import type { Answer, Endpoint, Service, ServiceCall } from '../protocol/service.js'
 import { defaultPeriod, isPeriod, type Period } from './periods.js'
 import type { Statistics } from './statistics.js'
 

@@ -1,5 +1,5 @@
-import { jsonText } from '../http/respond.js'
-import type { Answer, ServiceCall } from '../http/service.js'
+import { jsonText } from '../protocol/respond.js'
+import type { Answer, ServiceCall } from '../protocol/service.js'
 import { type Bytes, latin1, utf8 } from '../kernel/bytes.js'
 import type { ReplyError } from './reply.js'
 import type { Store } from './store.js'

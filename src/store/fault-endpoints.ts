@@ -1,6 +1,6 @@
 import type { FaultFacts } from '../faults/fault.js'
-import { ConnectionBroken, empty } from '../http/respond.js'
-import type { ServiceCall, ServiceFaults } from '../http/service.js'
+import { ConnectionBroken, empty } from '../protocol/respond.js'
+import type { ServiceCall, ServiceFaults } from '../protocol/service.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { CommandEntry } from '../kernel/traffic.js'
 import type { User } from './access.js'

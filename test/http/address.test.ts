@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressesOf, defaultRegion, locator } from '../../src/http/address.js'
+import { addressesOf, defaultRegion, locator } from '../../src/protocol/address.js'
 
 describe('addresses', () => {
   test('by default', () => {

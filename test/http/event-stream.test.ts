@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventStream } from '../../src/http/event-stream.js'
+import { eventStream } from '../../src/protocol/event-stream.js'
 import { latin1 } from '../../src/kernel/bytes.js'
 
 const decoder = new TextDecoder()

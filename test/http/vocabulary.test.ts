@@ -7,7 +7,7 @@ import {
   upstashVocabulary,
   type Vocabulary,
   vocabularyOf,
-} from '../../src/http/vocabulary.js'
+} from '../../src/protocol/vocabulary.js'
 
 /** One row of the vocabulary tables: how a word is taken from a vocabulary, its neutral and its real form. */
 type Row = readonly [what: string, of: (words: Vocabulary) => unknown, neutral: unknown, real: unknown]

@@ -1,6 +1,6 @@
 import { createSandbox, type Policy } from 'stuntdouble'
-import type { Answer } from '../../src/http/service.js'
-import type { VocabularyName } from '../../src/http/vocabulary.js'
+import type { Answer } from '../../src/protocol/service.js'
+import type { VocabularyName } from '../../src/protocol/vocabulary.js'
 import { type Bytes, text, utf8 } from '../../src/kernel/bytes.js'
 import type { ClockMode } from '../../src/kernel/clock.js'
 import { publicCredentials } from '../../src/queue/credentials.js'

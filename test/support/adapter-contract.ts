@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type AddressOptions, addressesOf, locator } from '../../src/http/address.js'
-import { type EventStream, eventStream } from '../../src/http/event-stream.js'
-import { ConnectionBroken } from '../../src/http/respond.js'
-import type { Answer, Call, Exchange } from '../../src/http/service.js'
-import { serviceVocabulary } from '../../src/http/vocabulary.js'
-import { fetchThrough } from '../../src/http/web.js'
+import { type AddressOptions, addressesOf, locator } from '../../src/protocol/address.js'
+import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
+import { ConnectionBroken } from '../../src/protocol/respond.js'
+import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
+import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
+import { fetchThrough } from '../../src/protocol/web.js'
 import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 
 /**

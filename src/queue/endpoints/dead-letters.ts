@@ -1,5 +1,5 @@
-import { json } from '../../http/respond.js'
-import type { Answer, ServiceCall } from '../../http/service.js'
+import { json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { DeadLetter } from '../dead-letters.js'
 import { refusals } from '../errors.js'
 import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from '../filters.js'

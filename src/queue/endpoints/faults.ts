@@ -1,6 +1,6 @@
 import type { FaultFacts } from '../../faults/fault.js'
-import { json } from '../../http/respond.js'
-import type { ServiceCall, ServiceFaults } from '../../http/service.js'
+import { json } from '../../protocol/respond.js'
+import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import { defaultPolicy } from '../../policy.js'
 import { rateLimitAnswer } from '../call-limits.js'
 import { isUrl, readDestination } from '../destination-url.js'

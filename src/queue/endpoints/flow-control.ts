@@ -1,5 +1,5 @@
-import { json } from '../../http/respond.js'
-import type { Answer, ServiceCall } from '../../http/service.js'
+import { json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { refusals } from '../errors.js'
 import type { QueryValues } from '../filters.js'
 import { readPeriod } from '../publish-options.js'

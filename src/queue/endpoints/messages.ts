@@ -1,5 +1,5 @@
-import { empty, json } from '../../http/respond.js'
-import type { Answer, ServiceCall } from '../../http/service.js'
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { refusals } from '../errors.js'
 import { messageFilters, readFilters } from '../filters.js'
 import type { Message } from '../message.js'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { empty, json } from '../../http/respond.js'
-import type { Answer, ServiceCall } from '../../http/service.js'
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import type { Schedule } from '../schedules.js'
 import { queueShape, scheduleShape, urlGroupShape } from '../shapes.js'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { json } from '../../http/respond.js'
+import { json } from '../../protocol/respond.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../../invariants/check.js'
 import type { Breach } from '../../invariants/invariant.js'
 import type { Sandbox } from '../../sandbox.js'

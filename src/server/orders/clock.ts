@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Call } from '../../http/service.js'
+import type { Call } from '../../protocol/service.js'
 import type { MoveOptions } from '../../kernel/clock.js'
 import type { Duration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'

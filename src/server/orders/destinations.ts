@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { statusCode } from '../../faults/catalog.js'
 import { answerSchema, shallowStepSchema } from '../../faults/step-schema.js'
-import { HttpError } from '../../http/respond.js'
+import { HttpError } from '../../protocol/respond.js'
 import { portableString } from '../../kernel/portable.js'
 import type { PlainAnswer } from '../../queue/answers.js'
 import type { Attempt } from '../../queue/attempt.js'

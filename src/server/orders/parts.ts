@@ -1,5 +1,5 @@
-import { HttpError, json } from '../../http/respond.js'
-import type { Answer } from '../../http/service.js'
+import { HttpError, json } from '../../protocol/respond.js'
+import type { Answer } from '../../protocol/service.js'
 import type { Asked } from '../order.js'
 
 /** Items of one answer at most, so that nobody else waits long for a list. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { HttpError } from '../../http/respond.js'
+import { HttpError } from '../../protocol/respond.js'
 import { iso } from '../../kernel/instant.js'
 import { Refusal } from '../../queue/errors.js'
 import type { Message } from '../../queue/message.js'

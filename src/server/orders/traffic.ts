@@ -1,5 +1,5 @@
-import { HttpError } from '../../http/respond.js'
-import type { Answer } from '../../http/service.js'
+import { HttpError } from '../../protocol/respond.js'
+import type { Answer } from '../../protocol/service.js'
 import { utf8 } from '../../kernel/bytes.js'
 import type { Duration } from '../../kernel/duration.js'
 import { milliseconds, parseDuration } from '../../kernel/duration.js'

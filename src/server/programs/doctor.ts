@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { realHostsIn, upstashVocabulary } from '../../http/vocabulary.js'
+import { realHostsIn, upstashVocabulary } from '../../protocol/vocabulary.js'
 import type { Program } from '../program.js'
 
 interface Finding {
