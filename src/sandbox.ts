@@ -1,5 +1,5 @@
-import { type FaultHandle, Faults } from './faults/rules.js'
-import type { Scenario } from './faults/scenario.js'
+import { type FaultHandle, Faults } from './rules/rules.js'
+import type { Scenario } from './scenarios/scenario.js'
 import { type Addresses, type AddressOptions, addressesOf, type Locate, locator } from './protocol/address.js'
 import { createGateway } from './protocol/gateway.js'
 import type { Answer, Call, Exchange, Service } from './protocol/service.js'

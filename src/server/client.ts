@@ -1,4 +1,4 @@
-import type { Scenario } from '../faults/scenario.js'
+import type { Scenario } from '../scenarios/scenario.js'
 import type { Addresses } from '../protocol/address.js'
 import type { Check, CheckOptions } from '../invariants/check.js'
 import type { SandboxTokens } from '../sandbox.js'

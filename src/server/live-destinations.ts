@@ -1,5 +1,5 @@
-import type { Scenario } from '../faults/scenario.js'
-import type { PlayOptions } from '../faults/scenario-play.js'
+import type { Scenario } from '../scenarios/scenario.js'
+import type { PlayOptions } from '../scenarios/play.js'
 import { isRealHost } from '../protocol/vocabulary.js'
 import type { PlainAnswer } from '../queue/answers.js'
 import type { Attempt } from '../queue/attempt.js'

@@ -1,6 +1,6 @@
 import type { FaultRule } from '../faults/fault.js'
-import type { ListedFault, UnusedFault } from '../faults/rules.js'
-import type { Scenario } from '../faults/scenario.js'
+import type { ListedFault, UnusedFault } from '../rules/rules.js'
+import type { Scenario } from '../scenarios/scenario.js'
 import { callerLine } from '../kernel/caller-line.js'
 import type { ControlWire } from './control-wire.js'
 

@@ -1,4 +1,4 @@
-import type { ListedFault, UnusedFault } from '../faults/rules.js'
+import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import { Traffic } from '../kernel/traffic.js'
 import type { Queue } from '../queue/queue.js'
 import type { Step } from '../queue/script.js'

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import type { Scenario } from '../faults/scenario.js'
+import type { Scenario } from '../scenarios/scenario.js'
 import { multiLine, plainText } from '../report/safe-text.js'
 import { UsageError } from './program.js'
 import { readScenario } from './scenario-file.js'

@@ -1,5 +1,5 @@
-import type { FaultHandle } from '../faults/rules.js'
-import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../faults/scenario.js'
+import type { FaultHandle } from '../rules/rules.js'
+import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../scenarios/scenario.js'
 import type { ClockMode } from '../kernel/clock.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'

@@ -1,4 +1,4 @@
-import type { ListedFault, UnusedFault } from '../faults/rules.js'
+import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Vocabulary } from '../protocol/vocabulary.js'
 import type { Policy } from '../policy.js'
 import type { Step } from '../queue/script.js'

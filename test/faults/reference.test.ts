@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultKinds } from '../../src/faults/catalog.js'
-import { ruleProblems } from '../../src/faults/rule-schema.js'
+import { ruleProblems } from '../../src/rules/rule-schema.js'
 import { withFaultTables } from '../support/fault-tables.js'
 
 const page = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf8')

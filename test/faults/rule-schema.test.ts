@@ -3,7 +3,7 @@ import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import * as constructors from '../../src/faults/constructors.js'
 import type { FaultKind } from '../../src/faults/fault.js'
 import { faultProblems } from '../../src/faults/fault-schema.js'
-import { ruleProblems } from '../../src/faults/rule-schema.js'
+import { ruleProblems } from '../../src/rules/rule-schema.js'
 
 const sentences = (rule: unknown): string[] => ruleProblems(rule).map(({ sentence }) => sentence)
 const reset = { kind: 'reset' }

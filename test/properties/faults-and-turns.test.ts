@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { simpler } from '../../fixtures/fault-arbitraries.js'
 import { catalog, faultKinds, stepKinds } from '../../src/faults/catalog.js'
 import { type FaultRule, faultPoints } from '../../src/faults/fault.js'
-import { ruleProblems } from '../../src/faults/rule-schema.js'
+import { ruleProblems } from '../../src/rules/rule-schema.js'
 
 const seed = 20_300_101
 const sample = <T>(arbitrary: fc.Arbitrary<T>, count = 500): T[] => fc.sample(arbitrary, { numRuns: count, seed })

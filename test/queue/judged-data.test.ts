@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { afterEach, describe, expect, test } from 'vitest'
-import { defineScenario } from '../../src/faults/scenario.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { deepestExpression, longestExpression } from '../../src/queue/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox.js'
 import type { RemoteSandbox } from '../../src/server/client.js'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { lostAcknowledgements, playScenario, type Scenario } from '../../fixtures/scenarios.js'
 import { hang, lostAck, status } from '../../src/faults/constructors.js'
-import { defineScenario } from '../../src/faults/scenario.js'
-import { type ExpectationName, expectationNames } from '../../src/faults/scenario-expectations.js'
-import { type StepName, stepNames } from '../../src/faults/scenario-steps.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
+import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
+import { type StepName, stepNames } from '../../src/scenarios/steps.js'
 import { createSandbox } from '../../src/sandbox.js'
 
 const orders = 'https://shop.test/orders'

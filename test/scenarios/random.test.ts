@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { playScenario, scenarios } from '../../fixtures/scenarios.js'
-import { importDeliveries } from '../../src/faults/import.js'
-import { ImportError } from '../../src/faults/import-records.js'
-import { scenarioProblems } from '../../src/faults/scenario.js'
+import { importDeliveries } from '../../src/scenarios/import/import.js'
+import { ImportError } from '../../src/scenarios/import/records.js'
+import { scenarioProblems } from '../../src/scenarios/scenario.js'
 import { readScenario, ScenarioFileError } from '../../src/server/scenario-file.js'
 
 // Whatever stands in a file: it is read, or refused with a sentence. Anything else is a bug.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ruleProblems } from '../../src/faults/rule-schema.js'
-import { scenarioProblems } from '../../src/faults/scenario.js'
+import { ruleProblems } from '../../src/rules/rule-schema.js'
+import { scenarioProblems } from '../../src/scenarios/scenario.js'
 import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { readScenario } from '../../src/server/scenario-file.js'
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { defineScenario } from '../../src/faults/scenario.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { command, story } from './story.js'
 
 describe('a callback comes before the commit', () => {

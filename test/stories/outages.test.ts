@@ -1,6 +1,6 @@
 import { Receiver } from '@upstash/qstash'
 import { describe } from 'vitest'
-import { defineScenario } from '../../src/faults/scenario.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import type { Sandbox } from '../../src/sandbox.js'
 import { command, story } from './story.js'
 

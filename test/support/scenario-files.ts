@@ -2,12 +2,12 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import { stringify } from 'yaml'
 import { scenarios } from '../../fixtures/scenarios.js'
 import { faultSchema } from '../../src/faults/fault-schema.js'
-import { secretKinds } from '../../src/faults/import-redaction.js'
-import { faultRuleSchema } from '../../src/faults/rule-schema.js'
-import { scenarioSchema } from '../../src/faults/scenario.js'
-import { expectationKinds, expectationNames, oneExpectation } from '../../src/faults/scenario-expectations.js'
-import { scriptStep } from '../../src/faults/scenario-faults.js'
-import { stepKinds, stepNames } from '../../src/faults/scenario-steps.js'
+import { secretKinds } from '../../src/scenarios/import/redaction.js'
+import { faultRuleSchema } from '../../src/rules/rule-schema.js'
+import { scenarioSchema } from '../../src/scenarios/scenario.js'
+import { expectationKinds, expectationNames, oneExpectation } from '../../src/scenarios/expectations.js'
+import { scriptStep } from '../../src/scenarios/faults.js'
+import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
 
 // What is generated from the tables of scenarios: the JSON Schema, the files of the ready-made outages, and the tables
 // of docs/scenarios.md.

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { FaultRule } from '../../faults/fault.js'
-import { faultRuleSchema } from '../../faults/rule-schema.js'
-import type { FaultHandle, Faults } from '../../faults/rules.js'
-import type { Scenario } from '../../faults/scenario.js'
+import { faultRuleSchema } from '../../rules/rule-schema.js'
+import type { FaultHandle, Faults } from '../../rules/rules.js'
+import type { Scenario } from '../../scenarios/scenario.js'
 import { HttpError } from '../../protocol/respond.js'
 import type { Sandbox } from '../../sandbox.js'
 import { type Asked, type Order, order } from '../order.js'
@@ -114,7 +114,7 @@ async function played(
   seed: number | string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<object> {
-  const { playScenario } = await import('../../faults/scenario-play.js')
+  const { playScenario } = await import('../../scenarios/play.js')
   const { fetch, deliver, vocabulary } = options
   const play = await playScenario(scenario, {
     ...(seed !== undefined && { seed }),

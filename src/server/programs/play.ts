@@ -1,5 +1,5 @@
-import type { Scenario } from '../../faults/scenario.js'
-import { type Play, type PlayOptions, playScenario } from '../../faults/scenario-play.js'
+import type { Scenario } from '../../scenarios/scenario.js'
+import { type Play, type PlayOptions, playScenario } from '../../scenarios/play.js'
 import { milliseconds } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import { multiLine, plainJson, plainText } from '../../report/safe-text.js'

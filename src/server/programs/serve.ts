@@ -1,4 +1,4 @@
-import type { Scenario } from '../../faults/scenario.js'
+import type { Scenario } from '../../scenarios/scenario.js'
 import type { Sandbox } from '../../sandbox.js'
 import { secretVariable, serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'

@@ -1,8 +1,8 @@
 import { nearestName } from '../kernel/nearest-name.js'
 import type { Scenario } from './scenario.js'
-import { type Expectation, expectationOf } from './scenario-expectations.js'
-import type { Place, Problem } from './scenario-problems.js'
-import { type ScenarioStep, type StepValues, stepOf } from './scenario-steps.js'
+import { type Expectation, expectationOf } from './expectations.js'
+import type { Place, Problem } from './problems.js'
+import { type ScenarioStep, type StepValues, stepOf } from './steps.js'
 
 /** The names that are known at a moment of a scenario. */
 interface Known {

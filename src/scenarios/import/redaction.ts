@@ -1,8 +1,8 @@
-import { fromBase64, isUtf8, text, toBase64, utf8 } from '../kernel/bytes.js'
-import { isDeeper } from '../kernel/json-depth.js'
-import { isSecretName } from '../secrets/names.js'
-import { issuedKey, rewritePrivateKeys } from '../secrets/shapes.js'
-import { SecretTexts } from '../secrets/texts.js'
+import { fromBase64, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
+import { isDeeper } from '../../kernel/json-depth.js'
+import { isSecretName } from '../../secrets/names.js'
+import { issuedKey, rewritePrivateKeys } from '../../secrets/shapes.js'
+import { SecretTexts } from '../../secrets/texts.js'
 
 // What must not go from a production log into a file under version control. Each secret gets a placeholder with a
 // number, the same secret the same placeholder, so that the file still tells which values were equal.

@@ -4,9 +4,9 @@ import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
 import { CronExpression } from '../queue/cron.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
-import { catalog, faultKinds } from './catalog.js'
-import { type Fault, type FaultPoint, type FaultRule, faultPoints } from './fault.js'
-import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from './fault-schema.js'
+import { catalog, faultKinds } from '../faults/catalog.js'
+import { type Fault, type FaultPoint, type FaultRule, faultPoints } from '../faults/fault.js'
+import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from '../faults/fault-schema.js'
 
 // What a rule may look like: for tests, files and the control API alike. Each refusal is a sentence with its place.
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Duration } from '../kernel/duration.js'
 import type { Sandbox } from '../sandbox.js'
-import type { FaultRule } from './fault.js'
+import type { FaultRule } from '../faults/fault.js'
 import {
   createSchedule,
   deleteDeadLetters,
@@ -10,9 +10,9 @@ import {
   request,
   retryDeadLetters,
   setPaused,
-} from './scenario-actions.js'
-import { type Expectation, expectations } from './scenario-expectations.js'
-import { rules } from './scenario-faults.js'
+} from './actions.js'
+import { type Expectation, expectations } from './expectations.js'
+import { rules } from './faults.js'
 import {
   count,
   cron,
@@ -30,7 +30,7 @@ import {
   text,
   words,
   yes,
-} from './scenario-values.js'
+} from './values.js'
 
 export interface PublishStep extends MessageOptions, MessageContent {
   /** A url, or the name of a url group. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { invariants } from '../invariants/table.js'
 import { once } from '../kernel/once.js'
-import { count, duration, moment, name, text, words, yes } from './scenario-values.js'
+import { count, duration, moment, name, text, words, yes } from './values.js'
 
 /** Fields of an entry or a message, all of which must fit; `*` in urls stands for any chars. */
 export type Pattern = Readonly<Record<string, unknown>>

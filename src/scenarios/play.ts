@@ -3,10 +3,10 @@ import { iso } from '../kernel/instant.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
-import type { Expectation } from './scenario-expectations.js'
-import { type Judgement, judge } from './scenario-judge.js'
-import { type Place, placeText } from './scenario-problems.js'
-import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './scenario-steps.js'
+import type { Expectation } from './expectations.js'
+import { type Judgement, judge } from './judge.js'
+import { type Place, placeText } from './problems.js'
+import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './steps.js'
 
 export interface PlayOptions {
   /** Registers the code under test: handlers of destinations, connections. Called when the initial state is there. */

@@ -7,13 +7,13 @@ import { policySchema } from '../policy-schema.js'
 import type { Sandbox, SandboxOptions } from '../sandbox.js'
 import { storedValue } from '../store/portable.js'
 import type { DumpedKey } from '../store/snapshot.js'
-import { longestSpan } from './catalog.js'
-import type { DeliveryFault, FaultRule, HeaderRecord } from './fault.js'
-import { createSchedule } from './scenario-actions.js'
-import { type Expectation, expectationList } from './scenario-expectations.js'
-import { ruleList, script } from './scenario-faults.js'
-import { nameProblems } from './scenario-names.js'
-import { type Problem, placeText, problemsOf } from './scenario-problems.js'
+import { longestSpan } from '../faults/catalog.js'
+import type { DeliveryFault, FaultRule, HeaderRecord } from '../faults/fault.js'
+import { createSchedule } from './actions.js'
+import { type Expectation, expectationList } from './expectations.js'
+import { ruleList, script } from './faults.js'
+import { nameProblems } from './names.js'
+import { type Problem, placeText, problemsOf } from './problems.js'
 import {
   type FlowControlStep,
   type GroupMember,
@@ -23,9 +23,9 @@ import {
   scheduleEntries,
   stepKinds,
   stepNames,
-} from './scenario-steps.js'
-import { count, moment, name, positive, type ScenarioWord, url, words } from './scenario-values.js'
-import { answerEntries } from './step-schema.js'
+} from './steps.js'
+import { count, moment, name, positive, type ScenarioWord, url, words } from './values.js'
+import { answerEntries } from '../faults/step-schema.js'
 
 /** What is there when a scenario begins. */
 export interface Given {

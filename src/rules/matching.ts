@@ -2,7 +2,7 @@ import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { wildcard } from '../kernel/wildcard.js'
 import { DestinationPattern } from '../queue/destination-pattern.js'
 import { globMatcher } from '../store/text.js'
-import type { FaultFacts, FaultMatch } from './fault.js'
+import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 
 /** Whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean

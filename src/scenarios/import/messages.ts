@@ -1,7 +1,7 @@
-import { utf8 } from '../kernel/bytes.js'
-import { defaultPolicy } from '../policy.js'
-import { retryWait } from '../queue/retry.js'
-import { parseRetryExpression, type RetryExpression } from '../queue/retry-expression.js'
+import { utf8 } from '../../kernel/bytes.js'
+import { defaultPolicy } from '../../policy.js'
+import { retryWait } from '../../queue/retry.js'
+import { parseRetryExpression, type RetryExpression } from '../../queue/retry-expression.js'
 import {
   type AttemptFact,
   type Fact,
@@ -9,7 +9,7 @@ import {
   type LogLine,
   type MessageFacts,
   mostAttempts,
-} from './import-records.js'
+} from './records.js'
 
 /** One attempt with its times, known or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }

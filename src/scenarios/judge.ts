@@ -8,7 +8,7 @@ import {
   type ExpectationName,
   type ExpectationValues,
   expectationOf,
-} from './scenario-expectations.js'
+} from './expectations.js'
 
 /** What came of one expectation. */
 export interface Judgement {
