@@ -1,6 +1,6 @@
 import type { Duration } from '../src/kernel/duration.js'
 import { iso } from '../src/kernel/instant.js'
-import type { Schedule } from '../src/queue/schedules.js'
+import type { Schedule } from '../src/queue/schedules/schedules.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import {

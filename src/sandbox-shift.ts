@@ -1,4 +1,4 @@
-import type { QueueDump } from './queue/snapshot.js'
+import type { QueueDump } from './queue/dump/snapshot.js'
 import type { SandboxDump } from './sandbox-dump.js'
 import type { LedgerDump } from './stats/ledger.js'
 import type { DumpedKey, StoreDump } from './store/snapshot.js'

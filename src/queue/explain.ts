@@ -1,6 +1,6 @@
 import { iso } from '../kernel/instant.js'
-import type { FlowKey } from './flow-control.js'
-import type { Message } from './message.js'
+import type { FlowKey } from './delivery/flow-control.js'
+import type { Message } from './message/message.js'
 import type { Queue } from './queue.js'
 
 /** Why a message is where it is, in sentences that a person can act on. */

@@ -1,6 +1,6 @@
 import type { Random } from '../kernel/random.js'
 import type { FaultEntry, Traffic } from '../kernel/traffic.js'
-import { CronExpression } from '../queue/cron.js'
+import { CronExpression } from '../queue/schedules/cron.js'
 import { catalog, type FaultDefinition } from '../faults/catalog.js'
 import { effectOf } from '../faults/effects.js'
 import type { Fault, FaultFacts, FaultMatch, FaultPoint, FaultRule, Strike, StrikeRecord } from '../faults/fault.js'

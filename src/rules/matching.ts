@@ -1,6 +1,6 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { wildcard } from '../kernel/wildcard.js'
-import { DestinationPattern } from '../queue/destination-pattern.js'
+import { DestinationPattern } from '../queue/destinations/pattern.js'
 import { globMatcher } from '../store/text.js'
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 

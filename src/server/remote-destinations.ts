@@ -1,6 +1,6 @@
 import { bytesOf } from '../kernel/portable.js'
-import type { PlainAnswer } from '../queue/answers.js'
-import type { Step } from '../queue/script.js'
+import type { PlainAnswer } from '../queue/destinations/answers.js'
+import type { Step } from '../queue/destinations/script.js'
 import type { ControlWire } from './control-wire.js'
 import type { MessageView, Wire } from './views.js'
 

@@ -1,7 +1,7 @@
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import { Traffic } from '../kernel/traffic.js'
 import type { Queue } from '../queue/queue.js'
-import type { Step } from '../queue/script.js'
+import type { Step } from '../queue/destinations/script.js'
 import { loadTrace } from '../report/load-trace.js'
 import { TrafficView } from '../report/traffic-view.js'
 import type { Sandbox } from '../sandbox.js'

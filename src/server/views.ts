@@ -1,9 +1,9 @@
 import type { Check } from '../invariants/check.js'
 import { type PortableString, portableString } from '../kernel/portable.js'
-import type { DeadLetter } from '../queue/dead-letters.js'
-import type { Message } from '../queue/message.js'
-import type { Schedule } from '../queue/schedules.js'
-import type { UrlGroup } from '../queue/url-groups.js'
+import type { DeadLetter } from '../queue/delivery/dead-letters.js'
+import type { Message } from '../queue/message/message.js'
+import type { Schedule } from '../queue/schedules/schedules.js'
+import type { UrlGroup } from '../queue/publish/url-groups.js'
 import { entryOf } from '../report/load-trace.js'
 import type { TraceEntry } from '../report/trace.js'
 

@@ -1,7 +1,7 @@
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Vocabulary } from '../protocol/vocabulary.js'
 import type { Policy } from '../policy.js'
-import type { Step } from '../queue/script.js'
+import type { Step } from '../queue/destinations/script.js'
 import { type Trace, traceOf } from '../report/trace.js'
 import type { Sandbox, SandboxTokens } from '../sandbox.js'
 import type { SandboxDump } from '../sandbox-dump.js'

@@ -4,8 +4,8 @@ import { clockMoves, commands, crons, messages, schedules } from 'stuntdouble/fa
 import { describe, expect, test } from 'vitest'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { playScenario } from '../../src/scenarios/play.js'
-import { CronExpression } from '../../src/queue/cron.js'
-import { publishOptions } from '../../src/queue/publish-options.js'
+import { CronExpression } from '../../src/queue/schedules/cron.js'
+import { publishOptions } from '../../src/queue/publish/options.js'
 import { commandTable } from '../../src/store/commands/index.js'
 
 const seed = 20_300_101

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { queueEndpoints } from '../../src/queue/endpoints.js'
+import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { world } from './world.js'
 
 // Fixed parts of paths come in any case, as a published SDK writes `/v2/Schedules/{id}`. [queue.md 1.1]

@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { afterEach, describe, expect, test } from 'vitest'
 import { defineScenario } from '../../src/scenarios/scenario.js'
-import { deepestExpression, longestExpression } from '../../src/queue/retry-expression.js'
+import { deepestExpression, longestExpression } from '../../src/queue/message/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox.js'
 import type { RemoteSandbox } from '../../src/server/client.js'
 import { ended, kinds } from '../server/both-sandboxes.js'

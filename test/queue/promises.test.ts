@@ -13,7 +13,7 @@ import {
   timeout,
 } from '../../src/faults/constructors.js'
 import type { AttemptEntry, EntryStamp } from '../../src/kernel/traffic.js'
-import type { Step } from '../../src/queue/script.js'
+import type { Step } from '../../src/queue/destinations/script.js'
 import { type World, world } from './world.js'
 
 // Random programs of publishes, pauses, cancels, clock moves and outcomes keep the promises of queue.md 4.2, 5.3, 5.4,

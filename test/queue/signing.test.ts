@@ -3,7 +3,7 @@ import { Receiver } from '@upstash/qstash'
 import { jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
 import { text } from '../../src/kernel/bytes.js'
-import { type SignatureFlaw, signatureFlaws } from '../../src/queue/signature-lab.js'
+import { type SignatureFlaw, signatureFlaws } from '../../src/queue/signing/signature-lab.js'
 import { credentials, shop, world } from './world.js'
 
 const keyBytes = (key: string) => new TextEncoder().encode(key)

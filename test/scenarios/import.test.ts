@@ -4,7 +4,7 @@ import { delay, hang, lostAck, nonRetryable, ok, refused, reset, status } from '
 import type { DeliveryFault } from '../../src/faults/fault.js'
 import { type Imported, type ImportOptions, importDeliveries } from '../../src/scenarios/import/import.js'
 import { ImportError } from '../../src/scenarios/import/records.js'
-import { deadLetterShape } from '../../src/queue/shapes.js'
+import { deadLetterShape } from '../../src/queue/rest/shapes.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox.js'
 
 const orders = 'https://shop.test/orders'

@@ -1,7 +1,7 @@
 // Writes the generated pages of docs/reference: `npm run docs`.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { queueEndpoints } from '../../src/queue/endpoints.js'
-import { queueReference } from '../../src/queue/reference.js'
+import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
+import { queueReference } from '../../src/queue/rest/reference.js'
 import { commandReference } from '../../src/store/reference.js'
 import { carriageTable } from '../contract/carriage.js'
 import { commandLinePage } from './command-line-page.js'

@@ -1,7 +1,7 @@
 import { utf8 } from '../../kernel/bytes.js'
 import { defaultPolicy } from '../../policy.js'
-import { retryWait } from '../../queue/retry.js'
-import { parseRetryExpression, type RetryExpression } from '../../queue/retry-expression.js'
+import { retryWait } from '../../queue/delivery/retry.js'
+import { parseRetryExpression, type RetryExpression } from '../../queue/message/retry-expression.js'
 import {
   type AttemptFact,
   type Fact,

@@ -1,0 +1,519 @@
+import type { FaultSource } from '../../faults/fault.js'
+import type { Clock } from '../../kernel/clock.js'
+import type { Random } from '../../kernel/random.js'
+import type { Task } from '../../kernel/time.js'
+import type { Traffic } from '../../kernel/traffic.js'
+import type { Policy, QueueLimits } from '../../policy.js'
+import { Attempt, type DeliveryWriter, failureText } from '../destinations/attempt.js'
+import { callbackDraft, truncated } from './callback.js'
+import { DeadLetters } from './dead-letters.js'
+import { DeliveryFaults } from './faults.js'
+import type { Destinations } from '../destinations/destinations.js'
+import { FlowControl } from './flow-control.js'
+import { headerOf, type WireReply } from '../message/headers.js'
+import { IdSource } from '../message/ids.js'
+import { type FlightOwner, InFlight } from './in-flight.js'
+import { type LogDetail, MessageLog, messageFields } from '../records/log.js'
+import { type Carrier, type Draft, Message, type MessageState } from '../message/message.js'
+import { notingIn } from '../records/settings-log.js'
+import { Published } from '../publish/published.js'
+import type { Lane } from './lanes.js'
+import { Records } from '../records/records.js'
+import { type RetryWait, retryWait } from './retry.js'
+import { RunningCall } from './running-call.js'
+import type { SigningKeys } from '../signing/signing.js'
+import { broken } from '../destinations/wire.js'
+
+export interface CourierOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly traffic: Traffic
+  readonly policy: Policy
+  readonly limits: QueueLimits
+  readonly destinations: Destinations
+  readonly keys: SigningKeys
+  readonly writer: DeliveryWriter
+  /** Name of the header that forbids retries, lower case. */
+  readonly nonRetryableHeader: string
+  readonly laneOf: (name: string) => Lane
+  readonly faults?: FaultSource | undefined
+}
+
+/** Where a message stood when it was dumped. */
+export interface RestoredMessage {
+  readonly id: string
+  readonly state: MessageState
+  readonly createdAt: number
+  readonly notBefore: number
+  readonly due: number
+  readonly retried: number
+  readonly wait?: RetryWait | undefined
+}
+
+/** A line of the log of a dump. */
+export interface RestoredLogEntry extends LogDetail {
+  readonly message: string
+  readonly state: MessageState
+  readonly time: number
+}
+
+const notWaitedFor = { background: 'meanwhile' } as const
+
+/** How long a message id is, `msg_` apart. [queue.md 12] */
+const messageIdLength = 60
+
+/** Takes messages from their acceptance to their end. */
+export class Courier implements Carrier, FlightOwner {
+  /** Every message that the log still knows. */
+  readonly byId: Map<string, Message> = new Map()
+  /** Messages that have neither ended nor been cancelled. */
+  readonly live: Records<Message> = new Records(messageFields)
+  readonly log: MessageLog
+  readonly deadLetters: DeadLetters
+  readonly flow: FlowControl
+  readonly #options: CourierOptions
+  readonly #ids: IdSource
+  readonly #labels = new Map<string, string>()
+  readonly #faults: DeliveryFaults | undefined
+  readonly #inFlight: InFlight
+  #scriptRandom: Random | undefined
+  #sequence = 0
+  #stopped = false
+  #loaded = false
+
+  constructor(options: CourierOptions) {
+    const { clock, policy, limits } = options
+    this.#options = options
+    this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)
+    this.#inFlight = new InFlight(this, options.faults !== undefined)
+    this.#faults =
+      options.faults &&
+      new DeliveryFaults(options.faults, {
+        now: () => clock.now(),
+        hold: (message, until, reason) => this.#hold(message, until, reason),
+        vanish: (message) => this.#vanish(message),
+      })
+    this.log = new MessageLog(limits.logRetention, (message) => this.#forget(message))
+    this.deadLetters = new DeadLetters(() => clock.now(), limits.dlqRetention)
+    this.flow = new FlowControl(
+      clock,
+      policy.enforceQuotas ? limits.globalParallelism : undefined,
+      (message) => this.#admit(message),
+      notingIn(options.traffic),
+      ({ id: messageId, trail }, decision, reason, flowControlKey) => {
+        const which = flowControlKey === undefined ? {} : { flowControlKey }
+        options.traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
+      },
+    )
+  }
+
+  /** Accepts a message and sees to its delivery. */
+  accept(draft: Draft): Message {
+    const { clock, traffic, destinations, laneOf } = this.#options
+    const now = clock.now()
+    const { settings, source } = draft
+    const notBefore = Math.max(now, settings.notBefore ?? now + settings.delay)
+    const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, this)
+    const entry = new Published(message, false)
+    traffic.adopt(entry, draft.origin.cause ?? 0)
+    message.trail = entry.seq
+    this.log.write(message, 'CREATED', now, notBefore > now ? { nextDeliveryTime: notBefore } : undefined)
+    this.byId.set(message.id, message)
+    this.live.add(message)
+    destinations.noticePublisher(message.url)
+    this.flow.arrive(message)
+    if (source !== undefined) source.openCallbacks++
+    if (settings.queue === undefined) this.#plan(message, notBefore)
+    else {
+      const lane = laneOf(settings.queue)
+      if (!message.meanwhile && lane.hasUnawaited) {
+        for (const before of lane.all()) this.#waitFor(before)
+        lane.hasUnawaited = false
+      }
+      lane.enter(message)
+      this.advanceLane(lane)
+    }
+    return message
+  }
+
+  /** One that no loaded message has. */
+  #nextId(): string {
+    let id = this.#ids.next()
+    while (this.#loaded && this.byId.has(id)) id = this.#ids.next()
+    return id
+  }
+
+  /**
+   * Puts back a message of a dump, oldest first and callbacks behind what they report on. The traffic log keeps silent,
+   * because nothing happened.
+   * @param logged whether `restored` will bring its past; else its log begins with what is known of it now
+   */
+  restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
+    const { settings, source } = draft
+    const now = this.#options.clock.now()
+    const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this)
+    const wasRunning = isRunning(past)
+    message.retried = past.retried
+    message.due = wasRunning ? now : past.due
+    message.wait = past.wait
+    message.cancelRequested = past.state === 'CANCEL_REQUESTED'
+    if (logged) message.state = past.state
+    else this.log.write(message, wasRunning ? waitingState(past) : past.state, now)
+    this.byId.set(message.id, message)
+    this.#loaded = true
+    if (message.ended) return message
+    if (source !== undefined) source.openCallbacks++
+    if (!message.cancelRequested) this.live.add(message)
+    const lane = settings.queue === undefined ? undefined : this.#options.laneOf(settings.queue)
+    if (lane === undefined || message.cancelRequested) this.#plan(message, message.due)
+    else if (past.retried === 0) lane.enter(message)
+    else {
+      message.lane = lane
+      lane.holding.add(message)
+      this.#plan(message, message.due)
+    }
+    return message
+  }
+
+  /** All messages of a dump are back: the log tells what was, oldest first, and the queues go on. */
+  restored(log: readonly RestoredLogEntry[]): void {
+    for (const { message: id, state, time, ...detail } of log) {
+      const message = this.byId.get(id)
+      if (message === undefined) continue
+      const { state: now } = message
+      this.log.write(message, state, time, detail)
+      message.state = now
+    }
+    const now = this.#options.clock.now()
+    for (const message of this.byId.values()) {
+      // Its call ended with the world that made it.
+      if (isRunning(message)) this.log.write(message, waitingState(message), now)
+    }
+    const lanes = new Set<Lane>()
+    for (const message of this.byId.values()) {
+      const lane = message.settings.queue === undefined ? undefined : this.#options.laneOf(message.settings.queue)
+      if (lane === undefined) continue
+      lanes.add(lane)
+      // It has ended, but its callbacks have not: it keeps its slot.
+      if (message.ended && message.openCallbacks > 0) {
+        message.lane = lane
+        lane.holding.add(message)
+      }
+    }
+    for (const lane of lanes) this.advanceLane(lane)
+  }
+
+  /** Forgets everything: nothing is delivered any more, attempts that run end without consequence. */
+  stop(): void {
+    this.#stopped = true
+    for (const message of this.byId.values()) message.timer?.cancel()
+    this.flow.stop()
+  }
+
+  /** Lets as many waiting messages of a queue begin as there are slots. */
+  advanceLane(lane: Lane): void {
+    const now = this.#options.clock.now()
+    for (const message of lane.unpark()) {
+      const delay = now - message.due
+      const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
+      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} went on` }
+      this.#plan(message, now)
+    }
+    for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
+      if (now > message.notBefore) {
+        const delay = now - message.notBefore
+        message.wait = { delay, reason: `${delay / 1000} s for its turn in queue ${lane.name}` }
+      }
+      this.#plan(message, Math.max(now, message.notBefore))
+    }
+  }
+
+  /** Requests the end of a message; `false` when it has ended or was cancelled before. [queue.md 4.2] */
+  cancel(message: Message): boolean {
+    if (!message.visible) return false
+    const { clock, policy } = this.#options
+    const now = clock.now()
+    this.live.delete(message)
+    message.cancelRequested = true
+    this.log.write(message, 'CANCEL_REQUESTED', now)
+    this.#note(message, 'CANCEL_REQUESTED')
+    if (message.running || message.admitted) return true
+    if (message.ticket?.live === true) {
+      this.flow.leave(message)
+      this.#cancelled(message)
+    } else if (policy.cancelledAt === 'now') {
+      message.timer?.cancel()
+      this.#cancelled(message)
+    } else if (message.timer === undefined) {
+      // It stands in a queue: its turn does not matter any more, its time does.
+      if (message.notBefore <= now) this.#cancelled(message)
+      else this.#plan(message, message.notBefore)
+    }
+    return true
+  }
+
+  /** Delivers a waiting message now; the plan of its retries stays as it is. [queue.md 1.5] */
+  release(message: Message): void {
+    if (message.timer === undefined || message.admitted) return
+    message.timer.cancel()
+    message.releasedByHand = true
+    this.#note(message, 'RELEASED', 'delivered now on request')
+    this.#plan(message, this.#options.clock.now())
+  }
+
+  #plan(message: Message, at: number): void {
+    if (this.#stopped) return
+    message.due = at
+    const options = message.meanwhile ? notWaitedFor : undefined
+    message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
+  }
+
+  /** A message that is waited for stands behind this one: it counts too. */
+  #waitFor(message: Message): void {
+    if (!message.meanwhile) return
+    message.meanwhile = false
+    if (message.timer === undefined) return
+    message.timer.cancel()
+    this.#plan(message, message.due)
+  }
+
+  #label(url: string): string {
+    let label = this.#labels.get(url)
+    if (label === undefined) {
+      if (this.#labels.size > 1000) this.#labels.clear()
+      label = `delivery to ${url}`
+      this.#labels.set(url, label)
+    }
+    return label
+  }
+
+  /** Flow control has a slot. Its own timer, so that a long wait list does not become a deep stack. */
+  #admit(message: Message): void {
+    message.admitted = true
+    this.#plan(message, this.#options.clock.now())
+  }
+
+  /** @internal The timer of a message fired. */
+  due(message: Message, task: Task): Promise<void> | void {
+    message.timer = undefined
+    if (message.cancelRequested) {
+      if (message.admitted) this.flow.release(message)
+      this.#cancelled(message)
+      return
+    }
+    if (message.lane?.paused === true) {
+      if (message.admitted) this.flow.release(message)
+      message.admitted = false
+      message.ticket = undefined
+      message.lane.parked.push(message)
+      this.#note(message, 'WAITING', `queue ${message.lane.name} is paused`)
+      return
+    }
+    if (this.#faults !== undefined && !this.#faults.source.quiet && this.#faults.prevent(message)) return
+    if (message.admitted || this.flow.ask(message)) return this.#attempt(message, task)
+    this.#note(message, 'WAITING', waitingReason(message))
+  }
+
+  #attempt(message: Message, task: Task): Promise<void> | void {
+    const { traffic, keys, writer, clock, limits } = this.#options
+    const now = clock.now()
+    this.log.write(message, 'ACTIVE', now)
+    message.running = true
+    const attempt = new Attempt(message, keys.current, writer)
+    message.admitted = false
+    message.ticket = undefined
+    message.wait = undefined
+    message.releasedByHand = false
+    traffic.adopt(attempt, message.trail)
+    message.trail = attempt.seq
+    const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
+    const call = new RunningCall(task, timeout, attempt, this)
+    const { strikes } = message
+    if (strikes === undefined) return this.#inFlight.run(call)
+    // The next attempt asks anew, whether or not this one is struck.
+    message.strikes = undefined
+    if (strikes.length === 0) return this.#inFlight.run(call)
+    return this.#inFlight.run(call, this.#faults!.begin(attempt, strikes))
+  }
+
+  /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
+  restart(until: number): void {
+    this.#faults?.source.takeDown('queue', until)
+    this.#inFlight.restart(until)
+  }
+
+  /** @internal */
+  makeAgain(attempt: Attempt, until: number): void {
+    if (this.#stopped) return
+    const { traffic } = this.#options
+    const { message, note } = attempt
+    const now = this.clock.now()
+    message.running = false
+    const wait = { delay: until - now, reason: `${(until - now) / 1000} s until the service was up again` }
+    message.wait = wait
+    attempt.end(now, { ...broken('the service restarted'), ...(note !== undefined && { note }) }, 'RETRY', wait)
+    traffic.complete(attempt)
+    this.flow.release(message)
+    if (message.cancelRequested) this.#cancelled(message)
+    else this.#plan(message, until)
+  }
+
+  /** Makes a message due at another time. A slot that it has is kept. */
+  #hold(message: Message, until: number, reason: string): void {
+    message.timer?.cancel()
+    const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
+    message.wait = { delay: until - this.clock.now(), reason: before + reason }
+    this.#plan(message, until)
+  }
+
+  /** A fault made it vanish: the queue goes on as if it had ended. */
+  #vanish(message: Message): void {
+    message.vanished = true
+    this.live.delete(message)
+    if (message.admitted) this.flow.release(message)
+    this.#conclude(message)
+  }
+
+  /** @internal */
+  over(call: RunningCall): void {
+    this.#inFlight.over(call)
+  }
+
+  get clock(): Clock {
+    return this.#options.clock
+  }
+
+  get destinations(): Destinations {
+    return this.#options.destinations
+  }
+
+  /** @internal */
+  get handlerPatience(): number | undefined {
+    return this.#options.policy.handlerPatience
+  }
+
+  /** @internal */
+  get longestBody(): number {
+    return this.#options.limits.maxMessageSize
+  }
+
+  /** @internal */
+  readonly random = (): Random => {
+    this.#scriptRandom ??= this.#options.random.fork('script')
+    return this.#scriptRandom
+  }
+
+  /** @internal The answer came after the attempt had been given up. */
+  late(attempt: Attempt, reply: WireReply): void {
+    const { clock, traffic } = this.#options
+    const after = (clock.now() - attempt.endedAt) / 1000
+    const end = attempt.reply?.error === 'the service restarted' ? 'the restart' : 'the time-out'
+    attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after ${end}`
+    traffic.complete(attempt)
+  }
+
+  /** @internal The destination answered, or time ran out. */
+  settle(attempt: Attempt, given: WireReply): void {
+    if (this.#stopped) return
+    const { clock, traffic, limits, policy } = this.#options
+    const { message } = attempt
+    const now = clock.now()
+    const reply = truncated(given, limits.maxMessageSize)
+    message.running = false
+    if (reply.status >= 200 && reply.status < 300) {
+      this.live.delete(message)
+      this.log.write(message, 'DELIVERED', now)
+      attempt.end(now, reply, 'DELIVERED', undefined)
+    } else this.#failed(message, attempt, reply, now)
+    traffic.complete(attempt, undefined, reply.body.length)
+    this.#report(message, attempt, reply)
+    this.flow.release(message)
+    this.#faults?.gone(attempt)
+    if (message.ended) this.#conclude(message)
+    else if (message.cancelRequested && policy.cancelledAt === 'now') this.#cancelled(message)
+    else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
+  }
+
+  #failed(message: Message, attempt: Attempt, reply: WireReply, now: number): void {
+    const { policy, nonRetryableHeader } = this.#options
+    const { status, headers } = reply
+    const error = failureText(reply)!
+    this.log.write(message, 'ERROR', now, { error, response: reply })
+    const hopeless = status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? '')
+    if (hopeless || message.retried >= message.maxRetries) {
+      this.live.delete(message)
+      this.log.write(message, 'FAILED', now, { error })
+      attempt.end(now, reply, 'FAILED', undefined)
+      return
+    }
+    const after = status === 0 ? error : String(status)
+    const wait = retryWait(message.retried, message.settings.retryDelay, headers, now, policy, after)
+    message.retried++
+    message.wait = wait
+    attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait)
+    if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay })
+  }
+
+  /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
+  #report(message: Message, attempt: Attempt, reply: WireReply): void {
+    const { policy, traffic } = this.#options
+    const { callback, failureCallback } = message.settings
+    if (callback === undefined && message.state !== 'FAILED') return
+    const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
+    if (callback !== undefined && !message.cancelRequested) this.accept(callbackDraft(reported, callback, policy))
+    if (message.state !== 'FAILED') return
+    const letter = this.deadLetters.add(message, reply)
+    const error = failureText(reply)!
+    const { id: messageId, kind, url } = message
+    traffic.append(
+      { type: 'dead-letter', messageId, dlqId: letter.id, kind, url, status: reply.status, error },
+      attempt.seq,
+    )
+    if (failureCallback === undefined || message.cancelRequested) return
+    this.accept(callbackDraft({ ...reported, dlqId: letter.id }, failureCallback, policy))
+  }
+
+  #cancelled(message: Message): void {
+    this.log.write(message, 'CANCELLED', this.#options.clock.now())
+    message.timer = undefined
+    this.#note(message, 'CANCELLED')
+    this.#conclude(message)
+  }
+
+  /** A message has ended; once its callbacks have too, its queue goes on. */
+  #conclude(message: Message): void {
+    if (!message.ended || message.openCallbacks > 0) return
+    const { lane, source } = message
+    if (lane?.holding.delete(message)) this.advanceLane(lane)
+    if (source !== undefined) {
+      source.openCallbacks--
+      this.#conclude(source)
+    }
+  }
+
+  #note(message: Message, state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'RELEASED', reason?: string): void {
+    const entry = this.#options.traffic.append(
+      { type: 'message', messageId: message.id, state, ...(reason !== undefined && { reason }) },
+      message.trail,
+    )
+    message.trail = entry.seq
+  }
+
+  #forget(message: Message): void {
+    if (message.ended) this.byId.delete(message.id)
+  }
+}
+
+function isRunning({ state }: { readonly state: MessageState }): boolean {
+  return state === 'ACTIVE' || state === 'ERROR'
+}
+
+/** What a message that was being delivered is after a restart. */
+function waitingState({ retried }: { readonly retried: number }): MessageState {
+  return retried === 0 ? 'CREATED' : 'RETRY'
+}
+
+function waitingReason(message: Message): string {
+  const key = message.settings.flowControl?.key
+  return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
+}

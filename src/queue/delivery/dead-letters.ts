@@ -1,0 +1,83 @@
+import type { WireReply } from '../message/headers.js'
+import { fieldsThrough } from '../records/log.js'
+import type { Message } from '../message/message.js'
+import { type Filed, type Page, Records, type Selection } from '../records/records.js'
+
+/** A message that failed for good, with the last answer. [queue.md 5.5] */
+export class DeadLetter implements Filed {
+  gone = false
+
+  constructor(
+    /** `<milliseconds>-<n>` */
+    readonly id: string,
+    readonly seq: number,
+    readonly time: number,
+    readonly message: Message,
+    readonly reply: WireReply,
+  ) {}
+}
+
+/** The dead-letter queue, oldest first, within its retention. */
+export class DeadLetters {
+  readonly #byId = new Map<string, DeadLetter>()
+  readonly #records = new Records<DeadLetter>({
+    ...fieldsThrough<DeadLetter>(),
+    dlqIds: (letter) => letter.id,
+    responseStatus: (letter) => String(letter.reply.status),
+    workflowRunId: ({ message }) => message.settings.workflow?.get('workflow-runid'),
+    workflowUrl: ({ message }) => message.settings.workflow?.get('workflow-url'),
+    // Nothing has them until there are runs.
+    workflowCreatedAt: () => undefined,
+    failureFunctionState: () => undefined,
+  })
+  readonly #retention: number
+  readonly #now: () => number
+  #sequence = 0
+  #latest = -1
+  #atLatest = 0
+
+  constructor(now: () => number, retention: number) {
+    this.#now = now
+    this.#retention = retention
+  }
+
+  get size(): number {
+    this.#prune()
+    return this.#byId.size
+  }
+
+  /** @param known id and time of one that is loaded, in the order of the times */
+  add(message: Message, reply: WireReply, known?: { readonly id: string; readonly time: number }): DeadLetter {
+    this.#prune()
+    const now = known?.time ?? this.#now()
+    this.#atLatest = now === this.#latest ? this.#atLatest + 1 : 0
+    if (known !== undefined) this.#atLatest = Math.max(this.#atLatest, Number(known.id.split('-')[1]))
+    this.#latest = now
+    const letter = new DeadLetter(known?.id ?? `${now}-${this.#atLatest}`, ++this.#sequence, now, message, reply)
+    this.#byId.set(letter.id, letter)
+    this.#records.add(letter)
+    return letter
+  }
+
+  get(id: string): DeadLetter | undefined {
+    this.#prune()
+    return this.#byId.get(id)
+  }
+
+  delete(letter: DeadLetter): void {
+    this.#byId.delete(letter.id)
+    this.#records.delete(letter)
+  }
+
+  select(wanted: Selection<DeadLetter>): Page<DeadLetter> {
+    this.#prune()
+    return this.#records.select(wanted)
+  }
+
+  #prune(): void {
+    const oldest = this.#now() - this.#retention
+    for (let first = this.#records.first(); first !== undefined && first.time < oldest; first = this.#records.first()) {
+      this.delete(first)
+    }
+  }
+}

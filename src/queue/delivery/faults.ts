@@ -1,0 +1,217 @@
+import type { DeliveryFault, FaultFacts, FaultPoint, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
+import { formatDuration } from '../../kernel/duration.js'
+import type { Attempt } from '../destinations/attempt.js'
+import { headerOf } from '../message/headers.js'
+import type { Message } from '../message/message.js'
+import type { Encounter } from '../destinations/perform.js'
+import type { RetryWait } from './retry.js'
+
+// What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
+
+/** The courier, as far as faults move its messages about. */
+export interface MessageMover {
+  now(): number
+  /** Makes a message due later, or now. */
+  hold(message: Message, until: number, reason: string): void
+  vanish(message: Message): void
+}
+
+interface HeldBack {
+  readonly message: Message
+  readonly point: FaultPoint
+  readonly record: StrikeRecord
+  /** Attempts with a later entry come after it. */
+  readonly since: number
+  readonly withinMs: number
+  readonly at: number
+  /** What it had waited for before. */
+  readonly before: RetryWait | undefined
+}
+
+const noStrikes: readonly Strike[] = []
+
+/** The faults of rules that an attempt meets. */
+export interface Meeting {
+  readonly encounters: readonly Encounter[]
+  /** The service restarts before the delivery, or after it. */
+  readonly restart: Strike | undefined
+}
+
+export class DeliveryFaults {
+  readonly source: FaultSource
+  readonly #mover: MessageMover
+  #heldBack: HeldBack[] = []
+
+  constructor(source: FaultSource, mover: MessageMover) {
+    this.source = source
+    this.#mover = mover
+  }
+
+  /** Asks the rules about a message that is due. @returns whether its attempt does not happen now */
+  prevent(message: Message): boolean {
+    const now = this.#mover.now()
+    const down = this.source.down?.queue
+    if (down !== undefined && down > now) {
+      this.#mover.hold(message, down, 'until the service was up again')
+      return true
+    }
+    if (message.strikes !== undefined) {
+      this.#goOn(message)
+      return false
+    }
+    const point = pointOf(message)
+    if (this.source.armed[point] === undefined) return false
+    const strikes = this.source.ask(point, new DeliveryFacts(message)) ?? noStrikes
+    message.strikes = strikes
+    return strikes.length > 0 && this.#hold(message, point, strikes, now)
+  }
+
+  #hold(message: Message, point: FaultPoint, strikes: readonly Strike[], now: number): boolean {
+    let until = now
+    const reasons: string[] = []
+    const later = (at: number, reason: string): void => {
+      reasons.push(`${reason}, ${formatDuration(at - until)}`)
+      until = at
+    }
+    for (const strike of strikes) {
+      const { fault } = strike
+      if (fault.kind === 'drop') {
+        strike.log(message.trail, message.url)
+        message.strikes = undefined
+        this.#mover.vanish(message)
+        return true
+      }
+      if (fault.kind === 'delay' && fault.waitMs > 0) {
+        strike.log(message.trail, message.url)
+        later(until + fault.waitMs, 'held by a fault')
+      } else if (fault.kind === 'outage') {
+        strike.log(message.trail, message.url, `waits for its end, ${formatDuration((strike.until ?? now) - now)}`)
+        if ((strike.until ?? now) > until) later(strike.until!, 'held by an outage')
+      } else if (fault.kind === 'reorder') {
+        const record = strike.log(message.trail, message.url)
+        const { withinMs } = fault
+        // A message's own trail is older than every attempt that begins from now on.
+        this.#heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
+        later(until + withinMs, 'held for a later delivery')
+      }
+    }
+    if (reasons.length === 0) return false
+    this.#mover.hold(message, until, reasons.join(', then '))
+    return true
+  }
+
+  /** A message that was held back is due because nobody came after it. */
+  #goOn(message: Message): void {
+    const at = this.#heldBack.findIndex((held) => held.message === message)
+    if (at === -1) return
+    const [held] = this.#heldBack.splice(at, 1)
+    held!.record.effect = `held in vain: no later delivery within ${formatDuration(held!.withinMs)}`
+  }
+
+  /** An attempt has ended: those that were held back for a later one go now. */
+  gone(attempt: Attempt): void {
+    if (this.#heldBack.length === 0) return
+    const point = pointOf(attempt.message)
+    const waits = (held: HeldBack): boolean =>
+      held.point === point && held.message !== attempt.message && attempt.seq > held.since
+    const released = this.#heldBack.filter(waits)
+    if (released.length === 0) return
+    this.#heldBack = this.#heldBack.filter((held) => !waits(held))
+    const now = this.#mover.now()
+    for (const { message, record, at, before } of released) {
+      // Gone already, or under way: its rule was taken away meanwhile. Without a timer it is parked in a paused queue.
+      if (message.ended || message.strikes === undefined || message.timer === undefined) continue
+      record.effect = `held until ${attempt.messageId} had gone`
+      message.wait = before
+      this.#mover.hold(message, now, `held for a later delivery, ${formatDuration(now - at)}`)
+    }
+  }
+
+  /** What the attempt that begins now meets; the strikes are written down behind its entry. */
+  begin(attempt: Attempt, strikes: readonly Strike[]): Meeting | undefined {
+    let restart: Strike | undefined
+    const encounters: Encounter[] = []
+    for (const strike of strikes) {
+      const { kind } = strike.fault
+      if (holding.has(kind)) continue
+      const record = strike.log(attempt.seq, attempt.url)
+      if (kind === 'restart') {
+        restart = strike
+        continue
+      }
+      encounters.push({
+        fault: strike.fault as DeliveryFault,
+        phase: strike.phase,
+        draw: (below) => strike.draw(below),
+        tell: (effect) => {
+          record.effect = effect
+        },
+      })
+    }
+    return encounters.length === 0 && restart === undefined ? undefined : { encounters, restart }
+  }
+}
+
+const holding: ReadonlySet<string> = new Set(['delay', 'reorder', 'outage', 'drop'])
+
+function pointOf({ kind }: Message): 'queue.delivery' | 'queue.callback' {
+  return kind === 'message' ? 'queue.delivery' : 'queue.callback'
+}
+
+/** What rules may ask about a delivery. */
+class DeliveryFacts implements FaultFacts {
+  readonly #message: Message
+  readonly api = 'queue'
+
+  constructor(message: Message) {
+    this.#message = message
+  }
+
+  get url(): string {
+    return this.#message.url
+  }
+
+  get method(): string {
+    return this.#message.method
+  }
+
+  get urlGroup(): string | undefined {
+    return this.#message.origin.urlGroup
+  }
+
+  get endpointName(): string | undefined {
+    return this.#message.origin.endpointName
+  }
+
+  get queue(): string | undefined {
+    return this.#message.settings.queue
+  }
+
+  get labels(): readonly string[] | undefined {
+    return this.#message.settings.labels
+  }
+
+  get attempt(): number {
+    return this.#message.retried + 1
+  }
+
+  get messageId(): string {
+    return this.#message.id
+  }
+
+  get flowControlKey(): string | undefined {
+    return this.#message.settings.flowControl?.key
+  }
+
+  get scheduleId(): string | undefined {
+    return this.#message.origin.scheduleId
+  }
+
+  get region(): string {
+    return this.#message.origin.region
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.#message.headers, name)
+  }
+}

@@ -1,0 +1,123 @@
+import { formatDuration } from '../../kernel/duration.js'
+import type { Policy } from '../../policy.js'
+import { daysSinceEpoch } from '../../kernel/civil-date.js'
+import { type HeaderList, headerOf } from '../message/headers.js'
+import type { RetryExpression } from '../message/retry-expression.js'
+
+export const oneDay = 86_400_000
+
+/** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
+export interface RetryWait {
+  /** Milliseconds. */
+  readonly delay: number
+  readonly reason: string
+}
+
+/**
+ * The delay before retry number `retried + 1`: the destination's own word, else the message's expression, else the
+ * default back-off. [queue.md 5.2]
+ * @param after what happened, for the reason: `503`, `the time-out`
+ */
+export function retryWait(
+  retried: number,
+  expression: RetryExpression | undefined,
+  replyHeaders: HeaderList,
+  now: number,
+  policy: Policy,
+  after: string,
+): RetryWait {
+  const asked = askedDelay(replyHeaders, now)
+  if (asked !== undefined && (expression === undefined || policy.retryHeadersOverrideExpression)) {
+    if (asked.delay <= policy.maxRetryDelay) {
+      return { delay: asked.delay, reason: `${inSeconds(asked.delay)} as ${asked.header} asked after ${after}` }
+    }
+    const longest = formatDuration(policy.maxRetryDelay)
+    return backoff(retried, policy, `, because ${asked.header} asked for more than ${longest}, after ${after}`)
+  }
+  if (expression === undefined) return backoff(retried, policy, ` after ${after}`)
+  const value = expression.evaluate(retried)
+  if (!Number.isFinite(value)) {
+    return backoff(retried, policy, `, because the retry delay ${expression.text} gave ${value}, after ${after}`)
+  }
+  const delay = Math.round(Math.min(Math.max(value, 0), policy.maxRetryDelay))
+  return { delay, reason: `${inSeconds(delay)} from the retry delay ${expression.text} after ${after}` }
+}
+
+function backoff(retried: number, policy: Policy, why: string): RetryWait {
+  const delay = defaultBackoff(retried + 1, policy)
+  return { delay, reason: `${inSeconds(delay)} from the default back-off${why}` }
+}
+
+/** Milliseconds before retry `n` (1 for the first): min(86400, e^(2.5·n)) whole seconds. [queue.md 5.2] */
+export function defaultBackoff(n: number, policy: Policy): number {
+  const seconds = Math.min(policy.maxRetryDelay / 1000, Math.exp(policy.backoffFactor * n))
+  return policy.roundBackoff ? Math.floor(seconds) * 1000 : Math.round(seconds * 1000)
+}
+
+function inSeconds(milliseconds: number): string {
+  return `delay ${milliseconds / 1000} s`
+}
+
+/** In the order in which they are looked at. [queue.md 5.2, choice] */
+export const retryHeaders = [
+  'Retry-After',
+  'X-RateLimit-Reset',
+  'X-RateLimit-Reset-Requests',
+  'X-RateLimit-Reset-Tokens',
+] as const
+const lowerRetryHeaders = retryHeaders.map((name) => [name, name.toLowerCase()] as const)
+
+/** What the destination's answer asks for; a value that cannot be read counts as absent. */
+function askedDelay(headers: HeaderList, now: number): { readonly header: string; readonly delay: number } | undefined {
+  if (headers.length === 0) return undefined
+  for (const [header, lower] of lowerRetryHeaders) {
+    const value = headerOf(headers, lower)
+    const delay = value === undefined ? undefined : readWait(value.trim(), now)
+    if (delay !== undefined) return { header, delay }
+  }
+  return undefined
+}
+
+/** Chars of a wait that is read: no date is longer, and no sensible duration; a guard of ours. */
+const longestWait = 1000
+
+const goUnits: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+/** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` when it is none. */
+export function readWait(value: string, now: number): number | undefined {
+  if (value.length > longestWait) return undefined
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)
+  if (/^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/.test(value)) {
+    let sum = 0
+    for (const [, count, unit] of value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g))
+      sum += Number(count) * goUnits[unit!]!
+    return Math.round(sum)
+  }
+  const date = readHttpDate(value)
+  return date === undefined ? undefined : Math.max(0, date - now)
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** Milliseconds of `Tue, 01 Jan 2030 00:00:30 GMT`; a numeric zone is read too. */
+function readHttpDate(value: string): number | undefined {
+  const match =
+    /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) (?:GMT|UTC|([+-])(\d{2})(\d{2}))$/.exec(
+      value,
+    )
+  if (!match) return undefined
+  const [day, month, year] = [Number(match[1]), months.indexOf(match[2]!) + 1, Number(match[3])]
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6])]
+  if (month === 0 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) return undefined
+  const offset = match[7] === undefined ? 0 : (match[7] === '-' ? -1 : 1) * (Number(match[8]) * 60 + Number(match[9]))
+  return (daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + (minute - offset) * 60 + second) * 1000
+}

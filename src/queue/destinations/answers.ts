@@ -1,0 +1,42 @@
+import { isStatus } from '../../faults/catalog.js'
+import { answerProblems, stepProblems } from '../../faults/step-schema.js'
+import { errorText } from '../../kernel/error-text.js'
+import type { HeaderRecord, Step } from './script.js'
+
+/** What a plain destination answers: a status, a status with headers and body, a script step, or a `Response`. */
+export type PlainAnswer =
+  | number
+  | Step
+  | Response
+  | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
+
+// Data is judged where it is given: what a destination shall do is refused at the call, with the right form.
+
+/** @throws TypeError */
+export function checkedSteps(steps: readonly Step[], called: string): readonly Step[] {
+  const wanted = `${called} takes steps such as status(500), reset(), timeout(), lostAck(), ok() in an array`
+  if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
+  for (const [index, step] of steps.entries()) {
+    if (typeof step !== 'object' || step === null) throw new TypeError(`${wanted}, got ${errorText(step)}.`)
+    const [problem] = stepProblems(step)
+    if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem.sentence}`)
+  }
+  // Later changes of what was given do not count.
+  return structuredClone(steps)
+}
+
+/** What is wrong with what a handler returned, if it is no Response, as a part of a sentence; `undefined` for nothing. */
+export function wrongWithAnswer(answer: unknown): string | undefined {
+  if (isStatus(answer)) return undefined
+  if (typeof answer !== 'number' && (typeof answer !== 'object' || answer === null)) {
+    return `returned ${errorText(answer)}. Return a Response, or a status in destinations.answer().`
+  }
+  const [problem] = answerProblems(answer)
+  return problem && `gave no answer that can be sent: ${problem.sentence}`
+}
+
+/** @throws TypeError */
+export function checkAnswer(answer: PlainAnswer, called: string): void {
+  const [problem] = answerProblems(answer)
+  if (problem !== undefined) throw new TypeError(`${called}: ${problem.sentence}`)
+}

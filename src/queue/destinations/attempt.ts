@@ -1,0 +1,209 @@
+import { type Bytes, text, toArray } from '../../kernel/bytes.js'
+import type {
+  AttemptEntry,
+  AttemptOutcome,
+  EntryStamp,
+  HiddenFields,
+  MessageKind,
+  StoreChange,
+} from '../../kernel/traffic.js'
+import { type HeaderList, headerOf, statusText, type WireReply } from '../message/headers.js'
+import type { Message } from '../message/message.js'
+import { hiddenFields } from '../publish/published.js'
+import type { RetryWait } from '../delivery/retry.js'
+
+/** Builds what is costly about a delivery, when somebody looks. */
+export interface DeliveryWriter {
+  headers(attempt: Attempt): HeaderList
+}
+
+/** Why an attempt did not happen at once. */
+interface Waiting {
+  readonly rule: string | undefined
+  readonly byHand: boolean
+  /** Since when flow control held it. */
+  readonly heldSince: number | undefined
+}
+
+/** What a fault does to a signature. */
+export interface SigningFault {
+  readonly flaw?: string
+  readonly skewMs?: number
+}
+
+/**
+ * One delivery attempt: the entry in the traffic log and the request that a destination gets. Headers, and with them
+ * the signature, are made when they are first read; so is everything else that tells the story.
+ */
+export class Attempt implements AttemptEntry, EntryStamp {
+  seq = 0
+  at = 0
+  cause = 0
+  endedAfter?: number
+  declare store?: StoreChange
+  readonly message: Message
+  readonly retried: number
+  /** The signing key in force when the attempt began. */
+  readonly key: string
+  /** When it ended, and how; `outcome` puts this together. */
+  endedAt = 0
+  reply: WireReply | undefined
+  next: RetryWait | undefined
+  note: string | undefined
+  /** What is wrong with its signature, by a fault. Set before the headers are read. */
+  declare signing?: SigningFault
+  readonly #writer: DeliveryWriter
+  readonly #waiting: Waiting | undefined
+  #state: AttemptOutcome['state'] | undefined
+  #headers: HeaderList | undefined
+
+  constructor(message: Message, key: string, writer: DeliveryWriter) {
+    this.message = message
+    this.retried = message.retried
+    this.key = key
+    this.#writer = writer
+    if (message.wait !== undefined || message.releasedByHand || message.ticket !== undefined) {
+      this.#waiting = { rule: message.wait?.reason, byHand: message.releasedByHand, heldSince: message.ticket?.since }
+    }
+  }
+
+  /** @internal */
+  end(at: number, reply: WireReply, state: AttemptOutcome['state'], next: RetryWait | undefined): void {
+    this.endedAt = at
+    this.reply = reply
+    this.#state = state
+    this.next = next
+    this.note = reply.note
+  }
+
+  get outcome(): AttemptOutcome | undefined {
+    const { endedAt: at, reply, next, note } = this
+    const state = this.#state
+    if (reply === undefined || state === undefined) return undefined
+    const { status, headers, body } = reply
+    const outcome: { -readonly [Key in keyof AttemptOutcome]: AttemptOutcome[Key] } = {
+      at,
+      status,
+      headers,
+      body,
+      state,
+    }
+    const error = failureText(reply)
+    if (error !== undefined) outcome.error = error
+    if (next !== undefined) outcome.next = { at: at + next.delay, delay: next.delay, reason: next.reason }
+    if (note !== undefined) outcome.note = note
+    return outcome
+  }
+
+  get type(): 'attempt' {
+    return 'attempt'
+  }
+
+  get messageId(): string {
+    return this.message.id
+  }
+
+  get kind(): MessageKind {
+    return this.message.kind
+  }
+
+  get url(): string {
+    return this.message.url
+  }
+
+  get method(): string {
+    return this.message.method
+  }
+
+  get maxRetries(): number {
+    return this.message.maxRetries
+  }
+
+  get why(): string {
+    const turn = this.retried === 0 ? 'first attempt' : `retry ${this.retried} of ${this.maxRetries}`
+    return this.#waiting?.byHand === true ? `${turn}, delivered now on request` : turn
+  }
+
+  get waited(): string | undefined {
+    const { message } = this
+    const parts: string[] = []
+    const { rule, byHand = false, heldSince } = this.#waiting ?? {}
+    if (!byHand) {
+      if (rule !== undefined) parts.push(rule)
+      else if (this.retried === 0 && message.notBefore > message.time) {
+        parts.push(
+          `${message.settings.notBefore === undefined ? 'delay' : 'not-before,'} ${(message.notBefore - message.time) / 1000} s as published`,
+        )
+      }
+    }
+    if (heldSince !== undefined && this.at > heldSince) {
+      parts.push(
+        `${(this.at - heldSince) / 1000} s in the wait list of flow-control key ${message.settings.flowControl?.key}`,
+      )
+    }
+    return parts.length === 0 ? undefined : parts.join(', then ')
+  }
+
+  get headers(): HeaderList {
+    this.#headers ??= this.#writer.headers(this)
+    return this.#headers
+  }
+
+  /** GET is delivered without a body. [queue.md 3.1, choice] */
+  get body(): Bytes {
+    return this.method === 'GET' ? ('' as Bytes) : this.message.body
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return toArray(this.body)
+  }
+
+  get redact(): HiddenFields | undefined {
+    return hiddenFields(this.message)
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.headers, name.toLowerCase())
+  }
+
+  text(): string {
+    return text(this.body)
+  }
+
+  json(): unknown {
+    try {
+      return JSON.parse(this.text())
+    } catch {
+      throw new TypeError(
+        `The delivery of ${this.messageId} to ${this.url} has no JSON body: ${JSON.stringify(this.text().slice(0, 80))}. Read it with .text() or .bytes.`,
+      )
+    }
+  }
+
+  toJSON(): EntryStamp & AttemptEntry {
+    const { waited, outcome } = this
+    return {
+      seq: this.seq,
+      at: this.at,
+      cause: this.cause,
+      type: this.type,
+      messageId: this.messageId,
+      kind: this.kind,
+      url: this.url,
+      method: this.method,
+      retried: this.retried,
+      maxRetries: this.maxRetries,
+      why: this.why,
+      ...(waited !== undefined && { waited }),
+      headers: this.headers,
+      body: this.body,
+      ...(outcome && { outcome }),
+    }
+  }
+}
+
+/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
+export function failureText(reply: WireReply): string | undefined {
+  if (reply.error !== undefined) return reply.error
+  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
+}

@@ -1,0 +1,455 @@
+import { toArray } from '../../kernel/bytes.js'
+import { callerLine } from '../../kernel/caller-line.js'
+import { errorText } from '../../kernel/error-text.js'
+import type { Task } from '../../kernel/time.js'
+import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
+import type { Attempt } from './attempt.js'
+import { DestinationPattern } from './pattern.js'
+import { isLoopback } from '../message/url.js'
+import { headerOf, type WireReply } from '../message/headers.js'
+import { type Encounter, perform, type Scene } from './perform.js'
+import { type Recorder, RecorderList } from './recorder.js'
+import { RedirectedAttempt } from './redirected-attempt.js'
+import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
+import { networkErrors, type Step } from './script.js'
+import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, wire } from './wire.js'
+
+/** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
+export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
+
+/** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
+export type PlainHandler = (delivery: Attempt, task: Task) => PlainAnswer | Promise<PlainAnswer>
+
+/** Which hosts a configured `fetch` may reach. */
+export type Reach = 'loopback' | 'none' | 'any' | readonly string[]
+
+export interface DestinationsOptions {
+  /** Called for destinations that nobody registered. */
+  readonly fetch?: typeof fetch | undefined
+  /** Hosts that `fetch` may reach, decided on the host of each url, redirects included. Default `loopback`. */
+  readonly deliver?: Reach | undefined
+  /** Hosts (and their sub-domains) that are refused unless named: the vendor's production addresses. */
+  readonly refusedHosts?: readonly string[] | undefined
+  /** What an attempt meets when nobody is there: a failure, or this status. Default `error`. */
+  readonly unhandled?: 'error' | number | undefined
+  /** Whether redirects are followed instead of counting as a failure. */
+  readonly followRedirects?: boolean | undefined
+  /** Name of the header that forbids retries, in the vendor's words. */
+  readonly nonRetryableHeader?: string | undefined
+}
+
+/** What an attempt tells its destination. */
+export interface DeliveryContext {
+  readonly task: Task
+  /** Milliseconds until the attempt is given up. */
+  readonly timeout: number
+  /** Bytes of an answer's body that are kept. */
+  readonly longestBody: number
+  /** Calls back when the attempt is given up. */
+  onTimeout(run: () => void): void
+  now(): number
+  /** A whole number below a bound, for faults of scripts that leave something to chance. */
+  draw(below: number): number
+  /** Delivers once more, as work of its own: after so many milliseconds, or beside what runs. */
+  again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
+}
+
+type Maybe<T> = T | Promise<T>
+
+/** What stands behind a registration. It may do anything. */
+type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
+
+interface Route {
+  readonly pattern: DestinationPattern
+  handler: Underneath | undefined
+  script: Step[]
+  recorders: RecorderList[]
+}
+
+interface Resolved {
+  readonly handler: Underneath | undefined
+  readonly scripted: readonly Route[]
+  readonly recorders: readonly RecorderList[]
+}
+
+const mostRedirects = 10
+const cacheLimit = 10_000
+
+/** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
+export class Destinations {
+  readonly #options: DestinationsOptions
+  #routes: Route[] = []
+  #resolved = new Map<string, Resolved>()
+  #publishers = new Map<string, Error>()
+  #unhandled = new Map<string, string>()
+  /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
+  readonly errors: unknown[] = []
+
+  constructor(options: DestinationsOptions = {}) {
+    this.#options = options
+  }
+
+  /**
+   * Registers a handler for a url; `*` stands for any characters. A pattern without `?` matches any query. Exact
+   * patterns win over wildcards, later ones over earlier ones.
+   */
+  on(pattern: string | URL, handler: DestinationHandler): this {
+    if (typeof handler !== 'function') {
+      throw new TypeError(
+        `destinations.on(${JSON.stringify(String(pattern))}) needs a function (request, task) => Response as its second argument.`,
+      )
+    }
+    this.#route(pattern).handler = this.#calls((delivery, task) =>
+      handler(requestOf(delivery, delivery.url, delivery.method), task),
+    )
+    return this
+  }
+
+  /**
+   * Registers a plain function over the delivery; several times faster than a `Request → Response` handler.
+   * @throws TypeError for what no destination can answer
+   */
+  answer(pattern: string | URL, answer: PlainHandler | PlainAnswer): this {
+    const called = `destinations.answer(${JSON.stringify(String(pattern))})`
+    if (answer === undefined || answer === null) {
+      throw new TypeError(
+        `${called} needs what to answer: a status, { status, headers, body }, or a function (delivery) => either.`,
+      )
+    }
+    const handler = typeof answer === 'function' ? this.#calls(answer) : this.#gives(answer, called)
+    this.#route(pattern).handler = handler
+    return this
+  }
+
+  /** Writes down what arrives. Answers 200 unless something else is registered or given here. */
+  record(pattern: string | URL, answer?: PlainAnswer): Recorder {
+    const called = `destinations.record(${JSON.stringify(String(pattern))})`
+    const handler = answer === undefined ? undefined : this.#gives(answer, called)
+    const recorder = new RecorderList(String(pattern))
+    const route = this.#route(pattern)
+    route.recorders.push(recorder)
+    if (handler !== undefined) route.handler = handler
+    return recorder
+  }
+
+  /**
+   * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200.
+   * @throws TypeError for a step that cannot be played
+   */
+  script(pattern: string | URL, steps: readonly Step[]): this {
+    const checked = checkedSteps(steps, `destinations.script(${JSON.stringify(String(pattern))})`)
+    const { script } = this.#route(pattern)
+    for (const step of checked) script.push(step)
+    return this
+  }
+
+  /** Steps of scripts that no delivery has met yet. */
+  get unplayed(): readonly { readonly pattern: string; readonly steps: readonly Step[] }[] {
+    return this.#routes
+      .filter((route) => route.script.length > 0)
+      .map((route) => ({ pattern: route.pattern.text, steps: [...route.script] }))
+  }
+
+  /** Forgets one registration, or all of them. */
+  off(pattern?: string | URL): void {
+    this.#routes = pattern === undefined ? [] : this.#routes.filter((route) => route.pattern.text !== String(pattern))
+    this.#resolved.clear()
+  }
+
+  /** A sentence for each url that a delivery went to and nobody answered for. */
+  get unhandled(): readonly string[] {
+    return [...this.#unhandled.values()]
+  }
+
+  /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. */
+  noticePublisher(url: string): void {
+    if (this.#publishers.has(url) || this.#options.fetch !== undefined || this.#publishers.size >= 1000) return
+    if (answers(this.#resolve(url))) return
+    this.#publishers.set(url, new Error('published here'))
+  }
+
+  /** @param struck faults of rules that this attempt meets; one that answers leaves the script as it is */
+  deliver(attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply> {
+    const reply = this.#deliverTo(attempt.url, attempt, context, struck)
+    if (this.#options.followRedirects !== true) return reply
+    return reply instanceof Promise
+      ? reply.then((given) => this.#follow(given, attempt, context))
+      : this.#follow(reply, attempt, context)
+  }
+
+  #deliverTo(url: string, attempt: Attempt, context: DeliveryContext, struck?: readonly Encounter[]): Maybe<WireReply> {
+    const resolved = this.#resolve(url)
+    if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
+    const last = struck.at(-1)
+    if (last?.phase === 'before' && answersItself(last.fault)) record(attempt, resolved)
+    return this.#perform(
+      struck,
+      this.#scene(attempt, context, (given) => this.#meet(nextStep(resolved.scripted), url, attempt, given, resolved)),
+    )
+  }
+
+  /** A step of a script, or what lies underneath. A delivery that never arrives is not recorded. */
+  #meet(
+    step: Step | undefined,
+    url: string,
+    attempt: Attempt,
+    context: DeliveryContext,
+    resolved: Resolved,
+  ): Maybe<WireReply> {
+    const arrives = (given: DeliveryContext): Maybe<WireReply> => {
+      record(attempt, resolved)
+      return this.#underneath(url, attempt, given, resolved)
+    }
+    if (step === undefined) return arrives(context)
+    // The destination answers these itself: it has seen the delivery.
+    if (answersItself(step)) record(attempt, resolved)
+    return this.#play(step, attempt, context, arrives)
+  }
+
+  #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
+    const draw = (below: number): number => context.draw(below)
+    return this.#perform([{ fault: step, phase: 'before', draw }], this.#scene(attempt, context, underneath))
+  }
+
+  /** A fault that cannot be played to its end, such as a wait beyond the calendar, ends the attempt too. */
+  #perform(encounters: readonly Encounter[], scene: Scene): Maybe<WireReply> {
+    const failed = (error: unknown): WireReply => ({
+      ...broken(networkErrors.closed),
+      note: `a fault could not be played: ${errorText(error)}`,
+    })
+    try {
+      const reply = perform(encounters, scene)
+      return reply instanceof Promise ? reply.catch(failed) : reply
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  #scene(attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Scene {
+    const { nonRetryableHeader = 'Service-NonRetryable-Error' } = this.#options
+    return { attempt, context, nonRetryableHeader, underneath }
+  }
+
+  /** The registered handler, else the network, else nobody. */
+  #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+    const { handler } = resolved
+    if (handler === undefined) {
+      if (answers(resolved)) return wire(200)
+      return this.#options.fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context)
+    }
+    return handler(url, attempt, context)
+  }
+
+  /** Data: it was judged when it was given. */
+  #gives(answer: PlainAnswer, called: string): Underneath {
+    if (typeof answer === 'object' && isResponse(answer)) {
+      const reason = unreadable(answer)
+      if (reason !== undefined) throw new TypeError(`${called} got ${reason}`)
+      // A body can be read once, the destination answers many times.
+      let reply: Promise<WireReply> | undefined
+      return (url, _, { longestBody }) => {
+        reply ??= replyOfResponse(answer, from(url), longestBody).catch((error) => this.#failed(error))
+        return reply
+      }
+    }
+    checkAnswer(answer, called)
+    if (typeof answer === 'number') return () => plainStatus(answer)
+    if ('kind' in answer) {
+      const [step] = checkedSteps([answer], called)
+      return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
+    }
+    const { status = 200, headers, body } = answer
+    // What cannot be sent is told here; but a body can change until it is.
+    wire(status, headers, body)
+    return () => {
+      try {
+        return wire(status, headers, body)
+      } catch (error) {
+        return this.#failed(error)
+      }
+    }
+  }
+
+  /** Code: whatever it does, the attempt ends. */
+  #calls(handler: PlainHandler): Underneath {
+    return (url, attempt, context) => {
+      try {
+        const answer = handler(attempt, context.task)
+        if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, attempt, context)
+        const reply = this.#read(answer, url, attempt, context)
+        return reply instanceof Promise ? reply.catch((error) => this.#failed(error)) : reply
+      } catch (error) {
+        return this.#failed(error)
+      }
+    }
+  }
+
+  async #awaited(
+    answer: PromiseLike<PlainAnswer>,
+    url: string,
+    attempt: Attempt,
+    context: DeliveryContext,
+  ): Promise<WireReply> {
+    try {
+      const reply = this.#read(await answer, url, attempt, context)
+      return reply instanceof Promise ? await reply : reply
+    } catch (error) {
+      return this.#failed(error)
+    }
+  }
+
+  /** @throws UnusableAnswer, and whatever a getter throws */
+  #read(answer: PlainAnswer, url: string, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
+    if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
+      return replyOfResponse(answer, from(url), context.longestBody)
+    }
+    const sentence = wrongWithAnswer(answer)
+    if (sentence !== undefined) throw new UnusableAnswer(`${from(url)} ${sentence}`)
+    if (typeof answer === 'number') return plainStatus(answer)
+    if ('kind' in answer) return this.#play(answer, attempt, context, () => wire(200))
+    try {
+      return wire(answer.status ?? 200, answer.headers, answer.body)
+    } catch (error) {
+      throw new UnusableAnswer(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
+    }
+  }
+
+  /** What the queue sees of a handler that failed: a framework would have answered 500. */
+  #failed(error: unknown): WireReply {
+    this.errors.push(error)
+    const known = knownFailure(error)
+    if (known instanceof BrokenBody) return { ...broken(networkErrors.closed), note: known.message }
+    if (known !== undefined) return { ...wire(500, undefined, known.message), note: known.message }
+    const text = errorText(error)
+    return { ...wire(500, undefined, text), note: `the handler threw ${text}` }
+  }
+
+  #nobody(url: string, attempt: Attempt): WireReply {
+    if (typeof this.#options.unhandled === 'number') return plainStatus(this.#options.unhandled)
+    const publisher = this.#publishers.get(url)
+    const place = publisher === undefined ? '' : callerLine(publisher)
+    const by =
+      attempt.message.source === undefined ? 'published' : `${attempt.kind} of ${attempt.message.source.id}, published`
+    const sentence =
+      `Nobody answers at ${url} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
+      `Register destinations.on('${url}', handler) or destinations.record('${url}'), or give the sandbox a fetch.`
+    if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
+    return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
+  }
+
+  async #send(url: string, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
+    const refusal = this.#refusal(url)
+    if (refusal !== undefined) {
+      if (!this.#unhandled.has(url)) this.#unhandled.set(url, refusal)
+      return { ...broken('delivery refused'), note: refusal }
+    }
+    const abort = new AbortController()
+    context.onTimeout(() => abort.abort())
+    try {
+      const { method } = attempt
+      const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
+      const { url: address, headers } = addressed(url, attempt.headers)
+      const response = await this.#options.fetch!(address, {
+        method,
+        headers: [...headers],
+        body,
+        redirect: 'manual',
+        signal: abort.signal,
+      })
+      return await replyOfResponse(response, url, context.longestBody)
+    } catch (error) {
+      const known = knownFailure(error)
+      return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))
+    }
+  }
+
+  /** Why this url must not be fetched, as a sentence with the next step. */
+  #refusal(url: string): string | undefined {
+    const { deliver = 'loopback', refusedHosts = [] } = this.#options
+    const host = hostname(url)
+    const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
+    if (named) return undefined
+    if (refusedHosts.some((name) => host === name || host.endsWith(`.${name}`))) {
+      return `Delivery to ${url} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
+    }
+    if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
+    return `Delivery to ${url} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${url}', handler), or name the host: deliver: ['${host}'].`
+  }
+
+  async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
+    let reply = first
+    let url = attempt.url
+    let { method } = attempt
+    for (let hop = 0; hop < mostRedirects; hop++) {
+      const location = [301, 302, 303, 307, 308].includes(reply.status)
+        ? headerOf(reply.headers, 'location')
+        : undefined
+      if (location === undefined || !URL.canParse(location, url)) return reply
+      url = new URL(location, url).href
+      if (reply.status < 307) method = 'GET'
+      reply = await this.#deliverTo(url, new RedirectedAttempt(attempt, url, method), context)
+    }
+    return { ...broken('stopped after 10 redirects'), headers: reply.headers }
+  }
+
+  #route(given: string | URL): Route {
+    const pattern = new DestinationPattern(String(given))
+    this.#resolved.clear()
+    const known = this.#routes.find((route) => route.pattern.text === pattern.text)
+    if (known !== undefined) {
+      // Registered again: it is the latest now.
+      this.#routes = [...this.#routes.filter((route) => route !== known), known]
+      return known
+    }
+    const route: Route = { pattern, handler: undefined, script: [], recorders: [] }
+    this.#routes.push(route)
+    return route
+  }
+
+  #resolve(url: string): Resolved {
+    const known = this.#resolved.get(url)
+    if (known !== undefined) return known
+    const matching = this.#routes.filter((route) => route.pattern.matches(url)).reverse()
+    const routes = [
+      ...matching.filter((route) => route.pattern.exact),
+      ...matching.filter((route) => !route.pattern.exact),
+    ]
+    const resolved: Resolved = {
+      handler: routes.find((route) => route.handler !== undefined)?.handler,
+      scripted: routes,
+      recorders: routes.flatMap((route) => route.recorders),
+    }
+    if (this.#resolved.size >= cacheLimit) this.#resolved.clear()
+    this.#resolved.set(url, resolved)
+    return resolved
+  }
+}
+
+/** Steps with which the destination has the delivery and answers by itself. */
+const ownAnswers: ReadonlySet<Step['kind']> = new Set(['status', 'rate-limited', 'non-retryable', 'hang'])
+
+function answersItself(step: Step): boolean {
+  return step.kind === 'delay' && step.then !== undefined ? answersItself(step.then) : ownAnswers.has(step.kind)
+}
+
+function record(attempt: Attempt, { recorders }: Resolved): void {
+  for (const recorder of recorders) recorder.requests.push(attempt)
+}
+
+function from(url: string): string {
+  return `The handler of ${url}`
+}
+
+/** Promises of other realms and libraries too. */
+function isThenable(answer: unknown): answer is PromiseLike<PlainAnswer> {
+  return typeof answer === 'object' && answer !== null && 'then' in answer && typeof answer.then === 'function'
+}
+
+function answers(resolved: Resolved): boolean {
+  return resolved.scripted.length > 0
+}
+
+function nextStep(routes: readonly Route[]): Step | undefined {
+  for (const route of routes) if (route.script.length > 0) return route.script.shift()
+  return undefined
+}

@@ -1,0 +1,115 @@
+import { type Bytes, fromArray } from '../../kernel/bytes.js'
+import { errorText } from '../../kernel/error-text.js'
+import { hostTurn } from '../../kernel/host.js'
+import type { WireReply } from '../message/headers.js'
+import { networkErrors } from './script.js'
+import { broken } from './wire.js'
+
+// Reads what a handler, or the network, gave as a Response. It may be of another realm or library, and do anything.
+
+/** An answer that no framework could send: what the destination's caller sees is a 500. */
+export class UnusableAnswer extends Error {
+  override readonly name = 'UnusableAnswer'
+}
+
+/** The headers were sent, then the body broke off. */
+export class BrokenBody extends Error {
+  override readonly name = 'BrokenBody'
+}
+
+/** Which of the two it is. What code throws may be anything, a Proxy that throws when it is looked at too. */
+export function knownFailure(error: unknown): UnusableAnswer | BrokenBody | undefined {
+  try {
+    return error instanceof UnusableAnswer || error instanceof BrokenBody ? error : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Without `instanceof`: a response may come from another realm, or from a library of its own. */
+export function isResponse(answer: object): answer is Response {
+  return answer instanceof Response || ('arrayBuffer' in answer && 'status' in answer)
+}
+
+/** Why the body of a Response cannot be read, and what to do; `undefined` when it can. */
+export function unreadable({ bodyUsed, body }: Response): string | undefined {
+  const next = 'Return a new Response each time.'
+  if (bodyUsed) return `a Response whose body has been read before: it can be read once. ${next}`
+  if (body?.locked === true) return `a Response whose body is locked by another reader. ${next}`
+  return undefined
+}
+
+/**
+ * @param from who answered, for sentences: `The handler of https://shop.test/orders`
+ * @param most bytes of the body that are kept
+ * @throws UnusableAnswer, BrokenBody
+ */
+export async function replyOfResponse(response: Response, from: string, most: number): Promise<WireReply> {
+  const { status, type } = response
+  if (status === 0) {
+    const what = type === 'error' ? 'Response.error(), a broken connection' : 'a Response without a status'
+    return { ...broken(networkErrors.reset), note: `${from} answered ${what}` }
+  }
+  if (!Number.isInteger(status) || status < 100 || status > 999) {
+    throw new UnusableAnswer(`${from} answered with the status ${errorText(status)}: give one from 200 to 599.`)
+  }
+  const reason = unreadable(response)
+  if (reason !== undefined) throw new UnusableAnswer(`${from} returned ${reason}`)
+  const headers = headersOf(response, from)
+  try {
+    return { status, headers, body: await bodyOf(response, most) }
+  } catch (error) {
+    throw new BrokenBody(`${from} answered, but the body broke off: ${errorText(error)}`, { cause: error })
+  }
+}
+
+function headersOf({ headers }: Response, from: string): [string, string][] {
+  const list = typeof headers?.[Symbol.iterator] === 'function' ? [...headers] : [['', undefined]]
+  const isText = ([name, value]: readonly unknown[]): boolean => typeof name === 'string' && typeof value === 'string'
+  if (list.every(isText)) return list as [string, string][]
+  throw new UnusableAnswer(`${from} returned a Response with headers that are no texts.`)
+}
+
+async function bodyOf(response: Response, most: number): Promise<Bytes> {
+  const { body } = response
+  if (body === null) return '' as Bytes
+  // Some libraries have streams of another kind, or none.
+  if (typeof body?.getReader === 'function') return readStream(body.getReader(), most)
+  const buffer: unknown = await response.arrayBuffer()
+  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it gave no bytes')
+  return fromArray(new Uint8Array(buffer as ArrayBuffer))
+}
+
+/** Chunks after which other work gets a turn, and those that a body may have; guards of ours. */
+const chunksInATurn = 1000
+const mostChunks = 1_000_000
+
+/** What does not end is cut where the queue would cut it. */
+async function readStream(reader: ReadableStreamDefaultReader<unknown>, most: number): Promise<Bytes> {
+  let bytes = ''
+  for (let chunks = 1; ; chunks++) {
+    const { done, value } = await reader.read()
+    if (done) return bytes as Bytes
+    bytes += bytesOfChunk(value)
+    if (bytes.length >= most) break
+    if (chunks % chunksInATurn === 0) await hostTurn()
+    if (chunks >= mostChunks) {
+      giveUp(reader)
+      throw new RangeError(`it had not ended after ${mostChunks} chunks`)
+    }
+  }
+  giveUp(reader)
+  return bytes.slice(0, most) as Bytes
+}
+
+function bytesOfChunk(chunk: unknown): Bytes {
+  if (ArrayBuffer.isView(chunk)) return fromArray(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+  throw new TypeError(
+    `its stream gave ${typeof chunk === 'string' ? 'a text' : 'a value'} where bytes are needed: enqueue a Uint8Array`,
+  )
+}
+
+/** Whatever the stream does about it: nobody waits. */
+function giveUp(reader: ReadableStreamDefaultReader<unknown>): void {
+  reader.cancel().catch(() => undefined)
+}

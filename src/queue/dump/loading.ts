@@ -1,0 +1,307 @@
+import * as v from 'valibot'
+import { farthest, isPortable, noDump, shortened } from '../../kernel/dumped.js'
+import { iso } from '../../kernel/instant.js'
+import { bytesOf, type PortableString } from '../../kernel/portable.js'
+import type { RestoredLogEntry } from '../delivery/courier.js'
+import { checkUrl } from '../message/url.js'
+import { Refusal } from '../message/errors.js'
+import { canonicalName } from '../message/headers.js'
+import { readable } from './portable-settings.js'
+import type { Queue } from '../queue.js'
+import type {
+  DumpedDeadLetter,
+  DumpedDuplicate,
+  DumpedFlowKey,
+  DumpedGroup,
+  DumpedLogEntry,
+  DumpedMessage,
+  DumpedQueue,
+  DumpedSchedule,
+  QueueDump,
+} from './snapshot.js'
+
+const time = v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** As the options of a publish take them, and no more. */
+const limit = v.pipe(count, v.maxValue(9_999_999_999))
+const status = v.pipe(count, v.maxValue(999))
+const text = v.pipe(v.string(), v.minLength(1))
+/** Ids of ours are short, and those of others are names. */
+const id = v.pipe(text, v.maxLength(1000))
+const texts = v.record(v.string(), v.string())
+const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
+const sent = {
+  body: portable,
+  headers: v.record(v.string(), portable),
+  settings: texts,
+  callerIp: v.string(),
+  region: v.string(),
+}
+const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
+
+/** What each list of a dump is made of. */
+export const dumpedRows: {
+  readonly urlGroups: v.GenericSchema<unknown, DumpedGroup>
+  readonly queues: v.GenericSchema<unknown, DumpedQueue>
+  readonly flowControlKeys: v.GenericSchema<unknown, DumpedFlowKey>
+  readonly schedules: v.GenericSchema<unknown, DumpedSchedule>
+  readonly messages: v.GenericSchema<unknown, DumpedMessage>
+  readonly deadLetters: v.GenericSchema<unknown, DumpedDeadLetter>
+} = {
+  urlGroups: v.object({
+    name: v.string(),
+    createdAt: time,
+    updatedAt: time,
+    endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })),
+    defaults: v.optional(texts),
+    contentType: v.optional(v.string()),
+  }),
+  queues: v.object({
+    name: v.string(),
+    createdAt: time,
+    updatedAt: time,
+    parallelism: v.pipe(limit, v.minValue(1)),
+    paused: v.boolean(),
+  }),
+  flowControlKeys: v.object({
+    key: v.string(),
+    parallelism: v.optional(v.pipe(limit, v.minValue(1))),
+    rate: v.optional(v.pipe(limit, v.minValue(1))),
+    period: v.pipe(limit, v.minValue(1)),
+    pinnedParallelism: v.boolean(),
+    pinnedRate: v.boolean(),
+    paused: v.boolean(),
+    rateCount: count,
+    ratePeriodStart: v.optional(time),
+  }),
+  schedules: v.object({
+    ...sent,
+    id,
+    cron: v.string(),
+    destination: v.string(),
+    createdAt: time,
+    paused: v.boolean(),
+    lastTime: v.optional(time),
+    lastMessages: v.array(v.string()),
+    missed: v.optional(time),
+  }),
+  messages: v.object({
+    ...sent,
+    id,
+    kind: v.picklist(['message', 'callback', 'failure-callback']),
+    url: v.string(),
+    state: v.picklist(states),
+    createdAt: time,
+    notBefore: time,
+    due: time,
+    retried: v.pipe(count, v.maxValue(999_999_999)),
+    wait: v.optional(v.object({ delay: v.pipe(v.number(), v.minValue(0), v.maxValue(farthest)), reason: v.string() })),
+    urlGroup: v.optional(v.string()),
+    endpointName: v.optional(v.string()),
+    scheduleId: v.optional(v.string()),
+    source: v.optional(v.string()),
+  }),
+  deadLetters: v.object({
+    id: v.pipe(v.string(), v.regex(/^\d{1,16}-\d{1,15}$/)),
+    time,
+    message: v.string(),
+    status,
+    headers: v.array(v.tuple([v.string(), v.string()])),
+    body: portable,
+    error: v.optional(v.string()),
+  }),
+}
+
+export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
+  format: v.literal('stuntdouble/queue'),
+  version: v.literal(1),
+  urlGroups: v.array(dumpedRows.urlGroups),
+  queues: v.array(dumpedRows.queues),
+  flowControlKeys: v.array(dumpedRows.flowControlKeys),
+  schedules: v.array(dumpedRows.schedules),
+  messages: v.array(dumpedRows.messages),
+  deadLetters: v.array(dumpedRows.deadLetters),
+  log: v.optional(
+    v.array(
+      v.object({
+        message: v.string(),
+        state: v.picklist(states),
+        time,
+        nextDeliveryTime: v.optional(time),
+        error: v.optional(v.string()),
+        response: v.optional(v.object({ status, headers: v.array(v.tuple([v.string(), v.string()])), body: portable })),
+      }),
+    ),
+  ),
+  duplicates: v.optional(
+    v.array(v.object({ of: v.picklist(['message', 'schedule']), key: portable, id: v.string(), until: time })),
+  ),
+  keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
+})
+
+/** What a dump of a queue says. Throws TypeError for what is none. */
+export function parsedQueue(given: unknown): QueueDump {
+  const parsed = v.safeParse(queueSchema, given)
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  throw noDump('a queue', { place: v.getDotPath(issue), reason: issue.message })
+}
+
+/** Fills an empty queue. Throws TypeError for what does not fit together. */
+export function loadInto(queue: Queue, dump: QueueDump): void {
+  checkOnce('url group', dump.urlGroups, ({ name }) => name)
+  checkOnce('queue', dump.queues, ({ name }) => name)
+  checkOnce('flow-control key', dump.flowControlKeys, ({ key }) => key)
+  checkOnce('schedule', dump.schedules, ({ id }) => id)
+  checkOnce('dead letter', dump.deadLetters, ({ id }) => id)
+  for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
+  for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
+  for (const key of dump.flowControlKeys) loadKey(queue, key)
+  loadMessages(queue, dump)
+  for (const schedule of dump.schedules) within(`schedule ${schedule.id}`, () => loadSchedule(queue, schedule))
+  for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
+  loadDuplicates(queue, dump.duplicates ?? [])
+  if (dump.keys !== undefined) queue.keys.replace(dump.keys)
+}
+
+function checkOnce<T>(thing: string, rows: readonly T[], nameOf: (row: T) => string): void {
+  const names = new Set<string>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    if (names.has(name)) throw new TypeError(`The dump has two ${thing}s ${shortened(name)}.`)
+    names.add(name)
+  }
+}
+
+function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
+  const { messages, schedules } = queue.duplicates
+  for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
+    const message = of === 'message' ? queue.courier.byId.get(id) : undefined
+    const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
+    // One that is gone from the log is forgotten a little early.
+    if (message !== undefined) messages.restore(bytesOf(key), message, until)
+    if (schedule !== undefined) schedules.restore(bytesOf(key), schedule, until)
+  }
+}
+
+/** What the queue would refuse is no dump: the sentence names the part. */
+function within(part: string, load: () => void): void {
+  try {
+    load()
+  } catch (error) {
+    if (error instanceof Refusal)
+      throw new TypeError(`The ${shortened(part)} of the dump cannot be loaded: ${shortened(error.message)}.`)
+    throw error
+  }
+}
+
+function loadGroup(queue: Queue, dumped: DumpedGroup): void {
+  const { name, createdAt, updatedAt, endpoints, defaults, contentType } = dumped
+  checkPast(queue, `url group ${name}`, 'was created', createdAt)
+  checkPast(queue, `url group ${name}`, 'was changed', updatedAt)
+  const group = queue.urlGroups.upsert(name, endpoints)
+  if (defaults !== undefined || contentType !== undefined) {
+    const map = new Map(Object.entries(defaults ?? {}))
+    const shown = [...map].map(([option, value]) => [queue.words.header(canonicalName(option)), value])
+    if (contentType !== undefined) shown.push(['Content-Type', contentType])
+    queue.urlGroups.setDefaults(name, map, contentType, Object.fromEntries(shown))
+  }
+  Object.assign(group, { createdAt, updatedAt })
+}
+
+function loadQueue(queue: Queue, { name, parallelism, paused, createdAt, updatedAt }: DumpedQueue): void {
+  checkPast(queue, `queue ${name}`, 'was created', createdAt)
+  checkPast(queue, `queue ${name}`, 'was changed', updatedAt)
+  queue.upsertQueue(name, parallelism, paused)
+  Object.assign(queue.lanes.open(name), { createdAt, updatedAt })
+}
+
+function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
+  const { parallelism, rate, period, pinnedParallelism, pinnedRate, paused, rateCount, ratePeriodStart } = dumped
+  if (ratePeriodStart !== undefined) {
+    checkPast(queue, `flow-control key ${dumped.key}`, 'began its period', ratePeriodStart)
+  }
+  Object.assign(queue.flow.keyOf(dumped.key), {
+    parallelismMax: parallelism,
+    rateMax: rate,
+    ratePeriod: period,
+    pinnedParallelism,
+    pinnedRate,
+    paused,
+    rateCount,
+    ratePeriodStart,
+  })
+}
+
+function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
+  const { courier } = queue
+  const logged = new Set(log.map(({ message }) => message))
+  for (const dumped of messages.toSorted((a, b) => a.createdAt - b.createdAt)) {
+    const { id, url, source: sourceId } = dumped
+    checkPast(queue, `message ${id}`, 'was created', dumped.createdAt)
+    if (courier.byId.has(id)) throw new TypeError(`The dump has two messages ${shortened(id)}.`)
+    const source = sourceId === undefined ? undefined : courier.byId.get(sourceId)
+    if (sourceId !== undefined && source === undefined)
+      throw new TypeError(
+        `The message ${shortened(id)} of the dump reports on ${shortened(sourceId)}, which is not in the dump.`,
+      )
+    within(`message ${id}`, () => {
+      checkUrl(url, 'url', { refuseLoopback: false, refuseEncodedDestination: false })
+      const { raw, given } = readable(dumped.settings, dumped.headers)
+      const settings = queue.settings(raw, given)
+      const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
+      const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
+      courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
+    })
+  }
+  for (const { message, time: at } of log) checkPast(queue, `log of message ${message}`, 'was written', at)
+  courier.restored(log.toSorted((a, b) => a.time - b.time).map(restoredLogEntry))
+}
+
+function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {
+  const { message, state, time, nextDeliveryTime, error, response } = dumped
+  return {
+    message,
+    state,
+    time,
+    ...(nextDeliveryTime !== undefined && { nextDeliveryTime }),
+    ...(error !== undefined && { error }),
+    ...(response !== undefined && { response: { ...response, body: bytesOf(response.body) } }),
+  }
+}
+
+function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
+  const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
+  checkPast(queue, `schedule ${id}`, 'was created', createdAt)
+  if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
+  const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
+  const settings = queue.settings(raw, given)
+  const body = bytesOf(dumped.body)
+  const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
+  const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
+  const schedule = queue.schedules.create(draft, missed)
+  if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
+    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was no slot of it.`)
+  }
+  queue.schedules.setPaused(schedule, paused)
+  Object.assign(schedule, { createdAt, lastTime, lastMessages })
+}
+
+function loadLetter(queue: Queue, dumped: DumpedDeadLetter): void {
+  const { id, time: at, status, headers, error } = dumped
+  checkPast(queue, `dead letter ${id}`, 'was filed', at)
+  const message = queue.courier.byId.get(dumped.message)
+  if (message?.state !== 'FAILED') {
+    const why = message === undefined ? 'which is not in the dump' : `whose state is ${message.state} and not FAILED`
+    throw new TypeError(`The dead letter ${id} of the dump belongs to message ${shortened(dumped.message)}, ${why}.`)
+  }
+  const reply = { status, headers, body: bytesOf(dumped.body), ...(error !== undefined && { error }) }
+  queue.courier.deadLetters.add(message, reply, { id, time: at })
+}
+
+function checkPast(queue: Queue, thing: string, happened: string, at: number): void {
+  if (at <= queue.now()) return
+  throw new TypeError(
+    `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, and the clock stands at ${iso(queue.now())}: load it into a sandbox whose startAt is not before that.`,
+  )
+}

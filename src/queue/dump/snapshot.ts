@@ -1,0 +1,295 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { type PortableString, portableString } from '../../kernel/portable.js'
+import type { MessageKind } from '../../kernel/traffic.js'
+import type { DeadLetter } from '../delivery/dead-letters.js'
+import type { Remembered } from '../message/deduplication.js'
+import type { FlowKey } from '../delivery/flow-control.js'
+import type { LogEntry } from '../records/log.js'
+import type { Message, MessageState } from '../message/message.js'
+import { type PortableHeaders, type PortableSettings, portableHeaders, portableSettings } from './portable-settings.js'
+import type { Queue } from '../queue.js'
+import type { Lane } from '../delivery/lanes.js'
+import type { Schedule, ScheduleDraft } from '../schedules/schedules.js'
+import type { UrlGroup } from '../publish/url-groups.js'
+
+// The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
+
+export interface DumpedEndpoint {
+  readonly url: string
+  readonly name?: string | undefined
+}
+
+export interface DumpedGroup {
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly endpoints: readonly DumpedEndpoint[]
+  /** Default settings: header names without prefix, lower case. */
+  readonly defaults?: Readonly<Record<string, string>> | undefined
+  readonly contentType?: string | undefined
+}
+
+export interface DumpedQueue {
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly parallelism: number
+  readonly paused: boolean
+}
+
+export interface DumpedFlowKey {
+  readonly key: string
+  readonly parallelism?: number | undefined
+  readonly rate?: number | undefined
+  /** Seconds. */
+  readonly period: number
+  readonly pinnedParallelism: boolean
+  readonly pinnedRate: boolean
+  readonly paused: boolean
+  readonly rateCount: number
+  readonly ratePeriodStart?: number | undefined
+}
+
+interface Sent {
+  readonly body: PortableString
+  readonly headers: PortableHeaders
+  readonly settings: PortableSettings
+  readonly callerIp: string
+  readonly region: string
+}
+
+export interface DumpedSchedule extends Sent {
+  readonly id: string
+  readonly cron: string
+  /** A url, or the name of a url group. */
+  readonly destination: string
+  readonly createdAt: number
+  readonly paused: boolean
+  readonly lastTime?: number | undefined
+  /** Ids of the messages of the last trigger. */
+  readonly lastMessages: readonly string[]
+  /** The slot that was due and had not fired yet: a clock that runs with the host may be late. */
+  readonly missed?: number | undefined
+}
+
+export interface DumpedMessage extends Sent {
+  readonly id: string
+  readonly kind: MessageKind
+  readonly url: string
+  readonly state: MessageState
+  readonly createdAt: number
+  readonly notBefore: number
+  /** When the next attempt is due, or the last one was. */
+  readonly due: number
+  /** Retries made so far. */
+  readonly retried: number
+  /** Why the next attempt has to wait, and for how many milliseconds. */
+  readonly wait?: { readonly delay: number; readonly reason: string } | undefined
+  readonly urlGroup?: string | undefined
+  readonly endpointName?: string | undefined
+  readonly scheduleId?: string | undefined
+  /** For callbacks: id of the message whose delivery is reported. */
+  readonly source?: string | undefined
+}
+
+export interface DumpedDeadLetter {
+  /** `<milliseconds>-<n>` */
+  readonly id: string
+  readonly time: number
+  /** Id of the message. */
+  readonly message: string
+  /** The last answer; 0 without one. */
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: PortableString
+  /** Why there was no answer. */
+  readonly error?: string | undefined
+}
+
+/** A line of the log: a message entered a state. */
+export interface DumpedLogEntry {
+  /** Id of the message. */
+  readonly message: string
+  readonly state: MessageState
+  readonly time: number
+  readonly nextDeliveryTime?: number | undefined
+  readonly error?: string | undefined
+  readonly response?:
+    | {
+        readonly status: number
+        readonly headers: readonly (readonly [name: string, value: string])[]
+        readonly body: PortableString
+      }
+    | undefined
+}
+
+/** What the next publish or schedule of the same key is taken for, until its window is over. */
+export interface DumpedDuplicate {
+  readonly of: 'message' | 'schedule'
+  readonly key: PortableString
+  readonly id: string
+  readonly until: number
+}
+
+/** Everything in the queue as JSON. Survives `JSON.stringify` and back, whatever the bytes. */
+export interface QueueDump {
+  readonly format: 'stuntdouble/queue'
+  readonly version: 1
+  readonly urlGroups: readonly DumpedGroup[]
+  readonly queues: readonly DumpedQueue[]
+  readonly flowControlKeys: readonly DumpedFlowKey[]
+  readonly schedules: readonly DumpedSchedule[]
+  readonly messages: readonly DumpedMessage[]
+  readonly deadLetters: readonly DumpedDeadLetter[]
+  /** Oldest first. Without it the log begins with where each message stands. */
+  readonly log?: readonly DumpedLogEntry[] | undefined
+  readonly duplicates?: readonly DumpedDuplicate[] | undefined
+  /** Without them the keys stay as they are. */
+  readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
+}
+
+export function dumpOf(queue: Queue): QueueDump {
+  const { courier, flow } = queue
+  const letters = courier.deadLetters.select({}).items
+  const messages = new Set([...courier.byId.values()].filter(({ vanished }) => vanished !== true))
+  // A dead letter may outlive what the log knows of its message.
+  for (const { message } of letters) messages.add(message)
+  return {
+    format: 'stuntdouble/queue',
+    version: 1,
+    urlGroups: queue.urlGroups.list().map(dumpedGroup),
+    queues: queue.lanes.list().map(dumpedQueue),
+    flowControlKeys: [...flow.keys.values()].map((key) => dumpedKey(key, queue.now())),
+    schedules: queue.schedules.list().map((schedule) => dumpedSchedule(schedule, queue.now())),
+    messages: [...messages].sort((a, b) => a.seq - b.seq).map(dumpedMessage),
+    deadLetters: letters.map(dumpedLetter),
+    log: queue.log.select({}, queue.now()).items.map(dumpedLogEntry),
+    duplicates: [
+      ...queue.duplicates.messages.remembered(queue.now()).map(dumpedDuplicate('message')),
+      ...queue.duplicates.schedules.remembered(queue.now()).map(dumpedDuplicate('schedule')),
+    ],
+    keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
+  }
+}
+
+function dumpedLogEntry({ message, state, time, detail }: LogEntry): DumpedLogEntry {
+  const { nextDeliveryTime, error, response } = detail ?? {}
+  return present({
+    message: message.id,
+    state,
+    time,
+    nextDeliveryTime,
+    error,
+    response: response && {
+      status: response.status,
+      headers: response.headers.map(([name, value]) => [name, value] as const),
+      body: portableString(response.body),
+    },
+  })
+}
+
+const dumpedDuplicate =
+  (of: DumpedDuplicate['of']) =>
+  ({ key, first, until }: Remembered<{ readonly id: string }>): DumpedDuplicate => ({
+    of,
+    key: portableString(key as Bytes),
+    id: first.id,
+    until,
+  })
+
+function dumpedGroup({ name, createdAt, updatedAt, endpoints, defaults, contentType }: UrlGroup): DumpedGroup {
+  return {
+    name,
+    createdAt,
+    updatedAt,
+    endpoints: endpoints.map((endpoint) => present({ url: endpoint.url, name: endpoint.name })),
+    ...present({ defaults: defaults && Object.fromEntries(defaults), contentType }),
+  }
+}
+
+function dumpedQueue({ name, createdAt, updatedAt, parallelism, paused }: Lane): DumpedQueue {
+  return { name, createdAt, updatedAt, parallelism, paused }
+}
+
+function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
+  key.refresh(now)
+  return present({
+    key: key.key,
+    parallelism: key.parallelismMax,
+    rate: key.rateMax,
+    period: key.ratePeriod,
+    pinnedParallelism: key.pinnedParallelism,
+    pinnedRate: key.pinnedRate,
+    paused: key.paused,
+    rateCount: key.rateCount,
+    ratePeriodStart: key.ratePeriodStart,
+  })
+}
+
+function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
+  const { id, createdAt, paused, lastTime, lastMessages, draft, nextTime } = schedule
+  const { cron, destination, body, settings, callerIp, region } = draft
+  return present({
+    id,
+    cron,
+    destination,
+    body: portableString(body),
+    headers: portableHeaders(settings.headers),
+    settings: givenSettings(draft),
+    callerIp,
+    region,
+    createdAt,
+    paused,
+    lastTime,
+    lastMessages: lastMessages.map((message) => message.id),
+    missed: nextTime !== undefined && nextTime <= now ? nextTime : undefined,
+  })
+}
+
+/** What was said, and not what was read: the defaults of a url group come underneath at each trigger. */
+function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
+  const given = [...raw].filter(([name]) => !/^(?:cron|schedule-id|header-forward|forward-.*)$/.test(name))
+  return Object.fromEntries(settings.queue === undefined ? given : [...given, ['queue-name', settings.queue]])
+}
+
+function dumpedMessage(message: Message): DumpedMessage {
+  const { id, kind, url, settings, origin, time, notBefore, due, retried, wait, source } = message
+  return present({
+    id,
+    kind,
+    url,
+    state: message.cancelRequested && !message.ended ? 'CANCEL_REQUESTED' : message.state,
+    body: portableString(message.body),
+    headers: portableHeaders(settings.headers),
+    settings: portableSettings(settings),
+    callerIp: origin.callerIp,
+    region: origin.region,
+    createdAt: time,
+    notBefore,
+    due,
+    retried,
+    wait: wait && { delay: wait.delay, reason: wait.reason },
+    urlGroup: origin.urlGroup,
+    endpointName: origin.endpointName,
+    scheduleId: origin.scheduleId,
+    source: source?.id,
+  })
+}
+
+function dumpedLetter({ id, time, message, reply }: DeadLetter): DumpedDeadLetter {
+  const { status, headers, body, error } = reply
+  return present({
+    id,
+    time,
+    message: message.id,
+    status,
+    headers: headers.map(([name, value]) => [name, value] as const),
+    body: portableString(body),
+    error,
+  })
+}
+
+/** Without the fields that are undefined, as JSON has it. */
+function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}

@@ -1,0 +1,73 @@
+import { type Bytes, isUtf8, text } from '../../kernel/bytes.js'
+import { reasonPhrase } from '../../kernel/reason-phrase.js'
+
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+export const noHeaders: HeaderList = []
+
+/** `x-rateLimit-reset` → `X-Ratelimit-Reset`, the spelling in which the service shows headers. [queue.md 1.5, 5.4] */
+export function canonicalName(name: string): string {
+  const known = canonical.get(name)
+  if (known !== undefined) return known
+  const spelled = name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+  if (canonical.size < 1000) canonical.set(name, spelled)
+  return spelled
+}
+
+const canonical = new Map<string, string>()
+
+/** Name → array of values, the JSON form of headers throughout the API. */
+export function headerMap(headers: HeaderList): Record<string, string[]> {
+  // Not an object from the start: a header may be called `__proto__`.
+  const map = new Map<string, string[]>()
+  for (const [name, value] of headers) {
+    const spelled = canonicalName(name)
+    const values = map.get(spelled)
+    // Header values are bytes; where they spell a text, the API shows the text.
+    const shown = isUtf8(value as Bytes) ? text(value as Bytes) : value
+    if (values) values.push(shown)
+    else map.set(spelled, [shown])
+  }
+  return Object.fromEntries(map)
+}
+
+export function headerOf(headers: HeaderList, name: string): string | undefined {
+  for (const [key, value] of headers) if (key === name || key.toLowerCase() === name) return value
+  return undefined
+}
+
+/** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */
+export function isHopByHop(lowerName: string): boolean {
+  return hopByHop.has(lowerName) || lowerName.startsWith('proxy-')
+}
+
+const hopByHop = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What the parties of a delivery exchange beside headers. */
+export interface WireReply {
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string
+  /** What really happened where the queue saw less. */
+  readonly note?: string
+  /** Nothing will come: the attempt ends by its time-out. */
+  readonly never?: true
+}
+
+/** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
+export function statusText(status: number): string {
+  const phrase = reasonPhrase(status)
+  return phrase === undefined ? String(status) : `${status} ${phrase}`
+}

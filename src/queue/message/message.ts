@@ -1,0 +1,178 @@
+import type { Strike } from '../../faults/fault.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
+import type { MessageKind } from '../../kernel/traffic.js'
+import { canonicalName, type HeaderList, isHopByHop } from './headers.js'
+import type { LogEntry } from '../records/log.js'
+import type { PublishSettings } from '../publish/publish.js'
+import type { Lane } from '../delivery/lanes.js'
+import type { Filed } from '../records/records.js'
+import type { RetryWait } from '../delivery/retry.js'
+
+/** States of the log. [queue.md 4.1] */
+export type MessageState =
+  | 'CREATED'
+  | 'ACTIVE'
+  | 'ERROR'
+  | 'RETRY'
+  | 'DELIVERED'
+  | 'FAILED'
+  | 'CANCEL_REQUESTED'
+  | 'CANCELLED'
+
+/** Where a message came from; shared by all messages of one publish to one place. */
+export interface Origin {
+  readonly callerIp: string
+  readonly region: string
+  readonly urlGroup?: string | undefined
+  readonly endpointName?: string | undefined
+  readonly scheduleId?: string | undefined
+  /** `seq` of the traffic entry that led here. */
+  readonly cause?: number | undefined
+}
+
+/** What is known of a message before it has an id. */
+export interface Draft {
+  readonly kind: MessageKind
+  readonly url: string
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  readonly origin: Origin
+  /** For callbacks: the message whose delivery is reported. */
+  readonly source?: Message | undefined
+  /** Published by a schedule while time was draining. */
+  readonly meanwhile?: boolean
+}
+
+/** A place in a wait list. Whoever leaves early is passed over when its turn comes. */
+export interface WaitTicket {
+  readonly message: Message
+  readonly since: number
+  /** A drain waits for it. */
+  readonly awaited: boolean
+  live: boolean
+}
+
+/** Who delivers a message when it is due. */
+export interface Carrier {
+  due(message: Message, task: Task): Promise<void> | void
+}
+
+/** One message to one url, from its acceptance to its end. */
+export class Message implements Filed, TimerTarget {
+  state: MessageState = 'CREATED'
+  gone = false
+  /** Retries made so far: the number of the running or the next attempt, counted from 0. */
+  retried = 0
+  /** When the next delivery is due, or was. */
+  due: number
+  /** Why the next attempt has to wait. */
+  wait: RetryWait | undefined
+  /** Its place in a wait list of flow control; kept until its attempt starts. */
+  ticket: WaitTicket | undefined
+  /** An attempt runs. */
+  running = false
+  /** Flow control has a slot for it and its attempt is about to start. */
+  admitted = false
+  timer: Timer | undefined
+  /** The queue it stands in. */
+  lane: Lane | undefined
+  /** Published by a schedule while time was draining: nobody waits for it. */
+  meanwhile: boolean
+  /** Callbacks that have not ended: a queue waits for them. */
+  openCallbacks = 0
+  cancelRequested = false
+  /** Faults that the next attempt meets; empty when rules were asked and none struck. */
+  declare strikes?: readonly Strike[] | undefined
+  /** A fault made it vanish: nothing will be heard of it again. */
+  declare vanished?: true
+  /** Released by hand: the next attempt happens now although it was not due. */
+  releasedByHand = false
+  lastLog: LogEntry | undefined
+  /** `seq` of the traffic entry about it that the next one follows from. */
+  trail = 0
+  readonly kind: MessageKind
+  readonly url: string
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  readonly origin: Origin
+  readonly source: Message | undefined
+
+  constructor(
+    readonly id: string,
+    readonly seq: number,
+    /** Creation, in virtual milliseconds. */
+    readonly time: number,
+    readonly notBefore: number,
+    draft: Draft,
+    private readonly carrier: Carrier,
+  ) {
+    this.kind = draft.kind
+    this.url = draft.url
+    this.body = draft.body
+    this.settings = draft.settings
+    this.origin = draft.origin
+    this.source = draft.source
+    this.meanwhile = draft.meanwhile ?? draft.source?.meanwhile ?? false
+    this.due = notBefore
+  }
+
+  /** @internal It is due: what its timer calls. */
+  fire(task: Task): Promise<void> | void {
+    return this.carrier.due(this, task)
+  }
+
+  get maxRetries(): number {
+    return this.settings.retries
+  }
+
+  get method(): string {
+    return this.settings.method
+  }
+
+  /** What the destination gets by configuration: Content-Type and forwarded headers, in canonical spelling. */
+  get headers(): HeaderList {
+    return this.settings.headers
+  }
+
+  get ended(): boolean {
+    const { state } = this
+    return state === 'DELIVERED' || state === 'FAILED' || state === 'CANCELLED' || this.vanished === true
+  }
+
+  /** Whether the API still shows it: a message with a pending cancel is gone. [queue.md 4.2, choice] */
+  get visible(): boolean {
+    return !this.ended && !this.cancelRequested
+  }
+}
+
+/** Own headers of a delivery: a forwarded header of these names is dropped. [queue.md 3.1] */
+export const ownDeliveryHeaders: readonly string[] = [
+  'Signature',
+  'Message-Id',
+  'Retried',
+  'Topic-Name',
+  'Schedule-Id',
+  'Caller-Ip',
+  'Region',
+]
+
+/**
+ * The headers that a destination gets by configuration. Later pairs replace earlier ones of the same name, so explicit
+ * ones come last.
+ */
+export function deliveryHeaders(
+  contentType: string | undefined,
+  forwarded: HeaderList,
+  ownHeader: (name: string) => string,
+): HeaderList {
+  if (forwarded.length === 0 && contentType === undefined) return []
+  const dropped = new Set(ownDeliveryHeaders.map((name) => ownHeader(name).toLowerCase()))
+  const byName = new Map<string, string>()
+  if (contentType !== undefined) byName.set('Content-Type', contentType)
+  for (const [name, value] of forwarded) {
+    const lower = name.toLowerCase()
+    if (!isHopByHop(lower) && !dropped.has(lower)) byName.set(canonicalName(name), value)
+  }
+  return [...byName]
+}

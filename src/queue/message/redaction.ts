@@ -1,0 +1,47 @@
+import { type Bytes, toHex, utf8 } from '../../kernel/bytes.js'
+import { sha256Bytes } from '../../kernel/digest.js'
+import type { HeaderList } from './headers.js'
+
+/** What API answers must not show. [queue.md 2.2 Redact-Fields] */
+export interface Redaction {
+  readonly body: boolean
+  readonly allHeaders: boolean
+  /** Lower-case names. */
+  readonly headers: ReadonlySet<string>
+}
+
+/** `body`, `header` or `headers`, `header[Name]` or `headers[Name]`, with commas; `undefined` for anything else. */
+export function parseRedaction(text: string): Redaction | undefined {
+  let body = false
+  let allHeaders = false
+  const headers = new Set<string>()
+  for (const part of text.split(',')) {
+    const field = part.trim()
+    const named = /^headers?\s*\[\s*([^\]]+?)\s*\]$/i.exec(field)
+    if (/^body$/i.test(field)) body = true
+    else if (/^headers?$/i.test(field)) allHeaders = true
+    else if (named) headers.add(named[1]!.toLowerCase())
+    else if (field !== '') return undefined
+  }
+  return body || allHeaders || headers.size > 0 ? { body, allHeaders, headers } : undefined
+}
+
+export function writeRedaction({ body, allHeaders, headers }: Redaction): string {
+  const named = [...headers].map((name) => `header[${name}]`)
+  return [...(body ? ['body'] : []), ...(allHeaders ? ['header'] : []), ...named].join(', ')
+}
+
+export function redactedBody(body: Bytes, redaction: Redaction | undefined): string | undefined {
+  return redaction?.body === true ? mark(body) : undefined
+}
+
+export function redactedHeaders(headers: HeaderList, redaction: Redaction | undefined): HeaderList {
+  if (redaction === undefined || (!redaction.allHeaders && redaction.headers.size === 0)) return headers
+  return headers.map(([name, value]) =>
+    redaction.allHeaders || redaction.headers.has(name.toLowerCase()) ? [name, mark(utf8(value))] : [name, value],
+  )
+}
+
+function mark(value: Bytes): string {
+  return `REDACTED:${toHex(sha256Bytes(value))}`
+}

@@ -1,0 +1,236 @@
+import { utf8 } from '../../kernel/bytes.js'
+import type { Policy } from '../../policy.js'
+import { refusals } from '../message/errors.js'
+import { type HeaderList, isHopByHop } from '../message/headers.js'
+import { deliveryHeaders } from '../message/message.js'
+import { type Gathering, invalid, publishOptions, type ReadContext } from './options.js'
+import type { Redaction } from '../message/redaction.js'
+import type { RetryExpression } from '../message/retry-expression.js'
+import type { Words } from '../message/words.js'
+
+/** The service's own headers or query parameters: lower-case name without prefix → value. */
+export type RawSettings = ReadonlyMap<string, string>
+
+export interface FlowControlSettings {
+  readonly key: string
+  /** Absent when only the key was sent. */
+  readonly limits?: FlowControlLimits | undefined
+}
+
+export interface FlowControlLimits {
+  readonly parallelism?: number | undefined
+  readonly rate?: number | undefined
+  /** Seconds. */
+  readonly period: number
+}
+
+export interface CallbackSettings {
+  readonly url: string
+  readonly settings: PublishSettings
+}
+
+/** Everything a publish says about its messages, read and checked. Durations and instants in milliseconds. */
+export interface PublishSettings {
+  method: string
+  /** Content-Type and forwarded headers, as the destination gets them. */
+  headers: HeaderList
+  timeout: number | undefined
+  retries: number
+  retryDelay: RetryExpression | undefined
+  delay: number
+  notBefore: number | undefined
+  deduplicationId: string | undefined
+  contentBasedDeduplication: boolean
+  callback: CallbackSettings | undefined
+  failureCallback: CallbackSettings | undefined
+  flowControl: FlowControlSettings | undefined
+  labels: readonly string[] | undefined
+  redact: Redaction | undefined
+  cron: string | undefined
+  scheduleId: string | undefined
+  queue: string | undefined
+  /** Headers of the workflow protocol, by name without prefix: kept for it, not read here. */
+  workflow: RawSettings | undefined
+}
+
+const optionsByName = new Map(publishOptions.map((option) => [option.name, option]))
+
+/** Settings of a message that says nothing. */
+export function defaultSettings(policy: Policy): PublishSettings {
+  return {
+    method: 'POST',
+    headers: [],
+    timeout: undefined,
+    retries: policy.retries,
+    retryDelay: undefined,
+    delay: 0,
+    notBefore: undefined,
+    deduplicationId: undefined,
+    contentBasedDeduplication: false,
+    callback: undefined,
+    failureCallback: undefined,
+    flowControl: undefined,
+    labels: undefined,
+    redact: undefined,
+    cron: undefined,
+    scheduleId: undefined,
+    queue: undefined,
+    workflow: undefined,
+  }
+}
+
+export interface PublishHeaders {
+  readonly contentType?: string | undefined
+  /** All headers of the request, for `Header-Forward`. */
+  readonly incoming?: HeaderList
+  /** Whether `Authorization` among them is the sender's own and not what the queue was called with. */
+  readonly ownAuthorization?: boolean
+}
+
+/**
+ * Reads one set of options.
+ * @param base what holds where the options are silent
+ * @throws Refusal 400 or 412, naming the option
+ */
+export function readSettings(
+  raw: RawSettings,
+  context: ReadContext,
+  given: PublishHeaders = {},
+  base: PublishSettings = defaultSettings(context.policy),
+  prefix = '',
+): PublishSettings {
+  const settings = { ...base }
+  const gathering: Gathering = {
+    context,
+    prefix,
+    headerForward: false,
+    callbackUrl: settings.callback?.url,
+    failureCallbackUrl: settings.failureCallback?.url,
+    flowControlKey: settings.flowControl?.key,
+    flowControlLimits: undefined,
+  }
+  const forward: [string, string][] = []
+  let callback: Map<string, string> | undefined
+  let failureCallback: Map<string, string> | undefined
+  for (const [name, value] of raw) {
+    const option = optionsByName.get(name)
+    if (option !== undefined) {
+      if (prefix === '' || option.callbacks) option.read(value.trim(), settings, gathering)
+    } else if (name.startsWith('forward-')) forward.push(forwarded(name.slice(8), value, gathering))
+    else if (name.startsWith('callback-')) {
+      callback ??= new Map()
+      callback.set(name.slice(9), value)
+    } else if (name.startsWith('failure-callback-')) {
+      failureCallback ??= new Map()
+      failureCallback.set(name.slice(17), value)
+    } else if (name.startsWith('workflow-') || name === 'feature-set') {
+      const kept = settings.workflow === undefined ? new Map<string, string>() : new Map(settings.workflow)
+      settings.workflow = kept.set(name, value)
+    }
+  }
+  settings.headers = readHeaders(given, base.headers, forward, gathering)
+  settings.flowControl = readFlow(gathering, settings.flowControl)
+  const reader: CallbackReader = { context, retries: settings.retries }
+  settings.callback = readCallback(reader, gathering.callbackUrl, callback, base.callback, `${prefix}callback-`)
+  settings.failureCallback = readCallback(
+    reader,
+    gathering.failureCallbackUrl,
+    failureCallback,
+    base.failureCallback,
+    `${prefix}failure-callback-`,
+  )
+  return settings
+}
+
+/** A header to pass on. */
+function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
+  return [name, headerValue(value, () => invalid(gathering, `forward-${name}`, 'the value has a line break'))]
+}
+
+/** Texts out of JSON become bytes, one char each, as headers have them on the wire. */
+function headerValue(value: string, broken: () => Error): string {
+  if (/[\0\r\n]/.test(value)) throw broken()
+  return /[^\0-\xff]/.test(value) ? utf8(value) : value
+}
+
+function readHeaders(
+  given: PublishHeaders,
+  before: HeaderList,
+  forward: readonly (readonly [string, string])[],
+  { headerForward, context }: Gathering,
+): HeaderList {
+  const contentType =
+    given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
+  if (before.length === 0 && forward.length === 0 && !headerForward) return contentTypeOnly(contentType, context)
+  const passed = headerForward ? passedHeaders(given, context.words) : []
+  return deliveryHeaders(contentType, [...before, ...passed, ...forward], context.words.header)
+}
+
+const sharedHeaders = new Map<string, HeaderList>()
+
+/** Most messages carry a content type and nothing else: they share one list. */
+function contentTypeOnly(contentType: string | undefined, { words }: ReadContext): HeaderList {
+  const key = contentType ?? ''
+  let headers = sharedHeaders.get(key)
+  if (headers === undefined) {
+    headers = deliveryHeaders(contentType, [], words.header)
+    if (sharedHeaders.size < 1000) sharedHeaders.set(key, headers)
+  }
+  return headers
+}
+
+/** What `Header-Forward: true` passes on. [queue.md 2.3] */
+function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: Words): HeaderList {
+  const own = words.header('').toLowerCase()
+  return incoming.filter(([name]) => {
+    const lower = name.toLowerCase()
+    return (lower !== 'authorization' || ownAuthorization) && !isHopByHop(lower) && !lower.startsWith(own)
+  })
+}
+
+function readFlow(gathering: Gathering, before: FlowControlSettings | undefined): FlowControlSettings | undefined {
+  const { flowControlKey: key, flowControlLimits: limits } = gathering
+  if (key === undefined) {
+    if (limits !== undefined) throw invalid(gathering, 'flow-control-value', 'it needs a key')
+    return undefined
+  }
+  return { key, limits: limits ?? (before?.key === key ? before.limits : undefined) }
+}
+
+interface CallbackReader {
+  readonly context: ReadContext
+  readonly retries: number
+}
+
+function readCallback(
+  { context, retries }: CallbackReader,
+  url: string | undefined,
+  raw: RawSettings | undefined,
+  before: CallbackSettings | undefined,
+  prefix: string,
+): CallbackSettings | undefined {
+  if (raw === undefined)
+    return url === undefined ? undefined : { url, settings: before?.settings ?? plainCallback(retries, context) }
+  const base = before?.settings ?? { ...defaultSettings(context.policy), retries }
+  const settings = readSettings(raw, context, { contentType: 'application/json' }, base, prefix)
+  return url === undefined ? undefined : { url, settings }
+}
+
+const plainCallbacks = new WeakMap<Policy, Map<number, PublishSettings>>()
+
+/** Settings of a callback that says nothing; shared, because nearly all are such. [queue.md 3.2] */
+function plainCallback(retries: number, context: ReadContext): PublishSettings {
+  let byRetries = plainCallbacks.get(context.policy)
+  if (byRetries === undefined) {
+    byRetries = new Map()
+    plainCallbacks.set(context.policy, byRetries)
+  }
+  let settings = byRetries.get(retries)
+  if (settings === undefined) {
+    const headers: HeaderList = [['Content-Type', 'application/json']]
+    settings = { ...defaultSettings(context.policy), retries, headers }
+    byRetries.set(retries, settings)
+  }
+  return settings
+}

@@ -1,0 +1,165 @@
+import type { Policy, QueueLimits } from '../../policy.js'
+import { checkName, checkUrl } from '../message/url.js'
+import { refusals } from '../message/errors.js'
+
+export interface GroupEndpoint {
+  readonly url: string
+  readonly name?: string | undefined
+}
+
+/** Default settings of a group: header names without prefix, lower case, and their values. */
+export type GroupDefaults = ReadonlyMap<string, string>
+
+export class UrlGroup {
+  endpoints: readonly GroupEndpoint[] = []
+  /** As they were set, for reading back. */
+  shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
+  defaults: GroupDefaults | undefined
+  /** A default `Content-Type`, the only plain header among the defaults that means something. */
+  contentType: string | undefined
+  updatedAt: number
+
+  constructor(
+    readonly name: string,
+    public createdAt: number,
+  ) {
+    this.updatedAt = createdAt
+  }
+}
+
+/** URL groups, also called topics. [queue.md 8] */
+export class UrlGroups {
+  readonly #groups = new Map<string, UrlGroup>()
+  readonly #now: () => number
+  readonly #policy: Policy
+  readonly #limits: QueueLimits
+
+  constructor(now: () => number, policy: Policy, limits: QueueLimits) {
+    this.#now = now
+    this.#policy = policy
+    this.#limits = limits
+  }
+
+  get(name: string): UrlGroup | undefined {
+    return this.#groups.get(name)
+  }
+
+  list(): readonly UrlGroup[] {
+    return [...this.#groups.values()]
+  }
+
+  /** Adds endpoints, or changes those with the same name or else the same url; creates the group. */
+  upsert(name: string, endpoints: readonly GroupEndpoint[]): UrlGroup {
+    checkName(name, 'url group name')
+    if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
+    for (const endpoint of endpoints) {
+      checkUrl(endpoint.url, 'endpoint', this.#policy)
+      if (this.#policy.refuseLoopback) checkUrl(endpoint.url, 'destination', this.#policy)
+    }
+    const known = this.#groups.get(name)
+    const merged = merge(known?.endpoints ?? [], endpoints)
+    this.#checkQuota(known === undefined, merged.length)
+    const group = known ?? new UrlGroup(name, this.#now())
+    group.endpoints = merged
+    group.updatedAt = this.#now()
+    this.#groups.set(name, group)
+    return group
+  }
+
+  #checkQuota(isNew: boolean, endpoints: number): void {
+    const { enforceQuotas, quotaStatus } = this.#policy
+    if (!enforceQuotas) return
+    const { urlGroups, endpointsPerGroup } = this.#limits
+    if (isNew && this.#groups.size >= urlGroups) throw refusals.quota('maxTopics', urlGroups, quotaStatus)
+    if (endpoints > endpointsPerGroup) throw refusals.quota('maxEndpointsPerTopic', endpointsPerGroup, quotaStatus)
+  }
+
+  /** Removes endpoints named by name or url; the group goes with its last one. */
+  remove(
+    name: string,
+    endpoints: readonly { readonly url?: string | undefined; readonly name?: string | undefined }[],
+  ): void {
+    const group = this.#groups.get(name)
+    if (group === undefined) throw refusals.notFound('topic', name)
+    if (endpoints.some((given) => !given.name && !given.url))
+      throw refusals.invalid('endpoints', 'give the name or the url of each')
+    const names = new Set(endpoints.flatMap((given) => given.name || []))
+    const urls = new Set(endpoints.flatMap((given) => (given.name ? [] : given.url)))
+    group.endpoints = group.endpoints.filter(
+      ({ name, url }) => !(name !== undefined && names.has(name)) && !urls.has(url),
+    )
+    group.updatedAt = this.#now()
+    if (group.endpoints.length === 0) this.#groups.delete(name)
+  }
+
+  /** Replaces the default headers. */
+  setDefaults(
+    name: string,
+    defaults: GroupDefaults,
+    contentType: string | undefined,
+    shown: Readonly<Record<string, string | readonly string[]>>,
+  ): void {
+    const group = this.#groups.get(name)
+    if (group === undefined) throw refusals.notFound('topic', name)
+    group.defaults = defaults.size === 0 ? undefined : defaults
+    group.contentType = contentType
+    group.shownDefaults = Object.keys(shown).length === 0 ? undefined : shown
+    group.updatedAt = this.#now()
+  }
+
+  delete(name: string): void {
+    this.#groups.delete(name)
+  }
+}
+
+function merge(before: readonly GroupEndpoint[], given: readonly GroupEndpoint[]): readonly GroupEndpoint[] {
+  const endpoints = [...before]
+  const names = new Places(endpoints, ({ name }) => name)
+  const urls = new Places(endpoints, ({ url }) => url)
+  for (const endpoint of given) {
+    const name = endpoint.name === '' ? undefined : endpoint.name
+    const at = names.first(name) ?? urls.first(endpoint.url) ?? endpoints.length
+    const known = endpoints[at]
+    endpoints[at] = { url: endpoint.url, name: name ?? known?.name }
+    for (const places of [names, urls]) places.changed(at, known)
+  }
+  return endpoints
+}
+
+/** Where in a list the endpoints of a name or a url stand: a group may be long. */
+class Places {
+  readonly #places = new Map<string, { first: number; count: number }>()
+
+  constructor(
+    readonly list: readonly GroupEndpoint[],
+    readonly keyOf: (endpoint: GroupEndpoint) => string | undefined,
+  ) {
+    for (const at of list.keys()) this.changed(at, undefined)
+  }
+
+  first(value: string | undefined): number | undefined {
+    return value === undefined ? undefined : this.#places.get(value)?.first
+  }
+
+  /** Another endpoint stands there than before. */
+  changed(at: number, before: GroupEndpoint | undefined): void {
+    const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
+    if (old === value) return
+    if (old !== undefined) this.#leave(at, old)
+    if (value === undefined) return
+    const known = this.#places.get(value)
+    if (known === undefined) this.#places.set(value, { first: at, count: 1 })
+    else {
+      known.first = Math.min(known.first, at)
+      known.count++
+    }
+  }
+
+  #leave(at: number, value: string): void {
+    const known = this.#places.get(value)!
+    if (--known.count === 0) this.#places.delete(value)
+    // Several with one url are rare, and only then the next is looked for.
+    else if (known.first === at)
+      known.first = this.list.findIndex((other, index) => index > at && this.keyOf(other) === value)
+  }
+}

@@ -1,0 +1,96 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { hostsOf, pathOf } from '../message/url.js'
+import type { HeaderList } from '../message/headers.js'
+import type { Message, MessageState } from '../message/message.js'
+import { type Field, type Filed, type Page, Records, type Selection } from './records.js'
+
+/** What an entry says beyond its state. */
+export interface LogDetail {
+  readonly nextDeliveryTime?: number
+  readonly error?: string
+  readonly response?: { readonly status: number; readonly headers: HeaderList; readonly body: Bytes }
+}
+
+/** One line of the log: a message entered a state. */
+export class LogEntry implements Filed {
+  gone = false
+  /** The entry before it about the same message. */
+  readonly previous: LogEntry | undefined
+
+  constructor(
+    readonly seq: number,
+    readonly time: number,
+    readonly message: Message,
+    readonly state: MessageState,
+    readonly detail: LogDetail | undefined,
+  ) {
+    this.previous = message.lastLog
+  }
+}
+
+/** What messages, log entries and dead letters are found by. [queue.md 1.5, 1.9, 1.10] */
+export const messageFields: Readonly<Record<string, Field<Message>>> = {
+  messageIds: (message) => message.id,
+  url: (message) => message.url,
+  host: (message) => hostsOf(message.url),
+  path: (message) => pathOf(message.url),
+  topicName: (message) => message.origin.urlGroup,
+  scheduleId: (message) => message.origin.scheduleId,
+  queueName: (message) => message.settings.queue,
+  label: (message) => message.settings.labels,
+  flowControlKey: (message) => message.settings.flowControl?.key,
+  callerIp: (message) => message.origin.callerIp,
+}
+
+/** The same fields of something that belongs to a message. */
+export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, Field<T>> {
+  return Object.fromEntries(
+    Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
+  )
+}
+
+/** The log of all messages, newest last, within its retention. */
+export class MessageLog {
+  readonly #records = new Records<LogEntry>({ ...fieldsThrough<LogEntry>(), state: (entry) => entry.state })
+  readonly #retention: number
+  readonly #onForgotten: (message: Message) => void
+  #sequence = 0
+  #prunedAt = -1
+
+  /** @param onForgotten called when the last entry about a message leaves the log */
+  constructor(retention: number, onForgotten: (message: Message) => void) {
+    this.#retention = retention
+    this.#onForgotten = onForgotten
+  }
+
+  write(message: Message, state: MessageState, now: number, detail?: LogDetail): LogEntry {
+    if (now !== this.#prunedAt) this.prune(now)
+    const entry = new LogEntry(++this.#sequence, now, message, state, detail)
+    message.lastLog = entry
+    message.state = state
+    this.#records.add(entry)
+    return entry
+  }
+
+  /** Drops what is older than the retention. */
+  prune(now: number): void {
+    this.#prunedAt = now
+    for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
+      if (first.time >= now - this.#retention) return
+      this.#records.delete(first)
+      if (first.message.lastLog === first) this.#onForgotten(first.message)
+    }
+  }
+
+  select(wanted: Selection<LogEntry>, now: number): Page<LogEntry> {
+    this.prune(now)
+    return this.#records.select(wanted)
+  }
+
+  /** Entries about one message, oldest first, without asking an index. */
+  about(message: Message): readonly LogEntry[] {
+    const entries: LogEntry[] = []
+    for (let entry = message.lastLog; entry !== undefined && !entry.gone; entry = entry.previous) entries.unshift(entry)
+    return entries
+  }
+}

@@ -1,0 +1,25 @@
+import type { SettingEntry, Traffic } from '../../kernel/traffic.js'
+
+/** Writes into the traffic log that something which stays in force changed; returns the entry's `seq`. */
+export type NoteSetting = (
+  of: SettingEntry['of'],
+  name: string,
+  change: string,
+  value?: Readonly<Record<string, string | number | boolean | undefined>>,
+  cause?: number,
+) => number
+
+export function notingIn(traffic: Traffic): NoteSetting {
+  return (of, name, change, value, cause) => {
+    const known = value && Object.entries(value).filter(([, what]) => what !== undefined)
+    const values = known && known.length > 0 ? Object.fromEntries(known) : undefined
+    const entry: SettingEntry = {
+      type: 'setting',
+      of,
+      name,
+      change,
+      ...(values && { value: values as Record<string, string | number | boolean> }),
+    }
+    return traffic.append(entry, cause).seq
+  }
+}

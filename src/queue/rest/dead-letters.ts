@@ -1,0 +1,71 @@
+import { json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { DeadLetter } from '../delivery/dead-letters.js'
+import { refusals } from '../message/errors.js'
+import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './filters.js'
+import type { Queue } from '../queue.js'
+import type { Selection } from '../records/records.js'
+import { deadLetterShape } from './shapes.js'
+import { resultShape, settingsIn } from './publishing.js'
+import { done, found, type QueueApi, queryAndBody, queryOf, type Row, row } from './reading.js'
+
+/** [queue.md 1.9] */
+export const deadLetterEndpoints: readonly Row[] = [
+  row('GET', '/v2/dlq', 'List the dead letters.', (call, api) => {
+    const query = queryOf(call, api)
+    const page = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue))
+    return json({
+      messages: page.items.map((letter) => deadLetterShape(letter, readTrimBody(query))),
+      cursor: page.cursor,
+    })
+  }),
+  row('GET', '/v2/dlq/:id', 'Read a dead letter.', (call, { queue }) => json(deadLetterShape(deadLetter(queue, call)))),
+  row('DELETE', '/v2/dlq/:id', 'Delete a dead letter.', (call, { queue }) =>
+    done(queue.courier.deadLetters.delete(deadLetter(queue, call))),
+  ),
+  row('DELETE', '/v2/dlq', 'Delete many dead letters, by ids or filters.', (call, api) => {
+    const page = api.queue.courier.deadLetters.select(dlqSelection(queryAndBody(call, api), api.queue))
+    for (const letter of page.items) api.queue.courier.deadLetters.delete(letter)
+    return json({ deleted: page.items.length, cursor: page.cursor })
+  }),
+  row('POST', '/v2/dlq/retry/:id', 'Publish a dead letter again.', (call, api) => {
+    const { message, deduplicated } = api.queue.retryDeadLetter(
+      deadLetter(api.queue, call),
+      settingsIn(call, api),
+      call.cause,
+    )
+    return json({ messageId: message.id, url: message.url, ...(deduplicated && { deduplicated }) }, 201)
+  }),
+  row('POST', '/v2/dlq/retry', 'Publish many dead letters again, by ids or filters.', (call, api) =>
+    retryMany(call, api),
+  ),
+]
+
+function deadLetter(queue: Queue, call: ServiceCall): DeadLetter {
+  return found(queue.courier.deadLetters.get(call.params.id!), 'dlq message', call.params.id!)
+}
+
+function dlqSelection(query: QueryValues, queue: Queue): Selection<DeadLetter> {
+  const size = queue.policy.dlqPageSize
+  const rules = {
+    filters: [...dlqFilters, ...runFilters],
+    ids: 'dlqIds',
+    defaultCount: size,
+    maxCount: size,
+    others: ['trimBody', 'source', 'api'],
+  }
+  const selection = readFilters<DeadLetter>(query, rules)
+  if (query.get('source')?.[0] !== 'workflow') return selection
+  return { ...selection, only: (letter) => letter.message.settings.workflow?.has('workflow-runid') === true }
+}
+
+function retryMany(call: ServiceCall, api: QueueApi): Answer {
+  const { queue } = api
+  const query = queryAndBody(call, api)
+  const page = queue.courier.deadLetters.select(dlqSelection(query, queue))
+  const ids = query.get('dlqIds') ?? []
+  if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
+  const overrides = settingsIn(call, api)
+  const responses = page.items.map((letter) => resultShape(queue.retryDeadLetter(letter, overrides, call.cause), false))
+  return json({ cursor: page.cursor ?? '', responses }, 201)
+}

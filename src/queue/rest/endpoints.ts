@@ -1,0 +1,78 @@
+import { tokenOf } from '../../protocol/auth.js'
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, Service } from '../../protocol/service.js'
+import type { Vocabulary } from '../../protocol/vocabulary.js'
+import { CallLimits } from '../publish/call-limits.js'
+import { userOf } from '../signing/credentials.js'
+import { deadLetterEndpoints } from './dead-letters.js'
+import { queueFaults } from './faults.js'
+import { flowControlEndpoints } from './flow-control.js'
+import { logEndpoints } from './log.js'
+import { messageEndpoints } from './messages.js'
+import { publishEndpoints } from './publishing.js'
+import { open, type QueueApi, type Row, row } from './reading.js'
+import { resourceEndpoints } from './resources.js'
+import { Refusal, refusals } from '../message/errors.js'
+import type { HeaderList } from '../message/headers.js'
+import type { Queue } from '../queue.js'
+
+export interface QueueServiceOptions {
+  readonly vocabulary: Vocabulary
+  readonly token: string
+  readonly readOnlyToken?: string | undefined
+}
+
+/** Every endpoint of the queue API. [queue.md 1.2] */
+export const queueEndpoints: readonly Row[] = [
+  ...publishEndpoints,
+  ...messageEndpoints,
+  ...resourceEndpoints,
+  ...deadLetterEndpoints,
+  ...logEndpoints,
+  row('GET', '/v2/keys', 'Read the signing keys.', (_call, { queue }) => json(queue.keys.pair())),
+  row('POST', '/v2/keys/rotate', 'Rotate the signing keys: next becomes current.', (_call, { queue }) =>
+    json(queue.keys.rotate()),
+  ),
+  ...flowControlEndpoints,
+  open('GET', '/', 'Readiness.', () => empty()),
+  open('GET', '/v2/readiness', 'Readiness.', () => empty()),
+]
+
+/** The queue as the gateway serves it. */
+export function queueService(queue: Queue, options: QueueServiceOptions): Service<QueueApi> {
+  const { vocabulary, token, readOnlyToken } = options
+  const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)
+  return {
+    name: 'queue',
+    // [queue.md 1.1]
+    anyCase: true,
+    state: { queue, vocabulary },
+    faults: queueFaults,
+    endpoints: queueEndpoints,
+    authorize(call) {
+      const given = tokenOf(call, vocabulary.queueTokenQuery)
+      if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
+      call.identity = userOf(given)
+      const { homeRegion, readOnlyStatus } = queue.policy
+      if (homeRegion !== undefined && call.region !== undefined && call.region !== homeRegion) {
+        return refuse(refusals.otherRegion(call.identity, call.region))
+      }
+      if (given !== token && call.method !== 'GET') return refuse(refusals.readOnly(readOnlyStatus))
+      limits.count(publishes(call.path), queue.now())
+      return undefined
+    },
+    notFound: (call) => refuse(refusals.unknownPath(call.method, call.path)),
+    methodNotAllowed: (call, allowed) =>
+      refuse(refusals.wrongMethod(call.method, call.path), [['allow', allowed.join(', ')]]),
+    failure: (error) => (error instanceof Refusal ? refuse(error) : undefined),
+  }
+}
+
+function refuse(refusal: Refusal, headers: HeaderList = []): Answer {
+  return json({ error: refusal.message }, refusal.status, [...refusal.headers, ...headers])
+}
+
+/** Calls that count against the daily limit and not against the burst limit. [queue.md 10] */
+function publishes(path: string): boolean {
+  return /^\/v2\/(?:publish|enqueue|batch|trigger|notify|wait)(?:\/|$)/.test(path)
+}

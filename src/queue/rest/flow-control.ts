@@ -1,0 +1,75 @@
+import { json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import { refusals } from '../message/errors.js'
+import type { QueryValues } from './filters.js'
+import { readPeriod } from '../publish/options.js'
+import type { Queue } from '../queue.js'
+import { flowKeyShape } from './shapes.js'
+import { decoded, done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
+
+/** [queue.md 1.11, 6.2] */
+export const flowControlEndpoints: readonly Row[] = [
+  row('GET', '/v2/flowControl', 'List the flow-control keys.', (call, api) => {
+    const { queue } = api
+    const search = queryOf(call, api).get('search')?.[0] ?? ''
+    const keys = [...queue.flow.keys.values()].filter((key) => key.key.includes(search))
+    return json(keys.map((key) => flowKeyShape(key, queue.now())))
+  }),
+  row('GET', '/v2/flowControl/**', 'Read a flow-control key.', (call, { queue }) => {
+    const key = decoded(call.rest)
+    return json(flowKeyShape(found(queue.flow.keys.get(key), 'flow control key', key), queue.now()))
+  }),
+  row(
+    'POST',
+    '/v2/flowControl/**',
+    'Manage a flow-control key: `<key>/pause`, `resume`, `pin`, `unpin`, `resetRate`, `reset`.',
+    (call, api) => manageFlow(call, api),
+  ),
+  row('GET', '/v2/globalParallelism', 'All calls in flight.', (_call, { queue }) =>
+    json({ parallelismMax: queue.limits.globalParallelism, parallelismCount: queue.flow.inFlight }),
+  ),
+]
+
+function manageFlow(call: ServiceCall, api: QueueApi): Answer {
+  const { queue } = api
+  const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(call.rest)
+  if (!match) throw refusals.unknownPath(call.method, call.path)
+  const key = decoded(match[1] ?? '')
+  if (key === '') throw refusals.invalid('flow control key', 'it is missing')
+  const query = queryOf(call, api)
+  const flag = (of: string): boolean => query.get(of)?.[0]?.toLowerCase() === 'true'
+  switch (match[2]!.toLowerCase()) {
+    case 'pause':
+      return done(queue.flow.pause(key))
+    case 'resume':
+      return done(queue.flow.resume(key))
+    case 'pin':
+      return done(queue.flow.pin(key, pinned(query, queue)))
+    case 'unpin':
+      return done(queue.flow.unpin(key, { parallelism: flag('parallelism'), rate: flag('rate') }))
+    case 'resetrate':
+      return done(queue.flow.resetRate(key))
+    default:
+      return done(queue.flow.reset(key))
+  }
+}
+
+function pinned(
+  query: QueryValues,
+  queue: Queue,
+): { parallelism?: number | undefined; rate?: number | undefined; period?: number | undefined } {
+  const positive = (field: string): number | undefined => {
+    const value = query.get(field)?.[0]
+    if (value === undefined || value === '') return undefined
+    if (!/^[1-9]\d{0,9}$/.test(value))
+      throw refusals.invalid(field, `${JSON.stringify(value)} is not a positive integer`)
+    return Number(value)
+  }
+  const limits = { parallelism: positive('parallelism'), rate: positive('rate') }
+  const given = query.get('period')?.[0] || undefined
+  const period = given && readPeriod(given, queue.policy, (reason) => refusals.invalid('period', reason))
+  if (limits.parallelism === undefined && limits.rate === undefined && !period) {
+    throw refusals.invalid('pin', 'give parallelism, rate or period')
+  }
+  return period ? { ...limits, period } : limits
+}

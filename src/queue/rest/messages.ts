@@ -1,0 +1,50 @@
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import { refusals } from '../message/errors.js'
+import { messageFilters, readFilters } from './filters.js'
+import type { Message } from '../message/message.js'
+import type { Queue } from '../queue.js'
+import { messageShape } from './shapes.js'
+import { found, type QueueApi, queryAndBody, type Row, row } from './reading.js'
+
+/** [queue.md 1.5] */
+export const messageEndpoints: readonly Row[] = [
+  row('GET', '/v2/messages/:id', 'Read a message that is pending or was delivered.', (call, { queue }) =>
+    json(messageShape(found(queue.readable(call.params.id!), 'message', call.params.id!))),
+  ),
+  row('DELETE', '/v2/messages/:id', 'Cancel one message.', (call, { queue }) =>
+    json({ cancelled: queue.courier.cancel(pending(queue, call)) ? 1 : 0 }),
+  ),
+  row('DELETE', '/v2/messages', 'Cancel many messages, by ids or filters.', (call, api) => cancelMany(call, api)),
+  row('POST', '/v2/messages/:id/retry', 'Deliver a waiting message now.', (call, { queue }) => retryNow(call, queue)),
+]
+
+function pending(queue: Queue, call: ServiceCall): Message {
+  return found(queue.message(call.params.id!), 'message', call.params.id!)
+}
+
+function cancelMany(call: ServiceCall, api: QueueApi): Answer {
+  const { queue } = api
+  const rules = {
+    filters: messageFilters,
+    ids: 'messageIds',
+    defaultCount: undefined,
+    maxCount: queue.policy.maxCancelCount,
+  }
+  const page = queue.courier.live.select(readFilters<Message>(queryAndBody(call, api), rules))
+  let cancelled = 0
+  for (const message of page.items) if (queue.courier.cancel(message)) cancelled++
+  return json({ cancelled })
+}
+
+function retryNow(call: ServiceCall, queue: Queue): Answer {
+  const id = call.params.id!
+  const message = queue.courier.byId.get(id)
+  if (message === undefined || message.ended) throw refusals.notFound('message', id)
+  if (message.settings.queue !== undefined)
+    throw refusals.invalid('message', `${id} belongs to queue ${message.settings.queue}`)
+  if (message.cancelRequested) throw refusals.invalid('message', `${id} was cancelled`)
+  if (message.running) throw refusals.invalid('message', `${id} is being delivered`)
+  queue.courier.release(message)
+  return empty()
+}

@@ -1,0 +1,177 @@
+import * as v from 'valibot'
+import { defaultRegion } from '../../protocol/address.js'
+import { bearerToken, queryToken } from '../../protocol/auth.js'
+import { json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
+import { type Bytes, utf8 } from '../../kernel/bytes.js'
+import { compactJson } from '../../kernel/compact-json.js'
+import { isUrl, readDestination } from '../message/url.js'
+import { Refusal, refusals } from '../message/errors.js'
+import type { RawSettings } from '../publish/publish.js'
+import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
+import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
+
+/** [queue.md 1.3, 1.4] */
+export const publishEndpoints: readonly Row[] = [
+  row('POST', '/v2/publish/**', 'Publish one message to a url, or to every endpoint of a url group.', (call, api) =>
+    publish(call, api),
+  ),
+  row('POST', '/v2/enqueue/:queue/**', 'Publish into a FIFO queue; creates the queue.', (call, api) =>
+    publish(call, api, call.params.queue),
+  ),
+  row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api)),
+  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger),
+  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger),
+]
+
+function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
+  const { queue } = api
+  const given = publishCall(call, api, into)
+  if (given.settings.has('cron')) return created(given, queue)
+  const results = queue.send(queue.prepare(given))
+  const shown = results.map((result) => resultShape(result, true))
+  const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
+  return json(isUrl(given.destination) ? shown[0] : shown, status)
+}
+
+function refuseTrigger(): Answer {
+  throw refusals.noWorkflows()
+}
+
+export function resultShape({ message, deduplicated }: PublishResult, withUrl: boolean): object {
+  return { messageId: message.id, ...(withUrl && { url: message.url }), ...(deduplicated && { deduplicated }) }
+}
+
+/** A publish as path, query, headers and body say it. Headers win over the query. [queue.md 2.1] */
+export function publishCall(call: ServiceCall, api: QueueApi, into?: string): PublishCall {
+  const { queue, vocabulary } = api
+  const { own, rest } = splitQuery(call.query, vocabulary)
+  if (/^https?%3a/i.test(call.rest) && !queue.policy.refuseEncodedDestination) {
+    queue.notice(
+      `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.refuseEncodedDestination.`,
+    )
+  }
+  return {
+    destination: readDestination(call.rest, rest, queue.policy),
+    settings: own.size === 0 ? call.settings : new Map([...own, ...call.settings]),
+    headers: {
+      contentType: call.header('content-type'),
+      incoming: call.headers,
+      ownAuthorization: ownAuthorization(call, vocabulary),
+    },
+    body: call.body,
+    callerIp: callerIp(call, queue),
+    region: call.region ?? defaultRegion,
+    cause: call.cause,
+    queue: into,
+  }
+}
+
+/** Settings of a call that is no publish, from headers and query. */
+export function settingsIn(call: ServiceCall, { vocabulary }: QueueApi): RawSettings {
+  return new Map([...splitQuery(call.query, vocabulary).own, ...call.settings])
+}
+
+/** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
+export function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<string, string>; rest: string } {
+  const own = new Map<string, string>()
+  if (query === '') return { own, rest: '' }
+  const rest: string[] = []
+  for (const pair of query.split('&')) {
+    const [key, value] = new URLSearchParams(pair).entries().next().value ?? ['', '']
+    const setting = settingName(key, vocabulary)
+    if (setting !== undefined && key !== vocabulary.queueTokenQuery) own.set(setting, value)
+    else if (key !== vocabulary.queueTokenQuery) rest.push(pair)
+  }
+  return { own, rest: rest.join('&') }
+}
+
+/** With the token in the query, a webhook may sign in at the destination with a header of its own. [queue.md 2.3] */
+function ownAuthorization(call: ServiceCall, { queueTokenQuery }: Vocabulary): boolean {
+  const token = queryToken(call, queueTokenQuery)
+  return token !== undefined && token !== bearerToken(call)
+}
+
+/** The publisher's address: the first one a proxy noted. */
+function callerIp(call: ServiceCall, queue: Queue): string {
+  return call.header('x-forwarded-for')?.split(',')[0]?.trim() || queue.policy.callerIp
+}
+
+/** Header names with one value or several, as JSON carries them. */
+export const headerObject: v.GenericSchema<unknown, [name: string, value: string | string[]][]> = entriesOf(
+  v.union([v.string(), v.array(v.string())]),
+)
+
+const batchItems = v.array(
+  v.object({
+    destination: v.nullish(v.string(), ''),
+    headers: v.nullish(headerObject),
+    body: v.optional(v.unknown()),
+    queue: v.nullish(v.string()),
+  }),
+)
+
+/** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
+function batch(call: ServiceCall, api: QueueApi): Answer {
+  const { queue } = api
+  const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
+  if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
+  const prepared = parsed(call, batchItems).map((item): PreparedPublish => queue.prepare(itemCall(item, call, api)))
+  return json(
+    prepared.map((item) => {
+      try {
+        const results = queue.send(item)
+        if (isUrl(item.call.destination)) return resultShape(results[0]!, false)
+        return results.map((result) => resultShape(result, true))
+      } catch (error) {
+        if (error instanceof Refusal) return { error: error.message }
+        throw error
+      }
+    }),
+  )
+}
+
+function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceCall, api: QueueApi): PublishCall {
+  const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
+  const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
+  return {
+    destination: item.destination,
+    settings,
+    headers: { contentType, incoming: headers, ownAuthorization: true },
+    body: itemBody(item.body),
+    callerIp: callerIp(call, api.queue),
+    region: call.region ?? defaultRegion,
+    cause: call.cause,
+    queue: item.queue ? item.queue : undefined,
+  }
+}
+
+/** A text as it is; any other JSON value compactly. [queue.md 1.4] */
+function itemBody(body: unknown): Bytes {
+  if (body === undefined || body === null) return '' as Bytes
+  return utf8(typeof body === 'string' ? body : compactJson(body))
+}
+
+export function readHeaderObject(
+  headers: readonly (readonly [string, string])[],
+  vocabulary: Vocabulary,
+): { settings: Map<string, string>; contentType: string | undefined } {
+  const settings = new Map<string, string>()
+  let contentType: string | undefined
+  for (const [key, value] of headers) {
+    const setting = settingName(key, vocabulary)
+    if (setting !== undefined) settings.set(setting, value)
+    else if (key.toLowerCase() === 'content-type') contentType = value
+  }
+  return { settings, contentType }
+}
+
+export function createSchedule(call: ServiceCall, api: QueueApi): Answer {
+  return created(publishCall(call, api), api.queue)
+}
+
+function created(call: PublishCall, queue: Queue): Answer {
+  const { schedule, deduplicated } = queue.schedule(call)
+  return json({ scheduleId: schedule.id, ...(deduplicated && { deduplicated }) }, deduplicated ? 202 : 200)
+}

@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+import { empty } from '../../protocol/respond.js'
+import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
+import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
+import { text } from '../../kernel/bytes.js'
+import { refusals } from '../message/errors.js'
+import type { QueryValues } from './filters.js'
+import type { Queue } from '../queue.js'
+
+/** What the endpoints work on: the queue and the words in which its settings arrive. */
+export interface QueueApi {
+  readonly queue: Queue
+  readonly vocabulary: Vocabulary
+}
+
+export type Row = Endpoint<QueueApi>
+
+export function row(
+  method: string | readonly string[],
+  path: string,
+  summary: string,
+  run: (call: ServiceCall, api: QueueApi) => Answer,
+): Row {
+  return { method, path, auth: 'bearer', summary, run }
+}
+
+export function open(method: string, path: string, summary: string, run: Row['run']): Row {
+  return { method, path, auth: 'none', summary, run }
+}
+
+export function name(call: ServiceCall): string {
+  return call.params.name!
+}
+
+export function found<T>(thing: T | undefined, kind: string, id: string): T {
+  if (thing === undefined) throw refusals.notFound(kind, id)
+  return thing
+}
+
+export function done(_nothing: void): Answer {
+  return empty()
+}
+
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** The query without the token and the service's own settings. */
+export function queryOf(call: ServiceCall, { vocabulary }: QueueApi): Map<string, string[]> {
+  const query = new Map<string, string[]>()
+  if (call.query === '') return query
+  for (const [key, value] of new URLSearchParams(call.query)) {
+    if (key === vocabulary.queueTokenQuery || settingName(key, vocabulary) !== undefined) continue
+    const values = query.get(key)
+    if (values) values.push(value)
+    else query.set(key, [value])
+  }
+  return query
+}
+
+/** The query, or the JSON body that older clients send the same names in. [queue.md 1.5] */
+export function queryAndBody(call: ServiceCall, api: QueueApi): QueryValues {
+  const query = queryOf(call, api)
+  if (call.body === '') return query
+  const scalar = v.union([v.string(), v.number(), v.boolean()])
+  for (const [key, value] of parsed(call, entriesOf(v.nullish(v.union([scalar, v.array(scalar)]))))) {
+    query.set(key, [value ?? []].flat().map(String))
+  }
+  return query
+}
+
+/**
+ * Names and values of a JSON object. `v.record` drops names such as `constructor`; a filter that is dropped instead of
+ * refused would select everything.
+ */
+export function entriesOf<S extends v.GenericSchema>(
+  value: S,
+): v.GenericSchema<unknown, [name: string, value: v.InferOutput<S>][]> {
+  return v.pipe(
+    v.custom<object>((given) => typeof given === 'object' && given !== null, 'Expected an object'),
+    v.transform((object) => Object.entries(object)),
+    v.array(v.tuple([v.string(), value])),
+  )
+}
+
+export function parsed<S extends v.GenericSchema>(call: ServiceCall, schema: S): v.InferOutput<S> {
+  let value: unknown
+  try {
+    value = JSON.parse(text(call.body))
+  } catch {
+    throw refusals.invalid('body', 'it is not JSON')
+  }
+  const result = v.safeParse(schema, value)
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw refusals.invalid(v.getDotPath(issue) ?? 'body', issue.message)
+}

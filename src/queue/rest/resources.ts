@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Queue } from '../queue.js'
+import type { Schedule } from '../schedules/schedules.js'
+import { queueShape, scheduleShape, urlGroupShape } from './shapes.js'
+import { createSchedule, headerObject, readHeaderObject } from './publishing.js'
+import { done, found, name, parsed, type QueueApi, type Row, row } from './reading.js'
+
+/** Queues, schedules and url groups. [queue.md 1.6, 1.7, 1.8] */
+export const resourceEndpoints: readonly Row[] = [
+  row('POST', '/v2/queues', 'Create or update a queue.', (call, { queue }) => upsertQueue(call, queue)),
+  row('GET', '/v2/queues', 'List the queues.', (_call, { queue }) => json(queue.lanes.list().map(queueShape))),
+  row('GET', '/v2/queues/:name', 'Read a queue.', (call, { queue }) =>
+    json(queueShape(found(queue.lanes.get(name(call)), 'queue', name(call)))),
+  ),
+  row('DELETE', '/v2/queues/:name', 'Delete a queue; its messages are cancelled.', (call, { queue }) =>
+    done(queue.deleteQueue(name(call))),
+  ),
+  row('POST', '/v2/queues/:name/pause', 'Pause a queue.', (call, { queue }) => done(queue.pauseQueue(name(call)))),
+  row('POST', '/v2/queues/:name/resume', 'Resume a queue.', (call, { queue }) => done(queue.resumeQueue(name(call)))),
+
+  row('POST', '/v2/schedules/**', 'Create a schedule, or replace the one of the same id.', (call, api) =>
+    createSchedule(call, api),
+  ),
+  row('GET', '/v2/schedules', 'List the schedules.', (_call, { queue }) =>
+    json(queue.schedules.list().map(scheduleShape)),
+  ),
+  row('GET', '/v2/schedules/:id', 'Read a schedule.', (call, { queue }) => json(scheduleShape(schedule(queue, call)))),
+  row('DELETE', '/v2/schedules/:id', 'Delete a schedule; its messages stay.', (call, { queue }) =>
+    done(queue.schedules.delete(call.params.id!)),
+  ),
+  row(['PATCH', 'POST'], '/v2/schedules/:id/pause', 'Pause a schedule.', (call, { queue }) => {
+    queue.schedules.setPaused(schedule(queue, call), true)
+    return empty()
+  }),
+  row(['PATCH', 'POST'], '/v2/schedules/:id/resume', 'Resume a schedule.', (call, { queue }) => {
+    queue.schedules.setPaused(schedule(queue, call), false)
+    return empty()
+  }),
+
+  row('GET', '/v2/topics', 'List the url groups.', (_call, { queue }) =>
+    json(queue.urlGroups.list().map(urlGroupShape)),
+  ),
+  row('GET', '/v2/topics/:name', 'Read a url group.', (call, { queue }) =>
+    json(urlGroupShape(found(queue.urlGroups.get(name(call)), 'topic', name(call)))),
+  ),
+  row(
+    'POST',
+    '/v2/topics/:name/endpoints',
+    'Add or change endpoints of a url group; creates the group.',
+    (call, { queue }) => {
+      const { endpoints } = parsed(
+        call,
+        v.object({ endpoints: v.array(v.object({ url: v.string(), name: v.optional(v.string()) })) }),
+      )
+      queue.urlGroups.upsert(name(call), endpoints)
+      return empty()
+    },
+  ),
+  row('DELETE', '/v2/topics/:name/endpoints', 'Remove endpoints, by name or url.', (call, { queue }) => {
+    const { endpoints } = parsed(
+      call,
+      v.object({ endpoints: v.array(v.object({ url: v.optional(v.string()), name: v.optional(v.string()) })) }),
+    )
+    queue.urlGroups.remove(name(call), endpoints)
+    return empty()
+  }),
+  row('PATCH', '/v2/topics/:name', 'Set the default headers of a url group.', (call, api) => setDefaults(call, api)),
+  row('DELETE', '/v2/topics/:name', 'Delete a url group.', (call, { queue }) =>
+    done(queue.urlGroups.delete(name(call))),
+  ),
+]
+
+function upsertQueue(call: ServiceCall, queue: Queue): Answer {
+  const shape = v.object({
+    queueName: v.string(),
+    parallelism: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+    paused: v.nullish(v.boolean()),
+  })
+  const { queueName, parallelism, paused } = parsed(call, shape)
+  queue.upsertQueue(queueName, parallelism ?? 1, paused ?? undefined)
+  return empty()
+}
+
+function schedule(queue: Queue, call: ServiceCall): Schedule {
+  return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
+}
+
+function setDefaults(call: ServiceCall, { queue, vocabulary }: QueueApi): Answer {
+  const { headers } = parsed(call, v.object({ headers: headerObject }))
+  const list = headers.map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
+  const { settings, contentType } = readHeaderObject(list, vocabulary)
+  queue.urlGroups.setDefaults(name(call), settings, contentType, Object.fromEntries(headers))
+  return empty()
+}

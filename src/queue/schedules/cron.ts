@@ -1,0 +1,111 @@
+import { Cron } from 'croner'
+import { dateOf } from '../../kernel/instant.js'
+import { daysSinceEpoch } from '../../kernel/civil-date.js'
+
+/** When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix. [queue.md 7] */
+export class CronExpression {
+  readonly #cron: Cron
+  readonly #zone: Zone | undefined
+  readonly #everyHour: boolean
+
+  /** @throws SyntaxError with the reason, made for `invalid cron: <reason>` */
+  constructor(text: string) {
+    const trimmed = text.trim()
+    const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
+    const fields = trimmed.slice(prefix.length).trimStart()
+    checkFields(fields)
+    this.#everyHour = namesNoHour.test(fields)
+    this.#zone = zone === undefined ? undefined : new Zone(zone)
+    try {
+      this.#cron =
+        this.#zone === undefined
+          ? new Cron(fields, { mode: '5-part', utcOffset: 0, paused: true })
+          : new Cron(fields, { mode: '5-part', timezone: this.#zone.name, paused: true })
+    } catch (error) {
+      throw new SyntaxError((error as Error).message.replace(/^CronPattern: /, ''))
+    }
+  }
+
+  /**
+   * The first slot after an instant, `undefined` when there is none any more. A local time that does not exist is
+   * skipped. One that occurs twice counts once, at its first occurrence, when the expression names its hour; one that
+   * names no hour means an interval and goes on through the repeated hour, as cron does.
+   */
+  next(after: number): number | undefined {
+    let at = after
+    // Skipped candidates lie within one change of the clocks; the bound only guards against the unforeseen.
+    for (let tries = 0; tries < 1000; tries++) {
+      const found = this.#cron.nextRun(dateOf(at))
+      if (found === null) return undefined
+      at = found.getTime()
+      if (this.#zone === undefined) return at
+      // The library moves a time that does not exist to the next one that does: that one is not named.
+      if (this.#cron.match(found) && (this.#everyHour || !this.#zone.repeats(at))) return at
+    }
+    return undefined
+  }
+}
+
+/** A time zone by its IANA name. */
+class Zone {
+  readonly #format: Intl.DateTimeFormat
+
+  constructor(readonly name: string) {
+    try {
+      this.#format = new Intl.DateTimeFormat('en-US', {
+        timeZone: name,
+        hourCycle: 'h23',
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      })
+    } catch {
+      throw new SyntaxError(`unknown time zone ${JSON.stringify(name)}`)
+    }
+  }
+
+  /** Whether the same local time was shown once before, until the clocks were set back. */
+  repeats(at: number): boolean {
+    const now = this.#offset(at)
+    const setBack = this.#offset(at - longestSetBack) - now
+    return setBack > 0 && this.#offset(at - setBack) - now === setBack
+  }
+
+  /** Milliseconds by which local time is ahead of UTC. */
+  #offset(at: number): number {
+    const parts = new Map(this.#format.formatToParts(at).map((part) => [part.type, Number(part.value)]))
+    const field = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0
+    const days = daysSinceEpoch(field('year'), field('month'), field('day'))
+    const local = (days * 86_400 + field('hour') * 3600 + field('minute') * 60 + field('second')) * 1000
+    return local - Math.floor(at / 1000) * 1000
+  }
+}
+
+/** Clocks are set back by half an hour to two hours. */
+const longestSetBack = 7_200_000
+
+/** An hour field of `*`, with or without a step, or the whole day. */
+const namesNoHour = /^(?:\S+\s+(?:\*|0-23)(?:\/\d+)?\s|@hourly$)/i
+
+const aliases = /^@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)$/i
+
+/** Standard crontab only: the library knows more than the service. */
+function checkFields(fields: string): void {
+  if (fields.startsWith('@')) {
+    if (aliases.test(fields)) return
+    throw new SyntaxError(`${JSON.stringify(fields)} is not supported`)
+  }
+  const parts = fields.split(/\s+/)
+  if (fields === '' || parts.length !== 5)
+    throw new SyntaxError(`expected exactly 5 fields, found ${fields === '' ? 0 : parts.length}`)
+  for (const part of parts) {
+    const plain = part.replace(
+      /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)\b/gi,
+      '1',
+    )
+    if (!/^[\d*?,/-]+$/.test(plain)) throw new SyntaxError(`unexpected ${JSON.stringify(part)}`)
+  }
+}

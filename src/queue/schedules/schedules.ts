@@ -1,0 +1,228 @@
+import type { FaultSource } from '../../faults/fault.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Clock } from '../../kernel/clock.js'
+import type { Random } from '../../kernel/random.js'
+import type { Timer } from '../../kernel/time.js'
+import type { Policy, QueueLimits } from '../../policy.js'
+import { CronExpression } from './cron.js'
+import { refusals } from '../message/errors.js'
+import { IdSource } from '../message/ids.js'
+import type { Message } from '../message/message.js'
+import type { NoteSetting } from '../records/settings-log.js'
+import type { PublishHeaders, PublishSettings, RawSettings } from '../publish/publish.js'
+import { struckTrigger } from './faults.js'
+
+export interface ScheduleDraft {
+  readonly cron: string
+  readonly destination: string
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  /** What `settings` were read from: a url group's defaults come underneath at each trigger. */
+  readonly raw: RawSettings
+  readonly headers: PublishHeaders | undefined
+  readonly callerIp: string
+  readonly region: string
+  /** `seq` of the request that asked for it. */
+  readonly cause?: number | undefined
+}
+
+/** A message that a cron expression publishes again and again. [queue.md 7] */
+export class Schedule {
+  paused = false
+  timer: Timer | undefined
+  lastTime: number | undefined
+  nextTime: number | undefined
+  /** The messages of the last trigger, several for a url group. */
+  lastMessages: readonly Message[] = []
+  /** Why the last trigger published nothing. */
+  error: string | undefined
+  /** `seq` of the entry that created it: what its triggers follow from. */
+  trail: number | undefined
+  readonly cron: CronExpression
+
+  constructor(
+    readonly id: string,
+    public createdAt: number,
+    readonly draft: ScheduleDraft,
+  ) {
+    try {
+      this.cron = new CronExpression(draft.cron)
+    } catch (error) {
+      if (error instanceof SyntaxError) throw refusals.invalid('cron', error.message)
+      throw error
+    }
+  }
+}
+
+export class Schedules {
+  readonly #schedules = new Map<string, Schedule>()
+  readonly #clock: Clock
+  readonly #policy: Policy
+  readonly #limits: QueueLimits
+  readonly #ids: IdSource
+  readonly #publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[]
+  readonly #note: NoteSetting
+  readonly #faults: FaultSource | undefined
+
+  /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
+  constructor(
+    clock: Clock,
+    random: Random,
+    policy: Policy,
+    limits: QueueLimits,
+    publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[],
+    note: NoteSetting,
+    faults?: FaultSource,
+  ) {
+    this.#clock = clock
+    this.#policy = policy
+    this.#limits = limits
+    this.#ids = new IdSource(random.fork('schedule'), 'scd_', 28)
+    this.#publish = publish
+    this.#note = note
+    this.#faults = faults
+  }
+
+  get(id: string): Schedule | undefined {
+    return this.#schedules.get(id)
+  }
+
+  list(): readonly Schedule[] {
+    return [...this.#schedules.values()]
+  }
+
+  /**
+   * Creates a schedule, or replaces all of the one with the same id.
+   * @param missed a slot of before that has not fired yet
+   */
+  create(draft: ScheduleDraft, missed?: number): Schedule {
+    const id = draft.settings.scheduleId ?? this.#nextId()
+    const before = this.#schedules.get(id)
+    const { enforceQuotas, quotaStatus, replacedScheduleKeepsCreatedAt, replacedScheduleStaysPaused } = this.#policy
+    if (before === undefined && enforceQuotas && this.#schedules.size >= this.#limits.schedules) {
+      throw refusals.quota('maxSchedules', this.#limits.schedules, quotaStatus)
+    }
+    const now = this.#clock.now()
+    const schedule = new Schedule(
+      id,
+      before !== undefined && replacedScheduleKeepsCreatedAt ? before.createdAt : now,
+      draft,
+    )
+    if (before !== undefined) {
+      before.timer?.cancel()
+      schedule.paused = replacedScheduleStaysPaused && before.paused
+    }
+    this.#schedules.set(id, schedule)
+    const { cron, destination: to } = draft
+    const change = before === undefined ? 'created' : 'replaced'
+    schedule.trail = this.#note('schedule', id, change, { cron, to, paused: schedule.paused }, draft.cause)
+    this.#plan(schedule, missed === undefined ? now : missed - 1)
+    return schedule
+  }
+
+  /** One that no loaded schedule has. */
+  #nextId(): string {
+    let id = this.#ids.next()
+    while (this.#schedules.has(id)) id = this.#ids.next()
+    return id
+  }
+
+  delete(id: string): void {
+    const schedule = this.#schedules.get(id)
+    if (schedule === undefined) return
+    schedule.timer?.cancel()
+    this.#schedules.delete(id)
+    this.#note('schedule', id, 'deleted')
+  }
+
+  /** While it is paused its slots pass without a message. */
+  setPaused(schedule: Schedule, paused: boolean): void {
+    if (schedule.paused === paused) return
+    schedule.paused = paused
+    this.#note('schedule', schedule.id, paused ? 'paused' : 'resumed')
+  }
+
+  /** Triggers a schedule now, whether or not it is paused; its slots stay as they are. */
+  fire(id: string): readonly Message[] {
+    const schedule = this.#schedules.get(id)
+    if (schedule === undefined) {
+      throw new RangeError(
+        `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
+      )
+    }
+    return this.#trigger(schedule, false, 'fired-by-hand')
+  }
+
+  stop(): void {
+    for (const schedule of this.#schedules.values()) schedule.timer?.cancel()
+    this.#schedules.clear()
+  }
+
+  /** The next slots of a schedule within a span, the first so many of them, without firing anything. */
+  upcoming(id: string, from: number, to: number, most: number = Number.POSITIVE_INFINITY): readonly number[] {
+    const schedule = this.#schedules.get(id)
+    const slots: number[] = []
+    for (let at = schedule?.cron.next(from - 1); at !== undefined && at <= to; at = schedule?.cron.next(at)) {
+      slots.push(at)
+      if (slots.length >= most) break
+    }
+    return slots
+  }
+
+  #plan(schedule: Schedule, after: number): void {
+    const next = schedule.cron.next(after)
+    schedule.nextTime = next
+    schedule.timer =
+      next === undefined
+        ? undefined
+        : this.#clock.schedule(next, `schedule ${schedule.id}`, () => this.#slot(schedule, next), { background: true })
+  }
+
+  /** A slot has come. Those that passed unseen, while a state lay on the disk or the host slept, count once. */
+  #slot(schedule: Schedule, at: number): void {
+    const { mode, draining } = this.#clock
+    const now = this.#clock.now()
+    const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
+    if (!schedule.paused) this.#trigger(schedule, draining, change)
+    this.#plan(schedule, Math.max(at, now))
+  }
+
+  #trigger(schedule: Schedule, meanwhile: boolean, change = 'fired'): readonly Message[] {
+    const plan = struckTrigger(this.#faults, schedule, this.#clock)
+    if (plan === undefined) return this.#fire(schedule, meanwhile, change)
+    const { times, wait, apart } = plan
+    let fired: readonly Message[] = []
+    for (let count = 0; count < times; count++) {
+      const later = wait + count * apart
+      if (later === 0) fired = [...fired, ...this.#fire(schedule, meanwhile, change)]
+      else this.#fireLater(schedule, meanwhile, change, later)
+    }
+    return fired
+  }
+
+  #fireLater(schedule: Schedule, meanwhile: boolean, change: string, wait: number): void {
+    const fire = (): void => {
+      // It may have been deleted or replaced by now.
+      if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, meanwhile, change)
+    }
+    const options = meanwhile ? ({ background: 'meanwhile' } as const) : undefined
+    this.#clock.schedule(this.#clock.now() + wait, `schedule ${schedule.id}, held by a fault`, fire, options)
+  }
+
+  #fire(schedule: Schedule, meanwhile: boolean, change: string): readonly Message[] {
+    schedule.lastTime = this.#clock.now()
+    const cause = this.#note('schedule', schedule.id, change, undefined, schedule.trail)
+    schedule.lastMessages = this.#publish(schedule, meanwhile, cause)
+    return schedule.lastMessages
+  }
+}
+
+/** `lastScheduleStates`: message id → where it got to. */
+export function lastStates(schedule: Schedule): Record<string, 'IN_PROGRESS' | 'SUCCESS' | 'FAIL'> {
+  return Object.fromEntries(
+    schedule.lastMessages.map((message) => [
+      message.id,
+      message.state === 'DELIVERED' ? 'SUCCESS' : message.state === 'FAILED' ? 'FAIL' : 'IN_PROGRESS',
+    ]),
+  )
+}

@@ -1,0 +1,49 @@
+import { fromBase64, text } from '../../kernel/bytes.js'
+
+/** What one user of the queue signs in with and verifies deliveries with. */
+export interface Credentials {
+  readonly token: string
+  readonly current: string
+  readonly next: string
+}
+
+/**
+ * The four fixed users of the vendor's own development server, published in its documentation: not secrets. With the
+ * first one the SDKs' development mode takes this double for that server. [queue.md 13]
+ */
+export const publicCredentials: readonly [Credentials, ...Credentials[]] = [
+  {
+    token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',
+    current: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r',
+    next: 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs',
+  },
+  {
+    token: 'eyJVc2VySUQiOiJ0ZXN0VXNlcjEiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9',
+    current: 'sig_7GVPjvuwsfqF65iC8fSrs1dfYruM',
+    next: 'sig_5NoELc3EFnZn4DVS5bDs2Nk4b7Ua',
+  },
+  {
+    token: 'eyJVc2VySUQiOiJ0ZXN0VXNlcjIiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9',
+    current: 'sig_6jWGaWRxHsw4vMSPJprXadyvrybF',
+    next: 'sig_7qHbvhmahe5GwfePDiS5Lg3pi6Qx',
+  },
+  {
+    token: 'eyJVc2VySUQiOiJ0ZXN0VXNlcjMiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9',
+    current: 'sig_5T8FcSsynBjn9mMLBsXhpacRovJf',
+    next: 'sig_7GFR4YaDshFcqsxWRZpRB161jguD',
+  },
+]
+
+/** A read-only token of the same form, our own. */
+export const defaultReadOnlyToken = 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoicmVhZE9ubHkifQ=='
+
+/** The user that a token names: tokens are base64 JSON with `UserID` and `Password`. [queue.md 10] */
+export function userOf(token: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text(fromBase64(token) ?? ('' as never)))
+    const id = (parsed as { UserID?: unknown }).UserID
+    return typeof id === 'string' ? id : token
+  } catch {
+    return token
+  }
+}

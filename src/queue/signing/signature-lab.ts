@@ -1,0 +1,163 @@
+import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import type { SigningFault } from '../destinations/attempt.js'
+import {
+  bodyHash,
+  claimsFor,
+  farFuture,
+  longAgo,
+  type SignatureClaims,
+  type SignatureWindow,
+  type SigningKeys,
+  signatureLifetime,
+  signToken,
+} from './signing.js'
+
+/** What a signature can have wrong, one thing at a time; everything else about it stays valid. */
+export const signatureFlaws = {
+  url: 'claim sub names another url',
+  body: 'claim body is the hash of another body',
+  reserialised: 'claim body is the hash of the same JSON, written with other white space',
+  expired: 'claim exp is over',
+  'not-yet-valid': 'claim nbf is in the future',
+  issuer: 'claim iss is somebody else',
+  'rotated-once': 'signed with the key that was current before the last rotation',
+  'rotated-twice': 'signed with the key that was current before the last two rotations',
+  key: 'signed with a key that was never valid',
+  tampered: 'the claims were changed after signing',
+} as const
+export type SignatureFlaw = keyof typeof signatureFlaws
+
+export interface SignedRequest {
+  readonly url: string
+  readonly body?: string
+}
+
+export interface SignatureOverrides {
+  /** Break exactly this. */
+  readonly wrong?: SignatureFlaw
+  /** Claims to put instead of the valid ones; `undefined` leaves a claim out. */
+  readonly claims?: { readonly [Name in keyof SignatureClaims]?: SignatureClaims[Name] | undefined }
+  /** The text of a key, or which of ours. Default `current`. */
+  readonly key?: 'current' | 'next' | (string & {})
+  readonly window?: SignatureWindow
+}
+
+interface SigningContext {
+  readonly at: number
+  readonly issuer: string
+  readonly jti: string
+  readonly window: SignatureWindow
+}
+
+/** Mints the signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+export function mintSignature(
+  request: SignedRequest,
+  overrides: SignatureOverrides,
+  keys: SigningKeys,
+  context: SigningContext,
+): string {
+  return mint(request.url, utf8(request.body ?? ''), overrides, keys, context)
+}
+
+function mint(
+  url: string,
+  body: Bytes,
+  overrides: SignatureOverrides,
+  keys: SigningKeys,
+  context: SigningContext,
+): string {
+  const { at, issuer, jti } = context
+  const valid = claimsFor(url, body, at, issuer, jti, overrides.window ?? context.window)
+  const claims = { ...valid, ...flawedClaims(overrides.wrong, url, body), ...overrides.claims }
+  const signed = signToken(claims, keyFor(overrides, keys))
+  if (overrides.wrong !== 'tampered') return signed
+  const other = signToken({ ...claims, jti: `${context.jti}x` }, keys.current)
+  return [signed.split('.')[0], other.split('.')[1], signed.split('.')[2]].join('.')
+}
+
+function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes): Partial<SignatureClaims> {
+  switch (flaw) {
+    case 'url':
+      return { sub: `${url}${url.includes('?') ? '&' : '?'}other` }
+    case 'body':
+      return { body: bodyHash(utf8(`${text(body)} `)) }
+    case 'reserialised':
+      return { body: bodyHash(utf8(otherSpelling(text(body)))) }
+    case 'expired':
+      // Host dates and virtual times are all later.
+      return { iat: 0, exp: 1 }
+    case 'not-yet-valid':
+      return { nbf: 253_402_300_799 }
+    case 'issuer':
+      return { iss: 'Somebody Else' }
+    default:
+      return {}
+  }
+}
+
+function otherSpelling(json: string): string {
+  try {
+    const compact = JSON.stringify(JSON.parse(json))
+    return compact === json ? JSON.stringify(JSON.parse(json), null, 2) : compact
+  } catch {
+    throw new TypeError(
+      `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { wrong: 'body' }.`,
+    )
+  }
+}
+
+function keyFor(overrides: SignatureOverrides, keys: SigningKeys): string {
+  if (overrides.key !== undefined) {
+    return overrides.key === 'current' ? keys.current : overrides.key === 'next' ? keys.next : overrides.key
+  }
+  if (overrides.wrong === 'key') return 'sig_1111111111111111111111111111'
+  const rotations = overrides.wrong === 'rotated-once' ? 1 : overrides.wrong === 'rotated-twice' ? 2 : 0
+  if (rotations === 0) return keys.current
+  const former = keys.former[rotations - 1]
+  if (former !== undefined) return former
+  throw new RangeError(
+    `{ wrong: '${overrides.wrong}' } needs a key that was rotated away: call queue.keys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
+  )
+}
+
+/**
+ * The signature of a delivery that a fault has struck. Where a flaw needs what is not there, the nearest one takes its
+ * place: a key that was never valid for one before a rotation, another body for one that is no JSON.
+ */
+export function faultySignature(
+  { flaw, skewMs }: SigningFault,
+  url: string,
+  body: Bytes,
+  key: string,
+  keys: SigningKeys,
+  context: SigningContext,
+): string {
+  if (skewMs !== undefined) return mint(url, body, { claims: skewedTimes(skewMs, context), key }, keys, context)
+  if (flaw === 'rotated') return mint(url, body, { key: 'next' }, keys, context)
+  const rotations = flaw === 'rotated-once' ? 1 : flaw === 'rotated-twice' ? 2 : 0
+  if (rotations > keys.former.length) return mint(url, body, { wrong: 'key' }, keys, context)
+  const wrong = flaw === 'reserialised' && !isJson(body) ? 'body' : (flaw as SignatureFlaw)
+  return mint(url, body, { wrong, ...(rotations === 0 && wrong !== 'key' && { key }) }, keys, context)
+}
+
+/**
+ * Times of a clock that is ahead or behind. In the window `wide` receivers have the host's date, whatever it is: a
+ * signature is over long ago, or issued in the far future.
+ */
+function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
+  if (window === 'real') {
+    const iat = Math.floor((at + skewMs) / 1000)
+    return { iat, exp: iat + signatureLifetime }
+  }
+  if (skewMs > 0) return { iat: farFuture - signatureLifetime, exp: farFuture }
+  return skewMs < -signatureLifetime * 1000 ? { iat: longAgo, exp: longAgo + signatureLifetime } : {}
+}
+
+function isJson(body: Bytes): boolean {
+  try {
+    JSON.parse(text(body))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,122 @@
+import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
+import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
+import type { Random } from '../../kernel/random.js'
+import { IdSource } from '../message/ids.js'
+
+export interface SigningKeyPair {
+  readonly current: string
+  readonly next: string
+}
+
+/** What a delivery signature says. [queue.md 9] */
+export interface SignatureClaims {
+  readonly iss: string
+  /** The full destination url. */
+  readonly sub: string
+  /** Seconds, as all times of a token. */
+  readonly exp: number
+  readonly nbf: number
+  readonly iat: number
+  readonly jti: string
+  /** base64url of the SHA-256 of the raw body. */
+  readonly body: string
+}
+
+/**
+ * `wide`: valid from 1970 on and for ever, so that a receiver with the host's date accepts any virtual time.
+ * `real`: expires five minutes after it was issued, in virtual time; for suites that move the receiver's date along.
+ */
+export type SignatureWindow = 'wide' | 'real'
+
+/** Seconds a signature lives in the window `real`. [queue.md 9] */
+export const signatureLifetime = 300
+/** The last second of the year 9999. */
+export const farFuture = 253_402_300_799
+/** The first second of 2020: receivers that look at `iat`, as Python's do, refuse what was issued in their future. */
+export const longAgo = 1_577_836_800
+
+export class SigningKeys implements SigningKeyPair {
+  #current: string
+  #next: string
+  #former: string[] = []
+  readonly #ids: IdSource
+
+  constructor(
+    random: Random,
+    given: Partial<SigningKeyPair> = {},
+    private readonly rotated: () => void = () => {},
+  ) {
+    this.#ids = new IdSource(random.fork('signing-key'), 'sig_', 28)
+    this.#current = given.current ?? this.#ids.next()
+    this.#next = given.next ?? this.#ids.next()
+  }
+
+  get current(): string {
+    return this.#current
+  }
+
+  get next(): string {
+    return this.#next
+  }
+
+  /** Keys that were current once, the latest first. */
+  get former(): readonly string[] {
+    return this.#former
+  }
+
+  /** Puts keys back as they were once. */
+  replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
+    this.#current = current
+    this.#next = next
+    this.#former = [...former]
+  }
+
+  /** The next key becomes the current one, a fresh one the next. */
+  rotate(): SigningKeyPair {
+    this.#former.unshift(this.#current)
+    this.#current = this.#next
+    this.#next = this.#ids.next()
+    this.rotated()
+    return this.pair()
+  }
+
+  pair(): SigningKeyPair {
+    return { current: this.#current, next: this.#next }
+  }
+}
+
+const header = toBase64Url(utf8('{"alg":"HS256","typ":"JWT"}'))
+
+/** A compact JSON Web Token over the claims. The key is the text of the signing key, not decoded. [queue.md 9] */
+export function signToken(claims: object, key: string): string {
+  const signed = `${header}.${toBase64Url(utf8(JSON.stringify(claims)))}`
+  return `${signed}.${toBase64Url(hmacSha256(utf8(key), signed as Bytes))}`
+}
+
+/** The hash that claim `body` carries, with the padding that the service's own example keeps. */
+export function bodyHash(body: Bytes): string {
+  const hash = toBase64Url(sha256Bytes(body))
+  return hash + '='.repeat((4 - (hash.length % 4)) % 4)
+}
+
+/** The claims of a valid signature at an instant of virtual time. */
+export function claimsFor(
+  url: string,
+  body: Bytes,
+  at: number,
+  issuer: string,
+  jti: string,
+  window: SignatureWindow,
+): SignatureClaims {
+  const issued = Math.floor(at / 1000)
+  const iat = window === 'wide' ? Math.min(issued, longAgo) : issued
+  return {
+    iss: issuer,
+    sub: url,
+    exp: window === 'wide' ? Math.max(farFuture, issued + signatureLifetime) : issued + signatureLifetime,
+    nbf: 0,
+    iat,
+    jti,
+    body: bodyHash(body),
+  }
+}
