@@ -7,11 +7,11 @@ import { queueSchema } from './queue/dump/loading.js'
 import type { LedgerDump } from './stats/ledger.js'
 import { ledgerSchema } from './stats/ledger-schema.js'
 import type { Statistics } from './stats/statistics.js'
-import type { AccessDump } from './store/access.js'
+import type { AccessDump } from './store/access/access.js'
 import type { DirectStore } from './store/direct.js'
 import { ReplyError } from './store/reply.js'
-import type { StoreDump } from './store/snapshot.js'
-import { storeSchema } from './store/snapshot-schema.js'
+import type { StoreDump } from './store/dump/snapshot.js'
+import { storeSchema } from './store/dump/snapshot-schema.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,

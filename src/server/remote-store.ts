@@ -1,6 +1,6 @@
 import type { DirectStore, PlainReply, Word } from '../store/direct.js'
 import type { Spend } from '../store/meter.js'
-import type { StoreDifference, StoreDump } from '../store/snapshot.js'
+import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
 import type { ControlWire } from './control-wire.js'
 import type { SandboxSnapshot } from './remote-snapshot.js'
 import type { Twin } from './twin.js'

@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Random } from '../kernel/random.js'
-import type { User } from './access.js'
+import type { User } from './access/access.js'
 import { type Arg, ArgReader, isPlain, noOptions, UnevenArguments, type Values } from './arguments.js'
 import type { Database } from './database.js'
 import { replyError, wrongArity } from './errors.js'

@@ -1,6 +1,6 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
-import type { User } from './access.js'
+import type { User } from './access/access.js'
 import { type Reply, ReplyError } from './reply.js'
 import type { Store } from './store.js'
 

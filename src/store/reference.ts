@@ -1,4 +1,4 @@
-import { readOnlyMayRun } from './access.js'
+import { readOnlyMayRun } from './access/access.js'
 import type { Command } from './command.js'
 import { commandTable } from './commands/index.js'
 

@@ -288,7 +288,7 @@ describe('who may import whom', () => {
   })
 
   test.each([
-    ['src/store/endpoints.ts', "import { x } from '../http/b.js'"],
+    ['src/store/rest/endpoints.ts', "import { x } from '../http/b.js'"],
     ['src/queue/a.ts', "import { defaultPolicy } from '../policy.js'"],
     ['src/report/a.ts', "import type { Sandbox } from '../sandbox.js'"],
     ['src/server/a.ts', "import 'node:http'"],

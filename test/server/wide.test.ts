@@ -13,7 +13,7 @@ import { addressOf, isLoopbackAddress } from '../../src/server/addresses.js'
 import { connect } from '../../src/server/client.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { statsService } from '../../src/stats/endpoints.js'
-import { storeService } from '../../src/store/endpoints.js'
+import { storeService } from '../../src/store/rest/endpoints.js'
 
 const secret = 'a secret of the server, 32 bytes'
 const running: RunningServer[] = []

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { base64, json, plain } from '../../src/store/encoding/json.js'
-import { resp2 } from '../../src/store/encoding/resp2.js'
-import { NoRoom } from '../../src/store/encoding/room.js'
+import { base64, json, plain } from '../../src/store/rest/json.js'
+import { resp2 } from '../../src/store/rest/resp2.js'
+import { NoRoom } from '../../src/store/rest/room.js'
 import { nilArray, ok, type Reply } from '../../src/store/reply.js'
 import { Rest } from '../support/ask.js'
 

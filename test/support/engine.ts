@@ -1,8 +1,8 @@
 import type { Bytes } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy } from '../../src/policy.js'
-import { Access } from '../../src/store/access.js'
-import { resp2, resp2Error } from '../../src/store/encoding/resp2.js'
+import { Access } from '../../src/store/access/access.js'
+import { resp2, resp2Error } from '../../src/store/rest/resp2.js'
 import { ReplyError } from '../../src/store/reply.js'
 import { Store } from '../../src/store/store.js'
 

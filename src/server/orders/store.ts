@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { StoreDump } from '../../store/snapshot.js'
+import type { StoreDump } from '../../store/dump/snapshot.js'
 import { type Order, order } from '../order.js'
 import { wireReply, wordOfWire } from '../wire-value.js'
 import { base64, nothing } from './schemas.js'

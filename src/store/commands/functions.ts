@@ -15,7 +15,7 @@ import {
   unknownListArgument,
   unknownLoadOption,
 } from '../scripting/script-errors.js'
-import { sealed, unsealed } from '../seal.js'
+import { sealed, unsealed } from '../dump/seal.js'
 import { globMatcher } from '../text.js'
 
 /** The words after a function's name. They are read after the function is found, so that its absence comes first. */

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { User } from '../access.js'
+import type { User } from '../access/access.js'
 import type { Reply } from '../reply.js'
 import { type Budget, BudgetExhausted, hostErrorValue, LuaError, type RandomState } from './activation.js'
 import { load } from './chunk.js'

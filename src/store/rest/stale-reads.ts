@@ -1,9 +1,9 @@
-import type { Bytes } from '../kernel/bytes.js'
-import type { User } from './access.js'
-import type { Value } from './database.js'
-import { type PortableValue, portableValue, storedValue } from './portable.js'
-import type { Reply } from './reply.js'
-import type { Store } from './store.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { User } from '../access/access.js'
+import type { Value } from '../database.js'
+import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
+import type { Reply } from '../reply.js'
+import type { Store } from '../store.js'
 
 /** What a key was; `undefined` where it was not there. */
 type Version = { readonly value: PortableValue; readonly expiresAt: number | undefined } | undefined

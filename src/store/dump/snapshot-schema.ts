@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isPortable } from '../kernel/dumped.js'
-import type { PortableString } from '../kernel/portable.js'
+import { isPortable } from '../../kernel/dumped.js'
+import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey, StoreDump } from './snapshot.js'
 
 const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')

@@ -1,17 +1,17 @@
-import type { FaultSource } from '../faults/fault.js'
-import { storeTokenQuery, tokenOf } from '../protocol/auth.js'
-import { binary, empty, jsonText } from '../protocol/respond.js'
-import type { Answer, Endpoint, Service, ServiceCall } from '../protocol/service.js'
-import { type Bytes, latin1 } from '../kernel/bytes.js'
-import type { Clock } from '../kernel/clock.js'
-import type { User } from './access.js'
+import type { FaultSource } from '../../faults/fault.js'
+import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
+import { binary, empty, jsonText } from '../../protocol/respond.js'
+import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Clock } from '../../kernel/clock.js'
+import type { User } from '../access/access.js'
 import { corsHeaders, errorAnswer, errorItem, syncHeader } from './answers.js'
-import { base64, json, plain, type StringForm } from './encoding/json.js'
-import { resp2, resp2Error } from './encoding/resp2.js'
-import { NoRoom } from './encoding/room.js'
-import { answerTooLarge, replyError, unauthorized } from './errors.js'
-import { executeStruck, storeFaults } from './fault-endpoints.js'
-import type { Journal } from './journal.js'
+import { base64, json, plain, type StringForm } from './json.js'
+import { resp2, resp2Error } from './resp2.js'
+import { NoRoom } from './room.js'
+import { answerTooLarge, replyError, unauthorized } from '../errors.js'
+import { executeStruck, storeFaults } from './struck-commands.js'
+import type { Journal } from '../journal.js'
 import {
   chargeWords,
   mostRows,
@@ -21,13 +21,13 @@ import {
   refusedWork,
   sizeOfReply,
   sizeOfWords,
-} from './limits.js'
-import { transactionOverhead } from './meter.js'
-import { type Reply, ReplyError } from './reply.js'
+} from '../limits.js'
+import { transactionOverhead } from '../meter.js'
+import { type Reply, ReplyError } from '../reply.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import { StaleReads } from './stale-reads.js'
-import type { Store } from './store.js'
-import { subscriptionEndpoints } from './subscription-endpoints.js'
+import type { Store } from '../store.js'
+import { subscriptionEndpoints } from './subscriptions.js'
 
 /** The store behind its REST interface. */
 export class StoreFront {

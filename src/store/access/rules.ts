@@ -1,6 +1,6 @@
-import { type Bytes, toHex } from '../kernel/bytes.js'
-import { sha256Bytes } from '../kernel/digest.js'
-import type { AclUser } from './acl-user.js'
+import { type Bytes, toHex } from '../../kernel/bytes.js'
+import { sha256Bytes } from '../../kernel/digest.js'
+import type { AclUser } from './user.js'
 
 // The rules of ACL SETUSER, one word each. [store.md 6.3]
 
