@@ -9,7 +9,7 @@ const entries: Record<string, string> = {
   'msw/fast': 'src/adapters/msw-fast.ts',
   nock: 'src/adapters/nock.ts',
   server: 'src/server/server.ts',
-  client: 'src/server/client.ts',
+  client: 'src/client/connect.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
   'fast-check': 'fixtures/fast-check.ts',

@@ -44,7 +44,7 @@ test('so does the entry for msw', async () => {
 test('so does the client of a server, which loads the engine only for a snapshot', async () => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ['src/server/client.ts'],
+    entryPoints: ['src/client/connect.ts'],
     outdir: 'nowhere',
     bundle: true,
     splitting: true,
@@ -63,7 +63,7 @@ test('so does the client of a server, which loads the engine only for a snapshot
     for (const { path, kind } of imports) if (kind === 'import-statement') add(path)
   }
   add('nowhere/client.js')
-  expect(inputs).toContain('src/server/client.ts')
+  expect(inputs).toContain('src/client/connect.ts')
   expect(inputs.filter((path) => /^src\/(?:queue|http|sandbox)/.test(path))).toEqual([])
 })
 

@@ -2,7 +2,7 @@ import { sandboxMatchers } from 'stuntdouble/matchers'
 import { afterAll, expect, test } from 'vitest'
 import { loadTrace } from '../../src/report/load-trace.js'
 import type { Sandbox } from '../../src/sandbox.js'
-import { SandboxSnapshot } from '../../src/server/remote-snapshot.js'
+import { SandboxSnapshot } from '../../src/client/snapshot.js'
 import { snapshotOf, type WorldSnapshot } from '../../src/server/world-snapshot.js'
 import { broken, rows, world } from './verdicts.js'
 

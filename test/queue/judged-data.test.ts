@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { deepestExpression, longestExpression } from '../../src/queue/message/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox.js'
-import type { RemoteSandbox } from '../../src/server/client.js'
+import type { RemoteSandbox } from '../../src/client/connect.js'
 import { ended, kinds } from '../server/both-sandboxes.js'
 import { shop, world } from './world.js'
 

@@ -1,6 +1,6 @@
 // Starts a server, uses it in every way that opens something, stops it, and shall then end by itself.
 import { join } from 'node:path'
-import { connect } from '../../src/server/client.js'
+import { connect } from '../../src/client/connect.js'
 import { startServer } from '../../src/server/server.js'
 
 const before = process.getActiveResourcesInfo()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { connect, type RemoteSandbox } from '../../src/server/client.js'
+import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 
 const shop = 'https://shop.test/orders'

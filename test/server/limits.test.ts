@@ -1,6 +1,6 @@
 import { connect as dial, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { connect } from '../../src/server/client.js'
+import { connect } from '../../src/client/connect.js'
 import { type LoggedRequest, type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 
 let server: RunningServer | undefined

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { connect as connectNow } from '../../src/server/client.js'
+import { connect as connectNow } from '../../src/client/connect.js'
 import { startServer as startNow } from '../../src/server/server.js'
 import { underHostClock } from '../support/host-clock.js'
 import { run } from './command-line.js'

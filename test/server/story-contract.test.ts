@@ -4,7 +4,7 @@ import { lostAck, status } from '../../src/faults/constructors.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import type { Sandbox } from '../../src/sandbox.js'
-import type { RemoteSandbox } from '../../src/server/client.js'
+import type { RemoteSandbox } from '../../src/client/connect.js'
 import { asClient, ended, kinds, shop } from './both-sandboxes.js'
 
 const outage: FaultRule = { name: 'outage', on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } }

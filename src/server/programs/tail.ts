@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { type Entry, type EntryType, entryTypes } from '../../kernel/traffic.js'
-import type { RemoteSandbox } from '../client.js'
+import type { RemoteSandbox } from '../../client/connect.js'
 import { controlTokenVariable } from '../config.js'
 import { LiveTimeline, type Paint } from '../live-timeline.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'

@@ -1,8 +1,8 @@
 import type { DirectStore, PlainReply, Word } from '../store/direct.js'
 import type { Spend } from '../store/meter.js'
 import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
-import type { ControlWire } from './control-wire.js'
-import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { ControlWire } from './wire.js'
+import type { SandboxSnapshot } from './snapshot.js'
 import type { Twin } from './twin.js'
 import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
 

@@ -1,7 +1,7 @@
 import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
-import type { ControlWire } from './control-wire.js'
+import type { ControlWire } from './wire.js'
 import type { Twin } from './twin.js'
 
 /** `sandbox.clock` of a tenant on a server. */

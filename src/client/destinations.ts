@@ -1,7 +1,7 @@
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
-import type { ControlWire } from './control-wire.js'
+import type { ControlWire } from './wire.js'
 import type { MessageView, Wire } from './views.js'
 
 /** `sandbox.destinations` of a tenant on a server. */

@@ -1,7 +1,7 @@
 import type { Period } from '../stats/periods.js'
 import type { QueueReport, SearchReport } from '../stats/reports.js'
 import type { QueueStatistics, SearchStatistics, Statistics } from '../stats/statistics.js'
-import type { ControlWire } from './control-wire.js'
+import type { ControlWire } from './wire.js'
 
 /** The same arguments, a promise of what it gives. */
 type Promised<T, Names extends keyof T> = {

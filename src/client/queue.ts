@@ -4,8 +4,8 @@ import type { DirectPublish } from '../queue/queue.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { GroupEndpoint } from '../queue/publish/url-groups.js'
-import type { ControlWire } from './control-wire.js'
-import type { SandboxSnapshot } from './remote-snapshot.js'
+import type { ControlWire } from './wire.js'
+import type { SandboxSnapshot } from './snapshot.js'
 import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
 
 /** `sandbox.queue` of a tenant on a server. */
