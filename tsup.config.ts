@@ -21,7 +21,7 @@ const entries: Record<string, string> = {
 
 /** Without a CommonJS twin: a program, and what needs vitest or @msw/data, which are modules only. */
 const moduleEntries: Record<string, string> = {
-  cli: 'src/server/cli.ts',
+  cli: 'src/server/programs/cli.ts',
   vitest: 'fixtures/vitest.ts',
   playwright: 'fixtures/playwright.ts',
   'vitest/extend': 'matchers/vitest.ts',

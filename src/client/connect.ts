@@ -13,7 +13,7 @@ import { RemoteStatistics } from './stats.js'
 import { RemoteStore } from './store.js'
 import { RemoteTraffic } from './traffic.js'
 import { checkOfWire, type WireCheck } from './views.js'
-import type { WorldSnapshot } from '../server/world-snapshot.js'
+import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { ConnectOptions } from './wire.js'

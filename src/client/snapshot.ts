@@ -7,7 +7,7 @@ import { TrafficView } from '../report/traffic-view.js'
 import type { Sandbox } from '../sandbox.js'
 import type { DirectStore } from '../store/direct.js'
 import type { Spend } from '../store/meter.js'
-import type { WorldSnapshot } from '../server/world-snapshot.js'
+import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
 

@@ -10,10 +10,10 @@ import { refusal } from './guard.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
-import type { Scene } from './scene.js'
-import { readState, StateFileError, unusable } from './state-file.js'
-import { StateKeeper } from './state-keeper.js'
-import { fileOf, type Lock, lockFile } from './state-lock.js'
+import type { Scene } from './scene/scene.js'
+import { readState, StateFileError, unusable } from './state/file.js'
+import { StateKeeper } from './state/keeper.js'
+import { fileOf, type Lock, lockFile } from './state/lock.js'
 import { Tenants } from './tenants.js'
 
 export type { ServerLimits } from './limits.js'
@@ -210,7 +210,7 @@ function timeouts({ arrival }: ServerLimits): HttpOptions {
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
-  const [{ Scene }, { checkedScenario }] = await Promise.all([import('./scene.js'), import('../scenarios/scenario.js')])
+  const [{ Scene }, { checkedScenario }] = await Promise.all([import('./scene/scene.js'), import('../scenarios/scenario.js')])
   const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`), world.clock)
   // What only shows when it begins shall be told now, not to the first request.
   const trial = createSandbox(scene.options(world))

@@ -4,11 +4,11 @@ import type { Answer, Call } from '../protocol/service.js'
 import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox.js'
 import { isPublic, publicOnes } from '../sandbox-credentials.js'
 import type { SandboxDump } from '../sandbox-dump.js'
-import { control } from './control.js'
+import { control } from './control/control.js'
 import { Door } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { isSameText } from './same-text.js'
-import type { Scene } from './scene.js'
+import type { Scene } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
 
 /** The sandboxes of a server by name. */

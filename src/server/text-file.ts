@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { UsageError } from './program.js'
-import { largestFile } from './scenario-file.js'
+import { largestFile } from './scene/file.js'
 
 const sentences: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file.',

@@ -17,7 +17,7 @@ export async function built(): Promise<Built> {
   copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
   await build({
     entryPoints: {
-      cli: join(root, 'src/server/cli.ts'),
+      cli: join(root, 'src/server/programs/cli.ts'),
       server: join(root, 'test/endurance/server-child.ts'),
       attack: join(root, 'test/endurance/attack-child.ts'),
     },

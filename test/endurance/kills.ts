@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readState } from '../../src/server/state-file.js'
-import { flushInterval } from '../../src/server/state-keeper.js'
+import { readState } from '../../src/server/state/file.js'
+import { flushInterval } from '../../src/server/state/keeper.js'
 import type { Built } from './built.js'
 
 export interface KillsOutcome {

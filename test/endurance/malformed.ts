@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { connect } from 'node:net'
 import { createRandom, type Random } from '../../src/kernel/random.js'
-import { orders } from '../../src/server/control.js'
+import { orders } from '../../src/server/control/control.js'
 import type { Built } from './built.js'
 import { told } from './told.js'
 

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { loadTrace } from '../../src/report/load-trace.js'
 import type { Sandbox } from '../../src/sandbox.js'
 import { SandboxSnapshot } from '../../src/client/snapshot.js'
-import { snapshotOf, type WorldSnapshot } from '../../src/server/world-snapshot.js'
+import { snapshotOf, type WorldSnapshot } from '../../src/server/control/world-snapshot.js'
 import { broken, rows, world } from './verdicts.js'
 
 const given = await world()

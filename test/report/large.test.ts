@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { type Bytes, latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { loadTrace, toHtml, traceDifference } from '../../src/report/index.js'
-import { writerOf } from '../../src/server/wire-entry.js'
+import { writerOf } from '../../src/server/control/wire-entry.js'
 import { orders } from './worlds.js'
 
 // Bodies of the largest size and of each shape: no report may throw.

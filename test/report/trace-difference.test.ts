@@ -150,7 +150,7 @@ describe('stuntdouble diff', () => {
       format: 'esm',
       packages: 'external',
       logLevel: 'silent',
-      entryPoints: [join(root, 'src/server/cli.ts')],
+      entryPoints: [join(root, 'src/server/programs/cli.ts')],
       outfile: file('cli.mjs'),
     })
     writeFileSync(file('a.json'), JSON.stringify(await world()))

@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { playScenario, type Scenario } from '../../fixtures/scenarios.js'
 import { publicCredentials } from '../../src/queue/signing/credentials.js'
-import { readScenario } from '../../src/server/scenario-file.js'
+import { readScenario } from '../../src/server/scene/file.js'
 
 // Each test starts programs; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -21,7 +21,7 @@ const program = join(place, 'cli.mjs')
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
-  await build({ ...options, entryPoints: [join(root, 'src/server/cli.ts')], outfile: program })
+  await build({ ...options, entryPoints: [join(root, 'src/server/programs/cli.ts')], outfile: program })
 })
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scenarios } from '../../fixtures/scenarios.js'
-import { largestFile, readScenario, ScenarioFileError } from '../../src/server/scenario-file.js'
+import { largestFile, readScenario, ScenarioFileError } from '../../src/server/scene/file.js'
 
 const complaint = (source: string): string => {
   try {

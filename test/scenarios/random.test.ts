@@ -5,7 +5,7 @@ import { playScenario, scenarios } from '../../fixtures/scenarios.js'
 import { importDeliveries } from '../../src/scenarios/import/import.js'
 import { ImportError } from '../../src/scenarios/import/records.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { readScenario, ScenarioFileError } from '../../src/server/scenario-file.js'
+import { readScenario, ScenarioFileError } from '../../src/server/scene/file.js'
 
 // Whatever stands in a file: it is read, or refused with a sentence. Anything else is a bug.
 

@@ -4,7 +4,7 @@ import { createSandbox } from '../../src/index.js'
 import { type Bytes, fromBase64, latin1, text, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { loadTrace, toHtml } from '../../src/report/index.js'
 import { Redaction, standardRedaction } from '../../src/report/redaction.js'
-import { writerOf } from '../../src/server/wire-entry.js'
+import { writerOf } from '../../src/server/control/wire-entry.js'
 import { askQueue, askStore } from '../report/worlds.js'
 
 vi.setConfig({ testTimeout: 120_000 })

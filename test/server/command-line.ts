@@ -14,7 +14,7 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
   copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
-  await build({ ...options, entryPoints: [join(root, 'src/server/cli.ts')], outfile: program })
+  await build({ ...options, entryPoints: [join(root, 'src/server/programs/cli.ts')], outfile: program })
 })
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 

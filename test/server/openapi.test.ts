@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orders } from '../../src/server/control.js'
+import { orders } from '../../src/server/control/control.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 
 interface Operation {

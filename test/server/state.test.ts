@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/sandbox.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
-import { readState, StateFileError, writeState } from '../../src/server/state-file.js'
+import { readState, StateFileError, writeState } from '../../src/server/state/file.js'
 
 let place: string
 let path: string

@@ -1,4 +1,4 @@
-import { exitCodes, programs } from '../../src/server/programs.js'
+import { exitCodes, programs } from '../../src/server/programs/programs.js'
 
 interface Option {
   readonly type: string

@@ -3,9 +3,9 @@ import { type Play, type PlayOptions, playScenario } from '../../scenarios/play.
 import { milliseconds } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import { multiLine, plainJson, plainText } from '../../report/safe-text.js'
-import { liveDestinations } from '../live-destinations.js'
+import { liveDestinations } from '../control/live-destinations.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
-import { readScenarioFile } from '../scenario-file.js'
+import { readScenarioFile } from '../scene/file.js'
 import { readText } from '../text-file.js'
 
 const mostRuns = 1_000_000

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../sandbox.js'
 import { secretVariable, serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'
-import { StateFileError } from '../state-file.js'
+import { StateFileError } from '../state/file.js'
 
 export const program: Program = {
   args: serveArguments,
@@ -26,7 +26,7 @@ async function serve(given: Given): Promise<void> {
   if (file === undefined && given.watch === true) throw new UsageError('--watch needs what to watch: --scenario FILE.')
   if (options.state === undefined && options.shift) throw new UsageError('--shift needs what to shift: --state FILE.')
   // Most servers have no scenario, and shall be ready soon.
-  const watched = file === undefined ? undefined : await import('../scenario-watch.js')
+  const watched = file === undefined ? undefined : await import('../scene/watch.js')
   const scenario = file === undefined ? undefined : await watched!.scenarioOf(file)
   const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(
     (error: NodeJS.ErrnoException) => {

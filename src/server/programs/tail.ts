@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { type Entry, type EntryType, entryTypes } from '../../kernel/traffic.js'
 import type { RemoteSandbox } from '../../client/connect.js'
 import { controlTokenVariable } from '../config.js'
-import { LiveTimeline, type Paint } from '../live-timeline.js'
+import { LiveTimeline, type Paint } from './live-timeline.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { connected } from './env.js'
 

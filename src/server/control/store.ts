@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { StoreDump } from '../../store/dump/snapshot.js'
-import { type Order, order } from '../order.js'
+import { type Order, order } from './order.js'
 import { wireReply, wordOfWire } from '../../client/wire-value.js'
 import { base64, nothing } from './schemas.js'
 

@@ -1,6 +1,6 @@
-import type { TrafficView } from '../report/traffic-view.js'
-import type { Sandbox } from '../sandbox.js'
-import { type FileSystem, nodeFiles, type ServerState, writeState } from './state-file.js'
+import type { TrafficView } from '../../report/traffic-view.js'
+import type { Sandbox } from '../../sandbox.js'
+import { type FileSystem, nodeFiles, type ServerState, writeState } from './file.js'
 
 /** How long after the end of one write the next one may begin, in host milliseconds. */
 export const flushInterval = 200

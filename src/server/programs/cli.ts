@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
-import { multiLine } from '../report/safe-text.js'
-import { type Given, type Program, UsageError } from './program.js'
+import { multiLine } from '../../report/safe-text.js'
+import { type Given, type Program, UsageError } from '../program.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
 
 /** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */

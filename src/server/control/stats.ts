@@ -3,8 +3,8 @@ import { HttpError } from '../../protocol/respond.js'
 import { isPeriod, type Period, periodNames } from '../../stats/periods.js'
 import type { QueueStatistics, SearchStatistics } from '../../stats/statistics.js'
 import type { QueueStep, SearchStep } from '../../stats/story-steps.js'
-import type { Asked, Order } from '../order.js'
-import { order } from '../order.js'
+import type { Asked, Order } from './order.js'
+import { order } from './order.js'
 import { nothing } from './schemas.js'
 
 const period = { period: `one of ${periodNames.join(', ')}; without it \`1h\`` }

@@ -3,8 +3,8 @@ import { json } from '../../protocol/respond.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../../invariants/check.js'
 import type { Breach } from '../../invariants/invariant.js'
 import type { Sandbox } from '../../sandbox.js'
-import { type Order, order } from '../order.js'
-import { writerOf } from '../wire-entry.js'
+import { type Order, order } from './order.js'
+import { writerOf } from './wire-entry.js'
 
 const names = v.union([v.string(), v.array(v.string())])
 const which = v.strictObject({ only: v.exactOptional(names), except: v.exactOptional(names) })

@@ -5,7 +5,7 @@ import type { Duration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Sandbox } from '../../sandbox.js'
-import { type Order, order } from '../order.js'
+import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 import { duration, nothing, time } from './schemas.js'
 

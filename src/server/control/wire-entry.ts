@@ -1,9 +1,9 @@
-import type { Bytes } from '../kernel/bytes.js'
-import type { Entry } from '../kernel/traffic.js'
-import { Redaction } from '../report/redaction.js'
-import { EntryWriter } from '../report/trace.js'
-import type { TrafficView } from '../report/traffic-view.js'
-import type { Sandbox } from '../sandbox.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Entry } from '../../kernel/traffic.js'
+import { Redaction } from '../../report/redaction.js'
+import { EntryWriter } from '../../report/trace.js'
+import type { TrafficView } from '../../report/traffic-view.js'
+import type { Sandbox } from '../../sandbox.js'
 
 const writers = new WeakMap<TrafficView, { readonly secrets: string; readonly writer: EntryWriter }>()
 

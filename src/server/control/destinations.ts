@@ -8,7 +8,7 @@ import type { Attempt } from '../../queue/destinations/attempt.js'
 import type { Recorder } from '../../queue/destinations/recorder.js'
 import type { Step } from '../../queue/destinations/script.js'
 import type { Sandbox } from '../../sandbox.js'
-import { type Order, order } from '../order.js'
+import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 
 /** A recorder that was asked for over the wire stays with its world: a reset makes a new one. */

@@ -5,7 +5,7 @@ import type { FaultHandle, Faults } from '../../rules/rules.js'
 import type { Scenario } from '../../scenarios/scenario.js'
 import { HttpError } from '../../protocol/respond.js'
 import type { Sandbox } from '../../sandbox.js'
-import { type Asked, type Order, order } from '../order.js'
+import { type Asked, type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 
 // Which rules are right, the engine says best: it names the place and the nearest word. The document describes them.

@@ -1,6 +1,6 @@
 import { HttpError, json } from '../../protocol/respond.js'
 import type { Answer } from '../../protocol/service.js'
-import type { Asked } from '../order.js'
+import type { Asked } from './order.js'
 
 /** Items of one answer at most, so that nobody else waits long for a list. */
 export const mostItems = 10_000

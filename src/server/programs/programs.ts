@@ -1,4 +1,4 @@
-import type { Program } from './program.js'
+import type { Program } from '../program.js'
 
 export const about = {
   name: 'stuntdouble',
@@ -16,31 +16,31 @@ export interface Row {
 export const programs: Readonly<Record<string, Row>> = {
   serve: {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
-    load: () => import('./programs/serve.js'),
+    load: () => import('./serve.js'),
   },
   tail: {
     description: 'Follow the story of a running server.',
-    load: () => import('./programs/tail.js'),
+    load: () => import('./tail.js'),
   },
   play: {
     description: 'Play a scenario and tell whether it holds.',
-    load: () => import('./programs/play.js'),
+    load: () => import('./play.js'),
   },
   import: {
     description: 'Turn dead letters, log entries and callback bodies into a scenario.',
-    load: () => import('./programs/import.js'),
+    load: () => import('./import.js'),
   },
   diff: {
     description: 'Compare two traces and show what changed.',
-    load: () => import('./programs/diff.js'),
+    load: () => import('./diff.js'),
   },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
-    load: () => import('./programs/env.js'),
+    load: () => import('./env.js'),
   },
   doctor: {
     description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
-    load: () => import('./programs/doctor.js'),
+    load: () => import('./doctor.js'),
   },
 }
 
