@@ -1,5 +1,5 @@
 import { isRealHost } from '../protocol/vocabulary.js'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 import { refuseLookups } from './lookup.js'
 
 type Fetch = typeof globalThis.fetch

@@ -6,7 +6,7 @@ import {
   type NetworkApi,
   NetworkSource,
 } from 'msw/experimental'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 
 // What msw marks as experimental stays in this file.
 

@@ -1,5 +1,5 @@
 import { type HttpHandler, HttpResponse, http, passthrough } from 'msw'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 
 /**
  * Handlers for msw, in Node or in a browser, to stand beside your own:

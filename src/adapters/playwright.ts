@@ -2,7 +2,7 @@ import type { APIRequestContext, BrowserContext, Page, Request, Route } from '@p
 import { ConnectionBroken } from '../protocol/respond.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { type Bytes, fromArray, isAscii, latin1 } from '../kernel/bytes.js'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */
 export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'>

@@ -4,7 +4,7 @@ import type { Queue } from '../queue/queue.js'
 import type { Step } from '../queue/destinations/script.js'
 import { loadTrace } from '../report/load-trace.js'
 import { TrafficView } from '../report/traffic-view.js'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 import type { DirectStore } from '../store/direct.js'
 import type { Spend } from '../store/meter.js'
 import type { WorldSnapshot } from '../server/control/world-snapshot.js'
@@ -46,7 +46,7 @@ export class SandboxSnapshot {
 
   /** The engine is loaded only here: who never looks into a copy does without it. */
   static async of(world: WorldSnapshot): Promise<SandboxSnapshot> {
-    const { createSandbox } = await import('../sandbox.js')
+    const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, vocabulary, policy } = world
     const replica = createSandbox({ vocabulary, policy, startAt: state.now })
     replica.load(state)

@@ -1,7 +1,7 @@
 import { formatDuration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { AttemptOutcome, EntryOf } from '../kernel/traffic.js'
-import type { Policy } from '../policy.js'
+import type { Policy } from '../policy/policy.js'
 import type { History, Story } from './history.js'
 import type { Findings, Invariant, World } from './invariant.js'
 

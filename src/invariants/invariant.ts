@@ -1,5 +1,5 @@
 import type { Entry } from '../kernel/traffic.js'
-import type { Policy, QueueLimits } from '../policy.js'
+import type { Policy, QueueLimits } from '../policy/policy.js'
 import type { History } from './history.js'
 
 /** Where a message that has not ended stands. `adrift`: nothing will ever move it on. */

@@ -1,7 +1,7 @@
 import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
 import type { DeadLetter } from '../queue/delivery/dead-letters.js'
 import type { Message } from '../queue/message/message.js'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 import type { PublishStep, RequestStep, ScheduleStep, Stage } from './steps.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 

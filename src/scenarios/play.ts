@@ -1,7 +1,7 @@
 import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import { plainText } from '../report/safe-text.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
 import type { Expectation } from './expectations.js'
 import { type Judgement, judge } from './judge.js'

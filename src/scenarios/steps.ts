@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Duration } from '../kernel/duration.js'
-import type { Sandbox } from '../sandbox.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
 import type { FaultRule } from '../faults/fault.js'
 import {
   createSchedule,

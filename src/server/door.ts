@@ -5,8 +5,8 @@ import { RoutedCall } from '../protocol/routed-call.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import { latin1 } from '../kernel/bytes.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.js'
-import { isPublic, tokensOf } from '../sandbox-credentials.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import { isPublic, tokensOf } from '../sandbox/credentials.js'
 import { isSameText } from './same-text.js'
 
 /**

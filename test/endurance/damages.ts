@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRandom, type Random } from '../../src/kernel/random.js'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { type ServerState, writeState } from '../../src/server/state/file.js'
 import type { Built } from './built.js'
 

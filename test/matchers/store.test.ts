@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import '../../matchers/vitest.js'
 import type { KeyPattern } from '../../matchers/index.js'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { failureOf, verdictOf } from './failure.js'
 
 const startAt = '2030-01-01T09:00:00Z'

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import '../../matchers/vitest.js'
 import { sandboxMatchers } from '../../matchers/index.js'
 import { status } from '../../src/index.js'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { verdictOf } from './failure.js'
 
 const startAt = '2030-01-01T09:00:00Z'

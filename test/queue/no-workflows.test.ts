@@ -2,7 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { world } from './world.js'
 
 // Until there are workflows, nothing may be accepted that would never run, and no list of the SDKs may fail.

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { status } from '../../src/faults/constructors.js'
-import { defaultPolicy } from '../../src/policy.js'
+import { defaultPolicy } from '../../src/policy/policy.js'
 import { defaultBackoff, readWait } from '../../src/queue/delivery/retry.js'
 import { parseRetryExpression } from '../../src/queue/message/retry-expression.js'
 import { shop, type World, world } from './world.js'

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { publicCredentials } from '../../src/queue/signing/credentials.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 
 const secret = 'a secret of the server, 32 bytes'
 

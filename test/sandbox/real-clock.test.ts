@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { createSandbox as CreateSandbox, Sandbox, SandboxOptions } from '../../src/sandbox.js'
+import type { createSandbox as CreateSandbox, Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { type HostClock, underHostClock } from '../support/host-clock.js'
 
 // The time of a world with `clock: 'real'` is the host's: judged on a host whose time is in the hands of the test.
@@ -10,7 +10,7 @@ const hour = 3_600_000
 let host: HostClock
 let createSandbox: typeof CreateSandbox
 beforeEach(async () => {
-  const loaded = await underHostClock(noon, () => import('../../src/sandbox.js'))
+  const loaded = await underHostClock(noon, () => import('../../src/sandbox/sandbox.js'))
   host = loaded.host
   createSandbox = loaded.createSandbox
 })

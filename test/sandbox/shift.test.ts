@@ -1,6 +1,6 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import type { SandboxDump } from '../../src/sandbox-dump.js'
+import type { SandboxDump } from '../../src/sandbox/dump.js'
 import { lived } from './lived.js'
 
 // Two ways to the same world: the same calls a number of days later, and the dump of the first one moved by as much.

@@ -5,7 +5,7 @@ import { judges } from '../../matchers/index.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
 import { expectationKinds, expectationNames, sequencePatterns } from '../../src/scenarios/expectations.js'
 import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from '../support/scenario-files.js'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')

@@ -5,7 +5,7 @@ import type { DeliveryFault } from '../../src/faults/fault.js'
 import { type Imported, type ImportOptions, importDeliveries } from '../../src/scenarios/import/import.js'
 import { ImportError } from '../../src/scenarios/import/records.js'
 import { deadLetterShape } from '../../src/queue/rest/shapes.js'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 
 const orders = 'https://shop.test/orders'
 

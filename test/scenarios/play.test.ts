@@ -4,7 +4,7 @@ import { hang, lostAck, status } from '../../src/faults/constructors.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
 import { type StepName, stepNames } from '../../src/scenarios/steps.js'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 
 const orders = 'https://shop.test/orders'
 const at = '2030-01-01T09:00:00Z'

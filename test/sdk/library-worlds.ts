@@ -2,7 +2,7 @@ import type { LockCreateConfig } from '@upstash/lock'
 import { Redis } from '@upstash/redis'
 import { vi } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { startServer } from '../../src/server/server.js'
 
 /** The SDK's client; the libraries see its types through the door for CommonJS, which makes others of them. */

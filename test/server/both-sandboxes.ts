@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lostAck, reset, status } from '../../src/faults/constructors.js'
-import type { Sandbox } from '../../src/sandbox.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { asClient as ask, ended, kinds, shop } from './both-sandboxes.js'
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
 import { readState, StateFileError, writeState } from '../../src/server/state/file.js'
 

@@ -3,7 +3,7 @@ import 'stuntdouble/vitest/extend'
 import { lostAck, status } from '../../src/faults/constructors.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
-import type { Sandbox } from '../../src/sandbox.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import type { RemoteSandbox } from '../../src/client/connect.js'
 import { asClient, ended, kinds, shop } from './both-sandboxes.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { sum } from './world.js'
 
 const to = 'https://shop.test/orders'

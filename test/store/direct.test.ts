@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import type { PlainReply, Word } from '../../src/store/direct.js'
 import { ReplyError } from '../../src/store/reply.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Bytes } from '../../src/kernel/bytes.js'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { EventReader } from '../support/event-reader.js'
 
 const start = Date.parse('2030-01-01T00:00:00.123Z')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createSandbox } from '../../src/sandbox.js'
+import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { createEngine } from '../support/engine.js'
 import { type Row, rows, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createSandbox, type Sandbox } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 
 let sandbox: Sandbox
 

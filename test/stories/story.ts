@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Play, playScenario, type Scenario } from '../../fixtures/scenarios.js'
-import type { Sandbox } from '../../src/sandbox.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
 /** The code under test: registers its handlers, and may publish through the sandbox. */
 export type Code = (sandbox: Sandbox) => void | Promise<void>

@@ -1,5 +1,5 @@
 import { type Bytes, fromArray, latin1, toArray, utf8 } from '../../src/kernel/bytes.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 
 /** An answer with its body as a byte string, and as JSON when it is some. */
 export interface Asked {

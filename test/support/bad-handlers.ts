@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noThenProperty: handlers that give thenables are the point
 import type { Task } from '../../src/kernel/time.js'
-import type { Sandbox } from '../../src/sandbox.js'
+import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
 // What code behind a destination has been seen to do, and worse. Names of what it does → a handler that does it.
 

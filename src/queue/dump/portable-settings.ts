@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
-import { defaultPolicy } from '../../policy.js'
+import { defaultPolicy } from '../../policy/policy.js'
 import type { HeaderList } from '../message/headers.js'
 import { type CallbackSettings, defaultSettings, type PublishHeaders, type PublishSettings } from '../publish/publish.js'
 import { publishOptions } from '../publish/options.js'

@@ -1,4 +1,4 @@
-import type { Policy, QueueLimits, QueuePlan } from '../../policy.js'
+import type { Policy, QueueLimits, QueuePlan } from '../../policy/policy.js'
 
 const day = 86_400_000
 const megabyte = 1_048_576

@@ -1,4 +1,4 @@
-import type { Policy, QueueLimits } from '../../policy.js'
+import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { checkName, checkUrl } from '../message/url.js'
 import { refusals } from '../message/errors.js'
 import { canonicalName } from '../message/headers.js'

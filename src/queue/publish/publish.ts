@@ -1,5 +1,5 @@
 import { utf8 } from '../../kernel/bytes.js'
-import type { Policy } from '../../policy.js'
+import type { Policy } from '../../policy/policy.js'
 import { refusals } from '../message/errors.js'
 import { type HeaderList, isHopByHop } from '../message/headers.js'
 import { deliveryHeaders } from '../message/message.js'

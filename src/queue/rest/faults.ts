@@ -1,7 +1,7 @@
 import type { FaultFacts } from '../../faults/fault.js'
 import { json } from '../../protocol/respond.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
-import { defaultPolicy } from '../../policy.js'
+import { defaultPolicy } from '../../policy/policy.js'
 import { rateLimitAnswer } from '../publish/call-limits.js'
 import { isUrl, readDestination } from '../message/url.js'
 import { refusals } from '../message/errors.js'

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../kernel/duration.js'
-import type { QueueLimits } from '../../policy.js'
+import type { QueueLimits } from '../../policy/policy.js'
 import { dlqFilters, logFilters, messageFilters, runFilters } from './filters.js'
 import { canonicalName } from '../message/headers.js'
 import { ownDeliveryHeaders } from '../message/message.js'

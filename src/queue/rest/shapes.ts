@@ -1,5 +1,5 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../../kernel/bytes.js'
-import type { Policy } from '../../policy.js'
+import type { Policy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
 import { headerMap } from '../message/headers.js'

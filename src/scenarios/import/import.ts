@@ -1,6 +1,6 @@
 import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import { iso } from '../../kernel/instant.js'
-import { defaultPolicy } from '../../policy.js'
+import { defaultPolicy } from '../../policy/policy.js'
 import { publicCredentials } from '../../queue/signing/credentials.js'
 import { networkErrors } from '../../queue/destinations/script.js'
 import { delay } from '../../faults/constructors.js'

@@ -1,5 +1,5 @@
 import { utf8 } from '../../kernel/bytes.js'
-import { defaultPolicy } from '../../policy.js'
+import { defaultPolicy } from '../../policy/policy.js'
 import { retryWait } from '../../queue/delivery/retry.js'
 import { parseRetryExpression, type RetryExpression } from '../../queue/message/retry-expression.js'
 import {

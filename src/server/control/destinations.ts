@@ -7,7 +7,7 @@ import type { PlainAnswer } from '../../queue/destinations/answers.js'
 import type { Attempt } from '../../queue/destinations/attempt.js'
 import type { Recorder } from '../../queue/destinations/recorder.js'
 import type { Step } from '../../queue/destinations/script.js'
-import type { Sandbox } from '../../sandbox.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 

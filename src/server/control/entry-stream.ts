@@ -1,7 +1,7 @@
 import { dataFrame } from '../../protocol/event-stream.js'
 import { type Bytes, toArray, utf8 } from '../../kernel/bytes.js'
 import type { Entry } from '../../kernel/traffic.js'
-import type { Sandbox } from '../../sandbox.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
 /** Entries that may wait for a slow reader before it is dropped. */

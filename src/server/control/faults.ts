@@ -4,7 +4,7 @@ import { faultRuleSchema } from '../../rules/rule-schema.js'
 import type { FaultHandle, Faults } from '../../rules/rules.js'
 import type { Scenario } from '../../scenarios/scenario.js'
 import { HttpError } from '../../protocol/respond.js'
-import type { Sandbox } from '../../sandbox.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type Asked, type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { Call } from '../../protocol/service.js'
-import type { Sandbox } from '../../sandbox.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 
 /** What an order knows of the request that gave it. */
 export interface Asked {

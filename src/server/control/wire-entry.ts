@@ -3,7 +3,7 @@ import type { Entry } from '../../kernel/traffic.js'
 import { Redaction } from '../../report/redaction.js'
 import { EntryWriter } from '../../report/trace.js'
 import type { TrafficView } from '../../report/traffic-view.js'
-import type { Sandbox } from '../../sandbox.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 
 const writers = new WeakMap<TrafficView, { readonly secrets: string; readonly writer: EntryWriter }>()
 

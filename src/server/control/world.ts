@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { Sandbox } from '../../sandbox.js'
-import type { SandboxDump } from '../../sandbox-dump.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
+import type { SandboxDump } from '../../sandbox/dump.js'
 import { type Order, order } from './order.js'
 import { snapshotOf } from './world-snapshot.js'
 import { pendingOf, timeOf } from './clock.js'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
-import { checkDump, type SandboxDump } from '../../sandbox-dump.js'
+import { checkDump, type SandboxDump } from '../../sandbox/dump.js'
 import { isTenantName } from '../tenant-name.js'
 
 /** Every tenant of a server by name. */

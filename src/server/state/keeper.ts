@@ -1,5 +1,5 @@
 import type { TrafficView } from '../../report/traffic-view.js'
-import type { Sandbox } from '../../sandbox.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type FileSystem, nodeFiles, type ServerState, writeState } from './file.js'
 
 /** How long after the end of one write the next one may begin, in host milliseconds. */

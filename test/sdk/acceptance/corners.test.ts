@@ -1,7 +1,7 @@
 import { Client, QstashError, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { describe, expect, test } from 'vitest'
-import { createSandbox } from '../../../src/sandbox.js'
+import { createSandbox } from '../../../src/sandbox/sandbox.js'
 import { open, shop } from './shop.js'
 
 // What a user tries on the second day.

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { status } from '../../../src/faults/constructors.js'
-import { createSandbox } from '../../../src/sandbox.js'
+import { createSandbox } from '../../../src/sandbox/sandbox.js'
 import { open, shop } from './shop.js'
 
 // What a user gets to read who holds the tool by the wrong end: a sentence that says what to do instead.

@@ -2,7 +2,7 @@ import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { onTestFinished } from 'vitest'
 import { replaceFetch } from '../../../src/adapters/fetch.js'
-import { createSandbox, type SandboxOptions } from '../../../src/sandbox.js'
+import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.js'
 
 export const shop = 'https://shop.test/orders'
 

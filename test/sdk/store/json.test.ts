@@ -1,7 +1,7 @@
 import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { replaceFetch } from '../../../src/adapters/fetch.js'
-import { createSandbox, type Sandbox } from '../../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 
 let sandbox: Sandbox
 let redis: Redis

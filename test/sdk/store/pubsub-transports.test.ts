@@ -4,7 +4,7 @@ import { setupServer } from 'msw/node'
 import { afterEach, describe, expect, it } from 'vitest'
 import { replaceFetch } from '../../../src/adapters/fetch.js'
 import { mswHandlers } from '../../../src/adapters/msw.js'
-import { createSandbox, type Sandbox } from '../../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { startServer } from '../../../src/server/server.js'
 
 // The SDK's subscriptions over every way on which event streams travel.

@@ -1,7 +1,7 @@
 import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { replaceFetch } from '../../../src/adapters/fetch.js'
-import { createSandbox, type Sandbox } from '../../../src/sandbox.js'
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 import { setups } from './examples.js'
 
 // Every method of the SDK for scripts and functions, with each of its settings. Replies: store.md 9.

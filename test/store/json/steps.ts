@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { utf8 } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
-import { defaultPolicy } from '../../../src/policy.js'
+import { defaultPolicy } from '../../../src/policy/policy.js'
 import { Access } from '../../../src/store/access/access.js'
 import { type PlainReply, plainReply } from '../../../src/store/direct.js'
 import { ReplyError } from '../../../src/store/reply.js'

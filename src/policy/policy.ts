@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { policySchema } from './policy-schema.js'
+import { policySchema } from './schema.js'
 
 /** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
 export interface QueueLimits {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { once } from './kernel/once.js'
+import { once } from '../kernel/once.js'
 import type { Policy, QueueLimits } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
