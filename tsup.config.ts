@@ -12,7 +12,7 @@ const entries: Record<string, string> = {
   client: 'src/client/connect.ts',
   report: 'src/report/index.ts',
   matchers: 'matchers/index.ts',
-  'fast-check': 'fixtures/fast-check.ts',
+  'fast-check': 'properties/fast-check.ts',
   jest: 'fixtures/jest.ts',
   scenarios: 'fixtures/scenarios.ts',
   'jest/extend': 'matchers/jest.ts',

@@ -17,7 +17,7 @@ export const alias = [
   { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
   { find: /^stuntdouble\/scenarios$/, replacement: source('fixtures/scenarios.ts') },
   { find: /^stuntdouble\/jest$/, replacement: source('fixtures/jest.ts') },
-  { find: /^stuntdouble\/fast-check$/, replacement: source('fixtures/fast-check.ts') },
+  { find: /^stuntdouble\/fast-check$/, replacement: source('properties/fast-check.ts') },
   { find: /^stuntdouble\/collections$/, replacement: source('fixtures/collections.ts') },
   { find: /^stuntdouble\/jest\/extend$/, replacement: source('matchers/jest.ts') },
   { find: /^stuntdouble\/playwright$/, replacement: source('fixtures/playwright.ts') },
