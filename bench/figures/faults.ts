@@ -33,7 +33,8 @@ async function bundled(withPoints: boolean): Promise<Create> {
           given.onLoad({ filter: /src\/sandbox\.ts$/ }, async ({ path }) => {
             let contents = await readFile(path, 'utf8')
             for (const [text, instead] of connections) {
-              if (!contents.includes(text)) throw new Error(`src/sandbox/sandbox.ts has no ${JSON.stringify(text)} any more`)
+              if (!contents.includes(text))
+                throw new Error(`src/sandbox/sandbox.ts has no ${JSON.stringify(text)} any more`)
               if (!withPoints) contents = contents.replace(text, instead)
             }
             return { contents, loader: 'ts' }

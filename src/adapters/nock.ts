@@ -1,7 +1,7 @@
 import nock from 'nock'
+import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { callOfRequest } from '../protocol/web.js'
-import { type Bytes, fromArray, isUtf8, toArray, utf8 } from '../kernel/bytes.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const

@@ -1,8 +1,8 @@
 import type { DriveCall, MoveOptions, VirtualClock } from '../kernel/clock.js'
 import type { Duration } from '../kernel/duration.js'
 import { type Instant, instant } from '../kernel/instant.js'
-import type { ControlWire } from './wire.js'
 import type { Twin } from './twin.js'
+import type { ControlWire } from './wire.js'
 
 /** `sandbox.clock` of a tenant on a server. */
 export class RemoteClock

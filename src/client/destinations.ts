@@ -1,8 +1,8 @@
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
-import type { ControlWire } from './wire.js'
 import type { MessageView, Wire } from './views.js'
+import type { ControlWire } from './wire.js'
 
 /** `sandbox.destinations` of a tenant on a server. */
 export class RemoteDestinations {

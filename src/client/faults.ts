@@ -1,7 +1,7 @@
 import type { FaultRule } from '../faults/fault.js'
+import { callerLine } from '../kernel/caller-line.js'
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
-import { callerLine } from '../kernel/caller-line.js'
 import type { ControlWire } from './wire.js'
 
 /** Takes rules away again; also at the end of the scope of `await using`. */

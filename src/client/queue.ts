@@ -1,12 +1,12 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf } from '../kernel/portable.js'
+import type { GroupEndpoint } from '../queue/publish/url-groups.js'
 import type { DirectPublish } from '../queue/queue.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { GroupEndpoint } from '../queue/publish/url-groups.js'
-import type { ControlWire } from './wire.js'
 import type { SandboxSnapshot } from './snapshot.js'
 import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
+import type { ControlWire } from './wire.js'
 
 /** `sandbox.queue` of a tenant on a server. */
 export class RemoteQueue {

@@ -1,13 +1,13 @@
-import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import { Traffic } from '../kernel/traffic.js'
-import type { Queue } from '../queue/queue.js'
 import type { Step } from '../queue/destinations/script.js'
+import type { Queue } from '../queue/queue.js'
 import { loadTrace } from '../report/load-trace.js'
 import { TrafficView } from '../report/traffic-view.js'
+import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 import type { DirectStore } from '../store/direct.js'
 import type { Spend } from '../store/meter.js'
-import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
 

@@ -1,9 +1,9 @@
 import type { DirectStore, PlainReply, Word } from '../store/direct.js'
-import type { Spend } from '../store/meter.js'
 import type { StoreDifference, StoreDump } from '../store/dump/snapshot.js'
-import type { ControlWire } from './wire.js'
+import type { Spend } from '../store/meter.js'
 import type { SandboxSnapshot } from './snapshot.js'
 import type { Twin } from './twin.js'
+import type { ControlWire } from './wire.js'
 import { replyOfWire, type WireReply, wireWord } from './wire-value.js'
 
 /** `sandbox.store` of a tenant on a server. */

@@ -4,8 +4,8 @@ import { entryOf, loadTrace } from '../report/load-trace.js'
 import type { TimelineOptions } from '../report/timeline.js'
 import type { Trace, TraceEntry, TraceOptions } from '../report/trace.js'
 import type { DiagramOptions, Mark, TrafficView } from '../report/traffic-view.js'
-import type { ControlWire } from './wire.js'
 import { eventsOf } from './events.js'
+import type { ControlWire } from './wire.js'
 
 /** Which entries a reader follows. */
 export interface FollowOptions {

@@ -1,8 +1,8 @@
+import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { wildcard } from '../kernel/wildcard.js'
 import { DestinationPattern } from '../queue/destinations/pattern.js'
 import { globMatcher } from '../store/text.js'
-import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 
 /** Whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean

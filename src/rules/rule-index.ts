@@ -1,5 +1,5 @@
-import { utf8 } from '../kernel/bytes.js'
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
+import { utf8 } from '../kernel/bytes.js'
 
 /** A rule that can be found by what it matches. */
 export interface Indexed {

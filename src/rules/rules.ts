@@ -1,8 +1,8 @@
+import type { Fault, FaultFacts, FaultPoint, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
 import { callerLine } from '../kernel/caller-line.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { ArmedRule, Struck } from './armed-rule.js'
-import type { Fault, FaultFacts, FaultPoint, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
 import { RuleIndex } from './rule-index.js'
 import { ruleProblems } from './rule-schema.js'
 

@@ -3,11 +3,11 @@ import { hmacSha256 } from '../kernel/digest.js'
 import { bytesOf } from '../kernel/portable.js'
 import { base58Id, type Random } from '../kernel/random.js'
 import { secretRandom } from '../kernel/secret-random.js'
-import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/credentials.js'
 import type { Queue } from '../queue/queue.js'
+import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/credentials.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
-import type { SandboxDump } from './dump.js'
 import type { DirectStore } from '../store/direct.js'
+import type { SandboxDump } from './dump.js'
 
 /** What clients sign in with and verify deliveries with, by the option that gives it. */
 export interface Credentials {

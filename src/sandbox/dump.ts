@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 import { farthest, isPortable, noDump, shortened } from '../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
-import type { Queue } from '../queue/queue.js'
-import type { QueueDump } from '../queue/dump/snapshot.js'
 import { queueSchema } from '../queue/dump/loading.js'
+import type { QueueDump } from '../queue/dump/snapshot.js'
+import type { Queue } from '../queue/queue.js'
 import type { LedgerDump } from '../stats/ledger.js'
 import { ledgerSchema } from '../stats/ledger-schema.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { AccessDump } from '../store/access/access.js'
 import type { DirectStore } from '../store/direct.js'
-import { ReplyError } from '../store/reply.js'
 import type { StoreDump } from '../store/dump/snapshot.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
+import { ReplyError } from '../store/reply.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,

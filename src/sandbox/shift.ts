@@ -1,7 +1,7 @@
 import type { QueueDump } from '../queue/dump/snapshot.js'
-import type { SandboxDump } from './dump.js'
 import type { LedgerDump } from '../stats/ledger.js'
 import type { DumpedKey, StoreDump } from '../store/dump/snapshot.js'
+import type { SandboxDump } from './dump.js'
 
 /**
  * A dump all of whose times lie so many milliseconds later, or earlier: its own, deadlines of keys and fields, when

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { stepProblems, stepSchema } from '../faults/step-schema.js'
 import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
 import { type Expert, experts } from './problems.js'
-import { stepProblems, stepSchema } from '../faults/step-schema.js'
 
 // Fault rules and scripts as parts of a scenario: the schemas of the catalog, and its sentences.
 

@@ -3,12 +3,7 @@ import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import { wildcard } from '../kernel/wildcard.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import {
-  type Expectation,
-  type ExpectationName,
-  type ExpectationValues,
-  expectationOf,
-} from './expectations.js'
+import { type Expectation, type ExpectationName, type ExpectationValues, expectationOf } from './expectations.js'
 
 /** What came of one expectation. */
 export interface Judgement {

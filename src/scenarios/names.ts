@@ -1,7 +1,7 @@
 import { nearestName } from '../kernel/nearest-name.js'
-import type { Scenario } from './scenario.js'
 import { type Expectation, expectationOf } from './expectations.js'
 import type { Place, Problem } from './problems.js'
+import type { Scenario } from './scenario.js'
 import { type ScenarioStep, type StepValues, stepOf } from './steps.js'
 
 /** The names that are known at a moment of a scenario. */

@@ -2,10 +2,10 @@ import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
-import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
 import type { Expectation } from './expectations.js'
 import { type Judgement, judge } from './judge.js'
 import { type Place, placeText } from './problems.js'
+import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
 import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './steps.js'
 
 export interface PlayOptions {

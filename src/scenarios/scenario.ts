@@ -1,4 +1,7 @@
 import * as v from 'valibot'
+import { longestSpan } from '../faults/catalog.js'
+import type { DeliveryFault, FaultRule, HeaderRecord } from '../faults/fault.js'
+import { answerEntries } from '../faults/step-schema.js'
 import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
@@ -7,8 +10,6 @@ import { policySchema } from '../policy/schema.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
-import { longestSpan } from '../faults/catalog.js'
-import type { DeliveryFault, FaultRule, HeaderRecord } from '../faults/fault.js'
 import { createSchedule } from './actions.js'
 import { type Expectation, expectationList } from './expectations.js'
 import { ruleList, script } from './faults.js'
@@ -25,7 +26,6 @@ import {
   stepNames,
 } from './steps.js'
 import { count, moment, name, positive, type ScenarioWord, url, words } from './values.js'
-import { answerEntries } from '../faults/step-schema.js'
 
 /** What is there when a scenario begins. */
 export interface Given {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import type { FaultRule } from '../faults/fault.js'
 import type { Duration } from '../kernel/duration.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
-import type { FaultRule } from '../faults/fault.js'
 import {
   createSchedule,
   deleteDeadLetters,

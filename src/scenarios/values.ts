@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Duration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
-import { CronExpression } from '../queue/schedules/cron.js'
 import { parseRetryExpression } from '../queue/message/retry-expression.js'
+import { CronExpression } from '../queue/schedules/cron.js'
 
 // The words that scenarios are made of: what steps, destinations and initial states share.
 

@@ -1,7 +1,7 @@
 import type { BooleanArgDef, StringArgDef } from 'citty'
-import type { VocabularyName } from '../protocol/vocabulary.js'
 import type { ClockMode } from '../kernel/clock.js'
 import { instant } from '../kernel/instant.js'
+import type { VocabularyName } from '../protocol/vocabulary.js'
 import { publicCredentials, userOf } from '../queue/signing/credentials.js'
 import { defaultStart } from '../sandbox/sandbox.js'
 import type { ServerLimits } from './limits.js'

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { latin1 } from '../kernel/bytes.js'
 import { addressesOf, type Location, locator, relocator } from '../protocol/address.js'
 import { basicCredentials, storeTokenQuery, tokenOf } from '../protocol/auth.js'
 import { RoutedCall } from '../protocol/routed-call.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
-import { latin1 } from '../kernel/bytes.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import { isPublic, tokensOf } from '../sandbox/credentials.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import { isSameText } from './same-text.js'
 
 /**

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Scenario } from '../scenarios/scenario.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import type { Scenario } from '../scenarios/scenario.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
@@ -210,7 +210,10 @@ function timeouts({ arrival }: ServerLimits): HttpOptions {
 
 /** Loaded where there is one: most servers have none, and shall be ready soon. */
 async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene> {
-  const [{ Scene }, { checkedScenario }] = await Promise.all([import('./scene/scene.js'), import('../scenarios/scenario.js')])
+  const [{ Scene }, { checkedScenario }] = await Promise.all([
+    import('./scene/scene.js'),
+    import('../scenarios/scenario.js'),
+  ])
   const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`), world.clock)
   // What only shows when it begins shall be told now, not to the first request.
   const trial = createSandbox(scene.options(world))

@@ -3,12 +3,12 @@ import { mswHandlers } from 'stuntdouble/msw'
 import { fastNetwork } from 'stuntdouble/msw/fast'
 import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
+import { latin1 } from '../../src/kernel/bytes.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
 import { fetchThrough } from '../../src/protocol/web.js'
-import { latin1 } from '../../src/kernel/bytes.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
 
 /** A service whose every answer takes ten milliseconds of virtual time. */
 function slowWorld() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { eventStream } from '../../src/protocol/event-stream.js'
 import { latin1 } from '../../src/kernel/bytes.js'
+import { eventStream } from '../../src/protocol/event-stream.js'
 
 const decoder = new TextDecoder()
 

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { type Bytes, latin1, text, utf8 } from '../../src/kernel/bytes.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
+import { Traffic } from '../../src/kernel/traffic.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
 import { basicCredentials, bearerToken, queryToken } from '../../src/protocol/auth.js'
 import { createGateway } from '../../src/protocol/gateway.js'
 import { empty, HttpError, json } from '../../src/protocol/respond.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from '../../src/protocol/service.js'
 import { upstashVocabulary } from '../../src/protocol/vocabulary.js'
-import { type Bytes, latin1, text, utf8 } from '../../src/kernel/bytes.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
-import { Traffic } from '../../src/kernel/traffic.js'
 
 /** What the endpoint of the toy service saw. */
 interface Seen {

@@ -1,8 +1,8 @@
 import { sandboxMatchers } from 'stuntdouble/matchers'
 import { afterAll, expect, test } from 'vitest'
+import { SandboxSnapshot } from '../../src/client/snapshot.js'
 import { loadTrace } from '../../src/report/load-trace.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
-import { SandboxSnapshot } from '../../src/client/snapshot.js'
 import { snapshotOf, type WorldSnapshot } from '../../src/server/control/world-snapshot.js'
 import { broken, rows, world } from './verdicts.js'
 

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
 import { clockMoves, commands, crons, messages, schedules } from 'stuntdouble/fast-check'
 import { describe, expect, test } from 'vitest'
-import { defineScenario } from '../../src/scenarios/scenario.js'
-import { playScenario } from '../../src/scenarios/play.js'
-import { CronExpression } from '../../src/queue/schedules/cron.js'
 import { publishOptions } from '../../src/queue/publish/options.js'
+import { CronExpression } from '../../src/queue/schedules/cron.js'
+import { playScenario } from '../../src/scenarios/play.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { commandTable } from '../../src/store/commands/index.js'
 
 const seed = 20_300_101

@@ -1,8 +1,8 @@
 import { Client } from '@upstash/qstash'
 import { describe, expect, test, vi } from 'vitest'
+import { plans } from '../../src/queue/message/plan.js'
 import { rateLimitHeaders } from '../../src/queue/publish/call-limits.js'
 import { defaultReadOnlyToken, publicCredentials, userOf } from '../../src/queue/signing/credentials.js'
-import { plans } from '../../src/queue/message/plan.js'
 import { shop, type World, world } from './world.js'
 
 describe('authentication [queue.md 10]', () => {

@@ -1,9 +1,9 @@
 import { createSandbox } from 'stuntdouble'
 import { afterEach, describe, expect, test } from 'vitest'
-import { defineScenario } from '../../src/scenarios/scenario.js'
+import type { RemoteSandbox } from '../../src/client/connect.js'
 import { deepestExpression, longestExpression } from '../../src/queue/message/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
-import type { RemoteSandbox } from '../../src/client/connect.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { ended, kinds } from '../server/both-sandboxes.js'
 import { shop, world } from './world.js'
 

@@ -1,10 +1,10 @@
 import { createSandbox, type Policy } from 'stuntdouble'
-import type { Answer } from '../../src/protocol/service.js'
-import type { VocabularyName } from '../../src/protocol/vocabulary.js'
 import { type Bytes, text, utf8 } from '../../src/kernel/bytes.js'
 import type { ClockMode } from '../../src/kernel/clock.js'
-import { publicCredentials } from '../../src/queue/signing/credentials.js'
+import type { Answer } from '../../src/protocol/service.js'
+import type { VocabularyName } from '../../src/protocol/vocabulary.js'
 import type { Reach } from '../../src/queue/destinations/destinations.js'
+import { publicCredentials } from '../../src/queue/signing/credentials.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
 export interface WorldOptions {

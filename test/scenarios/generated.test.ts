@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scenarios } from '../../fixtures/scenarios.js'
 import { judges } from '../../matchers/index.js'
-import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { expectationKinds, expectationNames, sequencePatterns } from '../../src/scenarios/expectations.js'
-import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
+import { expectationKinds, expectationNames, sequencePatterns } from '../../src/scenarios/expectations.js'
+import { scenarioProblems } from '../../src/scenarios/scenario.js'
+import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from '../support/scenario-files.js'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { lostAcknowledgements, playScenario, type Scenario } from '../../fixtures/scenarios.js'
 import { hang, lostAck, status } from '../../src/faults/constructors.js'
-import { defineScenario } from '../../src/scenarios/scenario.js'
-import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
-import { type StepName, stepNames } from '../../src/scenarios/steps.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
+import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
+import { type StepName, stepNames } from '../../src/scenarios/steps.js'
 
 const orders = 'https://shop.test/orders'
 const at = '2030-01-01T09:00:00Z'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
-import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
 import { readScenario } from '../../src/server/scene/file.js'
 
 // What is wrong ten thousand times is told some times, and a name costs what names are long, not what a file is.

@@ -1,5 +1,5 @@
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { type RunningServer, startServer } from '../../src/server/server.js'
 
 export const world: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }

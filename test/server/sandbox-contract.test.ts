@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { lostAck, reset, status } from '../../src/faults/constructors.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
-import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { asClient as ask, ended, kinds, shop } from './both-sandboxes.js'
 
 const noon = Date.parse('2030-01-01T12:00:00Z')

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import 'stuntdouble/vitest/extend'
+import type { RemoteSandbox } from '../../src/client/connect.js'
 import { lostAck, status } from '../../src/faults/constructors.js'
 import type { FaultRule } from '../../src/faults/fault.js'
-import { defineScenario } from '../../src/scenarios/scenario.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
-import type { RemoteSandbox } from '../../src/client/connect.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { asClient, ended, kinds, shop } from './both-sandboxes.js'
 
 const outage: FaultRule = { name: 'outage', on: 'store.request', times: 1, fault: { kind: 'status', status: 503 } }

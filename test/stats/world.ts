@@ -1,10 +1,10 @@
+import { type Bytes, latin1, utf8 } from '../../src/kernel/bytes.js'
+import { VirtualClock } from '../../src/kernel/clock.js'
+import { type AttemptOutcome, Traffic } from '../../src/kernel/traffic.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
 import { createGateway } from '../../src/protocol/gateway.js'
 import type { Answer, Service } from '../../src/protocol/service.js'
 import { type VocabularyName, vocabularyOf } from '../../src/protocol/vocabulary.js'
-import { type Bytes, latin1, utf8 } from '../../src/kernel/bytes.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
-import { type AttemptOutcome, Traffic } from '../../src/kernel/traffic.js'
 import { type StatsServiceOptions, statsService } from '../../src/stats/endpoints.js'
 import { Statistics, type StatisticsOptions } from '../../src/stats/statistics.js'
 

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { describe } from 'vitest'
-import { defineScenario } from '../../src/scenarios/scenario.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { command, story } from './story.js'
 
 describe('retries without jitter come as a storm', () => {

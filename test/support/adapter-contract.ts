@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 import { type AddressOptions, addressesOf, locator } from '../../src/protocol/address.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import { ConnectionBroken } from '../../src/protocol/respond.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
 import { fetchThrough } from '../../src/protocol/web.js'
-import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
 
 /**
  * What every adapter must do, whatever lies behind it: a world of echoes stands in for the services. An adapter is

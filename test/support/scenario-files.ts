@@ -2,11 +2,11 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import { stringify } from 'yaml'
 import { scenarios } from '../../fixtures/scenarios.js'
 import { faultSchema } from '../../src/faults/fault-schema.js'
-import { secretKinds } from '../../src/scenarios/import/redaction.js'
 import { faultRuleSchema } from '../../src/rules/rule-schema.js'
-import { scenarioSchema } from '../../src/scenarios/scenario.js'
 import { expectationKinds, expectationNames, oneExpectation } from '../../src/scenarios/expectations.js'
 import { scriptStep } from '../../src/scenarios/faults.js'
+import { secretKinds } from '../../src/scenarios/import/redaction.js'
+import { scenarioSchema } from '../../src/scenarios/scenario.js'
 import { stepKinds, stepNames } from '../../src/scenarios/steps.js'
 
 // What is generated from the tables of scenarios: the JSON Schema, the files of the ready-made outages, and the tables

@@ -1,6 +1,6 @@
 import type { WireReply } from '../message/headers.js'
-import { fieldsThrough } from '../records/log.js'
 import type { Message } from '../message/message.js'
+import { fieldsThrough } from '../records/log.js'
 import { type Filed, type Page, Records, type Selection } from '../records/records.js'
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */

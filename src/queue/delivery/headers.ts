@@ -2,9 +2,9 @@ import type { Random } from '../../kernel/random.js'
 import type { Attempt, DeliveryWriter } from '../destinations/attempt.js'
 import type { HeaderList } from '../message/headers.js'
 import { singleId } from '../message/ids.js'
+import type { Words } from '../message/words.js'
 import { faultySignature } from '../signing/signature-lab.js'
 import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '../signing/signing.js'
-import type { Words } from '../message/words.js'
 
 /** Builds the headers of a delivery when they are read: most are never looked at. [queue.md 3.1] */
 export function deliveryWriter(

@@ -1,6 +1,6 @@
+import { daysSinceEpoch } from '../../kernel/civil-date.js'
 import { formatDuration } from '../../kernel/duration.js'
 import type { Policy } from '../../policy/policy.js'
-import { daysSinceEpoch } from '../../kernel/civil-date.js'
 import { type HeaderList, headerOf } from '../message/headers.js'
 import type { RetryExpression } from '../message/retry-expression.js'
 

@@ -1,7 +1,7 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
-import type { Attempt } from './attempt.js'
 import { type HeaderList, headerOf, noHeaders, type WireReply } from '../message/headers.js'
+import type { Attempt } from './attempt.js'
 import { type HeaderRecord, networkErrors } from './script.js'
 
 // Between the plain values of the engine and the web's Request and Response.

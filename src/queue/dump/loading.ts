@@ -3,11 +3,11 @@ import { farthest, isPortable, noDump, shortened } from '../../kernel/dumped.js'
 import { iso } from '../../kernel/instant.js'
 import { bytesOf, type PortableString } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
-import { checkUrl } from '../message/url.js'
 import { Refusal } from '../message/errors.js'
 import { canonicalName } from '../message/headers.js'
-import { readable } from './portable-settings.js'
+import { checkUrl } from '../message/url.js'
 import type { Queue } from '../queue.js'
+import { readable } from './portable-settings.js'
 import type {
   DumpedDeadLetter,
   DumpedDuplicate,

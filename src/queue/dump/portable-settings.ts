@@ -2,8 +2,13 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import type { HeaderList } from '../message/headers.js'
-import { type CallbackSettings, defaultSettings, type PublishHeaders, type PublishSettings } from '../publish/publish.js'
 import { publishOptions } from '../publish/options.js'
+import {
+  type CallbackSettings,
+  defaultSettings,
+  type PublishHeaders,
+  type PublishSettings,
+} from '../publish/publish.js'
 
 /** Options by the names of their headers, without prefix and lower case, as texts. */
 export type PortableSettings = Readonly<Record<string, string>>

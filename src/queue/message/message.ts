@@ -2,12 +2,12 @@ import type { Strike } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'
-import { canonicalName, type HeaderList, isHopByHop } from './headers.js'
-import type { LogEntry } from '../records/log.js'
-import type { PublishSettings } from '../publish/publish.js'
 import type { Lane } from '../delivery/lanes.js'
-import type { Filed } from '../records/records.js'
 import type { RetryWait } from '../delivery/retry.js'
+import type { PublishSettings } from '../publish/publish.js'
+import type { LogEntry } from '../records/log.js'
+import type { Filed } from '../records/records.js'
+import { canonicalName, type HeaderList, isHopByHop } from './headers.js'
 
 /** States of the log. [queue.md 4.1] */
 export type MessageState =

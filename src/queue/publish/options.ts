@@ -1,12 +1,17 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { checkName, checkUrl } from '../message/url.js'
 import { refusals } from '../message/errors.js'
 import { canonicalName } from '../message/headers.js'
-import type { FlowControlLimits, PublishSettings } from './publish.js'
 import { parseRedaction, writeRedaction } from '../message/redaction.js'
-import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from '../message/retry-expression.js'
-import { parseServiceDuration } from './duration.js'
+import {
+  deepestExpression,
+  longestExpression,
+  parseRetryExpression,
+  retryFunctions,
+} from '../message/retry-expression.js'
+import { checkName, checkUrl } from '../message/url.js'
 import type { Words } from '../message/words.js'
+import { parseServiceDuration } from './duration.js'
+import type { FlowControlLimits, PublishSettings } from './publish.js'
 
 export interface ReadContext {
   readonly words: Words

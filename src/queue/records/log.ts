@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { hostsOf, pathOf } from '../message/url.js'
 import type { HeaderList } from '../message/headers.js'
 import type { Message, MessageState } from '../message/message.js'
+import { hostsOf, pathOf } from '../message/url.js'
 import { type Field, type Filed, type Page, Records, type Selection } from './records.js'
 
 /** What an entry says beyond its state. */

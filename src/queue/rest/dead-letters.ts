@@ -2,12 +2,12 @@ import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import { refusals } from '../message/errors.js'
-import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './filters.js'
 import type { Queue } from '../queue.js'
 import type { Selection } from '../records/records.js'
-import { deadLetterShape } from './shapes.js'
+import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './filters.js'
 import { resultShape, settingsIn } from './publishing.js'
 import { done, found, type QueueApi, queryAndBody, queryOf, type Row, row } from './reading.js'
+import { deadLetterShape } from './shapes.js'
 
 /** [queue.md 1.9] */
 export const deadLetterEndpoints: readonly Row[] = [

@@ -1,11 +1,11 @@
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { refusals } from '../message/errors.js'
-import type { QueryValues } from './filters.js'
 import { readPeriod } from '../publish/options.js'
 import type { Queue } from '../queue.js'
-import { flowKeyShape } from './shapes.js'
+import type { QueryValues } from './filters.js'
 import { decoded, done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
+import { flowKeyShape } from './shapes.js'
 
 /** [queue.md 1.11, 6.2] */
 export const flowControlEndpoints: readonly Row[] = [

@@ -1,10 +1,10 @@
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { refusals } from '../message/errors.js'
-import { logFilters, readFilters, readTrimBody } from './filters.js'
 import type { LogEntry } from '../records/log.js'
-import { logShape } from './shapes.js'
+import { logFilters, readFilters, readTrimBody } from './filters.js'
 import { type QueueApi, queryOf, type Row, row } from './reading.js'
+import { logShape } from './shapes.js'
 
 /** [queue.md 1.10] */
 export const logEndpoints: readonly Row[] = [

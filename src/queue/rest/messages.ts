@@ -1,11 +1,11 @@
 import { empty, json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { refusals } from '../message/errors.js'
-import { messageFilters, readFilters } from './filters.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
-import { messageShape } from './shapes.js'
+import { messageFilters, readFilters } from './filters.js'
 import { found, type QueueApi, queryAndBody, type Row, row } from './reading.js'
+import { messageShape } from './shapes.js'
 
 /** [queue.md 1.5] */
 export const messageEndpoints: readonly Row[] = [

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
+import { text } from '../../kernel/bytes.js'
 import { empty } from '../../protocol/respond.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
-import { text } from '../../kernel/bytes.js'
 import { refusals } from '../message/errors.js'
-import type { QueryValues } from './filters.js'
 import type { Queue } from '../queue.js'
+import type { QueryValues } from './filters.js'
 
 /** What the endpoints work on: the queue and the words in which its settings arrive. */
 export interface QueueApi {

@@ -1,12 +1,12 @@
 import { formatDuration } from '../../kernel/duration.js'
 import type { QueueLimits } from '../../policy/policy.js'
-import { dlqFilters, logFilters, messageFilters, runFilters } from './filters.js'
+import { retryHeaders } from '../delivery/retry.js'
 import { canonicalName } from '../message/headers.js'
 import { ownDeliveryHeaders } from '../message/message.js'
 import { plans } from '../message/plan.js'
 import { openSettings, publishOptions } from '../publish/options.js'
-import { retryHeaders } from '../delivery/retry.js'
 import { signatureFlaws } from '../signing/signature-lab.js'
+import { dlqFilters, logFilters, messageFilters, runFilters } from './filters.js'
 
 /** What the page tells of an endpoint. */
 interface EndpointRow {

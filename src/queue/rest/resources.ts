@@ -3,9 +3,9 @@ import { empty, json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import type { Schedule } from '../schedules/schedules.js'
-import { queueShape, scheduleShape, urlGroupShape } from './shapes.js'
 import { createSchedule, headerObject, readHeaderObject } from './publishing.js'
 import { done, found, name, parsed, type QueueApi, type Row, row } from './reading.js'
+import { queueShape, scheduleShape, urlGroupShape } from './shapes.js'
 
 /** Queues, schedules and url groups. [queue.md 1.6, 1.7, 1.8] */
 export const resourceEndpoints: readonly Row[] = [

@@ -1,16 +1,16 @@
+import { delay } from '../../faults/constructors.js'
+import type { DeliveryFault } from '../../faults/fault.js'
 import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
-import { publicCredentials } from '../../queue/signing/credentials.js'
 import { networkErrors } from '../../queue/destinations/script.js'
-import { delay } from '../../faults/constructors.js'
-import type { DeliveryFault } from '../../faults/fault.js'
+import { publicCredentials } from '../../queue/signing/credentials.js'
+import type { Expectation } from '../expectations.js'
+import type { Scenario, ScenarioDestination } from '../scenario.js'
+import type { PublishStep, ScenarioStep } from '../steps.js'
 import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './messages.js'
 import { type AttemptFact, type HeaderPairs, ImportError, recordsOf } from './records.js'
 import { type Redaction, Redactor, type SecretKind } from './redaction.js'
-import type { Scenario, ScenarioDestination } from '../scenario.js'
-import type { Expectation } from '../expectations.js'
-import type { PublishStep, ScenarioStep } from '../steps.js'
 
 export interface ImportOptions {
   /** Words of the scenario. Default `upstash`: what comes from the real service goes on speaking its words. */

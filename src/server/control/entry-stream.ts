@@ -1,6 +1,6 @@
-import { dataFrame } from '../../protocol/event-stream.js'
 import { type Bytes, toArray, utf8 } from '../../kernel/bytes.js'
 import type { Entry } from '../../kernel/traffic.js'
+import { dataFrame } from '../../protocol/event-stream.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 

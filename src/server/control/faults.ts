@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import type { FaultRule } from '../../faults/fault.js'
+import { HttpError } from '../../protocol/respond.js'
 import { faultRuleSchema } from '../../rules/rule-schema.js'
 import type { FaultHandle, Faults } from '../../rules/rules.js'
-import type { Scenario } from '../../scenarios/scenario.js'
-import { HttpError } from '../../protocol/respond.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
+import type { Scenario } from '../../scenarios/scenario.js'
 import { type Asked, type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 

@@ -1,12 +1,12 @@
-import type { Scenario } from '../../scenarios/scenario.js'
-import type { PlayOptions } from '../../scenarios/play.js'
 import { isRealHost } from '../../protocol/vocabulary.js'
 import type { PlainAnswer } from '../../queue/destinations/answers.js'
 import type { Attempt } from '../../queue/destinations/attempt.js'
 import { DestinationPattern } from '../../queue/destinations/pattern.js'
-import { isLoopback } from '../../queue/message/url.js'
 import { networkErrors } from '../../queue/destinations/script.js'
 import { networkErrorText } from '../../queue/destinations/wire.js'
+import { isLoopback } from '../../queue/message/url.js'
+import type { PlayOptions } from '../../scenarios/play.js'
+import type { Scenario } from '../../scenarios/scenario.js'
 import { UsageError } from '../program.js'
 
 interface Limits {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { wireReply, wordOfWire } from '../../client/wire-value.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
 import { type Order, order } from './order.js'
-import { wireReply, wordOfWire } from '../../client/wire-value.js'
 import { base64, nothing } from './schemas.js'
 
 const word = v.union([v.string(), v.number(), base64])

@@ -1,15 +1,15 @@
-import { HttpError } from '../../protocol/respond.js'
-import type { Answer } from '../../protocol/service.js'
 import { utf8 } from '../../kernel/bytes.js'
 import type { Duration } from '../../kernel/duration.js'
 import { milliseconds, parseDuration } from '../../kernel/duration.js'
 import { type Entry, entryTypes } from '../../kernel/traffic.js'
+import { HttpError } from '../../protocol/respond.js'
+import type { Answer } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { entryStream } from './entry-stream.js'
 import { type Asked, type Order, order } from './order.js'
-import { writerOf } from './wire-entry.js'
 import { listed, partOf, wholeNumber } from './parts.js'
 import { nothing } from './schemas.js'
+import { writerOf } from './wire-entry.js'
 
 const which = {
   type: 'types with commas between them: `attempt,request`',

@@ -1,10 +1,10 @@
-import type { ListedFault, UnusedFault } from '../../rules/rules.js'
-import type { Vocabulary } from '../../protocol/vocabulary.js'
 import type { Policy } from '../../policy/policy.js'
+import type { Vocabulary } from '../../protocol/vocabulary.js'
 import type { Step } from '../../queue/destinations/script.js'
 import { type Trace, traceOf } from '../../report/trace.js'
-import type { Sandbox, SandboxTokens } from '../../sandbox/sandbox.js'
+import type { ListedFault, UnusedFault } from '../../rules/rules.js'
 import type { SandboxDump } from '../../sandbox/dump.js'
+import type { Sandbox, SandboxTokens } from '../../sandbox/sandbox.js'
 import type { Spend } from '../../store/meter.js'
 import { OpenRedaction } from './wire-entry.js'
 

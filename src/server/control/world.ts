@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import type { Sandbox } from '../../sandbox/sandbox.js'
 import type { SandboxDump } from '../../sandbox/dump.js'
-import { type Order, order } from './order.js'
-import { snapshotOf } from './world-snapshot.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
 import { pendingOf, timeOf } from './clock.js'
+import { type Order, order } from './order.js'
 import { nothing } from './schemas.js'
+import { snapshotOf } from './world-snapshot.js'
 
 const state = v.custom<SandboxDump>(
   (given) => typeof given === 'object' && given !== null,

@@ -1,5 +1,5 @@
-import { excerpt, plainText } from '../../report/safe-text.js'
 import { connect } from '../../client/connect.js'
+import { excerpt, plainText } from '../../report/safe-text.js'
 import { controlTokenVariable, fromEnvironment } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 

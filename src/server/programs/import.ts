@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { stringify } from 'yaml'
+import { multiLine, plainText } from '../../report/safe-text.js'
 import { type Imported, importDeliveries } from '../../scenarios/import/import.js'
 import { ImportError } from '../../scenarios/import/records.js'
 import { type SecretKind, secretKinds } from '../../scenarios/import/redaction.js'
-import { multiLine, plainText } from '../../report/safe-text.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readText } from '../text-file.js'
 

@@ -1,5 +1,5 @@
-import type { Scenario } from '../../scenarios/scenario.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
+import type { Scenario } from '../../scenarios/scenario.js'
 import { secretVariable, serveArguments, serverOptions } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { type RunningServer, type ServerOptions, startServer } from '../server.js'

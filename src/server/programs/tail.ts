@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
-import { type Entry, type EntryType, entryTypes } from '../../kernel/traffic.js'
 import type { RemoteSandbox } from '../../client/connect.js'
+import { type Entry, type EntryType, entryTypes } from '../../kernel/traffic.js'
 import { controlTokenVariable } from '../config.js'
-import { LiveTimeline, type Paint } from './live-timeline.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { connected } from './env.js'
+import { LiveTimeline, type Paint } from './live-timeline.js'
 
 /** What happens at once is told together, in order and with its answers; host milliseconds. */
 const together = 50

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type ParsedNode, parseDocument } from 'yaml'
-import { type Scenario, scenarioProblems } from '../../scenarios/scenario.js'
 import type { Place, Problem } from '../../scenarios/problems.js'
+import { type Scenario, scenarioProblems } from '../../scenarios/scenario.js'
 import { UsageError } from '../program.js'
 
 /** Bytes of a scenario file. */

@@ -1,8 +1,8 @@
-import type { FaultHandle } from '../../rules/rules.js'
-import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../../scenarios/scenario.js'
 import type { ClockMode } from '../../kernel/clock.js'
 import { instant, iso } from '../../kernel/instant.js'
+import type { FaultHandle } from '../../rules/rules.js'
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.js'
+import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../../scenarios/scenario.js'
 
 /** The scenario that every new tenant of a server begins with: its state, its destinations and its faults. */
 export class Scene {

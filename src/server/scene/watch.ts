@@ -1,11 +1,11 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import type { Scenario } from '../../scenarios/scenario.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
+import type { Scenario } from '../../scenarios/scenario.js'
 import { UsageError } from '../program.js'
-import { readScenario } from './file.js'
 import type { RunningServer } from '../server.js'
 import { readText } from '../text-file.js'
+import { readScenario } from './file.js'
 
 /** Editors write in several steps: what follows soon belongs together. Host milliseconds. */
 const settled = 50

@@ -3,10 +3,10 @@ import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { createRandom, hexId, type Random } from '../../kernel/random.js'
 import type { Work } from '../../kernel/work.js'
+import { refusedRule, replyError, userNotRemovable } from '../errors.js'
+import type { KeyUse, Permissible } from './categories.js'
 import type { RuleContext } from './rules.js'
 import { AclUser } from './user.js'
-import type { KeyUse, Permissible } from './categories.js'
-import { refusedRule, replyError, userNotRemovable } from '../errors.js'
 
 /** Somebody with a token. The two built-in users are `default` and `default_ro`. [store.md 6.1] */
 export interface User {

@@ -1,10 +1,10 @@
 import { type Bytes, latin1, toHex } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { Work } from '../../kernel/work.js'
-import type { User } from './access.js'
-import { applyRule, RefusedRule, type RuleContext } from './rules.js'
-import { type Category, categoriesOf, isCategory, type KeyUse, type Permissible } from './categories.js'
 import { type Glob, globOf } from '../text.js'
+import type { User } from './access.js'
+import { type Category, categoriesOf, isCategory, type KeyUse, type Permissible } from './categories.js'
+import { applyRule, RefusedRule, type RuleContext } from './rules.js'
 
 interface KeyRule {
   readonly pattern: Bytes

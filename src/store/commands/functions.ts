@@ -2,6 +2,7 @@ import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { type Arg, bytes, named, toInt64, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
+import { sealed, unsealed } from '../dump/seal.js'
 import { replyError, subcommandSyntax } from '../errors.js'
 import { ok, type Reply, ReplyError, Status } from '../reply.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
@@ -15,7 +16,6 @@ import {
   unknownListArgument,
   unknownLoadOption,
 } from '../scripting/script-errors.js'
-import { sealed, unsealed } from '../dump/seal.js'
 import { globMatcher } from '../text.js'
 
 /** The words after a function's name. They are read after the function is found, so that its absence comes first. */

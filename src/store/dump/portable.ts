@@ -1,7 +1,6 @@
 import { text, utf8 } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import type { Value } from '../database.js'
-import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 import { formatScore, parseDouble } from '../text.js'
 import { Deque } from '../values/deque.js'
 import { HashValue } from '../values/hash.js'
@@ -11,6 +10,7 @@ import { RawString } from '../values/raw-string.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { Stream } from '../values/stream.js'
+import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 
 // Values as JSON: what dumps are made of. Whatever is in a key, the form reads well in a file under version control.
 

@@ -1,6 +1,6 @@
+import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
 import { jsonText } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
-import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
 import type { ReplyError } from '../reply.js'
 import type { Store } from '../store.js'
 

@@ -1,15 +1,15 @@
 import type { FaultFacts } from '../../faults/fault.js'
-import { ConnectionBroken, empty } from '../../protocol/respond.js'
-import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { CommandEntry } from '../../kernel/traffic.js'
+import { ConnectionBroken, empty } from '../../protocol/respond.js'
+import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
-import { errorAnswer } from './answers.js'
-import type { StoreFront } from './endpoints.js'
 import { monthlyLimit } from '../errors.js'
 import { type Reply, ReplyError } from '../reply.js'
-import { type Argv, argvOfJson, argvOfPath, decodePercent, rowsOfJson } from './request.js'
 import type { Store } from '../store.js'
+import { errorAnswer } from './answers.js'
+import type { StoreFront } from './endpoints.js'
+import { type Argv, argvOfJson, argvOfPath, decodePercent, rowsOfJson } from './request.js'
 
 // What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
 

@@ -1,11 +1,11 @@
 import type { FaultFacts, Strike } from '../../faults/fault.js'
 import { waitOf } from '../../faults/latency.js'
-import { dataFrame } from '../../protocol/event-stream.js'
-import type { ServiceCall } from '../../protocol/service.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { formatDuration } from '../../kernel/duration.js'
-import type { StoreFront } from './endpoints.js'
+import { dataFrame } from '../../protocol/event-stream.js'
+import type { ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../pubsub.js'
+import type { StoreFront } from './endpoints.js'
 
 // What faults do to one event on its way into one stream.
 

@@ -2,8 +2,8 @@ import type { Bytes } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
 import { Access, type User } from '../../../src/store/access/access.js'
-import { resp2, resp2Error } from '../../../src/store/rest/resp2.js'
 import { type Reply, ReplyError } from '../../../src/store/reply.js'
+import { resp2, resp2Error } from '../../../src/store/rest/resp2.js'
 import { Store } from '../../../src/store/store.js'
 
 /** A store of its own for tests of scripts. */
