@@ -1,7 +1,7 @@
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { DestinationPattern } from '../kernel/destination-pattern.js'
 import { wildcard } from '../kernel/wildcard.js'
-import { DestinationPattern } from '../queue/destinations/pattern.js'
 import { globMatcher } from '../store/text.js'
 
 /** Whether a rule's `match` holds. */

@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { catalog, faultKinds } from '../faults/catalog.js'
 import { type Fault, type FaultPoint, type FaultRule, faultPoints } from '../faults/fault.js'
 import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from '../faults/fault-schema.js'
+import { CronExpression } from '../kernel/cron.js'
+import { DestinationPattern } from '../kernel/destination-pattern.js'
 import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
-import { DestinationPattern } from '../queue/destinations/pattern.js'
-import { CronExpression } from '../queue/schedules/cron.js'
 
 // What a rule may look like: for tests, files and the control API alike. Each refusal is a sentence with its place.
 

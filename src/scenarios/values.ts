@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { CronExpression } from '../kernel/cron.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
-import { parseRetryExpression } from '../queue/message/retry-expression.js'
-import { CronExpression } from '../queue/schedules/cron.js'
+import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 
 // The words that scenarios are made of: what steps, destinations and initial states share.
 

@@ -1,7 +1,7 @@
 import { createSandbox } from 'stuntdouble'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RemoteSandbox } from '../../src/client/connect.js'
-import { deepestExpression, longestExpression } from '../../src/queue/message/retry-expression.js'
+import { deepestExpression, longestExpression } from '../../src/queue/settings/retry-expression.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { ended, kinds } from '../server/both-sandboxes.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Line } from '../../src/queue/delivery/line.js'
+import { Line } from '../../src/queue/message/line.js'
 
 test('behaves like an array that is pushed to and shifted from', () => {
   const step = fc.oneof(

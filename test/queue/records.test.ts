@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Filed, Records } from '../../src/queue/records/records.js'
+import { type Filed, Records } from '../../src/kernel/records.js'
 
 interface Row extends Filed {
   color: string

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { status } from '../../src/faults/constructors.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { defaultBackoff, readWait } from '../../src/queue/delivery/retry.js'
-import { parseRetryExpression } from '../../src/queue/message/retry-expression.js'
+import { parseRetryExpression } from '../../src/queue/settings/retry-expression.js'
 import { shop, type World, world } from './world.js'
 
 /** Seconds between the attempts of one message whose destination answers 503 with these headers. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CronExpression } from '../../src/queue/schedules/cron.js'
+import { CronExpression } from '../../src/kernel/cron.js'
 import { shop, type World, world } from './world.js'
 
 const create = (at: World, cron: string, headers: Record<string, string> = {}, body?: string, to = shop) =>

@@ -1,6 +1,6 @@
 import { lostAck, type QueueDump, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
-import { publishOptions } from '../../src/queue/publish/options.js'
+import { publishOptions } from '../../src/queue/settings/options.js'
 import { shop, type World, world } from './world.js'
 
 /** A queue with something of everything, and a message in every state that lasts. */

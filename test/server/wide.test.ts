@@ -12,7 +12,7 @@ import { publicCredentials } from '../../src/queue/signing/credentials.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { addressOf, isLoopbackAddress } from '../../src/server/addresses.js'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.js'
-import { statsService } from '../../src/stats/endpoints.js'
+import { statsService } from '../../src/stats/rest/endpoints.js'
 import { storeService } from '../../src/store/rest/endpoints.js'
 
 const secret = 'a secret of the server, 32 bytes'

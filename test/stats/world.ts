@@ -5,7 +5,7 @@ import { addressesOf, locator } from '../../src/protocol/address.js'
 import { createGateway } from '../../src/protocol/gateway.js'
 import type { Answer, Service } from '../../src/protocol/service.js'
 import { type VocabularyName, vocabularyOf } from '../../src/protocol/vocabulary.js'
-import { type StatsServiceOptions, statsService } from '../../src/stats/endpoints.js'
+import { type StatsServiceOptions, statsService } from '../../src/stats/rest/endpoints.js'
 import { Statistics, type StatisticsOptions } from '../../src/stats/statistics.js'
 
 export const userId = '99a4c327-31f0-490f-a594-043ade84085a'

@@ -2,10 +2,10 @@ import type { Clock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
 import type { Timer } from '../../kernel/time.js'
 import type { FlowControlEntry } from '../../kernel/traffic.js'
+import { Line } from '../message/line.js'
 import type { Message, WaitTicket } from '../message/message.js'
 import type { FlowControlLimits } from '../publish/publish.js'
-import type { NoteSetting } from '../records/settings-log.js'
-import { Line } from './line.js'
+import type { NoteSetting } from '../settings/settings-log.js'
 
 /** The limits and counters of one flow-control key. [queue.md 6.2] */
 export class FlowKey {

@@ -1,8 +1,8 @@
 import type { Random } from '../../kernel/random.js'
 import type { Attempt, DeliveryWriter } from '../destinations/attempt.js'
-import type { HeaderList } from '../message/headers.js'
 import { singleId } from '../message/ids.js'
-import type { Words } from '../message/words.js'
+import type { HeaderList } from '../settings/headers.js'
+import type { Words } from '../settings/words.js'
 import { faultySignature } from '../signing/signature-lab.js'
 import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '../signing/signing.js'
 

@@ -1,8 +1,8 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from '../message/errors.js'
+import { Line } from '../message/line.js'
 import type { Message } from '../message/message.js'
-import { checkName } from '../message/url.js'
-import { Line } from './line.js'
+import { refusals } from '../settings/errors.js'
+import { checkName } from '../settings/url.js'
 
 /** A FIFO queue: a message holds its slot until it and its callbacks have ended. [queue.md 6.1] */
 export class Lane {

@@ -1,8 +1,8 @@
 import { daysSinceEpoch } from '../../kernel/civil-date.js'
 import { formatDuration } from '../../kernel/duration.js'
 import type { Policy } from '../../policy/policy.js'
-import { type HeaderList, headerOf } from '../message/headers.js'
-import type { RetryExpression } from '../message/retry-expression.js'
+import { type HeaderList, headerOf } from '../settings/headers.js'
+import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000
 

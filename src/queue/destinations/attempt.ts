@@ -8,9 +8,9 @@ import type {
   StoreChange,
 } from '../../kernel/traffic.js'
 import type { RetryWait } from '../delivery/retry.js'
-import { type HeaderList, headerOf, statusText, type WireReply } from '../message/headers.js'
 import type { Message } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
+import { type HeaderList, headerOf, statusText, type WireReply } from '../settings/headers.js'
 
 /** Builds what is costly about a delivery, when somebody looks. */
 export interface DeliveryWriter {

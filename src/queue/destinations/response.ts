@@ -1,7 +1,7 @@
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
-import type { WireReply } from '../message/headers.js'
+import type { WireReply } from '../settings/headers.js'
 import { networkErrors } from './script.js'
 import { broken } from './wire.js'
 

@@ -3,10 +3,10 @@ import { farthest, isPortable, noDump, shortened } from '../../kernel/dumped.js'
 import { iso } from '../../kernel/instant.js'
 import { bytesOf, type PortableString } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
-import { Refusal } from '../message/errors.js'
-import { canonicalName } from '../message/headers.js'
-import { checkUrl } from '../message/url.js'
 import type { Queue } from '../queue.js'
+import { Refusal } from '../settings/errors.js'
+import { canonicalName } from '../settings/headers.js'
+import { checkUrl } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {
   DumpedDeadLetter,

@@ -1,13 +1,13 @@
 import type { Strike } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
+import type { Filed } from '../../kernel/records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'
 import type { Lane } from '../delivery/lanes.js'
 import type { RetryWait } from '../delivery/retry.js'
 import type { PublishSettings } from '../publish/publish.js'
-import type { LogEntry } from '../records/log.js'
-import type { Filed } from '../records/records.js'
-import { canonicalName, type HeaderList, isHopByHop } from './headers.js'
+import { canonicalName, type HeaderList, isHopByHop } from '../settings/headers.js'
+import type { LogEntry } from './log.js'
 
 /** States of the log. [queue.md 4.1] */
 export type MessageState =

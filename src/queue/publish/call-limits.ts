@@ -2,8 +2,8 @@ import type { RateLimitedFault } from '../../faults/fault.js'
 import { utf8 } from '../../kernel/bytes.js'
 import { dateOf } from '../../kernel/instant.js'
 import type { Policy } from '../../policy/policy.js'
-import { refusals } from '../message/errors.js'
-import type { WireReply } from '../message/headers.js'
+import { refusals } from '../settings/errors.js'
+import type { WireReply } from '../settings/headers.js'
 
 const day = 86_400_000
 

@@ -1,12 +1,12 @@
 import { utf8 } from '../../kernel/bytes.js'
 import type { Policy } from '../../policy/policy.js'
-import { refusals } from '../message/errors.js'
-import { type HeaderList, isHopByHop } from '../message/headers.js'
 import { deliveryHeaders } from '../message/message.js'
-import type { Redaction } from '../message/redaction.js'
-import type { RetryExpression } from '../message/retry-expression.js'
-import type { Words } from '../message/words.js'
-import { type Gathering, invalid, publishOptions, type ReadContext } from './options.js'
+import { refusals } from '../settings/errors.js'
+import { type HeaderList, isHopByHop } from '../settings/headers.js'
+import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
+import type { Redaction } from '../settings/redaction.js'
+import type { RetryExpression } from '../settings/retry-expression.js'
+import type { Words } from '../settings/words.js'
 
 /** The service's own headers or query parameters: lower-case name without prefix → value. */
 export type RawSettings = ReadonlyMap<string, string>

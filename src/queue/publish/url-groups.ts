@@ -1,6 +1,6 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from '../message/errors.js'
-import { checkName, checkUrl } from '../message/url.js'
+import { refusals } from '../settings/errors.js'
+import { checkName, checkUrl } from '../settings/url.js'
 
 export interface GroupEndpoint {
   readonly url: string

@@ -6,10 +6,10 @@ import { bearerToken, queryToken } from '../../protocol/auth.js'
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
-import { Refusal, refusals } from '../message/errors.js'
-import { isUrl, readDestination } from '../message/url.js'
 import type { RawSettings } from '../publish/publish.js'
 import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
+import { Refusal, refusals } from '../settings/errors.js'
+import { isUrl, readDestination } from '../settings/url.js'
 import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */

@@ -3,8 +3,8 @@ import { text } from '../../kernel/bytes.js'
 import { empty } from '../../protocol/respond.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
-import { refusals } from '../message/errors.js'
 import type { Queue } from '../queue.js'
+import { refusals } from '../settings/errors.js'
 import type { QueryValues } from './filters.js'
 
 /** What the endpoints work on: the queue and the words in which its settings arrive. */

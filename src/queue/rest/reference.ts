@@ -1,10 +1,10 @@
 import { formatDuration } from '../../kernel/duration.js'
 import type { QueueLimits } from '../../policy/policy.js'
 import { retryHeaders } from '../delivery/retry.js'
-import { canonicalName } from '../message/headers.js'
 import { ownDeliveryHeaders } from '../message/message.js'
-import { plans } from '../message/plan.js'
-import { openSettings, publishOptions } from '../publish/options.js'
+import { canonicalName } from '../settings/headers.js'
+import { openSettings, publishOptions } from '../settings/options.js'
+import { plans } from '../settings/plan.js'
 import { signatureFlaws } from '../signing/signature-lab.js'
 import { dlqFilters, logFilters, messageFilters, runFilters } from './filters.js'
 

@@ -3,13 +3,13 @@ import type { Policy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
 import type { Lane } from '../delivery/lanes.js'
-import { headerMap } from '../message/headers.js'
+import type { LogEntry } from '../message/log.js'
 import type { Message } from '../message/message.js'
-import { redactedBody, redactedHeaders } from '../message/redaction.js'
 import type { CallbackSettings, PublishSettings } from '../publish/publish.js'
 import type { UrlGroup } from '../publish/url-groups.js'
-import type { LogEntry } from '../records/log.js'
 import { lastStates, type Schedule } from '../schedules/schedules.js'
+import { headerMap } from '../settings/headers.js'
+import { redactedBody, redactedHeaders } from '../settings/redaction.js'
 
 /** The JSON objects of the API, field by field. An undefined field is left out by `JSON.stringify`. */
 type Shape = Record<string, unknown>

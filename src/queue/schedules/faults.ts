@@ -2,7 +2,7 @@ import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
 import { waitOf } from '../../faults/latency.js'
 import type { Clock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
-import { isUrl } from '../message/url.js'
+import { isUrl } from '../settings/url.js'
 import type { Schedule } from './schedules.js'
 
 // What rules do to the trigger of a schedule: later, more than once, or not at all.

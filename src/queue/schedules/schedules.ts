@@ -1,15 +1,15 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Clock } from '../../kernel/clock.js'
+import { CronExpression } from '../../kernel/cron.js'
 import type { Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from '../message/errors.js'
 import { IdSource } from '../message/ids.js'
 import type { Message } from '../message/message.js'
 import type { PublishHeaders, PublishSettings, RawSettings } from '../publish/publish.js'
-import type { NoteSetting } from '../records/settings-log.js'
-import { CronExpression } from './cron.js'
+import { refusals } from '../settings/errors.js'
+import type { NoteSetting } from '../settings/settings-log.js'
 import { struckTrigger } from './faults.js'
 
 export interface ScheduleDraft {

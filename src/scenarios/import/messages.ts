@@ -1,7 +1,7 @@
 import { utf8 } from '../../kernel/bytes.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { retryWait } from '../../queue/delivery/retry.js'
-import { parseRetryExpression, type RetryExpression } from '../../queue/message/retry-expression.js'
+import { parseRetryExpression, type RetryExpression } from '../../queue/settings/retry-expression.js'
 import { type AttemptFact, type Fact, ImportError, type LogLine, type MessageFacts, mostAttempts } from './records.js'
 
 /** One attempt with its times, known or estimated. */

@@ -1,4 +1,4 @@
-import { wildcard } from '../../kernel/wildcard.js'
+import { wildcard } from './wildcard.js'
 
 /** A url in which `*` stands for any characters. */
 export class DestinationPattern {

@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../message/headers.js'
-import type { Message, MessageState } from '../message/message.js'
-import { hostsOf, pathOf } from '../message/url.js'
-import { type Field, type Filed, type Page, Records, type Selection } from './records.js'
+import { type Field, type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
+import type { HeaderList } from '../settings/headers.js'
+import { hostsOf, pathOf } from '../settings/url.js'
+import type { Message, MessageState } from './message.js'
 
 /** What an entry says beyond its state. */
 export interface LogDetail {

@@ -1,17 +1,12 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from '../message/errors.js'
-import { canonicalName } from '../message/headers.js'
-import { parseRedaction, writeRedaction } from '../message/redaction.js'
-import {
-  deepestExpression,
-  longestExpression,
-  parseRetryExpression,
-  retryFunctions,
-} from '../message/retry-expression.js'
-import { checkName, checkUrl } from '../message/url.js'
-import type { Words } from '../message/words.js'
+import type { FlowControlLimits, PublishSettings } from '../publish/publish.js'
 import { parseServiceDuration } from './duration.js'
-import type { FlowControlLimits, PublishSettings } from './publish.js'
+import { refusals } from './errors.js'
+import { canonicalName } from './headers.js'
+import { parseRedaction, writeRedaction } from './redaction.js'
+import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
+import { checkName, checkUrl } from './url.js'
+import type { Words } from './words.js'
 
 export interface ReadContext {
   readonly words: Words

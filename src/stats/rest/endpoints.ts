@@ -1,8 +1,8 @@
-import { basicCredentials } from '../protocol/auth.js'
-import { HttpError, json } from '../protocol/respond.js'
-import type { Answer, Endpoint, Service, ServiceCall } from '../protocol/service.js'
-import { defaultPeriod, isPeriod, type Period } from './periods.js'
-import type { Statistics } from './statistics.js'
+import { basicCredentials } from '../../protocol/auth.js'
+import { HttpError, json } from '../../protocol/respond.js'
+import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
+import { defaultPeriod, isPeriod, type Period } from '../periods.js'
+import type { Statistics } from '../statistics.js'
 
 export interface StatsServiceOptions {
   /** User name and password of Basic authentication: e-mail address and key of the management API. */

@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
-import { daysSinceEpoch } from '../../kernel/civil-date.js'
-import { dateOf } from '../../kernel/instant.js'
+import { daysSinceEpoch } from './civil-date.js'
+import { dateOf } from './instant.js'
 
 /** When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix. [queue.md 7] */
 export class CronExpression {
