@@ -1,5 +1,4 @@
 import { Cron } from 'croner'
-import { daysSinceEpoch } from './civil-date.js'
 import { dateOf } from './instant.js'
 
 /** When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix. [queue.md 7] */
@@ -108,4 +107,14 @@ function checkFields(fields: string): void {
     )
     if (!/^[\d*?,/-]+$/.test(plain)) throw new SyntaxError(`unexpected ${JSON.stringify(part)}`)
   }
+}
+
+/** Days from 1970-01-01 in the Gregorian calendar, counting years from March so that leap days come last. */
+export function daysSinceEpoch(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year
+  const era = Math.floor(y / 400)
+  const yearOfEra = y - era * 400
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146_097 + dayOfEra - 719_468
 }

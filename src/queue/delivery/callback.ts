@@ -1,8 +1,8 @@
 import { type Bytes, toBase64, utf8 } from '../../kernel/bytes.js'
 import type { Policy } from '../../policy/policy.js'
 import type { Draft, Message } from '../message/message.js'
-import type { CallbackSettings } from '../publish/publish.js'
 import { headerMap, type WireReply } from '../settings/headers.js'
+import type { CallbackSettings } from '../settings/settings.js'
 
 export interface Reported {
   readonly message: Message

@@ -9,7 +9,9 @@ import { Attempt, type DeliveryWriter, failureText } from '../destinations/attem
 import type { Destinations } from '../destinations/destinations.js'
 import { broken } from '../destinations/wire.js'
 import { IdSource } from '../message/ids.js'
+import type { Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields } from '../message/log.js'
+import type { RetryWait } from '../message/message.js'
 import { type Carrier, type Draft, Message, type MessageState } from '../message/message.js'
 import { Published } from '../publish/published.js'
 import { headerOf, type WireReply } from '../settings/headers.js'
@@ -20,8 +22,8 @@ import { DeadLetters } from './dead-letters.js'
 import { DeliveryFaults } from './faults.js'
 import { FlowControl } from './flow-control.js'
 import { type FlightOwner, InFlight } from './in-flight.js'
-import type { Lane } from './lanes.js'
-import { type RetryWait, retryWait } from './retry.js'
+
+import { retryWait } from './retry.js'
 import { RunningCall } from './running-call.js'
 
 export interface CourierOptions {

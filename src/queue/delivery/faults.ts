@@ -2,9 +2,8 @@ import type { DeliveryFault, FaultFacts, FaultPoint, FaultSource, Strike, Strike
 import { formatDuration } from '../../kernel/duration.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Encounter } from '../destinations/perform.js'
-import type { Message } from '../message/message.js'
+import type { Message, RetryWait } from '../message/message.js'
 import { headerOf } from '../settings/headers.js'
-import type { RetryWait } from './retry.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
 

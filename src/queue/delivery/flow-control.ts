@@ -4,7 +4,8 @@ import type { Timer } from '../../kernel/time.js'
 import type { FlowControlEntry } from '../../kernel/traffic.js'
 import { Line } from '../message/line.js'
 import type { Message, WaitTicket } from '../message/message.js'
-import type { FlowControlLimits } from '../publish/publish.js'
+import type { FlowControlLimits } from '../settings/settings.js'
+
 import type { NoteSetting } from '../settings/settings-log.js'
 
 /** The limits and counters of one flow-control key. [queue.md 6.2] */

@@ -1,17 +1,11 @@
-import { daysSinceEpoch } from '../../kernel/civil-date.js'
+import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration } from '../../kernel/duration.js'
 import type { Policy } from '../../policy/policy.js'
+import type { RetryWait } from '../message/message.js'
 import { type HeaderList, headerOf } from '../settings/headers.js'
 import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000
-
-/** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
-export interface RetryWait {
-  /** Milliseconds. */
-  readonly delay: number
-  readonly reason: string
-}
 
 /**
  * The delay before retry number `retried + 1`: the destination's own word, else the message's expression, else the

@@ -7,8 +7,7 @@ import type {
   MessageKind,
   StoreChange,
 } from '../../kernel/traffic.js'
-import type { RetryWait } from '../delivery/retry.js'
-import type { Message } from '../message/message.js'
+import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
 import { type HeaderList, headerOf, statusText, type WireReply } from '../settings/headers.js'
 

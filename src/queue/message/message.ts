@@ -3,10 +3,9 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { Filed } from '../../kernel/records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'
-import type { Lane } from '../delivery/lanes.js'
-import type { RetryWait } from '../delivery/retry.js'
-import type { PublishSettings } from '../publish/publish.js'
-import { canonicalName, type HeaderList, isHopByHop } from '../settings/headers.js'
+import type { HeaderList } from '../settings/headers.js'
+import type { PublishSettings } from '../settings/settings.js'
+import type { Lane } from './lane.js'
 import type { LogEntry } from './log.js'
 
 /** States of the log. [queue.md 4.1] */
@@ -42,6 +41,13 @@ export interface Draft {
   readonly source?: Message | undefined
   /** Published by a schedule while time was draining. */
   readonly meanwhile?: boolean
+}
+
+/** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
+export interface RetryWait {
+  /** Milliseconds. */
+  readonly delay: number
+  readonly reason: string
 }
 
 /** A place in a wait list. Whoever leaves early is passed over when its turn comes. */
@@ -144,35 +150,4 @@ export class Message implements Filed, TimerTarget {
   get visible(): boolean {
     return !this.ended && !this.cancelRequested
   }
-}
-
-/** Own headers of a delivery: a forwarded header of these names is dropped. [queue.md 3.1] */
-export const ownDeliveryHeaders: readonly string[] = [
-  'Signature',
-  'Message-Id',
-  'Retried',
-  'Topic-Name',
-  'Schedule-Id',
-  'Caller-Ip',
-  'Region',
-]
-
-/**
- * The headers that a destination gets by configuration. Later pairs replace earlier ones of the same name, so explicit
- * ones come last.
- */
-export function deliveryHeaders(
-  contentType: string | undefined,
-  forwarded: HeaderList,
-  ownHeader: (name: string) => string,
-): HeaderList {
-  if (forwarded.length === 0 && contentType === undefined) return []
-  const dropped = new Set(ownDeliveryHeaders.map((name) => ownHeader(name).toLowerCase()))
-  const byName = new Map<string, string>()
-  if (contentType !== undefined) byName.set('Content-Type', contentType)
-  for (const [name, value] of forwarded) {
-    const lower = name.toLowerCase()
-    if (!isHopByHop(lower) && !dropped.has(lower)) byName.set(canonicalName(name), value)
-  }
-  return [...byName]
 }

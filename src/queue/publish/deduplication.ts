@@ -1,6 +1,6 @@
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
-import type { PublishSettings } from './publish.js'
+import type { PublishSettings } from '../settings/settings.js'
 
 /** What a key stands for, until its window is over. */
 export interface Remembered<T> {

@@ -1,83 +1,18 @@
 import { utf8 } from '../../kernel/bytes.js'
 import type { Policy } from '../../policy/policy.js'
-import { deliveryHeaders } from '../message/message.js'
 import { refusals } from '../settings/errors.js'
-import { type HeaderList, isHopByHop } from '../settings/headers.js'
+import { deliveryHeaders, type HeaderList, isHopByHop } from '../settings/headers.js'
 import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
-import type { Redaction } from '../settings/redaction.js'
-import type { RetryExpression } from '../settings/retry-expression.js'
+import {
+  type CallbackSettings,
+  defaultSettings,
+  type FlowControlSettings,
+  type PublishSettings,
+  type RawSettings,
+} from '../settings/settings.js'
 import type { Words } from '../settings/words.js'
 
-/** The service's own headers or query parameters: lower-case name without prefix → value. */
-export type RawSettings = ReadonlyMap<string, string>
-
-export interface FlowControlSettings {
-  readonly key: string
-  /** Absent when only the key was sent. */
-  readonly limits?: FlowControlLimits | undefined
-}
-
-export interface FlowControlLimits {
-  readonly parallelism?: number | undefined
-  readonly rate?: number | undefined
-  /** Seconds. */
-  readonly period: number
-}
-
-export interface CallbackSettings {
-  readonly url: string
-  readonly settings: PublishSettings
-}
-
-/** Everything a publish says about its messages, read and checked. Durations and instants in milliseconds. */
-export interface PublishSettings {
-  method: string
-  /** Content-Type and forwarded headers, as the destination gets them. */
-  headers: HeaderList
-  timeout: number | undefined
-  retries: number
-  retryDelay: RetryExpression | undefined
-  delay: number
-  notBefore: number | undefined
-  deduplicationId: string | undefined
-  contentBasedDeduplication: boolean
-  callback: CallbackSettings | undefined
-  failureCallback: CallbackSettings | undefined
-  flowControl: FlowControlSettings | undefined
-  labels: readonly string[] | undefined
-  redact: Redaction | undefined
-  cron: string | undefined
-  scheduleId: string | undefined
-  queue: string | undefined
-  /** Headers of the workflow protocol, by name without prefix: kept for it, not read here. */
-  workflow: RawSettings | undefined
-}
-
 const optionsByName = new Map(publishOptions.map((option) => [option.name, option]))
-
-/** Settings of a message that says nothing. */
-export function defaultSettings(policy: Policy): PublishSettings {
-  return {
-    method: 'POST',
-    headers: [],
-    timeout: undefined,
-    retries: policy.retries,
-    retryDelay: undefined,
-    delay: 0,
-    notBefore: undefined,
-    deduplicationId: undefined,
-    contentBasedDeduplication: false,
-    callback: undefined,
-    failureCallback: undefined,
-    flowControl: undefined,
-    labels: undefined,
-    redact: undefined,
-    cron: undefined,
-    scheduleId: undefined,
-    queue: undefined,
-    workflow: undefined,
-  }
-}
 
 export interface PublishHeaders {
   readonly contentType?: string | undefined

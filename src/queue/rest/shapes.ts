@@ -2,14 +2,14 @@ import { type Bytes, isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import type { Policy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
-import type { Lane } from '../delivery/lanes.js'
+import type { Lane } from '../message/lane.js'
 import type { LogEntry } from '../message/log.js'
 import type { Message } from '../message/message.js'
-import type { CallbackSettings, PublishSettings } from '../publish/publish.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import { lastStates, type Schedule } from '../schedules/schedules.js'
 import { headerMap } from '../settings/headers.js'
 import { redactedBody, redactedHeaders } from '../settings/redaction.js'
+import type { CallbackSettings, PublishSettings } from '../settings/settings.js'
 
 /** The JSON objects of the API, field by field. An undefined field is left out by `JSON.stringify`. */
 type Shape = Record<string, unknown>

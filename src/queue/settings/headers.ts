@@ -71,3 +71,34 @@ export function statusText(status: number): string {
   const phrase = reasonPhrase(status)
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }
+
+/** Own headers of a delivery: a forwarded header of these names is dropped. [queue.md 3.1] */
+export const ownDeliveryHeaders: readonly string[] = [
+  'Signature',
+  'Message-Id',
+  'Retried',
+  'Topic-Name',
+  'Schedule-Id',
+  'Caller-Ip',
+  'Region',
+]
+
+/**
+ * The headers that a destination gets by configuration. Later pairs replace earlier ones of the same name, so explicit
+ * ones come last.
+ */
+export function deliveryHeaders(
+  contentType: string | undefined,
+  forwarded: HeaderList,
+  ownHeader: (name: string) => string,
+): HeaderList {
+  if (forwarded.length === 0 && contentType === undefined) return []
+  const dropped = new Set(ownDeliveryHeaders.map((name) => ownHeader(name).toLowerCase()))
+  const byName = new Map<string, string>()
+  if (contentType !== undefined) byName.set('Content-Type', contentType)
+  for (const [name, value] of forwarded) {
+    const lower = name.toLowerCase()
+    if (!isHopByHop(lower) && !dropped.has(lower)) byName.set(canonicalName(name), value)
+  }
+  return [...byName]
+}

@@ -1,10 +1,10 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import type { FlowControlLimits, PublishSettings } from '../publish/publish.js'
 import { parseServiceDuration } from './duration.js'
 import { refusals } from './errors.js'
 import { canonicalName } from './headers.js'
 import { parseRedaction, writeRedaction } from './redaction.js'
 import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
+import type { FlowControlLimits, PublishSettings } from './settings.js'
 import { checkName, checkUrl } from './url.js'
 import type { Words } from './words.js'
 
