@@ -1,8 +1,8 @@
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { DestinationPattern } from '../kernel/destination-pattern.js'
+import { globMatcher } from '../kernel/glob.js'
 import { wildcard } from '../kernel/wildcard.js'
-import { globMatcher } from '../store/text.js'
 
 /** Whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean

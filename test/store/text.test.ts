@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Bytes } from '../../src/kernel/bytes.js'
+import { globMatcher } from '../../src/kernel/glob.js'
 import {
   clampRange,
   formatCoordinate,
   formatDecimal,
   formatDistance,
   formatScore,
-  globMatcher,
   parseDouble,
   parseInt64,
   parseLexRange,

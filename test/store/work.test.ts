@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseUsage, writeCommand } from '../../properties/command-usage.js'
 import { utf8 } from '../../src/kernel/bytes.js'
+import { globMatcher } from '../../src/kernel/glob.js'
 import { Work } from '../../src/kernel/work.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { ReplyError } from '../../src/store/reply.js'
-import { globMatcher } from '../../src/store/text.js'
+
 import { Rest } from '../support/ask.js'
 import { createScriptStore } from './scripting/script-store.js'
 

@@ -1,5 +1,6 @@
 /** Arguments that several groups of collections share, with the errors that redis gives for them. */
 import type { Bytes } from '../../kernel/bytes.js'
+import { globMatcher } from '../../kernel/glob.js'
 import type { Random } from '../../kernel/random.js'
 import type { Work } from '../../kernel/work.js'
 import { type Arg, int, named, toInt } from '../arguments.js'
@@ -7,7 +8,7 @@ import type { CommandContext } from '../command.js'
 import type { Database } from '../database.js'
 import { type ErrorName, replyError } from '../errors.js'
 import type { Reply } from '../reply.js'
-import { globMatcher, parseInt64 } from '../text.js'
+import { parseInt64 } from '../text.js'
 import type { ScanPage } from '../values/ordered-table.js'
 
 /** All remaining words, for commands whose options depend on each other or on the key. */

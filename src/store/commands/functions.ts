@@ -1,4 +1,5 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
+import { globMatcher } from '../../kernel/glob.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { type Arg, bytes, named, toInt64, zeroOrMore } from '../arguments.js'
 import { type Command, command } from '../command.js'
@@ -16,7 +17,6 @@ import {
   unknownListArgument,
   unknownLoadOption,
 } from '../scripting/script-errors.js'
-import { globMatcher } from '../text.js'
 
 /** The words after a function's name. They are read after the function is found, so that its absence comes first. */
 const input: Arg<readonly Bytes[]> = {

@@ -1,0 +1,117 @@
+import type { Bytes } from './bytes.js'
+import type { Work } from './work.js'
+
+// The patterns of redis, as in redis 7.0.15.
+
+/** One position of a pattern: a fixed byte, any byte, any run of bytes, or a set of bytes. */
+type GlobPart = number | 'any' | 'run' | Uint8Array
+
+/**
+ * A reusable test for a pattern of `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. At worst it costs text times pattern: only
+ * the last `*` is ever tried again. What it costs beyond a look at the text is charged to `work`.
+ */
+export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
+  const matches = globOf(pattern)
+  return (text) => matches(text, work)
+}
+
+/** The same, charged to whoever asks. */
+export type Glob = (text: Bytes, work?: Work) => boolean
+
+export function globOf(pattern: Bytes): Glob {
+  if (pattern === '*') return () => true
+  if (!/[*?[\\]/.test(pattern)) return (text) => text === pattern
+  if (/^[^*?[\\]+\*$/.test(pattern)) {
+    const prefix = pattern.slice(0, -1)
+    return (text) => text.startsWith(prefix)
+  }
+  const parts = parseGlob(pattern)
+  return (text, work) => matchParts(parts, text, work)
+}
+
+function parseGlob(pattern: Bytes): GlobPart[] {
+  const parts: GlobPart[] = []
+  let at = 0
+  while (at < pattern.length) {
+    const char = pattern[at]!
+    if (char === '*') {
+      if (parts.at(-1) !== 'run') parts.push('run')
+    } else if (char === '?') {
+      parts.push('any')
+    } else if (char === '[') {
+      const set = new Uint8Array(256)
+      at = parseSet(pattern, at + 1, set)
+      parts.push(set)
+    } else {
+      // A backslash at the very end stands for itself.
+      if (char === '\\' && at + 1 < pattern.length) at++
+      parts.push(pattern.charCodeAt(at))
+    }
+    at++
+  }
+  return parts
+}
+
+/** Fills the set and returns the place of its `]`, or of the last byte when it is never closed. */
+function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
+  let at = start
+  const negated = pattern[at] === '^'
+  if (negated) at++
+  for (; at < pattern.length; at++) {
+    if (pattern[at] === ']') break
+    if (pattern[at] === '\\' && at + 1 < pattern.length) {
+      set[pattern.charCodeAt(++at)] = 1
+    } else if (pattern[at + 1] === '-' && at + 2 < pattern.length) {
+      const ends = [pattern.charCodeAt(at), pattern.charCodeAt(at + 2)]
+      set.fill(1, Math.min(...ends), Math.max(...ends) + 1)
+      at += 2
+    } else {
+      set[pattern.charCodeAt(at)] = 1
+    }
+  }
+  if (negated) for (let byte = 0; byte < 256; byte++) set[byte]! ^= 1
+  return at
+}
+
+/** Positions that are compared for one unit of work. */
+const turnsPerUnit = 2
+/** A long match is charged while it goes on. */
+const turnsAtOnce = 4096
+
+function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {
+  // Redis compares nothing at all when the text is empty: only the lone `*`, handled by the caller, matches it.
+  if (text.length === 0) return parts.length === 0
+  let part = 0
+  let at = 0
+  let runPart = -1
+  let runAt = 0
+  let turns = 0
+  while (at < text.length) {
+    if (++turns > turnsAtOnce) {
+      work?.charge(turnsAtOnce / turnsPerUnit)
+      turns = 0
+    }
+    const wanted = parts[part]
+    if (wanted === 'run') {
+      runPart = part++
+      runAt = at
+    } else if (wanted !== undefined && fits(wanted, text.charCodeAt(at))) {
+      part++
+      at++
+    } else if (runPart >= 0) {
+      part = runPart + 1
+      at = ++runAt
+    } else {
+      break
+    }
+  }
+  work?.charge(Math.ceil(turns / turnsPerUnit))
+  if (at < text.length) return false
+  while (parts[part] === 'run') part++
+  return part === parts.length
+}
+
+function fits(part: Exclude<GlobPart, 'run'>, byte: number): boolean {
+  if (typeof part === 'number') return part === byte
+  return part === 'any' || part[byte] === 1
+}
