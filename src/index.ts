@@ -129,8 +129,8 @@ export type {
   SearchStep,
 } from './stats/story-steps.js'
 export { counterReset, gap, latencies, monthEnd, spikeAt, steady } from './stats/story-steps.js'
+export { ReplyError } from './store/command/reply.js'
 export type { PlainReply, Word } from './store/direct.js'
 export { DirectStore } from './store/direct.js'
 export type { DumpedKey, StoreDifference, StoreDump } from './store/dump/snapshot.js'
 export type { Spend } from './store/meter.js'
-export { ReplyError } from './store/reply.js'

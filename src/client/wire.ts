@@ -1,4 +1,4 @@
-import { ReplyError } from '../store/reply.js'
+import { ReplyError } from '../store/command/reply.js'
 
 export interface ConnectOptions {
   /** The world of its own on the server. Default `main`. */

@@ -8,10 +8,10 @@ import type { LedgerDump } from '../stats/ledger.js'
 import { ledgerSchema } from '../stats/ledger-schema.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { AccessDump } from '../store/access/access.js'
+import { ReplyError } from '../store/command/reply.js'
 import type { DirectStore } from '../store/direct.js'
 import type { StoreDump } from '../store/dump/snapshot.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
-import { ReplyError } from '../store/reply.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,

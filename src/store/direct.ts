@@ -2,10 +2,10 @@ import { type Bytes, fromArray, latin1, text, toBase64, utf8 } from '../kernel/b
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
+import { NilArray, type Reply, Status } from './command/reply.js'
 import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './dump/snapshot.js'
 import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
-import { NilArray, type Reply, Status } from './reply.js'
 import type { Store } from './store.js'
 
 /** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */

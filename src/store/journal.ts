@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import type { User } from './access/access.js'
-import { type Reply, ReplyError } from './reply.js'
+import { type Reply, ReplyError } from './command/reply.js'
 import type { Store } from './store.js'
 
 /** Runs commands and writes them and what they change into the traffic log. */

@@ -1,6 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import type { Command } from './command.js'
-import { usedMemory } from './commands/info.js'
+import type { Command } from './command/command.js'
 import {
   dailyLimit,
   keyTooLarge,
@@ -9,9 +8,10 @@ import {
   requestTooLarge,
   storageExceeded,
   tooMuchWork,
-} from './errors.js'
-import { measure } from './measure.js'
-import { type Reply, type ReplyError, Status } from './reply.js'
+} from './command/errors.js'
+import { type Reply, type ReplyError, Status } from './command/reply.js'
+import { usedMemory } from './commands/info.js'
+import { measure } from './keyspace/measure.js'
 import type { Store } from './store.js'
 
 // What a plan allows, as policy. Limits belong to requests: a test that uses the store directly meets none. [store.md 10]

@@ -1,4 +1,4 @@
-import type { Command } from './command.js'
+import type { Command } from './command/command.js'
 
 /** What the service would bill, since the start or the last reset. */
 export interface Spend {

@@ -5,10 +5,7 @@ import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Access, User } from './access/access.js'
 import { connectionBound, keyUse } from './access/categories.js'
-import type { Command, CommandContext } from './command.js'
-import { commandTable } from './commands/index.js'
-import type { CommandTable } from './commands/table.js'
-import { Database, type EventClass } from './database.js'
+import type { Command, CommandContext } from './command/command.js'
 import {
   noCommandPermission,
   notAvailable,
@@ -18,12 +15,15 @@ import {
   tooMuchWork,
   unknownSubcommand,
   wrongArity,
-} from './errors.js'
-import { type EventFlags, noEvents } from './keyspace-events.js'
+} from './command/errors.js'
+import type { Reply } from './command/reply.js'
+import { commandTable } from './commands/index.js'
+import type { CommandTable } from './commands/table.js'
+import { Database, type EventClass } from './keyspace/database.js'
+import { type EventFlags, noEvents } from './keyspace/keyspace-events.js'
+import { Notifications } from './keyspace/notifications.js'
+import { PubSub } from './keyspace/pubsub.js'
 import { Meter } from './meter.js'
-import { Notifications } from './notifications.js'
-import { PubSub } from './pubsub.js'
-import type { Reply } from './reply.js'
 import { Scripts } from './scripting/scripts.js'
 
 export interface StoreOptions {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { commandTable } from '../../src/store/commands/index.js'
-import { commandReference } from '../../src/store/reference.js'
+import { commandReference } from '../../src/store/rest/reference.js'
 
 const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')
 

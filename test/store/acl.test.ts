@@ -7,8 +7,8 @@ import { defaultPolicy } from '../../src/policy/policy.js'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
 import { Access } from '../../src/store/access/access.js'
 import { categoriesOf, connectionBound, keyUse } from '../../src/store/access/categories.js'
+import { ReplyError } from '../../src/store/command/reply.js'
 import { commandTable } from '../../src/store/commands/index.js'
-import { ReplyError } from '../../src/store/reply.js'
 import { Store } from '../../src/store/store.js'
 
 interface Recorded {

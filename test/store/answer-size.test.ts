@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { nilArray, ok, type Reply } from '../../src/store/reply.js'
+import { nilArray, ok, type Reply } from '../../src/store/command/reply.js'
 import { base64, json, plain } from '../../src/store/rest/json.js'
 import { resp2 } from '../../src/store/rest/resp2.js'
 import { NoRoom } from '../../src/store/rest/room.js'

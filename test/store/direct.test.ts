@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.js'
+import { ReplyError } from '../../src/store/command/reply.js'
 import type { PlainReply, Word } from '../../src/store/direct.js'
-import { ReplyError } from '../../src/store/reply.js'
 
 let sandbox: Sandbox
 let run: (...words: Word[]) => PlainReply

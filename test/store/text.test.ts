@@ -12,7 +12,7 @@ import {
   parseInt64,
   parseLexRange,
   parseScoreRange,
-} from '../../src/store/text.js'
+} from '../../src/store/command/text.js'
 
 const bytes = (text: string) => text as Bytes
 

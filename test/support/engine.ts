@@ -2,7 +2,7 @@ import type { Bytes } from '../../src/kernel/bytes.js'
 import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { Access } from '../../src/store/access/access.js'
-import { ReplyError } from '../../src/store/reply.js'
+import { ReplyError } from '../../src/store/command/reply.js'
 import { resp2, resp2Error } from '../../src/store/rest/resp2.js'
 import { Store } from '../../src/store/store.js'
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { queueReference } from '../../src/queue/rest/reference.js'
-import { commandReference } from '../../src/store/reference.js'
+import { commandReference } from '../../src/store/rest/reference.js'
 import { carriageTable } from '../contract/carriage.js'
 import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../src/kernel/random.js'
-import type { Command } from '../../src/store/command.js'
+import type { Command } from '../../src/store/command/command.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { asService, isServicesOwn } from '../support/deviations.js'
 import { createEngine } from '../support/engine.js'

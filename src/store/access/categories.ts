@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Command, CommandFlag } from '../command.js'
+import type { Command, CommandFlag } from '../command/command.js'
 
 // What access control knows about commands: their categories, and how they use their keys.
 

@@ -1,10 +1,10 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Description } from '../access/access.js'
 import { categories, categoriesOf, connectionBound, isCategory } from '../access/categories.js'
-import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../arguments.js'
-import { type Command, type CommandFlag, command } from '../command.js'
-import { replyError, subcommandSyntax, unknownCategory, wrongPassword } from '../errors.js'
-import { ok, type Reply } from '../reply.js'
+import { bytes, named, oneOrMore, optional, toInt, zeroOrMore } from '../command/arguments.js'
+import { type Command, type CommandFlag, command } from '../command/command.js'
+import { replyError, subcommandSyntax, unknownCategory, wrongPassword } from '../command/errors.js'
+import { ok, type Reply } from '../command/reply.js'
 import type { CommandTable } from './table.js'
 
 const username = named('username', bytes)

@@ -1,9 +1,9 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, type ArgReader, key, toInt64 } from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import { replyError } from '../errors.js'
-import type { Reply } from '../reply.js'
-import { parseInt64 } from '../text.js'
+import { type Arg, type ArgReader, key, toInt64 } from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
+import { replyError } from '../command/errors.js'
+import type { Reply } from '../command/reply.js'
+import { parseInt64 } from '../command/text.js'
 
 type Overflow = 'WRAP' | 'SAT' | 'FAIL'
 

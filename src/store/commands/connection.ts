@@ -1,6 +1,6 @@
-import { bytes, named, optional } from '../arguments.js'
-import { type Command, command } from '../command.js'
-import { ok, Status } from '../reply.js'
+import { bytes, named, optional } from '../command/arguments.js'
+import { type Command, command } from '../command/command.js'
+import { ok, Status } from '../command/reply.js'
 import { within } from './collection-arguments.js'
 
 const pong = new Status('PONG')

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { type Arg, bytes, named, toInt64 } from '../arguments.js'
-import { invalidExpire, replyError } from '../errors.js'
+import { type Arg, bytes, named, toInt64 } from '../command/arguments.js'
+import { invalidExpire, replyError } from '../command/errors.js'
 
 const maxTime = 0x7fff_ffff_ffff_ffffn
 const seconds = named('seconds', bytes)

@@ -1,11 +1,11 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
-import { type Arg, bytes, named, toInt64, zeroOrMore } from '../arguments.js'
-import { type Command, command } from '../command.js'
+import { type Arg, bytes, named, toInt64, zeroOrMore } from '../command/arguments.js'
+import { type Command, command } from '../command/command.js'
+import { replyError, subcommandSyntax } from '../command/errors.js'
+import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { sealed, unsealed } from '../dump/seal.js'
-import { replyError, subcommandSyntax } from '../errors.js'
-import { ok, type Reply, ReplyError, Status } from '../reply.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
 import {
   badKeyCount,

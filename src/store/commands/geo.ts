@@ -1,10 +1,10 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, bytes, key, named, optional, toFloat, toInt, zeroOrMore } from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import { type ErrorName, invalidPosition, replyError, searchNeedsOne } from '../errors.js'
-import { nilArray, type Reply } from '../reply.js'
-import { formatCoordinate, formatDistance, parseDouble } from '../text.js'
+import { type Arg, bytes, key, named, optional, toFloat, toInt, zeroOrMore } from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
+import { type ErrorName, invalidPosition, replyError, searchNeedsOne } from '../command/errors.js'
+import { nilArray, type Reply } from '../command/reply.js'
+import { formatCoordinate, formatDistance, parseDouble } from '../command/text.js'
 import {
   decodePosition,
   distanceBetween,

@@ -3,10 +3,10 @@
  * and the order of checks are those of redis 7.4 and 8.0.
  */
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, key, named, toInt64 } from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import { type ErrorName, replyError } from '../errors.js'
-import type { Reply } from '../reply.js'
+import { bytes, key, named, toInt64 } from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
+import { type ErrorName, replyError } from '../command/errors.js'
+import type { Reply } from '../command/reply.js'
 import { HashValue } from '../values/hash.js'
 import { intFrom, words } from './collection-arguments.js'
 import { deadlineIn } from './deadline.js'

@@ -1,5 +1,5 @@
-import { type Command, type CommandFlag, command } from '../command.js'
-import { Status } from '../reply.js'
+import { type Command, type CommandFlag, command } from '../command/command.js'
+import { Status } from '../command/reply.js'
 
 /**
  * `<container> HELP`: each subcommand as it is called, with its meaning below it.

@@ -1,9 +1,9 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, key, named, oneOrMore, zeroOrMore } from '../arguments.js'
-import { type Command, command } from '../command.js'
-import type { Database } from '../database.js'
-import { replyError } from '../errors.js'
-import { ok } from '../reply.js'
+import { bytes, key, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
+import { type Command, command } from '../command/command.js'
+import { replyError } from '../command/errors.js'
+import { ok } from '../command/reply.js'
+import type { Database } from '../keyspace/database.js'
 import {
   addElement,
   cachedCount,

@@ -1,6 +1,6 @@
 import type { Work } from '../../kernel/work.js'
-import type { Database, Value } from '../database.js'
-import { measure, sizeOfValue } from '../measure.js'
+import type { Database, Value } from '../keyspace/database.js'
+import { measure, sizeOfValue } from '../keyspace/measure.js'
 import type { Store } from '../store.js'
 import { JsonDocument } from '../values/json.js'
 import { RawString } from '../values/raw-string.js'

@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, key, optional } from '../arguments.js'
-import { invalidJsonPath, replyError } from '../errors.js'
+import { type Arg, key, optional } from '../command/arguments.js'
+import { invalidJsonPath, replyError } from '../command/errors.js'
 import { isNumber, type Json } from '../values/json.js'
 import type { JsonNumber } from '../values/json-number.js'
 import { parsePath } from '../values/json-path.js'

@@ -1,10 +1,17 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, flag, int, key, named, oneOrMore, optional, options, tuple } from '../arguments.js'
-import { type Command, type CommandContext, type CommandRow, command } from '../command.js'
-import type { Database } from '../database.js'
-import { errorText, invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../errors.js'
-import { ok, type Reply, Status } from '../reply.js'
+import { type Arg, flag, int, key, named, oneOrMore, optional, options, tuple } from '../command/arguments.js'
+import { type Command, type CommandContext, type CommandRow, command } from '../command/command.js'
+import {
+  errorText,
+  invalidJsonPath,
+  jsonPathMissing,
+  jsonPathType,
+  replyError,
+  requestTooLarge,
+} from '../command/errors.js'
+import { ok, type Reply, Status } from '../command/reply.js'
+import type { Database } from '../keyspace/database.js'
 import {
   copyJson,
   costOf,

@@ -1,6 +1,6 @@
-import { bytes, channel, named, zeroOrMore } from '../arguments.js'
-import { type Command, command } from '../command.js'
-import { subcommandSyntax } from '../errors.js'
+import { bytes, channel, named, zeroOrMore } from '../command/arguments.js'
+import { type Command, command } from '../command/command.js'
+import { subcommandSyntax } from '../command/errors.js'
 
 export const pubsubCommands: readonly Command[] = [
   command('PUBLISH', {

@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { type Arg, bytes, key, named, oneOrMore, toInt, zeroOrMore } from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import { replyError } from '../errors.js'
-import { ok, type Reply } from '../reply.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt, zeroOrMore } from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
+import { replyError } from '../command/errors.js'
+import { ok, type Reply } from '../command/reply.js'
 import { flushMode, negativeKeys, notBusy } from '../scripting/script-errors.js'
 
 /** `numkeys [key …] [arg …]`, the tail of everything that runs Lua. */

@@ -1,10 +1,10 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
-import { type Arg, bytes, named, oneOrMore, zeroOrMore } from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import { duplicateSetting, invalidEventFlags, notAvailable, replyError, unknownSetting } from '../errors.js'
-import { formatEventFlags, parseEventFlags } from '../keyspace-events.js'
-import { ok, type Reply } from '../reply.js'
+import { type Arg, bytes, named, oneOrMore, zeroOrMore } from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
+import { duplicateSetting, invalidEventFlags, notAvailable, replyError, unknownSetting } from '../command/errors.js'
+import { ok, type Reply } from '../command/reply.js'
+import { formatEventFlags, parseEventFlags } from '../keyspace/keyspace-events.js'
 
 import { infoText } from './info.js'
 

@@ -1,9 +1,9 @@
 /** ZUNION, ZINTER and ZDIFF over sorted sets and plain sets, whose members count with score 1. */
 import type { Bytes } from '../../kernel/bytes.js'
-import { type Arg, toInt } from '../arguments.js'
-import type { Database } from '../database.js'
-import { inputKeyNeeded, replyError } from '../errors.js'
-import { parseDouble } from '../text.js'
+import { type Arg, toInt } from '../command/arguments.js'
+import { inputKeyNeeded, replyError } from '../command/errors.js'
+import { parseDouble } from '../command/text.js'
+import type { Database } from '../keyspace/database.js'
 import { SetValue } from '../values/set.js'
 import { SortedSet } from '../values/sorted-set.js'
 import { intFrom, numberedKeys } from './collection-arguments.js'

@@ -1,8 +1,8 @@
 /** The range language of ZRANGE and its eleven relatives: by rank, by score or by bytes, in both directions. */
 import type { Bytes } from '../../kernel/bytes.js'
-import { toInt } from '../arguments.js'
-import { replyError } from '../errors.js'
-import { clampRange, formatScore, type IndexRange, parseLexRange, parseScoreRange } from '../text.js'
+import { toInt } from '../command/arguments.js'
+import { replyError } from '../command/errors.js'
+import { clampRange, formatScore, type IndexRange, parseLexRange, parseScoreRange } from '../command/text.js'
 import type { SortedSet } from '../values/sorted-set.js'
 
 export type RangeKind = 'rank' | 'score' | 'lex'

@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, type ArgReader, toInt, UnevenArguments } from '../arguments.js'
-import { replyError } from '../errors.js'
-import type { Reply } from '../reply.js'
+import { type Arg, type ArgReader, toInt, UnevenArguments } from '../command/arguments.js'
+import { replyError } from '../command/errors.js'
+import type { Reply } from '../command/reply.js'
 import type { IdEntry } from '../values/id-table.js'
 import type { Fields, References, Trim } from '../values/stream.js'
 import {

@@ -1,8 +1,7 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, bytes, key, named, oneOrMore, toInt } from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import type { Database } from '../database.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt } from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
 import {
   invalidClaimArgument,
   noSuchGroup,
@@ -11,9 +10,10 @@ import {
   replyError,
   subcommandSyntax,
   unknownClaimOption,
-} from '../errors.js'
-import { nilArray, ok, type Reply } from '../reply.js'
-import { parseInt64 } from '../text.js'
+} from '../command/errors.js'
+import { nilArray, ok, type Reply } from '../command/reply.js'
+import { parseInt64 } from '../command/text.js'
+import type { Database } from '../keyspace/database.js'
 import { byName, Consumer, ConsumerGroup } from '../values/consumer-group.js'
 import { Stream } from '../values/stream.js'
 import { compareIds, firstId, formatId, isZero, lastId, nextId, parseId, type StreamId } from '../values/stream-id.js'

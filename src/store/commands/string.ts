@@ -15,12 +15,12 @@ import {
   toFloat,
   toInt64,
   tuple,
-} from '../arguments.js'
-import { type Command, type CommandContext, command } from '../command.js'
-import type { Database } from '../database.js'
-import { replyError } from '../errors.js'
-import { ok, type Reply } from '../reply.js'
-import { formatDecimal } from '../text.js'
+} from '../command/arguments.js'
+import { type Command, type CommandContext, command } from '../command/command.js'
+import { replyError } from '../command/errors.js'
+import { ok, type Reply } from '../command/reply.js'
+import { formatDecimal } from '../command/text.js'
+import type { Database } from '../keyspace/database.js'
 import { RawString } from '../values/raw-string.js'
 import { xxh3Hex } from '../values/xxh3.js'
 import { type DeadlineWords, deadline, deadlineOf, deadlineOptions, oneDeadline } from './deadline.js'

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Command } from '../command.js'
+import type { Command } from '../command/command.js'
 
 /** All commands by name. Subcommands are rows of their own, found by their first two words. */
 export class CommandTable {

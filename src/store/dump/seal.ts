@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
-import { replyError } from '../errors.js'
+import { replyError } from '../command/errors.js'
 
 // Payloads of DUMP and FUNCTION DUMP: the content, a mark with kind and version, and a checksum of both. Their format is
 // our own, because the one of redis-server follows from how that keeps values in memory.

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Bytes } from '../../kernel/bytes.js'
 import { type Complaint, noDump, shortened } from '../../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
-import type { Database, Value } from '../database.js'
+import type { Database, Value } from '../keyspace/database.js'
 import { type PortableValue, portableValue, storedValue } from './portable.js'
 import { storeSchema } from './snapshot-schema.js'
 

@@ -1,7 +1,7 @@
 import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
 import { jsonText } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
-import type { ReplyError } from '../reply.js'
+import type { ReplyError } from '../command/reply.js'
 import type { Store } from '../store.js'
 
 // What all endpoints of the store put into their answers.

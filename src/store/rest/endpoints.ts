@@ -5,7 +5,8 @@ import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
 import { binary, empty, jsonText } from '../../protocol/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
-import { answerTooLarge, replyError, unauthorized } from '../errors.js'
+import { answerTooLarge, replyError, unauthorized } from '../command/errors.js'
+import { type Reply, ReplyError } from '../command/reply.js'
 import type { Journal } from '../journal.js'
 import {
   chargeWords,
@@ -18,7 +19,6 @@ import {
   sizeOfWords,
 } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
-import { type Reply, ReplyError } from '../reply.js'
 import type { Store } from '../store.js'
 import { corsHeaders, errorAnswer, errorItem, syncHeader } from './answers.js'
 import { base64, json, plain, type StringForm } from './json.js'

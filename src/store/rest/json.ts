@@ -1,5 +1,5 @@
 import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
-import { NilArray, type Reply, Status } from '../reply.js'
+import { NilArray, type Reply, Status } from '../command/reply.js'
 import { longestString, noRoom } from './room.js'
 
 /** How a bulk string becomes a JSON string literal. */

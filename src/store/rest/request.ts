@@ -1,5 +1,5 @@
 import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
-import { replyError, tooManyRows } from '../errors.js'
+import { replyError, tooManyRows } from '../command/errors.js'
 
 // From the forms of a request to rows of words. [store.md 1.2, 1.4]
 

@@ -1,5 +1,5 @@
 import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
-import { NilArray, type Reply, type ReplyError, Status } from '../reply.js'
+import { NilArray, type Reply, type ReplyError, Status } from '../command/reply.js'
 import { noRoom } from './room.js'
 
 /** A reply exactly as a TCP client would get it, of so many bytes at most: throws `NoRoom`. [store.md 3.3] */

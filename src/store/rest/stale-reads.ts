@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
-import type { Value } from '../database.js'
+import type { Reply } from '../command/reply.js'
 import { type PortableValue, portableValue, storedValue } from '../dump/portable.js'
-import type { Reply } from '../reply.js'
+import type { Value } from '../keyspace/database.js'
 import type { Store } from '../store.js'
 
 /** What a key was; `undefined` where it was not there. */

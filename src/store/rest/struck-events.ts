@@ -4,7 +4,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { dataFrame } from '../../protocol/event-stream.js'
 import type { ServiceCall } from '../../protocol/service.js'
-import type { Message } from '../pubsub.js'
+import type { Message } from '../keyspace/pubsub.js'
 import type { StoreFront } from './endpoints.js'
 
 // What faults do to one event on its way into one stream.

@@ -1,5 +1,5 @@
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
-import { NilArray, type Reply, ReplyError, Status } from '../reply.js'
+import { NilArray, type Reply, ReplyError, Status } from '../command/reply.js'
 import { preciseText, toInt64 } from './number-text.js'
 import type { Value } from './value.js'
 import { LuaTable } from './value.js'

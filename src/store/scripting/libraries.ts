@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
-import type { Reply } from '../reply.js'
+import type { Reply } from '../command/reply.js'
 import { type Budget, BudgetExhausted, hostErrorValue, LuaError, type RandomState } from './activation.js'
 import { load } from './chunk.js'
 import { listOf, tableWith } from './conversion.js'

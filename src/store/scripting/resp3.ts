@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { Command } from '../command.js'
-import type { Reply } from '../reply.js'
+import type { Command } from '../command/command.js'
+import type { Reply } from '../command/reply.js'
 import { luaOfReply, tableWith } from './conversion.js'
 import { parseNumber } from './number-text.js'
 import type { Value } from './value.js'

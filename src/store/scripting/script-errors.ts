@@ -1,5 +1,5 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
-import { ReplyError } from '../reply.js'
+import { ReplyError } from '../command/reply.js'
 import type { LuaError } from './activation.js'
 import type { LuaSyntaxError } from './lexer.js'
 import { plainText } from './operations.js'

@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { User } from '../access/access.js'
-import type { Reply, ReplyError } from '../reply.js'
+import type { Reply, ReplyError } from '../command/reply.js'
 import type { Store } from '../store.js'
 import { type Budget, BudgetExhausted, isStackOverflow, LuaError } from './activation.js'
 import { listOf, replyOfLua } from './conversion.js'

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { parseInt64 } from '../text.js'
+import { parseInt64 } from '../command/text.js'
 import type { HashValue } from './hash.js'
 import type { SetValue } from './set.js'
 import type { SortedSet } from './sorted-set.js'

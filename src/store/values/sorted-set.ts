@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
-import type { IndexRange, LexBound, LexRange, ScoreRange } from '../text.js'
+import type { IndexRange, LexBound, LexRange, ScoreRange } from '../command/text.js'
 import { OrderedTable, type ScanPage } from './ordered-table.js'
 import type { Container } from './value.js'
 

@@ -3,8 +3,8 @@ import { utf8 } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy } from '../../../src/policy/policy.js'
 import { Access } from '../../../src/store/access/access.js'
+import { ReplyError } from '../../../src/store/command/reply.js'
 import { type PlainReply, plainReply } from '../../../src/store/direct.js'
-import { ReplyError } from '../../../src/store/reply.js'
 import { Store } from '../../../src/store/store.js'
 
 /** A command line and its reply. Words are parted by blanks; one in single quotes may contain some. */

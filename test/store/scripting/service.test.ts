@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import type { User } from '../../../src/store/access/access.js'
-import { ReplyError } from '../../../src/store/reply.js'
+import { ReplyError } from '../../../src/store/command/reply.js'
 import { createScriptStore } from './script-store.js'
 
 /** What the service has in common with nobody. Sections are those of store.md. */

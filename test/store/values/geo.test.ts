@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Bytes } from '../../../src/kernel/bytes.js'
-import { formatCoordinate, formatDistance } from '../../../src/store/text.js'
+import { formatCoordinate, formatDistance } from '../../../src/store/command/text.js'
 import {
   decodePosition,
   distanceBetween,

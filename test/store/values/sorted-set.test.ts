@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Bytes } from '../../../src/kernel/bytes.js'
 import { createRandom } from '../../../src/kernel/random.js'
-import type { LexBound, ScoreRange } from '../../../src/store/text.js'
+import type { LexBound, ScoreRange } from '../../../src/store/command/text.js'
 import { SortedSet } from '../../../src/store/values/sorted-set.js'
 
 type Pair = [member: Bytes, score: number]

@@ -1,11 +1,11 @@
+import { Deque } from '../values/deque.js'
+import { HashValue } from '../values/hash.js'
+import { JsonDocument, memoryOf } from '../values/json.js'
+import { RawString } from '../values/raw-string.js'
+import { SetValue } from '../values/set.js'
+import { SortedSet } from '../values/sorted-set.js'
+import { Stream } from '../values/stream.js'
 import type { Value } from './database.js'
-import { Deque } from './values/deque.js'
-import { HashValue } from './values/hash.js'
-import { JsonDocument, memoryOf } from './values/json.js'
-import { RawString } from './values/raw-string.js'
-import { SetValue } from './values/set.js'
-import { SortedSet } from './values/sorted-set.js'
-import { Stream } from './values/stream.js'
 
 /** How much of something a value holds. */
 export interface Measure {

@@ -2,7 +2,7 @@
  * The small languages inside arguments and replies: numbers, range bounds and index ranges.
  * All rules are those of redis 7.0.15 unless a line says otherwise.
  */
-import type { Bytes } from '../kernel/bytes.js'
+import type { Bytes } from '../../kernel/bytes.js'
 
 // ---- reading numbers --------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-import { readOnlyMayRun } from './access/access.js'
-import type { Command } from './command.js'
-import { commandTable } from './commands/index.js'
+import { readOnlyMayRun } from '../access/access.js'
+import type { Command } from '../command/command.js'
+import { commandTable } from '../commands/index.js'
 
 const titles: Readonly<Record<string, string>> = {
   'sorted-set': 'Sorted set',

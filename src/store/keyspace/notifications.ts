@@ -1,10 +1,10 @@
-import { type Bytes, latin1 } from '../kernel/bytes.js'
-import type { Timer } from '../kernel/time.js'
-import type { Command } from './command.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import type { Timer } from '../../kernel/time.js'
+import type { Command } from '../command/command.js'
+import type { StoreClock } from '../store.js'
 import type { Database, EventClass } from './database.js'
 import { type EventFlags, noEvents } from './keyspace-events.js'
 import type { PubSub } from './pubsub.js'
-import type { StoreClock } from './store.js'
 
 /**
  * Publishes what happens to keys, as far as CONFIG SET notify-keyspace-events asks for it. [store.md 5.1]

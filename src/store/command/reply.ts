@@ -1,4 +1,4 @@
-import { type Bytes, latin1 } from '../kernel/bytes.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 /**
  * What a command answers. A byte string is a bulk string, a `Status` a simple string, a number an integer.

@@ -1,4 +1,4 @@
-import { type Bytes, text } from '../kernel/bytes.js'
+import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError, WorkExceeded } from './reply.js'
 
 // Every error text of the data store. Wordings: store.md 7.3, 7.4, 1.4, 1.5, 6 and 10; where the service's own

@@ -1,4 +1,4 @@
-import type { Bytes } from '../kernel/bytes.js'
+import type { Bytes } from '../../kernel/bytes.js'
 import { replyError } from './errors.js'
 import { parseDouble, parseInt64 } from './text.js'
 

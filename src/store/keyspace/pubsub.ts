@@ -1,6 +1,6 @@
-import { type Bytes, latin1 } from '../kernel/bytes.js'
-import { type Glob, globMatcher, globOf } from '../kernel/glob.js'
-import { Work } from '../kernel/work.js'
+import { type Bytes, latin1 } from '../../kernel/bytes.js'
+import { type Glob, globMatcher, globOf } from '../../kernel/glob.js'
+import { Work } from '../../kernel/work.js'
 
 /** What one event stream is told: a line, made once for all who hear it. */
 export class Message {

@@ -1,11 +1,11 @@
-import type { Bytes } from '../kernel/bytes.js'
-import type { Random } from '../kernel/random.js'
-import type { User } from './access/access.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Random } from '../../kernel/random.js'
+import type { User } from '../access/access.js'
+import type { Database } from '../keyspace/database.js'
+import type { Store } from '../store.js'
 import { type Arg, ArgReader, isPlain, noOptions, UnevenArguments, type Values } from './arguments.js'
-import type { Database } from './database.js'
 import { replyError, wrongArity } from './errors.js'
 import type { Reply } from './reply.js'
-import type { Store } from './store.js'
 
 /**
  * `write`, `read`: what the command does to data; `dangerous`: refused to the read-only token; `fast`, `slow`, `admin`,

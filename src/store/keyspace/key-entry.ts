@@ -1,5 +1,5 @@
-import type { Bytes } from '../kernel/bytes.js'
-import type { Container } from './values/value.js'
+import type { Bytes } from '../../kernel/bytes.js'
+import type { Container } from '../values/value.js'
 
 /** A short string is a byte string; one that was written in place, and everything else, is a container. */
 export type Value = Bytes | Container
