@@ -14,7 +14,7 @@ const entries: Record<string, string> = {
   matchers: 'matchers/index.ts',
   'fast-check': 'properties/fast-check.ts',
   jest: 'fixtures/jest.ts',
-  scenarios: 'fixtures/scenarios.ts',
+  scenarios: 'properties/scenarios.ts',
   'jest/extend': 'matchers/jest.ts',
   'playwright/extend': 'matchers/playwright.ts',
 }

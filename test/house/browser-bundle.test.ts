@@ -62,9 +62,9 @@ test('so does the client of a server, which loads the engine only for a snapshot
     inputs.push(...Object.keys(own))
     for (const { path, kind } of imports) if (kind === 'import-statement') add(path)
   }
-  add('nowhere/client.js')
+  add('nowhere/connect.js')
   expect(inputs).toContain('src/client/connect.ts')
-  expect(inputs.filter((path) => /^src\/(?:queue|http|sandbox)/.test(path))).toEqual([])
+  expect(inputs.filter((path) => /^src\/(?:queue|protocol|sandbox)/.test(path))).toEqual([])
 })
 
 test('the entry for msw does not carry the core along', async () => {

@@ -52,157 +52,137 @@ function allTypes(names: ts.NamedImportBindings | ts.NamedExportBindings | undef
   return names.elements.length > 0 && names.elements.every((element) => 'isTypeOnly' in element && element.isTypeOnly)
 }
 
-/** A part of the house: which files are in it, and what they may import beside each other. */
-interface Part {
-  readonly name: string
-  readonly files: RegExp
-  /** Parts by name; `types of x` allows type imports only. */
-  readonly may: readonly string[]
-  readonly packages: readonly string[]
+/** A folder of the house: what it may import beside its own files. */
+interface Room {
+  /** The folder; a file is of the innermost room that it lies in. */
+  readonly room: string
+  /** Rooms below it. `queue/*` means the room and all rooms within it. */
+  readonly may?: readonly string[]
+  /** Rooms of which it may take types only. */
+  readonly types?: readonly string[]
+  readonly packages?: readonly string[]
 }
 
-const everything = [
-  'kernel',
-  'secrets',
-  'policy',
-  'http',
-  'store',
-  'queue',
-  'stats',
-  'endpoints',
-  'fault values',
-  'faults',
-  'report',
-  'invariants',
-  'sandbox',
-  'index',
-]
+const ground = ['kernel', 'secrets', 'policy', 'faults', 'protocol']
+const services = ['store/*', 'queue/*', 'stats/*']
+const engine = [...ground, 'rules', ...services, 'report', 'invariants', 'sandbox']
 
-// Who may import whom. The first part whose pattern fits a file is the file's part.
-const parts: readonly Part[] = [
-  { name: 'kernel', files: /^src\/kernel\//, may: [], packages: ['@noble/hashes'] },
+// Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
+// types that `upwards` names. Rooms without a slash in front are of src/.
+const rooms: readonly Room[] = [
+  { room: 'kernel', packages: ['@noble/hashes', 'croner'] },
   // What a secret is, for all that shows captured data and for the import of production logs.
-  { name: 'secrets', files: /^src\/secrets\//, may: ['kernel'], packages: [] },
-  { name: 'policy', files: /^src\/policy(-schema)?\.ts$/, may: ['kernel'], packages: ['valibot'] },
+  { room: 'secrets', may: ['kernel'] },
+  { room: 'policy', may: ['kernel'], packages: ['valibot'] },
+  // What can go wrong, as values: rules, the scripts of destinations and the services share them.
+  { room: 'faults', may: ['kernel'], packages: ['valibot'] },
+  { room: 'protocol', may: ['kernel', 'policy', 'faults'], packages: ['rou3'] },
+  { room: 'rules', may: ['kernel', 'faults'], packages: ['valibot'] },
+
+  { room: 'store/command', may: ['kernel'] },
+  { room: 'store/values', may: ['kernel', 'store/command'] },
+  { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
+  { room: 'store/access', may: ['kernel', 'store/command'] },
+  { room: 'store/dump', may: ['kernel', 'store/command', 'store/values', 'store/keyspace'], packages: ['valibot'] },
+  { room: 'store/scripting', may: ['kernel', 'policy', 'store/command', 'store/access'] },
   {
-    name: 'http',
-    files: /^src\/http\//,
-    may: ['kernel', 'policy', 'fault values'],
-    packages: ['rou3'],
-  },
-  // What goes wrong, as plain data: rules, the scripts of destinations and the services share these values.
-  {
-    name: 'fault values',
-    files: /^src\/faults\/(?:fault|constructors|latency|catalog|fault-schema|step-schema)\.ts$/,
-    may: ['kernel'],
-    packages: ['valibot'],
-  },
-  // The only files that know a domain and the protocol; `answers` is what the store's endpoints share.
-  {
-    name: 'endpoints',
-    files: /^src\/(?:store\/answers|(?:store|queue|stats)\/(?:[\w-]+-)?endpoints(?:\/[\w-]+)?)\.ts$/,
-    may: ['kernel', 'policy', 'http', 'store', 'queue', 'stats', 'fault values'],
-    packages: ['valibot'],
+    room: 'store/commands',
+    may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/scripting'],
   },
   {
-    name: 'store',
-    files: /^src\/store\//,
-    may: ['kernel', 'policy', 'fault values'],
-    packages: ['valibot'],
-  },
-  {
-    name: 'queue',
-    files: /^src\/queue\//,
-    may: ['kernel', 'policy', 'fault values'],
-    packages: ['croner', 'valibot'],
-  },
-  { name: 'stats', files: /^src\/stats\//, may: ['kernel', 'policy'], packages: ['valibot'] },
-  // Performs scenarios in a sandbox of its own and judges them as the matchers do; nobody below knows it.
-  {
-    name: 'player',
-    files: /^src\/faults\/scenario-(?:play|judge)\.ts$/,
-    may: [...everything, 'matchers'],
-    packages: [],
-  },
-  {
-    name: 'faults',
-    files: /^src\/faults\//,
-    // Rules speak of keys, cron expressions and destinations as the store and the queue do.
+    room: 'store',
     may: [
-      'kernel',
-      'secrets',
-      'policy',
-      'fault values',
-      'store',
-      'queue',
-      'invariants',
-      'types of http',
-      'types of sandbox',
+      ...['kernel', 'policy', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump'],
+      ...['store/scripting', 'store/commands'],
     ],
+  },
+  // The rooms called rest are the only ones that know a service and the protocol.
+  { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
+
+  { room: 'queue/settings', may: ['kernel', 'policy'] },
+  { room: 'queue/message', may: ['kernel', 'queue/settings'], types: ['faults'] },
+  { room: 'queue/publish', may: ['kernel', 'policy', 'queue/settings', 'queue/message'], types: ['faults'] },
+  {
+    room: 'queue/destinations',
+    may: ['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
+  },
+  { room: 'queue/signing', may: ['kernel', 'queue/message'], types: ['queue/destinations'] },
+  {
+    room: 'queue/delivery',
+    may: [
+      ...['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish', 'queue/destinations'],
+      'queue/signing',
+    ],
+  },
+  {
+    room: 'queue/schedules',
+    may: ['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
+  },
+  {
+    room: 'queue/dump',
+    may: ['kernel', 'policy', 'queue/settings', 'queue/message', 'queue/publish'],
+    types: ['queue/delivery', 'queue/schedules'],
     packages: ['valibot'],
   },
   {
-    name: 'report',
-    files: /^src\/report\//,
-    may: ['kernel', 'secrets', 'policy', 'types of sandbox'],
-    packages: ['valibot'],
+    room: 'queue',
+    may: [
+      ...['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish', 'queue/destinations'],
+      ...['queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump'],
+    ],
   },
-  { name: 'invariants', files: /^src\/invariants\//, may: ['kernel', 'policy', 'types of sandbox'], packages: [] },
+  { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
+
+  { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },
+  { room: 'stats/rest', may: [...ground, 'stats'] },
+
+  { room: 'report', may: ['kernel', 'secrets'], packages: ['valibot'] },
+  { room: 'invariants', may: ['kernel'], types: ['policy'] },
+  { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
-    name: 'sandbox',
-    files: /^src\/sandbox(?:-dump|-shift|-credentials)?\.ts$/,
-    may: everything,
-    packages: ['valibot'],
+    room: '/matchers',
+    may: ['kernel', 'report', 'invariants'],
+    types: ['sandbox', ...services],
+    packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
   },
-  // An adapter to fake timers needs no peer, and stands in the main entry.
-  { name: 'timers', files: /^src\/adapters\/timers\.ts$/, may: ['types of kernel'], packages: [] },
-  { name: 'index', files: /^src\/index\.ts$/, may: [...everything, 'timers'], packages: [] },
+  // Scenarios are judged as the matchers judge.
+  { room: 'scenarios', may: [...engine, '/matchers'], packages: ['valibot'] },
+  { room: 'scenarios/import', may: [...engine, 'scenarios'], packages: ['valibot'] },
+  { room: 'adapters', may: ['kernel', 'protocol'], types: ['sandbox'], packages: ['msw', 'nock', '@playwright/test'] },
+  // The main entry; the adapter to fake timers needs no peer, and stands in it.
+  { room: '', may: [...engine, 'scenarios', 'adapters'] },
+  // A copy of a world for matchers is a sandbox, so the client loads one when it is asked for a snapshot.
   {
-    name: 'adapters',
-    files: /^src\/adapters\//,
-    may: ['kernel', 'http', 'types of sandbox'],
-    packages: ['msw', 'nock', '@playwright/test'],
+    room: 'client',
+    may: ['kernel', 'report', 'sandbox', 'store/*'],
+    types: [...ground, 'rules', ...services, 'invariants', 'scenarios'],
   },
   {
-    name: 'server',
-    files: /^src\/server\//,
-    may: [...everything, 'adapters', 'player'],
+    room: 'server/*',
+    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
   },
   {
-    name: 'matchers',
-    files: /^matchers\//,
-    may: [
-      'kernel',
-      'report',
-      'invariants',
-      'types of sandbox',
-      'types of index',
-      'types of store',
-      'types of queue',
-      'types of stats',
-    ],
-    packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
+    room: '/fixtures',
+    may: [...engine, '/matchers', 'scenarios', 'adapters', 'client', 'server/*'],
+    packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', '@msw/data', 'valibot', 'node:'],
   },
-  {
-    name: 'the fixture of Playwright, which never runs in a page',
-    files: /^fixtures\/playwright\.ts$/,
-    may: [...everything, 'adapters', 'matchers', 'fixtures', 'server'],
-    packages: ['@playwright/test', 'node:'],
-  },
-  {
-    name: 'fixtures',
-    files: /^fixtures\//,
-    may: [...everything, 'adapters', 'matchers', 'player', 'server'],
-    packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', 'fast-check', '@msw/data', 'valibot'],
-  },
-  {
-    name: 'reporters',
-    files: /^reporters\//,
-    may: ['kernel', 'report'],
-    packages: ['vitest', '@playwright/test', 'node:'],
-  },
+  { room: '/properties', may: [...engine, 'scenarios', '/matchers', '/fixtures'], packages: ['fast-check'] },
+  { room: '/reporters', may: ['kernel', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
+
+/** Types that rooms take from rooms above them, and why. */
+const upwards: Readonly<Record<string, string>> = {
+  'store/command -> store': 'a command runs in a store',
+  'store/command -> store/keyspace': 'and in its database',
+  'store/command -> store/access': 'for a user',
+  'store/keyspace -> store': 'notifications look at what a store tells',
+  'store/scripting -> store': 'scripts run commands in a store',
+  'store/commands -> store': 'as in store/command',
+  'queue/dump -> queue': 'a dump is of a queue',
+  'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',
+  'client -> server/*': 'the shape of a snapshot is written where it is made',
+}
 
 /** Each peer in the file that bears its name, and nowhere else. */
 const peerFiles: Readonly<Record<string, RegExp>> = {
@@ -217,22 +197,37 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@msw/data': /\/collections\.ts$/,
 }
 
-function partOf(file: string): Part | undefined {
-  return parts.find(({ files }) => files.test(file))
+/** `src/queue/rest/log.ts` → `queue/rest`; folders beside src begin with a slash. */
+function folderOf(file: string): string {
+  const folder = dirname(file)
+  return folder === 'src' ? '' : folder.startsWith('src/') ? folder.slice(4) : `/${folder}`
+}
+
+function holds(room: string, folder: string): boolean {
+  return room.endsWith('/*') ? `${folder}/`.startsWith(room.slice(0, -1)) : room === folder
+}
+
+function roomOf(file: string): Room | undefined {
+  const folder = folderOf(file)
+  return rooms.find(({ room }) => holds(room, folder))
 }
 
 /** What is wrong with an import, as a sentence, or `undefined`. */
 function breach({ from, to, typeOnly }: Import): string | undefined {
-  const part = partOf(from)
-  if (part === undefined) return `${from} is in no part of the house: add it to the table in test/house/imports.test.ts`
-  const target = /^(?:src|matchers|fixtures|reporters)\//.test(to) ? partOf(to) : undefined
-  if (target !== undefined) {
-    if (target === part || part.may.includes(target.name)) return undefined
-    if (part.may.includes(`types of ${target.name}`)) {
-      return typeOnly ? undefined : `${from} imports ${to}: ${part.name} may take only types from ${target.name}`
-    }
-    return `${from} imports ${to}: ${part.name} may not know ${target.name}`
-  }
+  const own = roomOf(from)
+  if (own === undefined) return `${from} is in no room of the house: add it to the table in test/house/imports.test.ts`
+  if (!/^(?:src|matchers|fixtures|properties|reporters)\//.test(to)) return wrongPackage(own, from, to)
+  const target = roomOf(to)
+  if (target === undefined) return `${from} imports ${to}, which is in no room of the house`
+  if (target === own) return undefined
+  const folder = folderOf(to)
+  if (own.may?.some((room) => holds(room, folder))) return undefined
+  const isType = own.types?.some((room) => holds(room, folder)) || `${own.room} -> ${target.room}` in upwards
+  if (!isType) return `${from} imports ${to}: ${own.room} may not know ${target.room}`
+  return typeOnly ? undefined : `${from} imports ${to}: ${own.room} may take only types from ${target.room}`
+}
+
+function wrongPackage({ room, packages = [] }: Room, from: string, to: string): string | undefined {
   const name = to.startsWith('node:')
     ? 'node:'
     : to
@@ -240,13 +235,13 @@ function breach({ from, to, typeOnly }: Import): string | undefined {
         .slice(0, to.startsWith('@') ? 2 : 1)
         .join('/')
   if (name.startsWith('.') || name === 'test') return `${from} imports ${to}, which is not shipped`
-  if (!part.packages.includes(name)) return `${from} imports ${to}: ${part.name} may not use the package ${name}`
+  if (!packages.includes(name)) return `${from} imports ${to}: ${room} may not use the package ${name}`
   const home = peerFiles[name]
   if (home !== undefined && !home.test(from)) return `${from} imports ${to}: only a file named after ${name} may`
   return undefined
 }
 
-const files = ['src', 'matchers', 'fixtures', 'reporters'].flatMap(sources)
+const files = ['src', 'matchers', 'fixtures', 'properties', 'reporters'].flatMap(sources)
 
 describe('who may import whom', () => {
   test('every file of the house keeps to the table', () => {
@@ -259,39 +254,70 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('each domain is told apart, so no endpoint file may know another service', () => {
-    const wrong = files
-      .filter((file) => partOf(file)?.name === 'endpoints')
-      .flatMap((file) => importsOf(file))
-      .filter(({ from, to }) => {
-        const service = from.split('/')[1]
-        return /^src\/(?:store|queue|stats)\//.test(to) && to.split('/')[1] !== service
-      })
-    expect(wrong).toEqual([])
+  test('nobody takes more than types from above', () => {
+    const order = rooms.map(({ room }) => room)
+    const places = (name: string): number[] =>
+      order.flatMap((room, at) => (holds(name, room) || holds(room, name) || room === name ? [at] : []))
+    for (const [at, { room, may = [], types = [] }] of rooms.entries()) {
+      for (const name of [...may, ...types]) {
+        expect(places(name), `${room} names ${name}, which is no room`).not.toEqual([])
+        // A group of rooms may hold the room itself.
+        for (const place of places(name)) expect(place, `${room} stands below ${name}`).toBeLessThanOrEqual(at)
+      }
+    }
+    for (const pair of Object.keys(upwards)) {
+      const [low, high] = pair.split(' -> ').map((name) => order.indexOf(name))
+      expect(low, pair).toBeGreaterThanOrEqual(0)
+      expect(high, pair).toBeGreaterThan(low!)
+    }
+  })
+
+  test('between the floors of src only the sandbox looks up', () => {
+    const floor = (name: string): string => name.split('/')[0]!
+    const between = Object.keys(upwards)
+      .filter((pair) => !pair.startsWith('/') && !pair.startsWith('client'))
+      .filter((pair) => floor(pair.split(' -> ')[0]!) !== floor(pair.split(' -> ')[1]!))
+    expect(between).toEqual(['sandbox -> scenarios'])
+  })
+
+  test('every exception is in use', () => {
+    const used = new Set(
+      files.flatMap((file) => importsOf(file)).map(({ from, to }) => `${roomOf(from)?.room} -> ${roomOf(to)?.room}`),
+    )
+    expect(Object.keys(upwards).filter((pair) => !used.has(pair))).toEqual([])
   })
 
   // The guard itself must be able to fail.
   test.each([
-    ['src/kernel/a.ts', "import { x } from '../http/b.js'", 'kernel may not know http'],
+    ['src/kernel/a.ts', "import { x } from '../protocol/b.js'", 'kernel may not know protocol'],
     ['src/store/a.ts', "import type { x } from '../queue/b.js'", 'store may not know queue'],
-    ['src/store/a.ts', "export { x } from '../http/b.js'", 'store may not know http'],
-    ['src/queue/a.ts', "const x = import('../sandbox.js')", 'queue may not know sandbox'],
+    ['src/store/rest/a.ts', "import type { x } from '../../queue/b.js'", 'store/rest may not know queue'],
+    ['src/store/a.ts', "export { x } from '../protocol/b.js'", 'store may not know protocol'],
+    ['src/queue/a.ts', "const x = import('../sandbox/sandbox.js')", 'queue may not know sandbox'],
     ['src/store/a.ts', "let x: import('../stats/b.js').Y", 'store may not know stats'],
-    ['src/report/a.ts', "import { type X, y } from '../sandbox.js'", 'report may take only types from sandbox'],
-    ['src/http/a.ts', "import { readFileSync } from 'node:fs'", 'http may not use the package node:'],
+    [
+      'src/queue/message/a.ts',
+      "import type { x } from '../delivery/b.js'",
+      'queue/message may not know queue/delivery',
+    ],
+    ['src/adapters/a.ts', "import { type X, y } from '../sandbox/b.js'", 'adapters may take only types from sandbox'],
+    ['src/store/command/a.ts', "import { y } from '../store.js'", 'store/command may take only types from store'],
+    ['src/protocol/a.ts', "import { readFileSync } from 'node:fs'", 'protocol may not use the package node:'],
     ['src/store/a.ts', "import x from 'lodash/get'", 'store may not use the package lodash'],
     ['src/adapters/fetch.ts', "import { http } from 'msw/http'", 'only a file named after msw may'],
-    ['src/a/b.ts', "import '../kernel/clock.js'", 'in no part of the house'],
+    ['src/a/b.ts', "import '../kernel/clock.js'", 'in no room of the house'],
+    ['src/queue/new/a.ts', "import '../queue.js'", 'in no room of the house'],
     ['matchers/index.ts', "import '../test/support/x.js'", 'which is not shipped'],
   ])('%s: %s', (from, text, expected) => {
     expect(importsOf(from, text).map(breach)).toEqual([expect.stringContaining(expected)])
   })
 
   test.each([
-    ['src/store/rest/endpoints.ts', "import { x } from '../http/b.js'"],
-    ['src/queue/a.ts', "import { defaultPolicy } from '../policy.js'"],
-    ['src/report/a.ts', "import type { Sandbox } from '../sandbox.js'"],
+    ['src/store/rest/endpoints.ts', "import { x } from '../../protocol/b.js'"],
+    ['src/queue/a.ts', "import { defaultPolicy } from '../policy/policy.js'"],
+    ['src/adapters/a.ts', "import type { Sandbox } from '../sandbox/sandbox.js'"],
     ['src/server/a.ts', "import 'node:http'"],
+    ['src/server/programs/a.ts', "import '../server.js'"],
     ['src/adapters/msw.ts', "import { http } from 'msw'"],
   ])('%s: %s is allowed', (from, text) => {
     expect(importsOf(from, text).map(breach)).toEqual([undefined])
@@ -299,7 +325,8 @@ describe('who may import whom', () => {
 })
 
 describe('time, chance and the host', () => {
-  const exempt = /^src\/(?:kernel\/(?:host|instant)\.ts|queue\/destinations\.ts|adapters\/|server\/)/
+  const exempt =
+    /^src\/(?:kernel\/(?:host|instant)\.ts|queue\/destinations\/destinations\.ts|adapters\/|client\/|server\/)/
   const banned = new Set([
     'Date',
     'performance',

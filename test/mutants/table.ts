@@ -17,7 +17,7 @@ const of = (
 ): readonly Mutant[] => rows.map(([what, find, replace]) => ({ invariant, what, file: `src/${file}`, find, replace }))
 
 export const mutants: readonly Mutant[] = [
-  ...of('no-lost-message', 'queue/delivery.ts', [
+  ...of('no-lost-message', 'queue/delivery/courier.ts', [
     [
       'a retry is never planned',
       'else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)',
@@ -34,14 +34,14 @@ export const mutants: readonly Mutant[] = [
       'message.lane.holding.add(message)',
     ],
   ]),
-  ...of('no-lost-message', 'queue/flow-control.ts', [
+  ...of('no-lost-message', 'queue/delivery/flow-control.ts', [
     [
       'one that waits for the total of the plan is never started',
       'this.inFlight++\n      this.#admitted(ticket.message, this.#clock.now())\n      this.#start(ticket.message)',
       'this.inFlight++',
     ],
   ]),
-  ...of('no-attempt-after-success', 'queue/delivery.ts', [
+  ...of('no-attempt-after-success', 'queue/delivery/courier.ts', [
     [
       'a delivered message is delivered again',
       "attempt.end(now, reply, 'DELIVERED', undefined)",
@@ -53,14 +53,14 @@ export const mutants: readonly Mutant[] = [
       'if (message.ended || message.admitted) return\n    message.timer?.cancel()',
     ],
   ]),
-  ...of('no-attempt-left-running', 'queue/in-flight.ts', [
+  ...of('no-attempt-left-running', 'queue/delivery/in-flight.ts', [
     [
       'what a failing destination answers is not heard',
       'the alarm is set.\n      call.end(reply)',
       'the alarm is set.\n      if (reply.status < 500) call.end(reply)',
     ],
   ]),
-  ...of('attempts-within-retries', 'queue/delivery.ts', [
+  ...of('attempts-within-retries', 'queue/delivery/courier.ts', [
     ['one retry too many', 'message.retried >= message.maxRetries', 'message.retried > message.maxRetries'],
     [
       'given up at a status that may pass',
@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
     ],
     ['a retry counts twice', 'message.retried++\n    message.wait', 'message.retried += 2\n    message.wait'],
   ]),
-  ...of('backoff-within-bounds', 'queue/retry.ts', [
+  ...of('backoff-within-bounds', 'queue/delivery/retry.ts', [
     [
       'the first wait of the back-off is the zeroth',
       'const delay = defaultBackoff(retried + 1, policy)',
@@ -87,14 +87,14 @@ export const mutants: readonly Mutant[] = [
     ],
     ['an expression counts from one', 'expression.evaluate(retried)', 'expression.evaluate(retried + 1)'],
   ]),
-  ...of('backoff-within-bounds', 'queue/delivery.ts', [
+  ...of('backoff-within-bounds', 'queue/delivery/courier.ts', [
     [
       'a delayed message starts at once',
       'this.#plan(message, notBefore)\n    else',
       'this.#plan(message, now)\n    else',
     ],
   ]),
-  ...of('callback-per-attempt', 'queue/delivery.ts', [
+  ...of('callback-per-attempt', 'queue/delivery/courier.ts', [
     [
       'only the last attempt is reported',
       'if (callback !== undefined && !message.cancelRequested) this',
@@ -106,7 +106,7 @@ export const mutants: readonly Mutant[] = [
       'if (callback !== undefined) this',
     ],
   ]),
-  ...of('failure-callback-per-dead-letter', 'queue/delivery.ts', [
+  ...of('failure-callback-per-dead-letter', 'queue/delivery/courier.ts', [
     [
       'none after a broken connection',
       'if (failureCallback === undefined || message.cancelRequested) return',
@@ -118,7 +118,7 @@ export const mutants: readonly Mutant[] = [
       'for (const _ of [1, 2]) this.accept(callbackDraft({ ...reported, dlqId: letter.id }, failureCallback, policy))',
     ],
   ]),
-  ...of('fifo-per-queue', 'queue/queues.ts', [
+  ...of('fifo-per-queue', 'queue/message/lane.ts', [
     ['one place too many', 'this.holding.size >= this.parallelism', 'this.holding.size > this.parallelism'],
     [
       'a paused queue that goes on forgets who holds a place',
@@ -126,7 +126,7 @@ export const mutants: readonly Mutant[] = [
       '(this.holding.clear(), this.paused) ? [] : this.parked.splice(0)',
     ],
   ]),
-  ...of('fifo-per-queue', 'queue/delivery.ts', [
+  ...of('fifo-per-queue', 'queue/delivery/courier.ts', [
     [
       'callbacks are not waited for',
       'if (!message.ended || message.openCallbacks > 0) return',
@@ -138,7 +138,7 @@ export const mutants: readonly Mutant[] = [
       'this.#plan(message, Math.max(now, message.notBefore)); if (message.notBefore > now) lane.holding.delete(message)',
     ],
   ]),
-  ...of('parallelism-bound', 'queue/flow-control.ts', [
+  ...of('parallelism-bound', 'queue/delivery/flow-control.ts', [
     [
       'one call too many for a key',
       'this.parallelismCount < this.parallelismMax',
@@ -146,7 +146,7 @@ export const mutants: readonly Mutant[] = [
     ],
     ['one call too many for the plan', 'this.inFlight >= this.#globalMax', 'this.inFlight > this.#globalMax'],
   ]),
-  ...of('rate-bound', 'queue/flow-control.ts', [
+  ...of('rate-bound', 'queue/delivery/flow-control.ts', [
     ['one call too many', 'this.rateCount < this.rateMax', 'this.rateCount <= this.rateMax'],
     ['periods are half as long', 'this.ratePeriod * 1000', 'this.ratePeriod * 500'],
     [
@@ -155,12 +155,12 @@ export const mutants: readonly Mutant[] = [
       '',
     ],
   ]),
-  ...of('deduplicated-within-window', 'queue/deduplication.ts', [
+  ...of('deduplicated-within-window', 'queue/publish/deduplication.ts', [
     ['half the window', 'until: now + this.#window', 'until: now + this.#window / 2'],
     ['nothing is forgotten', 'if (until > now) return', 'if (until > 0) return'],
     ['bodies are not looked at', "${headers.join('')}\\n`) + body)", "${headers.join('')}\\n`))"],
   ]),
-  ...of('schedule-on-time', 'queue/schedules.ts', [
+  ...of('schedule-on-time', 'queue/schedules/schedules.ts', [
     ['every other time is left out', 'Math.max(at, now))', 'Math.max(at, now) + 60_000)'],
     ['a pause does not stop it', 'if (!schedule.paused) this.#trigger', 'this.#trigger'],
     ['a second late', 'clock.schedule(next, `', 'clock.schedule(next + 1000, `'],
@@ -173,7 +173,7 @@ export const mutants: readonly Mutant[] = [
       'return endpoints.map(() => { const { url, name } = endpoints[0]!;',
     ],
   ]),
-  ...of('store-linearizable', 'store/database.ts', [
+  ...of('store-linearizable', 'store/keyspace/database.ts', [
     [
       'a key lives a second longer',
       'expiresAt !== undefined && expiresAt <= now',
@@ -192,21 +192,21 @@ export const mutants: readonly Mutant[] = [
       "({ db }, key) => (db.string(key) === '1' ? increase(db, key, 0) : increase(db, key, 1))",
     ],
   ]),
-  ...of('store-linearizable', 'store/endpoints.ts', [
+  ...of('store-linearizable', 'store/rest/endpoints.ts', [
     [
       'a command of another client comes between those of a transaction',
       "front.execute(argv, user, 'transaction', call), room",
       "(front.journal.execute(['GET', 'x'], user, 'request'), front.execute(argv, user, 'transaction', call)), room",
     ],
   ]),
-  ...of('signatures-verify', 'queue/delivery.ts', [
+  ...of('signatures-verify', 'queue/delivery/courier.ts', [
     [
       'signed with the next key',
       'new Attempt(message, keys.current, writer)',
       'new Attempt(message, keys.next, writer)',
     ],
   ]),
-  ...of('signatures-verify', 'queue/signing.ts', [
+  ...of('signatures-verify', 'queue/signing/signing.ts', [
     ['signed for another url', 'sub: url,', "sub: url + '/',"],
     ['signed for an empty body', 'body: bodyHash(body),', "body: bodyHash('' as Bytes),"],
     ['a rotation does not change the key in force', 'this.#current = this.#next\n', 'this.#former[0] = this.#next\n'],

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Receiver } from '@upstash/qstash'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { playScenario, type Scenario } from '../../fixtures/scenarios.js'
+import { playScenario, type Scenario } from '../../properties/scenarios.js'
 import { publicCredentials } from '../../src/queue/signing/credentials.js'
 import { readScenario } from '../../src/server/scene/file.js'
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { playScenario, scenarios } from '../../fixtures/scenarios.js'
+import { playScenario, scenarios } from '../../properties/scenarios.js'
 import { readScenario } from '../../src/server/scene/file.js'
 
 const directory = new URL('../../scenarios/', import.meta.url)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lostAcknowledgements, playScenario, type Scenario } from '../../fixtures/scenarios.js'
+import { lostAcknowledgements, playScenario, type Scenario } from '../../properties/scenarios.js'
 import { hang, lostAck, status } from '../../src/faults/constructors.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'

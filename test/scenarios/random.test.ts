@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { playScenario, scenarios } from '../../fixtures/scenarios.js'
+import { playScenario, scenarios } from '../../properties/scenarios.js'
 import { importDeliveries } from '../../src/scenarios/import/import.js'
 import { ImportError } from '../../src/scenarios/import/records.js'
 import { scenarioProblems } from '../../src/scenarios/scenario.js'
