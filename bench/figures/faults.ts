@@ -30,7 +30,7 @@ async function bundled(withPoints: boolean): Promise<Create> {
       {
         name: 'without fault points',
         setup(given) {
-          given.onLoad({ filter: /src\/sandbox\.ts$/ }, async ({ path }) => {
+          given.onLoad({ filter: /src\/sandbox\/sandbox\.ts$/ }, async ({ path }) => {
             let contents = await readFile(path, 'utf8')
             for (const [text, instead] of connections) {
               if (!contents.includes(text))
