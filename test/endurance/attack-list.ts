@@ -212,6 +212,16 @@ export const attacks: readonly Attack[] = [
     }),
   ),
   {
+    name: 'a header to redact whose name begins with 12,000 spaces',
+    strike: async ({ queue, order }) => {
+      const got = await queue('/v2/publish/https://a.test', 'x', {
+        'service-redact-fields': `header[${' '.repeat(12_000)}x`,
+      })
+      const traffic = await order('/traffic')
+      return [unless(got.status === 400, 'not refused', got), unless(traffic.status === 200, 'no traffic', traffic)]
+    },
+  },
+  {
     name: 'the slots of a schedule to the end of time',
     strike: async ({ queue, order }) => {
       const made = await queue('/v2/schedules/https://a.test', 'x', {
