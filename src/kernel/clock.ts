@@ -15,7 +15,7 @@ export interface Clock {
   /** Time stands still while the work runs, unless the work sleeps through its task. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
-   * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts meanwhile is not waited
+   * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts then is not waited
    * for, or a schedule whose work outlasts its interval would keep time moving for ever.
    */
   readonly draining: boolean
@@ -65,7 +65,7 @@ class ScheduledTimer implements Timer, Ranked {
     readonly sequence: number,
     readonly label: string,
     public background: boolean,
-    readonly meanwhile: boolean,
+    readonly awaited: boolean,
     readonly run: TimerRun | TimerTarget,
     readonly owner: VirtualClock,
   ) {}
@@ -157,8 +157,8 @@ export class VirtualClock implements Clock {
       this.mode === 'real' ? at : Math.max(at, this.#now),
       this.#sequence++,
       label,
-      options?.background !== undefined && options.background !== false,
-      options?.background === 'meanwhile',
+      options?.background === true || options?.awaited === false,
+      options?.awaited !== false,
       run,
       this,
     )
@@ -174,7 +174,7 @@ export class VirtualClock implements Clock {
 
   /** @internal The same for a caller that is known. */
   async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
-    const task = new RunningTask(label, this, caller?.meanwhile ?? false, caller)
+    const task = new RunningTask(label, this, caller?.awaited ?? true, caller)
     this.#running.add(task)
     try {
       return await work(task)
@@ -238,7 +238,7 @@ export class VirtualClock implements Clock {
       throw new RangeError(`clock.drain({ budget }) takes a number of timers, got ${String(budget)}.`)
     }
     return this.#drive('drain', options, (move) => {
-      for (const timer of this.#heap.values()) if (timer.meanwhile) this.#promote(timer)
+      for (const timer of this.#heap.values()) if (!timer.awaited) this.#promote(timer)
       return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
   }
@@ -284,7 +284,7 @@ export class VirtualClock implements Clock {
   /** Nothing runs, and no timer waits but those that renew themselves for ever. */
   get isDrained(): boolean {
     if (this.#stopped || this.#foreground > 0 || this.#busy()) return false
-    for (const timer of this.#heap.values()) if (timer.meanwhile && !timer.cancelled) return false
+    for (const timer of this.#heap.values()) if (!timer.awaited && !timer.cancelled) return false
     return true
   }
 
@@ -488,7 +488,7 @@ export class VirtualClock implements Clock {
   }
 
   #start(timer: ScheduledTimer): void {
-    const task = new RunningTask(timer.label, this, timer.meanwhile && timer.background, undefined)
+    const task = new RunningTask(timer.label, this, timer.awaited || !timer.background, undefined)
     this.#latest = task
     try {
       const { run } = timer

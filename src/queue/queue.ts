@@ -187,7 +187,7 @@ export class Queue {
       laneOf: (name) => lanes.open(name),
       faults: this.#faults,
     })
-    const trigger = (schedule: Schedule, meanwhile: boolean, cause: number) => this.#trigger(schedule, meanwhile, cause)
+    const trigger = (schedule: Schedule, awaited: boolean, cause: number) => this.#trigger(schedule, awaited, cause)
     const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note, this.#faults)
     return {
       urlGroups: new UrlGroups(now, policy, limits),
@@ -406,7 +406,7 @@ export class Queue {
   }
 
   /** The messages of one trigger; none where a publish would be refused. */
-  #trigger(schedule: Schedule, meanwhile: boolean, cause: number): readonly Message[] {
+  #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
     const { destination, body, callerIp, region } = schedule.draft
     schedule.error = undefined
     try {
@@ -417,7 +417,7 @@ export class Queue {
       if (endpoints.length === 0) this.#note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
       return endpoints.map(({ url, name }) => {
         const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
-        return this.courier.accept({ kind: 'message', url, body, settings, origin, meanwhile })
+        return this.courier.accept({ kind: 'message', url, body, settings, origin, awaited })
       })
     } catch (error) {
       if (!(error instanceof Refusal)) throw error

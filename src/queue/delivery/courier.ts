@@ -59,7 +59,7 @@ export interface RestoredLogEntry extends LogDetail {
   readonly time: number
 }
 
-const notWaitedFor = { background: 'meanwhile' } as const
+const notAwaited = { awaited: false } as const
 
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
@@ -128,7 +128,7 @@ export class Courier implements Carrier, FlightOwner {
     if (settings.queue === undefined) this.#plan(message, notBefore)
     else {
       const lane = laneOf(settings.queue)
-      if (!message.meanwhile && lane.hasUnawaited) {
+      if (message.awaited && lane.hasUnawaited) {
         for (const before of lane.all()) this.#waitFor(before)
         lane.hasUnawaited = false
       }
@@ -266,14 +266,14 @@ export class Courier implements Carrier, FlightOwner {
   #plan(message: Message, at: number): void {
     if (this.#stopped) return
     message.due = at
-    const options = message.meanwhile ? notWaitedFor : undefined
+    const options = message.awaited ? undefined : notAwaited
     message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
   }
 
   /** A message that is waited for stands behind this one: it counts too. */
   #waitFor(message: Message): void {
-    if (!message.meanwhile) return
-    message.meanwhile = false
+    if (message.awaited) return
+    message.awaited = true
     if (message.timer === undefined) return
     message.timer.cancel()
     this.#plan(message, message.due)

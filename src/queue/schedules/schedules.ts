@@ -61,17 +61,17 @@ export class Schedules {
   readonly #policy: Policy
   readonly #limits: QueueLimits
   readonly #ids: IdSource
-  readonly #publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[]
+  readonly #publish: (schedule: Schedule, awaited: boolean, cause: number) => readonly Message[]
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
 
-  /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
+  /** @param publish makes the messages of one trigger; `awaited` when a drain waits for them */
   constructor(
     clock: Clock,
     random: Random,
     policy: Policy,
     limits: QueueLimits,
-    publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[],
+    publish: (schedule: Schedule, awaited: boolean, cause: number) => readonly Message[],
     note: NoteSetting,
     faults?: FaultSource,
   ) {
@@ -151,7 +151,7 @@ export class Schedules {
         `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
       )
     }
-    return this.#trigger(schedule, false, 'fired-by-hand')
+    return this.#trigger(schedule, true, 'fired-by-hand')
   }
 
   stop(): void {
@@ -184,36 +184,36 @@ export class Schedules {
     const { mode, draining } = this.#clock
     const now = this.#clock.now()
     const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
-    if (!schedule.paused) this.#trigger(schedule, draining, change)
+    if (!schedule.paused) this.#trigger(schedule, !draining, change)
     this.#plan(schedule, Math.max(at, now))
   }
 
-  #trigger(schedule: Schedule, meanwhile: boolean, change = 'fired'): readonly Message[] {
+  #trigger(schedule: Schedule, awaited: boolean, change = 'fired'): readonly Message[] {
     const plan = struckTrigger(this.#faults, schedule, this.#clock)
-    if (plan === undefined) return this.#fire(schedule, meanwhile, change)
+    if (plan === undefined) return this.#fire(schedule, awaited, change)
     const { times, wait, apart } = plan
     let fired: readonly Message[] = []
     for (let count = 0; count < times; count++) {
       const later = wait + count * apart
-      if (later === 0) fired = [...fired, ...this.#fire(schedule, meanwhile, change)]
-      else this.#fireLater(schedule, meanwhile, change, later)
+      if (later === 0) fired = [...fired, ...this.#fire(schedule, awaited, change)]
+      else this.#fireLater(schedule, awaited, change, later)
     }
     return fired
   }
 
-  #fireLater(schedule: Schedule, meanwhile: boolean, change: string, wait: number): void {
+  #fireLater(schedule: Schedule, awaited: boolean, change: string, wait: number): void {
     const fire = (): void => {
       // It may have been deleted or replaced by now.
-      if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, meanwhile, change)
+      if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, awaited, change)
     }
-    const options = meanwhile ? ({ background: 'meanwhile' } as const) : undefined
+    const options = awaited ? undefined : ({ awaited: false } as const)
     this.#clock.schedule(this.#clock.now() + wait, `schedule ${schedule.id}, held by a fault`, fire, options)
   }
 
-  #fire(schedule: Schedule, meanwhile: boolean, change: string): readonly Message[] {
+  #fire(schedule: Schedule, awaited: boolean, change: string): readonly Message[] {
     schedule.lastTime = this.#clock.now()
     const cause = this.#note('schedule', schedule.id, change, undefined, schedule.trail)
-    schedule.lastMessages = this.#publish(schedule, meanwhile, cause)
+    schedule.lastMessages = this.#publish(schedule, awaited, cause)
     return schedule.lastMessages
   }
 }
