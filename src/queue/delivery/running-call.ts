@@ -5,7 +5,7 @@ import type { Task, Timer } from '../../kernel/time.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
-import type { WireReply } from '../settings/headers.js'
+import type { WireReply } from '../destinations/wire.js'
 
 /** Who hears of the end of an attempt. */
 export interface CallOwner {
