@@ -11,6 +11,7 @@ import type { Answer, Call, Exchange, Service } from '../protocol/service.js'
 import { ownHeader, type Vocabulary, type VocabularyName, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
 import { Destinations, type Reach } from '../queue/destinations/destinations.js'
+import { DirectQueue, engineOf } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
 import { queueService } from '../queue/rest/endpoints.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
@@ -147,7 +148,7 @@ interface World {
   readonly store: DirectStore
   readonly destinations: Destinations
   readonly faults: Faults
-  readonly queue: Queue
+  readonly queue: DirectQueue
   readonly stats: Statistics
   readonly exchange: Exchange
 }
@@ -212,7 +213,7 @@ export class Sandbox {
   }
 
   /** The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. */
-  get queue(): Queue {
+  get queue(): DirectQueue {
     return this.#world.queue
   }
 
@@ -313,7 +314,8 @@ export class Sandbox {
 
   /** As `check()`, but returns the breaches instead of throwing them. */
   examine(options: CheckOptions = {}): Check {
-    const { queue, clock, policy, vocabulary } = this
+    const { clock, policy, vocabulary } = this
+    const queue = engineOf(this.queue)
     const { limits, keys } = queue
     return checkWorld(
       {
@@ -488,7 +490,7 @@ export class Sandbox {
       secrets: () => this.#secrets(queue),
       store,
     })
-    return { clock, random, traffic: view, store, destinations, faults, queue, stats, exchange }
+    return { clock, random, traffic: view, store, destinations, faults, queue: new DirectQueue(queue), stats, exchange }
   }
 
   /** Every token and key of this world, now or before. */

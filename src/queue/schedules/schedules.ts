@@ -11,11 +11,12 @@ import type { PublishHeaders } from '../publish/publish.js'
 import { refusals } from '../settings/errors.js'
 import type { PublishSettings, RawSettings } from '../settings/settings.js'
 import type { NoteSetting } from '../settings/settings-log.js'
+import type { Target } from '../settings/url.js'
 import { struckTrigger } from './faults.js'
 
 export interface ScheduleDraft {
   readonly cron: string
-  readonly destination: string
+  readonly target: Target
   readonly body: Bytes
   readonly settings: PublishSettings
   /** What `settings` were read from: a url group's defaults come underneath at each trigger. */
@@ -40,12 +41,15 @@ export class Schedule {
   /** `seq` of the entry that created it: what its triggers follow from. */
   trail: number | undefined
   readonly cron: CronExpression
+  /** A url, or the name of a url group. */
+  readonly destination: string
 
   constructor(
     readonly id: string,
     public createdAt: number,
     readonly draft: ScheduleDraft,
   ) {
+    this.destination = draft.target.url ?? draft.target.group
     try {
       this.cron = new CronExpression(draft.cron)
     } catch (error) {
@@ -114,9 +118,15 @@ export class Schedules {
       schedule.paused = replacedScheduleStaysPaused && before.paused
     }
     this.#schedules.set(id, schedule)
-    const { cron, destination: to } = draft
+    const { cron } = draft
     const change = before === undefined ? 'created' : 'replaced'
-    schedule.trail = this.#note('schedule', id, change, { cron, to, paused: schedule.paused }, draft.cause)
+    schedule.trail = this.#note(
+      'schedule',
+      id,
+      change,
+      { cron, to: schedule.destination, paused: schedule.paused },
+      draft.cause,
+    )
     this.#plan(schedule, missed === undefined ? now : missed - 1)
     return schedule
   }

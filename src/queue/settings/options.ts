@@ -189,7 +189,7 @@ export const publishOptions: readonly PublishOption[] = [
     callbacks: true,
     about: 'Gets a message about every attempt.',
     read(text, _into, gathering) {
-      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}callback`, gathering.context.policy)
+      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}callback`)
       gathering.callbackUrl = text
     },
     write: ({ callback }) => callback?.url,
@@ -201,7 +201,7 @@ export const publishOptions: readonly PublishOption[] = [
     callbacks: true,
     about: 'Gets one message when delivery failed for good.',
     read(text, _into, gathering) {
-      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`, gathering.context.policy)
+      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`)
       gathering.failureCallbackUrl = text
     },
     write: ({ failureCallback }) => failureCallback?.url,
