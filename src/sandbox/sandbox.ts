@@ -1,5 +1,5 @@
 import { BrokenPromise, type Check, type CheckOptions, checkWorld } from '../invariants/check.js'
-import { type ClockMode, VirtualClock } from '../kernel/clock.js'
+import { type ClockMode, goOn, stop, VirtualClock } from '../kernel/clock.js'
 import { CronExpression } from '../kernel/cron.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
@@ -375,7 +375,7 @@ export class Sandbox {
     const loads = dump.loads + 1
     const world = this.#build({ startAt: dump.now, loads })
     loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
-    world.clock.goOn(goesOn)
+    goOn(world.clock, goesOn)
     this.#loads = loads
     this.#replace(world, 'load')
   }
@@ -408,7 +408,7 @@ export class Sandbox {
 
   #replace(world: World, by: 'reset' | 'load'): void {
     this.#world.store.engine.pubsub.close()
-    this.#world.clock.stop()
+    stop(this.#world.clock)
     this.#world = world
     for (const renewed of [...this.#renewals]) renewed(by)
   }
@@ -439,7 +439,7 @@ export class Sandbox {
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
     this.#world.store.engine.pubsub.close()
-    this.#world.clock.stop()
+    stop(this.#world.clock)
   }
 
   [Symbol.dispose](): void {
@@ -452,16 +452,16 @@ export class Sandbox {
 
   #build({ startAt = this.#start, loads = 0 }: Start = {}): World {
     const { options, vocabulary, policy } = this
-    const clock = new VirtualClock({
+    const clock: VirtualClock = new VirtualClock({
       ...(startAt !== undefined && { startAt: instant(startAt) }),
       mode: options.clock ?? 'manual',
       backlog: () => queue.courier.live.size,
+      onDrive: (call) => traffic.moves(call),
       ...(options.warn && { warn: options.warn }),
     })
     const { seed = 1 } = options
     const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
-    const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
-    clock.onDrive((call) => traffic.moves(call))
+    const traffic: Traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
     const draws = secretDraws(options)?.fork(`load ${loads}`)
     const journal = this.#buildStore(clock, random, traffic, draws)
     const destinations = this.#buildDestinations()
