@@ -1,10 +1,8 @@
 import type { FaultFacts, FaultOf } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
+import type { HeaderList } from '../kernel/header-list.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Settings } from './vocabulary.js'
-
-/** Headers in their order; a name may come twice. */
-export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
 export interface Call {

@@ -1,6 +1,7 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
-import { type HeaderList, headerOf, noHeaders, type WireReply } from '../settings/headers.js'
+import { type HeaderList, headerOf, noHeaders } from '../../kernel/header-list.js'
+import type { WireReply } from '../settings/headers.js'
 import type { Attempt } from './attempt.js'
 import { type HeaderRecord, networkErrors } from './script.js'
 

@@ -1,4 +1,5 @@
 import type { FaultFacts } from '../../faults/fault.js'
+import { decodeSegment } from '../../kernel/percent.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { json } from '../../protocol/respond.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
@@ -39,7 +40,7 @@ function requestFacts(call: ServiceCall, api: QueueApi): FaultFacts {
   }
   const publish = call.method === 'POST' ? publishing.exec(call.path) : null
   if (publish !== null) {
-    if (publish[1] !== undefined) facts.queue = decoded(publish[1])
+    if (publish[1] !== undefined) facts.queue = decodeSegment(publish[1])
     const rules = { ...api.queue.policy, refuseEncodedDestination: false }
     const to = readDestination(publish[2]!, splitQuery(call.query, api.vocabulary).rest, rules)
     if (isUrl(to)) facts.destination = to
@@ -48,18 +49,10 @@ function requestFacts(call: ServiceCall, api: QueueApi): FaultFacts {
   }
   const [, what, id] = named.exec(call.path) ?? []
   if (id === undefined) return facts
-  if (what === 'messages') facts.messageId = decoded(id)
-  if (what === 'queues') facts.queue = decoded(id)
-  if (what === 'schedules') facts.scheduleId = decoded(id)
-  if (what === 'topics') facts.urlGroup = decoded(id)
-  if (what === 'flowControl') facts.flowControlKey = decoded(id)
+  if (what === 'messages') facts.messageId = decodeSegment(id)
+  if (what === 'queues') facts.queue = decodeSegment(id)
+  if (what === 'schedules') facts.scheduleId = decodeSegment(id)
+  if (what === 'topics') facts.urlGroup = decodeSegment(id)
+  if (what === 'flowControl') facts.flowControlKey = decodeSegment(id)
   return facts
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }

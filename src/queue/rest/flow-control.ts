@@ -1,10 +1,11 @@
+import { decodeSegment } from '../../kernel/percent.js'
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import { refusals } from '../settings/errors.js'
 import { readPeriod } from '../settings/options.js'
 import type { QueryValues } from './filters.js'
-import { decoded, done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
+import { done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
 import { flowKeyShape } from './shapes.js'
 
 /** [queue.md 1.11, 6.2] */
@@ -16,7 +17,7 @@ export const flowControlEndpoints: readonly Row[] = [
     return json(keys.map((key) => flowKeyShape(key, queue.now())))
   }),
   row('GET', '/v2/flowControl/**', 'Read a flow-control key.', (call, { queue }) => {
-    const key = decoded(call.rest)
+    const key = decodeSegment(call.rest)
     return json(flowKeyShape(found(queue.flow.keys.get(key), 'flow control key', key), queue.now()))
   }),
   row(
@@ -34,7 +35,7 @@ function manageFlow(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
   const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(call.rest)
   if (!match) throw refusals.unknownPath(call.method, call.path)
-  const key = decoded(match[1] ?? '')
+  const key = decodeSegment(match[1] ?? '')
   if (key === '') throw refusals.invalid('flow control key', 'it is missing')
   const query = queryOf(call, api)
   const flag = (of: string): boolean => query.get(of)?.[0]?.toLowerCase() === 'true'

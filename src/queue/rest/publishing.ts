@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { compactJson } from '../../kernel/compact-json.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { defaultRegion } from '../../protocol/address.js'
 import { bearerToken, queryToken } from '../../protocol/auth.js'
 import { json } from '../../protocol/respond.js'
@@ -154,7 +155,7 @@ function itemBody(body: unknown): Bytes {
 }
 
 export function readHeaderObject(
-  headers: readonly (readonly [string, string])[],
+  headers: HeaderList,
   vocabulary: Vocabulary,
 ): { settings: Map<string, string>; contentType: string | undefined } {
   const settings = new Map<string, string>()

@@ -41,14 +41,6 @@ export function done(_nothing: void): Answer {
   return empty()
 }
 
-export function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
 /** The query without the token and the service's own settings. */
 export function queryOf(call: ServiceCall, { vocabulary }: QueueApi): Map<string, string[]> {
   const query = new Map<string, string[]>()
