@@ -14,7 +14,7 @@ export class RoutedCall implements ServiceCall {
   params: Readonly<Record<string, string>> = {}
   /** Segments of the path before those that its pattern does not know. */
   segmentsBeforeRest = 0
-  identity = ''
+  user: unknown = undefined
   #settings: ServiceCall['settings'] | undefined
 
   constructor(

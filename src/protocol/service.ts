@@ -25,8 +25,8 @@ export interface Answer {
 
 export type Exchange = (call: Call) => Answer | Promise<Answer>
 
-/** A call on its way through one service: located, read, its vendor words taken off. */
-export interface ServiceCall {
+/** A call on its way through one service: located, read, its vendor words taken off. `U` is whom the service lets in. */
+export interface ServiceCall<U = unknown> {
   readonly method: string
   /** Undecoded path below the service's base address, beginning with `/`, without the query, in neutral words. */
   readonly path: string
@@ -54,29 +54,29 @@ export interface ServiceCall {
   /** `seq` of the request's entry in the traffic log: the cause of what follows. */
   readonly cause: number
   /** Who calls, as `authorize` found out. */
-  identity: string
+  user: U
 }
 
 /** One row of a service's endpoint table. */
-export interface Endpoint<S> {
+export interface Endpoint<S, U = unknown> {
   readonly method: string | readonly string[]
   /** `/v2/topics/:name/endpoints`; a pattern that ends in `/**` takes the rest of the path undecoded. */
   readonly path: string
   readonly auth: 'bearer' | 'basic' | 'none'
   /** One line for the generated reference. */
   readonly summary: string
-  run(call: ServiceCall, service: S): Answer | Promise<Answer>
+  run(call: ServiceCall<U>, service: S): Answer | Promise<Answer>
 }
 
 /** A service as the gateway sees it: a table and the service's own way to say no. */
-export interface Service<S = unknown> {
+export interface Service<S = unknown, U = unknown> {
   readonly name: ServiceName
   readonly state: S
-  readonly endpoints: readonly Endpoint<S>[]
+  readonly endpoints: readonly Endpoint<S, U>[]
   /** Whether the fixed parts of paths may come in any case; names, ids and destinations keep theirs. */
   readonly anyCase?: boolean
-  /** Sets `call.identity` or answers with the refusal. */
-  authorize(call: ServiceCall, auth: 'bearer' | 'basic'): Answer | undefined
+  /** Sets `call.user` or answers with the refusal. */
+  authorize(call: ServiceCall<U>, auth: 'bearer' | 'basic'): Answer | undefined
   notFound(call: ServiceCall): Answer
   methodNotAllowed(call: ServiceCall, allowed: readonly string[]): Answer
   /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */

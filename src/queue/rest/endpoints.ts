@@ -52,10 +52,9 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
     authorize(call) {
       const given = tokenOf(call, vocabulary.queueTokenQuery)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
-      call.identity = userOf(given)
       const { homeRegion, readOnlyStatus } = queue.policy
       if (homeRegion !== undefined && call.region !== undefined && call.region !== homeRegion) {
-        return refuse(refusals.otherRegion(call.identity, call.region))
+        return refuse(refusals.otherRegion(userOf(given), call.region))
       }
       if (given !== token && call.method !== 'GET') return refuse(refusals.readOnly(readOnlyStatus))
       limits.count(publishes(call.path), queue.now())

@@ -63,12 +63,6 @@ export class StoreFront {
     if (refusedReply !== undefined) throw new OversizedReply(refusedReply.message)
     return reply
   }
-
-  userOf(call: ServiceCall): User {
-    const user = this.store.access.userOf(call.identity)
-    if (user === undefined) throw unauthorized(this.store.options.docs)
-    return user
-  }
 }
 
 /** The command ran, but what it answers is more than may be sent. */
@@ -76,7 +70,7 @@ class OversizedReply extends ReplyError {}
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
-const endpoints: readonly Endpoint<StoreFront>[] = [
+const endpoints: readonly Endpoint<StoreFront, User>[] = [
   {
     method: 'OPTIONS',
     path: '/**',
@@ -95,7 +89,11 @@ const endpoints: readonly Endpoint<StoreFront>[] = [
   },
 ]
 
-export function storeService(journal: Journal, clock: StoreFront['clock'], faults?: FaultSource): Service<StoreFront> {
+export function storeService(
+  journal: Journal,
+  clock: StoreFront['clock'],
+  faults?: FaultSource,
+): Service<StoreFront, User> {
   const { store } = journal
   return {
     name: 'store',
@@ -104,10 +102,9 @@ export function storeService(journal: Journal, clock: StoreFront['clock'], fault
     endpoints,
     authorize(call) {
       const token = tokenOf(call, storeTokenQuery)
-      if (token === undefined || store.access.userOf(token) === undefined) {
-        return errorAnswer(unauthorized(store.options.docs), 401, call)
-      }
-      call.identity = token
+      const user = token === undefined ? undefined : store.access.userOf(token)
+      if (user === undefined) return errorAnswer(unauthorized(store.options.docs), 401, call)
+      call.user = user
       return undefined
     },
     notFound: () => empty(405),
@@ -133,17 +130,19 @@ function encodingOf(call: ServiceCall): Encoding {
   return { form, strings }
 }
 
-type Form = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
+type StoreCall = ServiceCall<User>
+
+type Form = (call: StoreCall, front: StoreFront, encoding: Encoding) => Answer
 
 /** Headers first, then the form; errors as the service words them; HEAD without a body. */
-function answered(call: ServiceCall, front: StoreFront, form: Form): Answer {
+function answered(call: StoreCall, front: StoreFront, form: Form): Answer {
   const { status, headers, body } = attempt(call, front, form)
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
 }
 
-function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
+function attempt(call: StoreCall, front: StoreFront, form: Form): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   try {
     encoding = encodingOf(call)
@@ -162,13 +161,13 @@ function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
 // ---- the forms --------------------------------------------------------------------------------------------------
 
 /** One command. Arguments that are too large are the body's fault, a reply that is too large is nobody's. [store.md 10] */
-function single(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const argv = argvOf(call)
   const tooLarge = refusedSize(sizeOfWords(argv), front.store)
   if (tooLarge !== undefined) return failed(tooLarge, 413, encoding)
   let reply: Reply
   try {
-    reply = front.execute(argv, front.userOf(call), 'request', call)
+    reply = front.execute(argv, call.user, 'request', call)
   } catch (error) {
     if (error instanceof OversizedReply) return failed(error, 200, encoding)
     throw error
@@ -187,33 +186,31 @@ function argvOf(call: ServiceCall): Argv {
   return argvOfJson(call.body)
 }
 
-function pipeline(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const user = front.userOf(call)
   const rows = rowsOfJson(call.body, mostRows(store))
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
-    return rowItem(() => front.execute(argv, user, 'pipeline', call), room, encoding)
+    return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
   })
   return encoding.form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
-function transaction(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const user = front.userOf(call)
   const rows = rowsOfJson(call.body, mostRows(store))
   const commands = rows.map((argv) => {
     const refusal = refusedSize(sizeOfWords(argv), store)
     if (refusal !== undefined) throw refusal
-    return store.check(argv, user)
+    return store.check(argv, call.user)
   })
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
-  const items = rows.map((argv) => rowItem(() => front.execute(argv, user, 'transaction', call), room, encoding))
+  const items = rows.map((argv) => rowItem(() => front.execute(argv, call.user, 'transaction', call), room, encoding))
   return jsonText(latin1(`[${items.join(',')}]`))
 }
 

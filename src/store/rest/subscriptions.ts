@@ -1,8 +1,10 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Timer } from '../../kernel/time.js'
+import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
 import { terminated } from '../../protocol/broken-bodies.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
+import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
@@ -17,7 +19,7 @@ import { type EventOutlet, struckEvent } from './struck-events.js'
 /** GET as well: the EventSource of browsers knows nothing else. */
 const methods = ['GET', 'POST']
 
-export const subscriptionEndpoints: readonly Endpoint<StoreFront>[] = [
+export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = [
   {
     method: methods,
     path: '/monitor',
@@ -59,18 +61,19 @@ function namesOf(call: ServiceCall, feed: Feed): Bytes[] {
   return call.rest.split('/').map(decodePercent)
 }
 
-function opened(call: ServiceCall, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
+function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
   const { store } = front
   const { access, pubsub } = store
-  const refusal = (): ReplyError | undefined => {
-    const user = access.userOf(call.identity)
+  const refusal = (user: User | undefined): ReplyError | undefined => {
     if (user?.mayRun(connectionBound.get(feed)!) !== true) return noCommandPermission(feed)
     const allowed = names.every((name) => user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'))
     return allowed ? undefined : replyError('noChannelPermission')
   }
-  const refused = refusal()
+  const refused = refusal(call.user)
   if (refused !== undefined) throw refused
-  const reader = new StreamReader(call, front, () => refusal() === undefined)
+  // A token can be revoked, or given to somebody else, while the stream is open.
+  const token = tokenOf(call, storeTokenQuery) ?? ''
+  const reader = new StreamReader(call, front, () => refusal(access.userOf(token)) === undefined)
   if (!reader.hasEnded) {
     if (feed === 'MONITOR') pubsub.monitor(reader)
     else if (feed === 'SUBSCRIBE') pubsub.subscribe(reader, names)
