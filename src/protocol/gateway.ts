@@ -194,6 +194,7 @@ class Routes {
       if (endpoint.auth !== 'none') {
         const refusal = this.service.authorize(call, endpoint.auth)
         if (refusal) return refusal
+        this.service.count?.(endpoint)
       }
       const answer = endpoint.run(call, this.service.state)
       return answer instanceof Promise ? answer.catch((error) => this.#failure(error)) : answer

@@ -65,7 +65,13 @@ export interface Endpoint<S, U = unknown> {
   readonly auth: 'bearer' | 'basic' | 'none'
   /** One line for the generated reference. */
   readonly summary: string
+  /** Whether it opens an event stream. */
+  readonly opensStream?: boolean
+  /** `daily`: its calls count against the limit of the day, and not against the one that holds back bursts. */
+  readonly limit?: 'daily' | 'burst'
   run(call: ServiceCall<U>, service: S): Answer | Promise<Answer>
+  /** What rules may ask about a call of this endpoint, beside what `ServiceFaults` tells; found out when a rule asks. */
+  facts?(call: ServiceCall<U>, service: S): FaultFacts
 }
 
 /** A service as the gateway sees it: a table and the service's own way to say no. */
@@ -77,6 +83,8 @@ export interface Service<S = unknown, U = unknown> {
   readonly anyCase?: boolean
   /** Sets `call.user` or answers with the refusal. */
   authorize(call: ServiceCall<U>, auth: 'bearer' | 'basic'): Answer | undefined
+  /** Counts a call that was let in. Throws what `failure` answers, when a limit is reached. */
+  count?(endpoint: Endpoint<S, U>): void
   notFound(call: ServiceCall): Answer
   methodNotAllowed(call: ServiceCall, allowed: readonly string[]): Answer
   /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
@@ -92,10 +100,8 @@ export type WordedFault =
 
 export interface ServiceFaults<S> {
   answer(fault: WordedFault, call: ServiceCall, state: S): Answer
-  /** What rules may ask about a call beyond what every request has; computed when a rule asks. */
-  facts(call: ServiceCall, state: S): FaultFacts
-  /** Whether the call opens an event stream. */
-  opensStream?(call: ServiceCall): boolean
+  /** What rules may ask about any call of the service; found out when a rule asks. */
+  facts?(call: ServiceCall, state: S): FaultFacts
   /** The service restarts: what is in flight is cut off. */
   restart?(until: number, state: S): void
 }

@@ -57,9 +57,9 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
         return refuse(refusals.otherRegion(userOf(given), call.region))
       }
       if (given !== token && call.method !== 'GET') return refuse(refusals.readOnly(readOnlyStatus))
-      limits.count(publishes(call.path), queue.now())
       return undefined
     },
+    count: ({ limit = 'burst' }) => limits.count(limit, queue.now()),
     notFound: (call) => refuse(refusals.unknownPath(call.method, call.path)),
     methodNotAllowed: (call, allowed) =>
       refuse(refusals.wrongMethod(call.method, call.path), [['allow', allowed.join(', ')]]),
@@ -69,9 +69,4 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
 
 function refuse(refusal: Refusal, headers: HeaderList = []): Answer {
   return json({ error: refusal.message }, refusal.status, [...refusal.headers, ...headers])
-}
-
-/** Calls that count against the daily limit and not against the burst limit. [queue.md 10] */
-function publishes(path: string): boolean {
-  return /^\/v2\/(?:publish|enqueue|batch|trigger|notify|wait)(?:\/|$)/.test(path)
 }

@@ -72,7 +72,6 @@ export function statsService(statistics: Statistics, options: StatsServiceOption
     faults: {
       answer: (fault) =>
         refuse(fault.kind === 'status' ? new HttpError(fault.status, fault.text) : new HttpError(429, fault.kind)),
-      facts: () => ({}),
     },
   }
 }

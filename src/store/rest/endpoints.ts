@@ -1,4 +1,4 @@
-import type { FaultSource } from '../../faults/fault.js'
+import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Clock } from '../../kernel/clock.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
@@ -26,7 +26,7 @@ import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import { resp2, resp2Error } from './resp2.js'
 import { NoRoom } from './room.js'
 import { StaleReads } from './stale-reads.js'
-import { executeStruck, storeFaults } from './struck-commands.js'
+import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
 /** The store behind its REST interface. */
@@ -77,6 +77,7 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
     auth: 'none',
     summary: 'CORS preflight',
     run: (call) => empty(200, preflightHeaders(call)),
+    facts: requestFacts,
   },
   ...subscriptionEndpoints,
   {
@@ -85,7 +86,8 @@ const endpoints: readonly Endpoint<StoreFront, User>[] = [
     auth: 'bearer',
     summary:
       'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
-    run: (call, front) => answered(call, front, forms[call.path] ?? single),
+    run: (call, front) => answered(call, front, formOf(call).run),
+    facts: requestFacts,
   },
 ]
 
@@ -132,21 +134,24 @@ function encodingOf(call: ServiceCall): Encoding {
 
 type StoreCall = ServiceCall<User>
 
-type Form = (call: StoreCall, front: StoreFront, encoding: Encoding) => Answer
+interface Form {
+  rows(call: ServiceCall, store: Store): readonly Argv[]
+  run(call: StoreCall, front: StoreFront, encoding: Encoding): Answer
+}
 
 /** Headers first, then the form; errors as the service words them; HEAD without a body. */
-function answered(call: StoreCall, front: StoreFront, form: Form): Answer {
-  const { status, headers, body } = attempt(call, front, form)
+function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
+  const { status, headers, body } = attempt(call, front, run)
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
 }
 
-function attempt(call: StoreCall, front: StoreFront, form: Form): Answer {
+function attempt(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   try {
     encoding = encodingOf(call)
-    return front.store.asOneRequest(() => form(call, front, encoding))
+    return front.store.asOneRequest(() => run(call, front, encoding))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return failed(error, 400, encoding)
@@ -186,9 +191,13 @@ function argvOf(call: ServiceCall): Argv {
   return argvOfJson(call.body)
 }
 
+function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
+  return rowsOfJson(call.body, mostRows(store))
+}
+
 function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const rows = rowsOfJson(call.body, mostRows(store))
+  const rows = rowsOf(call, store)
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
@@ -200,7 +209,7 @@ function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answe
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
 function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const rows = rowsOfJson(call.body, mostRows(store))
+  const rows = rowsOf(call, store)
   const commands = rows.map((argv) => {
     const refusal = refusedSize(sizeOfWords(argv), store)
     if (refusal !== undefined) throw refusal
@@ -227,7 +236,19 @@ function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): By
 }
 
 /** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
-const forms: Readonly<Record<string, Form>> = { '/pipeline': pipeline, '/multi-exec': transaction }
+const forms: Readonly<Record<string, Form>> = {
+  '/pipeline': { rows: rowsOf, run: pipeline },
+  '/multi-exec': { rows: rowsOf, run: transaction },
+}
+const one: Form = { rows: (call) => [argvOf(call)], run: single }
+
+function formOf({ path }: ServiceCall): Form {
+  return forms[path] ?? one
+}
+
+function requestFacts(call: ServiceCall, { store }: StoreFront): FaultFacts {
+  return legible(() => commandFacts(formOf(call).rows(call, store), store))
+}
 
 // ---- parts of answers -------------------------------------------------------------------------------------------
 

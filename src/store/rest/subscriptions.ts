@@ -12,6 +12,7 @@ import type { Message, Subscriber } from '../keyspace/pubsub.js'
 import { corsHeaders, errorAnswer, syncToken } from './answers.js'
 import type { StoreFront } from './endpoints.js'
 import { decodePercent } from './request.js'
+import { legible } from './struck-commands.js'
 import { type EventOutlet, struckEvent } from './struck-events.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
@@ -25,6 +26,8 @@ export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = [
     path: '/monitor',
     auth: 'bearer',
     summary: 'Streams every command that any client runs.',
+    opensStream: true,
+    facts: () => ({ commands: ['MONITOR'], keys: [] }),
     run: (call, front) => answered(call, () => opened(call, front, 'MONITOR', [])),
   },
   {
@@ -32,6 +35,8 @@ export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = [
     path: '/subscribe/**',
     auth: 'bearer',
     summary: 'Streams the messages of one or more channels.',
+    opensStream: true,
+    facts: (call) => legible(() => ({ commands: ['SUBSCRIBE'], keys: channelsOf(call) })),
     run: (call, front) => answered(call, () => opened(call, front, 'SUBSCRIBE', namesOf(call, 'SUBSCRIBE'))),
   },
   {
@@ -39,6 +44,8 @@ export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = [
     path: '/psubscribe/**',
     auth: 'bearer',
     summary: 'Streams the messages of all channels that match one of the patterns.',
+    opensStream: true,
+    facts: (call) => legible(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
     run: (call, front) => answered(call, () => opened(call, front, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
   },
 ]
@@ -55,10 +62,14 @@ function answered(call: ServiceCall, open: () => Answer): Answer {
   }
 }
 
-/** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
 function namesOf(call: ServiceCall, feed: Feed): Bytes[] {
   if (call.rest === '') throw wrongArity(feed)
-  return call.rest.split('/').map(decodePercent)
+  return channelsOf(call)
+}
+
+/** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
+function channelsOf({ rest }: ServiceCall): Bytes[] {
+  return rest === '' ? [] : rest.split('/').map(decodePercent)
 }
 
 function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
