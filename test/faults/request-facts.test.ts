@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 const teapot = 418
 
-type Asked = readonly [method: string, path: string, body?: string]
+type Asked = readonly [method: string, path: string, body?: string | undefined]
 
 /** Whether a rule with this match strikes the request, beside one that matches nothing like it. */
 async function strikes(on: 'queue.request' | 'store.request', match: FaultMatch, asked: Asked): Promise<boolean> {

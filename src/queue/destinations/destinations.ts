@@ -1,6 +1,6 @@
+import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
-import { DestinationPattern } from '../../kernel/destination-pattern.js'
 import { errorText } from '../../kernel/error-text.js'
 import { headerOf } from '../../kernel/header-list.js'
 import type { Task } from '../../kernel/time.js'
@@ -61,7 +61,7 @@ type Maybe<T> = T | Promise<T>
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
 
 interface Route {
-  readonly pattern: DestinationPattern
+  readonly pattern: AddressPattern
   handler: Underneath | undefined
   script: Step[]
   recorders: RecorderList[]
@@ -394,7 +394,7 @@ export class Destinations {
   }
 
   #route(given: string | URL): Route {
-    const pattern = new DestinationPattern(String(given))
+    const pattern = new AddressPattern(String(given))
     this.#resolved.clear()
     const known = this.#routes.find((route) => route.pattern.text === pattern.text)
     if (known !== undefined) {
