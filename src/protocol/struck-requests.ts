@@ -1,16 +1,17 @@
+import { cutBody, patience, silentBody, slowBody } from '../faults/broken-bodies.js'
+import { cutEvents, stalledEvents } from '../faults/broken-streams.js'
 import type { Fault, FaultOf, FaultPoint, FaultSource, Strike } from '../faults/fault.js'
 import { waitOf } from '../faults/latency.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { VirtualClock } from '../kernel/clock.js'
+import { ConnectionBroken } from '../kernel/connection-broken.js'
 import { formatDuration } from '../kernel/duration.js'
 import { reasonPhrase } from '../kernel/reason-phrase.js'
 import type { Task } from '../kernel/time.js'
-import { cutBody, patience, silentBody, slowBody } from './broken-bodies.js'
 import { RequestFacts } from './request-facts.js'
-import { ConnectionBroken, json } from './respond.js'
+import { json } from './respond.js'
 import type { RoutedCall } from './routed-call.js'
 import type { Answer, Service, WordedFault } from './service.js'
-import { cutEvents, stalledEvents } from './struck-streams.js'
 
 // What faults do to one request: those of rules, in the order in which they struck.
 

@@ -1,6 +1,6 @@
+import { terminated } from '../../faults/broken-bodies.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Timer } from '../../kernel/time.js'
-import { terminated } from '../../protocol/broken-bodies.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
 import { connectionBound } from '../access/categories.js'
