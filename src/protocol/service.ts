@@ -1,4 +1,5 @@
-import type { FaultFacts, FaultOf } from '../faults/fault.js'
+import type { WordedFault } from '../faults/actions.js'
+import type { FaultFacts } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Settings } from './vocabulary.js'
@@ -86,11 +87,6 @@ export interface Service<S = unknown> {
   /** What faults need of the service; without it faults are answered in plain words. */
   readonly faults?: ServiceFaults<S>
 }
-
-/** A fault that the service answers in its own words. */
-export type WordedFault =
-  | { readonly kind: 'status'; readonly status: number; readonly text: string }
-  | FaultOf<'rate-limited' | 'quota'>
 
 export interface ServiceFaults<S> {
   answer(fault: WordedFault, call: ServiceCall, state: S): Answer
