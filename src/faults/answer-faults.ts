@@ -33,8 +33,13 @@ export interface RateLimitedFault {
   readonly retryAfter?: RetryAfter
 }
 
-type NonRetryableFault = { readonly kind: 'non-retryable'; readonly body?: string }
-type PassFault = { readonly kind: 'pass' }
+/** What a script can name. */
+type Step =
+  | LatencyFault
+  | StatusFault
+  | RateLimitedFault
+  | { readonly kind: 'non-retryable'; readonly body?: string }
+  | { readonly kind: 'pass' }
 
 // ---- as one writes them -----------------------------------------------------------------------------------------
 
@@ -140,7 +145,7 @@ const addsToWait = (
 
 const answersStatus: OnRequest<StatusFault> = inBothPhases(statusAnswer)
 
-const rows: Family<LatencyFault | StatusFault | RateLimitedFault | NonRetryableFault | PassFault> = {
+const rows: Family<Step> = {
   latency: {
     summary:
       'It takes time: always `waitMs`, give or take `jitterMs`, or anything from `minMs` to `maxMs` by the seed.',
@@ -253,7 +258,8 @@ const rows: Family<LatencyFault | StatusFault | RateLimitedFault | NonRetryableF
     shownAt: 'queue.delivery',
     at: atDeliveries({
       arrives: true,
-      meets: ({ body }: NonRetryableFault, moment) => moment.answer(489, { [moment.nonRetryableHeader]: 'true' }, body),
+      meets: ({ body }: FaultOf<'non-retryable'>, moment) =>
+        moment.answer(489, { [moment.nonRetryableHeader]: 'true' }, body),
     }),
   },
   pass: {
@@ -267,8 +273,8 @@ const rows: Family<LatencyFault | StatusFault | RateLimitedFault | NonRetryableF
     example: { kind: 'pass' },
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests<PassFault>((_fault, moment) => moment.onwards()),
-      ...atDeliveries({ meets: (_fault: PassFault, moment) => moment.onwards() }),
+      ...atRequests<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),
+      ...atDeliveries({ meets: (_fault: FaultOf<'pass'>, moment) => moment.onwards() }),
       'stream.open': (_fault, moment) => moment.onwards(),
       'store.command': (_fault, moment) => moment.run(),
       'stream.event': () => undefined,

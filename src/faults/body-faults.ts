@@ -11,12 +11,14 @@ import type { Family } from './row.js'
 
 // The work is done, and its answer arrives damaged.
 
-type HalfOpenFault = { readonly kind: 'half-open'; readonly forMs?: number }
-type TruncateFault = { readonly kind: 'truncate'; readonly afterBytes: number }
-type CorruptFault = { readonly kind: 'corrupt-json' }
-type SlowBodyFault = { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
-type ContentTypeFault = { readonly kind: 'content-type'; readonly type: string }
-type ReplyFault = { readonly kind: 'reply'; readonly error: string }
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'half-open'; readonly forMs?: number }
+  | { readonly kind: 'truncate'; readonly afterBytes: number }
+  | { readonly kind: 'corrupt-json' }
+  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
+  | { readonly kind: 'content-type'; readonly type: string }
+type Other = { readonly kind: 'reply'; readonly error: string }
 
 // ---- as one writes them -----------------------------------------------------------------------------------------
 
@@ -52,12 +54,12 @@ export function errorReply(error: string): FaultOf<'reply'> {
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const claimsToBe: OnRequest<ContentTypeFault> = async ({ type }, moment) => {
+const claimsToBe: OnRequest<FaultOf<'content-type'>> = async ({ type }, moment) => {
   const answer = await moment.onwards()
   return { ...answer, headers: withContentType(answer.headers, type) }
 }
 
-const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault | ContentTypeFault, ReplyFault> = {
+const rows: Family<Step, Other> = {
   'half-open': {
     summary: 'The work is done and the headers arrive, the body does not: for `forMs`, or as long as with `hang`.',
     effect: 'answers',
@@ -72,11 +74,11 @@ const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault 
       nock: 'no headers either: nock takes whole answers',
     },
     at: {
-      ...atRequests<HalfOpenFault>(async ({ forMs }, moment) =>
+      ...atRequests<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
         silentBody(await moment.onwards(), moment.task, forMs ?? patience),
       ),
       ...atDeliveries({
-        meets: ({ forMs }: HalfOpenFault, moment) =>
+        meets: ({ forMs }: FaultOf<'half-open'>, moment) =>
           afterwards(moment, (given) =>
             given.error !== undefined
               ? given
@@ -100,7 +102,7 @@ const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault 
       playwright: unread,
     },
     at: {
-      ...atRequests<TruncateFault>(async ({ afterBytes }, moment) => {
+      ...atRequests<FaultOf<'truncate'>>(async ({ afterBytes }, moment) => {
         const answer = await moment.onwards()
         const size = typeof answer.body === 'string' ? answer.body.length : undefined
         if (size === undefined) moment.tell('there is no body to cut')
@@ -108,7 +110,7 @@ const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault 
         return cutBody(answer, afterBytes)
       }),
       ...atDeliveries({
-        meets: ({ afterBytes }: TruncateFault, moment) =>
+        meets: ({ afterBytes }: FaultOf<'truncate'>, moment) =>
           afterwards(moment, (given) => {
             const { length } = given.body
             if (given.error !== undefined || length <= afterBytes) return given
@@ -128,14 +130,14 @@ const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault 
     example: { kind: 'corrupt-json' },
     shownAt: 'store.request',
     at: {
-      ...atRequests<CorruptFault>(async (_fault, moment) => {
+      ...atRequests<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
         const answer = await moment.onwards()
         const { body } = answer
         if (body !== null && typeof body !== 'string') return answer
         return { ...answer, body: corrupted(body ?? ('' as Bytes)) }
       }),
       ...atDeliveries({
-        meets: (_fault: CorruptFault, moment) =>
+        meets: (_fault: FaultOf<'corrupt-json'>, moment) =>
           afterwards(moment, (given) =>
             given.error !== undefined ? given : { ...given, body: corrupted(given.body) },
           ),
@@ -165,11 +167,11 @@ const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault 
       nock: 'everything comes at the end: nock takes whole answers',
     },
     at: {
-      ...atRequests<SlowBodyFault>(async ({ bytesPerSecond }, moment) =>
+      ...atRequests<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
         trickling(await moment.onwards(), moment.task, bytesPerSecond),
       ),
       ...atDeliveries({
-        meets: ({ bytesPerSecond }: SlowBodyFault, moment) =>
+        meets: ({ bytesPerSecond }: FaultOf<'slow-body'>, moment) =>
           afterwards(moment, (given) => {
             const wait = Math.min(longestSpan, Math.round((given.body.length / bytesPerSecond) * 1000))
             return wait === 0 ? given : moment.sleep(wait).then(() => given)
@@ -189,7 +191,7 @@ const rows: Family<HalfOpenFault | TruncateFault | CorruptFault | SlowBodyFault 
     at: {
       ...atRequests(claimsToBe),
       ...atDeliveries({
-        meets: ({ type }: ContentTypeFault, moment) =>
+        meets: ({ type }: FaultOf<'content-type'>, moment) =>
           afterwards(moment, (given) =>
             given.error !== undefined ? given : { ...given, headers: withContentType(given.headers, type) },
           ),

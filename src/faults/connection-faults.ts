@@ -21,11 +21,13 @@ import type { Family } from './row.js'
 
 // Connections that break, or never come about.
 
-type ResetFault = { readonly kind: 'reset' }
-type RefusedFault = { readonly kind: 'refused' }
-type UnresolvedFault = { readonly kind: 'unresolved' }
-type CertificateFault = { readonly kind: 'certificate' }
-type HangFault = { readonly kind: 'hang'; readonly forMs?: number }
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unresolved' }
+  | { readonly kind: 'certificate' }
+  | { readonly kind: 'hang'; readonly forMs?: number }
 
 // ---- as one writes them -----------------------------------------------------------------------------------------
 
@@ -72,7 +74,7 @@ const refuses = breaks(wasRefused)
 const isUnresolved = breaks(() => new ConnectionBroken('ENOTFOUND', 'getaddrinfo ENOTFOUND'))
 const isUntrusted = breaks(() => new ConnectionBroken('CERT_HAS_EXPIRED', 'certificate has expired'))
 
-const hangs: OnRequest<HangFault> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
+const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
   await task.sleep(forMs ?? patience, signal)
   if (forMs !== undefined) throw wasReset()
   tell(`no answer for ${formatDuration(patience)}, then given up`)
@@ -83,7 +85,7 @@ function fails(error: string): MeetsAttempt<unknown> {
   return { meets: () => brokenReply(error) }
 }
 
-const rows: Family<ResetFault | RefusedFault | UnresolvedFault | CertificateFault | HangFault> = {
+const rows: Family<Step> = {
   reset: {
     summary: 'The connection breaks: before the work, or after it with `phase: after`.',
     effect: 'answers',
@@ -97,7 +99,7 @@ const rows: Family<ResetFault | RefusedFault | UnresolvedFault | CertificateFaul
     at: {
       ...atRequests(resets),
       ...atDeliveries({
-        meets(_fault: ResetFault, moment) {
+        meets(_fault: FaultOf<'reset'>, moment) {
           const broken = brokenReply(networkErrors.reset)
           if (moment.phase === 'before') return broken
           return afterwards(moment, (given) => ({ ...broken, note: `${deed(given)}, its answer was lost` }))
@@ -166,7 +168,7 @@ const rows: Family<ResetFault | RefusedFault | UnresolvedFault | CertificateFaul
       ...atRequests(hangs),
       ...atDeliveries({
         arrives: true,
-        meets({ forMs }: HangFault, moment) {
+        meets({ forMs }: FaultOf<'hang'>, moment) {
           if (moment.phase === 'before') return silence(moment, forMs)
           return afterwards(moment, (given) => silence(moment, forMs, `${deed(given)}, nobody heard of it`))
         },

@@ -7,10 +7,11 @@ import type { Family } from './row.js'
 
 // Signatures that are wrong, tokens and plans that are not worth anything any more.
 
-type SignatureFault = { readonly kind: 'signature'; readonly flaw: string }
-type ClockSkewFault = { readonly kind: 'clock-skew'; readonly byMs: number }
-type RevokedTokenFault = { readonly kind: 'revoked-token' }
-type QuotaFault = { readonly kind: 'quota' }
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'signature'; readonly flaw: string }
+  | { readonly kind: 'clock-skew'; readonly byMs: number }
+type Other = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
 
 // ---- as one writes them -----------------------------------------------------------------------------------------
 
@@ -38,7 +39,7 @@ export function quota(): FaultOf<'quota'> {
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const rows: Family<SignatureFault | ClockSkewFault, RevokedTokenFault | QuotaFault> = {
+const rows: Family<Step, Other> = {
   signature: {
     summary:
       'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',
@@ -50,7 +51,7 @@ const rows: Family<SignatureFault | ClockSkewFault, RevokedTokenFault | QuotaFau
     example: { kind: 'signature', flaw: 'expired' },
     shownAt: 'queue.delivery',
     at: atDeliveries({
-      meets({ flaw }: SignatureFault, moment) {
+      meets({ flaw }: FaultOf<'signature'>, moment) {
         moment.sign({ flaw })
         return moment.onwards()
       },
@@ -68,7 +69,7 @@ const rows: Family<SignatureFault | ClockSkewFault, RevokedTokenFault | QuotaFau
     example: { kind: 'clock-skew', byMs: -600_000 },
     shownAt: 'queue.delivery',
     at: atDeliveries({
-      meets({ byMs }: ClockSkewFault, moment) {
+      meets({ byMs }: FaultOf<'clock-skew'>, moment) {
         moment.sign({ skewMs: byMs })
         return moment.onwards()
       },
@@ -84,7 +85,7 @@ const rows: Family<SignatureFault | ClockSkewFault, RevokedTokenFault | QuotaFau
     example: { kind: 'revoked-token' },
     shownAt: 'store.request',
     at: {
-      ...atRequests<RevokedTokenFault>((_fault, moment) => moment.refusedToken()),
+      ...atRequests<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
       'stream.open': (_fault, moment) => moment.refusedToken(),
     },
   },

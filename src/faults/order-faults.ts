@@ -17,8 +17,14 @@ import type { Family } from './row.js'
 
 // What happens and is not heard of, happens late, more than once, in another order, or not at all.
 
-type LostAckFault = { readonly kind: 'lost-ack' }
-type LateAnswerFault = { readonly kind: 'late-answer'; readonly byMs?: number }
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'lost-ack' }
+  | { readonly kind: 'late-answer'; readonly byMs?: number }
+  | DuplicateFault
+  | DelayFault
+type Other = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
+
 interface DuplicateFault {
   readonly kind: 'duplicate'
   /** How many more times it happens. Default 1. */
@@ -28,13 +34,12 @@ interface DuplicateFault {
   /** All at the same instant, before the first has been answered. */
   readonly concurrent?: boolean
 }
-type ReorderFault = { readonly kind: 'reorder'; readonly withinMs: number }
+
 interface DelayFault {
   readonly kind: 'delay'
   readonly waitMs: number
   readonly then?: DeliveryFault
 }
-type DropFault = { readonly kind: 'drop' }
 
 // ---- as one writes them -----------------------------------------------------------------------------------------
 
@@ -122,7 +127,7 @@ function deliversAgain(fault: DuplicateFault, moment: AttemptMoment): StruckRepl
   })
 }
 
-const rows: Family<LostAckFault | LateAnswerFault | DuplicateFault | DelayFault, ReorderFault | DropFault> = {
+const rows: Family<Step, Other> = {
   'lost-ack': {
     summary: 'The work is done, its answer is lost.',
     effect: 'answers',
@@ -134,12 +139,12 @@ const rows: Family<LostAckFault | LateAnswerFault | DuplicateFault | DelayFault,
     shownAt: 'queue.delivery',
     instead: oneNetworkError,
     at: {
-      ...atRequests<LostAckFault>(async (_fault, moment) => {
+      ...atRequests<FaultOf<'lost-ack'>>(async (_fault, moment) => {
         await moment.onwards()
         throw wasReset()
       }),
       ...atDeliveries({
-        meets: (_fault: LostAckFault, moment) =>
+        meets: (_fault: FaultOf<'lost-ack'>, moment) =>
           afterwards(moment, (given) => ({
             ...brokenReply(networkErrors.reset),
             note: given.error === undefined ? `${deed(given)}, its answer was lost` : deed(given),
@@ -162,13 +167,13 @@ const rows: Family<LostAckFault | LateAnswerFault | DuplicateFault | DelayFault,
     example: { kind: 'late-answer', byMs: 1000 },
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests<LateAnswerFault>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
+      ...atRequests<FaultOf<'late-answer'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
         const answer = await onwards()
         await task.sleep(byMs, signal)
         return answer
       }),
       ...atDeliveries({
-        meets({ byMs = 1000 }: LateAnswerFault, moment) {
+        meets({ byMs = 1000 }: FaultOf<'late-answer'>, moment) {
           const begun = moment.sleep(moment.timeout + byMs)
           return Promise.resolve(moment.onwards()).then((given) => begun.then(() => given))
         },
@@ -211,7 +216,7 @@ const rows: Family<LostAckFault | LateAnswerFault | DuplicateFault | DelayFault,
     fields: { withinMs: span },
     example: { kind: 'reorder', withinMs: 60_000 },
     shownAt: 'queue.delivery',
-    at: atDeliveries({ holds: ({ withinMs }: ReorderFault, moment) => moment.waitForNext(withinMs) }),
+    at: atDeliveries({ holds: ({ withinMs }: FaultOf<'reorder'>, moment) => moment.waitForNext(withinMs) }),
   },
   delay: {
     summary:
@@ -249,7 +254,7 @@ const rows: Family<LostAckFault | LateAnswerFault | DuplicateFault | DelayFault,
     shownAt: 'queue.callback',
     at: {
       ...atDeliveries({
-        holds(_fault: DropFault, moment) {
+        holds(_fault: FaultOf<'drop'>, moment) {
           moment.log()
           moment.vanish()
         },

@@ -7,9 +7,10 @@ import type { Family } from './row.js'
 
 // A service that is behind, restarts or is gone.
 
-type StaleReadFault = { readonly kind: 'stale-read'; readonly versions: number }
-type RestartFault = { readonly kind: 'restart'; readonly downMs?: number }
-type OutageFault = { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
+type Other =
+  | { readonly kind: 'stale-read'; readonly versions: number }
+  | { readonly kind: 'restart'; readonly downMs?: number }
+  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
 // ---- as one writes them -----------------------------------------------------------------------------------------
 
@@ -30,7 +31,7 @@ export function outage(options: { readonly region?: string; readonly status?: nu
 
 // ---- what they do -----------------------------------------------------------------------------------------------
 
-const rows: Family<never, StaleReadFault | RestartFault | OutageFault> = {
+const rows: Family<never, Other> = {
   'stale-read': {
     summary:
       'A command that only reads is answered from what its keys were `versions` changes ago; writes go where they belong.',
@@ -63,13 +64,13 @@ const rows: Family<never, StaleReadFault | RestartFault | OutageFault> = {
     example: { kind: 'restart', downMs: 10_000 },
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests<RestartFault>(
+      ...atRequests<FaultOf<'restart'>>(
         inBothPhases(({ downMs = 0 }, moment) => {
           moment.restart(downMs)
           throw wasReset()
         }),
       ),
-      ...atDeliveries({ restarts: ({ downMs = 0 }: RestartFault) => downMs }),
+      ...atDeliveries({ restarts: ({ downMs = 0 }: FaultOf<'restart'>) => downMs }),
     },
   },
   outage: {
@@ -86,12 +87,12 @@ const rows: Family<never, StaleReadFault | RestartFault | OutageFault> = {
     example: { kind: 'outage', region: 'us-east-1', status: 503 },
     shownAt: 'queue.request',
     at: {
-      ...atRequests<OutageFault>(({ status }, moment) => {
+      ...atRequests<FaultOf<'outage'>>(({ status }, moment) => {
         if (status === undefined) throw wasRefused()
         return statusAnswer({ kind: 'status', status }, moment)
       }),
       ...atDeliveries({
-        holds(_fault: OutageFault, moment) {
+        holds(_fault: FaultOf<'outage'>, moment) {
           const { now, until = now } = moment
           moment.log(`waits for its end, ${formatDuration(until - now)}`)
           moment.waitUntil(until, 'held by an outage')

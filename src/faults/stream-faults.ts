@@ -7,8 +7,9 @@ import type { Family } from './row.js'
 
 // Event streams that break off or fall silent.
 
-type CutStreamFault = { readonly kind: 'cut-stream'; readonly afterEvents: number }
-type StallStreamFault = { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
+type Other =
+  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
+  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
 
 /** An event stream breaks off after so many events. */
 export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
@@ -22,7 +23,7 @@ export function stallStream(afterEvents: number, length?: Duration): FaultOf<'st
     : { kind: 'stall-stream', afterEvents, forMs: milliseconds(length) }
 }
 
-const rows: Family<never, CutStreamFault | StallStreamFault> = {
+const rows: Family<never, Other> = {
   'cut-stream': {
     summary: 'An event stream breaks off after `afterEvents` events.',
     effect: 'shapes',
