@@ -114,6 +114,8 @@ export interface MeetsAttempt<F> {
   readonly meets: (fault: F, moment: AttemptMoment) => Maybe<StruckReply>
   /** The destination has the delivery and answers by itself: it counts as arrived. */
   readonly arrives?: true
+  /** The fault with which it ends. */
+  readonly next?: (fault: F) => DeliveryFault | undefined
   /** What a rule does instead, before the attempt begins. */
   readonly holds?: HoldsDelivery<F>['holds']
   readonly restarts?: undefined

@@ -235,6 +235,7 @@ const rows: Family<Step, Other> = {
           moment.log()
           moment.wait(waitMs, 'held by a fault')
         },
+        next: ({ then }: DelayFault) => then,
         meets: ({ waitMs, then }: DelayFault, moment) =>
           moment.sleep(waitMs).then(() => (then === undefined ? moment.onwards() : moment.play(then))),
       }),

@@ -71,8 +71,9 @@ export function perform(encounters: readonly Encounter[], scene: Scene, from = 0
 
 /** The destination has the delivery and answers by itself. */
 export function arrives(fault: DeliveryFault): boolean {
-  if (fault.kind === 'delay' && fault.then !== undefined) return arrives(fault.then)
-  return meetingOf(fault).arrives === true
+  const met = meetingOf(fault)
+  const last = met.next?.(fault)
+  return last === undefined ? met.arrives === true : arrives(last)
 }
 
 function meetingOf(fault: DeliveryFault): MeetsAttempt<DeliveryFault> {
