@@ -2,11 +2,11 @@ import type { AttemptMoment, MeetsAttempt } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { DeliveryFault } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import { rateLimitAnswer } from '../publish/call-limits.js'
-import { noHeaders, type WireReply } from '../settings/headers.js'
+import { noHeaders } from '../settings/headers.js'
 import type { Attempt } from './attempt.js'
 import type { DeliveryContext } from './destinations.js'
-import { wire } from './wire.js'
+import { rateLimitAnswer } from './rate-limit.js'
+import { type WireReply, wire } from './wire.js'
 
 // What faults do to one attempt: those of rules, in the order in which they struck, and those of scripts.
 

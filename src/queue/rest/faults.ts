@@ -2,11 +2,11 @@ import type { FaultFacts } from '../../faults/fault.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { json } from '../../protocol/respond.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
-import { rateLimitAnswer } from '../publish/call-limits.js'
+import { rateLimitAnswer } from '../destinations/rate-limit.js'
 import { refusals } from '../settings/errors.js'
 import { commaList } from '../settings/options.js'
 import { planOf } from '../settings/plan.js'
-import { isUrl, readDestination } from '../settings/url.js'
+import { readTarget } from '../settings/url.js'
 import { splitQuery } from './publishing.js'
 import type { QueueApi } from './reading.js'
 
@@ -40,10 +40,10 @@ function requestFacts(call: ServiceCall, api: QueueApi): FaultFacts {
   const publish = call.method === 'POST' ? publishing.exec(call.path) : null
   if (publish !== null) {
     if (publish[1] !== undefined) facts.queue = decoded(publish[1])
-    const rules = { ...api.queue.policy, refuseEncodedDestination: false }
-    const to = readDestination(publish[2]!, splitQuery(call.query, api.vocabulary).rest, rules)
-    if (isUrl(to)) facts.destination = to
-    else facts.urlGroup = to
+    const { rest } = splitQuery(call.query, api.vocabulary)
+    const { url, group } = readTarget(publish[2]!, rest, { refuseEncodedDestination: false })
+    if (url === undefined) facts.urlGroup = group
+    else facts.destination = url
     return facts
   }
   const [, what, id] = named.exec(call.path) ?? []

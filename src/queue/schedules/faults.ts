@@ -2,7 +2,6 @@ import type { TriggerMoment } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
 import type { Clock } from '../../kernel/clock.js'
-import { isUrl } from '../settings/url.js'
 import type { Schedule } from './schedules.js'
 
 // What rules do to the trigger of a schedule: later, more than once, or not at all.
@@ -35,7 +34,7 @@ function struck(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
   const plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
   for (const strike of strikes) {
     const { fault, phase } = strike
-    const record = strike.log(schedule.trail, schedule.draft.destination)
+    const record = strike.log(schedule.trail, schedule.destination)
     const moment: TriggerMoment = Object.assign(plan, {
       phase,
       scheduleId: schedule.id,
@@ -62,13 +61,11 @@ class TriggerFacts implements FaultFacts {
   }
 
   get url(): string | undefined {
-    const { destination } = this.#schedule.draft
-    return isUrl(destination) ? destination : undefined
+    return this.#schedule.draft.target.url
   }
 
   get urlGroup(): string | undefined {
-    const { destination } = this.#schedule.draft
-    return isUrl(destination) ? undefined : destination
+    return this.#schedule.draft.target.group
   }
 
   get queue(): string | undefined {

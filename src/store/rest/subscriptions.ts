@@ -1,5 +1,6 @@
 import { terminated } from '../../faults/broken-bodies.js'
 import type { Bytes } from '../../kernel/bytes.js'
+import { letOutsideContinue } from '../../kernel/clock.js'
 import type { Timer } from '../../kernel/time.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
@@ -128,12 +129,12 @@ class StreamReader implements Subscriber, EventOutlet {
     if (this.hasEnded) return
     this.#stream.sendFrame(frame)
     // Whoever reads gets a turn before time moves on.
-    this.#clock.letOutsideContinue()
+    letOutsideContinue(this.#clock)
   }
 
   breakOff(): void {
     this.#stream.fail(terminated())
-    this.#clock.letOutsideContinue()
+    letOutsideContinue(this.#clock)
   }
 
   dismiss(): void {
