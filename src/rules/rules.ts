@@ -1,4 +1,5 @@
-import type { Fault, FaultFacts, FaultPoint, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
+import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
+import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
