@@ -4,7 +4,7 @@ import type { Timer } from '../kernel/time.js'
 import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Access, User } from './access/access.js'
-import { connectionBound, keyUse } from './access/categories.js'
+import { connectionBound } from './access/categories.js'
 import type { Command, CommandContext } from './command/command.js'
 import {
   noCommandPermission,
@@ -179,13 +179,9 @@ export class Store {
     if (user.unrestricted) return
     const { work } = this
     if (!user.mayRun(command)) throw noCommandPermission(command.name)
-    const keys = command.keysOf(argv)
-    for (let index = 0; index < keys.length; index++) {
-      if (!user.mayUseKey(keys[index]!, keyUse(command, index, argv), work)) throw replyError('noKeyPermission')
-    }
-    for (const channel of command.channelsOf(argv)) {
-      if (!user.mayUseChannel(channel, 'name', work)) throw replyError('noChannelPermission')
-    }
+    const { keys, channels } = command.namesIn(argv)
+    if (!keys.every(({ name, use }) => user.mayUseKey(name, use, work))) throw replyError('noKeyPermission')
+    if (!channels.every((name) => user.mayUseChannel(name, 'name', work))) throw replyError('noChannelPermission')
   }
 
   /** The command that the words name; subcommands are rows of their own. */
