@@ -1,6 +1,8 @@
+import type { HeaderList } from '../kernel/header-list.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
+import { shownUrl } from '../secrets/urls.js'
 import type { MessageView, Wire } from './views.js'
 import type { ControlWire } from './wire.js'
 
@@ -59,7 +61,7 @@ export interface RecordedRequest {
   readonly method: string
   readonly at: number
   readonly retried: number
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   readonly body: MessageView['body']
 }
 
@@ -89,7 +91,7 @@ export class RemoteRecorder {
   async last(): Promise<RecordedRequest> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
-    throw new Error(`Nothing has arrived at ${this.#to} yet. Await clock.drain() or clock.advance() first.`)
+    throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)
   }
 }
 

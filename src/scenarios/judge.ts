@@ -1,8 +1,8 @@
 import { type Judge, judges, type Verdict } from '../../matchers/index.js'
+import { wildcard } from '../kernel/address-pattern.js'
 import { counted } from '../kernel/counted.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
-import { wildcard } from '../kernel/wildcard.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { type Expectation, type ExpectationName, type ExpectationValues, expectationOf } from './expectations.js'
 

@@ -1,9 +1,10 @@
+import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
-import { DestinationPattern } from '../../kernel/destination-pattern.js'
 import { errorText } from '../../kernel/error-text.js'
+import { headerOf } from '../../kernel/header-list.js'
 import type { Task } from '../../kernel/time.js'
-import { headerOf, type WireReply } from '../settings/headers.js'
+import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
@@ -12,7 +13,7 @@ import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
 import { networkErrors, type Step } from './script.js'
-import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, wire } from './wire.js'
+import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, type WireReply, wire } from './wire.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
@@ -60,7 +61,7 @@ type Maybe<T> = T | Promise<T>
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
 
 interface Route {
-  readonly pattern: DestinationPattern
+  readonly pattern: AddressPattern
   handler: Underneath | undefined
   script: Step[]
   recorders: RecorderList[]
@@ -330,9 +331,10 @@ export class Destinations {
     const place = publisher === undefined ? '' : callerLine(publisher)
     const by =
       attempt.message.source === undefined ? 'published' : `${attempt.kind} of ${attempt.message.source.id}, published`
+    const pattern = shownPattern(url)
     const sentence =
-      `Nobody answers at ${url} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
-      `Register destinations.on('${url}', handler) or destinations.record('${url}'), or give the sandbox a fetch.`
+      `Nobody answers at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
+      `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or give the sandbox a fetch.`
     if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
     return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
   }
@@ -370,10 +372,10 @@ export class Destinations {
     const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
     if (named) return undefined
     if (refusedHosts.some((name) => host === name || host.endsWith(`.${name}`))) {
-      return `Delivery to ${url} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
+      return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${url} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${url}', handler), or name the host: deliver: ['${host}'].`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
   }
 
   async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
@@ -393,7 +395,7 @@ export class Destinations {
   }
 
   #route(given: string | URL): Route {
-    const pattern = new DestinationPattern(String(given))
+    const pattern = new AddressPattern(String(given))
     this.#resolved.clear()
     const known = this.#routes.find((route) => route.pattern.text === pattern.text)
     if (known !== undefined) {

@@ -6,7 +6,7 @@ import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/errors.js'
 import { canonicalName } from '../settings/headers.js'
-import { checkUrl } from '../settings/url.js'
+import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {
   DumpedDeadLetter,
@@ -246,7 +246,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
         `The message ${shortened(id)} of the dump reports on ${shortened(sourceId)}, which is not in the dump.`,
       )
     within(`message ${id}`, () => {
-      checkUrl(url, 'url', { refuseLoopback: false, refuseEncodedDestination: false })
+      checkUrl(url, 'url')
       const { raw, given } = readable(dumped.settings, dumped.headers)
       const settings = queue.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
@@ -274,10 +274,12 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
   if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
+  const target = targetOf(destination)
+  checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
   const settings = queue.settings(raw, given)
   const body = bytesOf(dumped.body)
-  const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
+  const draft = { cron, target, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
+import type { FaultFacts } from '../../faults/fault.js'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { compactJson } from '../../kernel/compact-json.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { defaultRegion } from '../../protocol/address.js'
 import { bearerToken, queryToken } from '../../protocol/auth.js'
 import { json } from '../../protocol/respond.js'
@@ -9,21 +11,38 @@ import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
 import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/errors.js'
 import type { RawSettings } from '../settings/settings.js'
-import { isUrl, readDestination } from '../settings/url.js'
+import { readTarget, targetOf } from '../settings/url.js'
 import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */
 export const publishEndpoints: readonly Row[] = [
-  row('POST', '/v2/publish/**', 'Publish one message to a url, or to every endpoint of a url group.', (call, api) =>
-    publish(call, api),
+  row(
+    'POST',
+    '/v2/publish/**',
+    'Publish one message to a url, or to every endpoint of a url group.',
+    (call, api) => publish(call, api),
+    { facts: targetFacts, limit: 'daily' },
   ),
-  row('POST', '/v2/enqueue/:queue/**', 'Publish into a FIFO queue; creates the queue.', (call, api) =>
-    publish(call, api, call.params.queue),
+  row(
+    'POST',
+    '/v2/enqueue/:queue/**',
+    'Publish into a FIFO queue; creates the queue.',
+    (call, api) => publish(call, api, call.params.queue),
+    { facts: (call, api) => ({ ...targetFacts(call, api), queue: call.params.queue }), limit: 'daily' },
   ),
-  row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api)),
-  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger),
-  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger),
+  row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api), {
+    limit: 'daily',
+  }),
+  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger, { limit: 'daily' }),
+  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger, { limit: 'daily' }),
 ]
+
+/** Where the message of a publish, or of a schedule, is to go. */
+export function targetFacts(call: ServiceCall, { vocabulary }: QueueApi): FaultFacts {
+  const rules = { refuseEncodedDestination: false }
+  const { url, group } = readTarget(call.rest, splitQuery(call.query, vocabulary).rest, rules)
+  return url === undefined ? { urlGroup: group } : { destination: url }
+}
 
 function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const { queue } = api
@@ -32,7 +51,7 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const results = queue.send(queue.prepare(given))
   const shown = results.map((result) => resultShape(result, true))
   const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
-  return json(isUrl(given.destination) ? shown[0] : shown, status)
+  return json(given.target.url === undefined ? shown : shown[0], status)
 }
 
 function refuseTrigger(): Answer {
@@ -53,7 +72,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
     )
   }
   return {
-    destination: readDestination(call.rest, rest, queue.policy),
+    target: readTarget(call.rest, rest, queue.policy),
     settings: own.size === 0 ? call.settings : new Map([...own, ...call.settings]),
     headers: {
       contentType: call.header('content-type'),
@@ -122,7 +141,7 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
     prepared.map((item) => {
       try {
         const results = queue.send(item)
-        if (isUrl(item.call.destination)) return resultShape(results[0]!, false)
+        if (item.call.target.url !== undefined) return resultShape(results[0]!, false)
         return results.map((result) => resultShape(result, true))
       } catch (error) {
         if (error instanceof Refusal) return { error: error.message }
@@ -136,7 +155,7 @@ function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceC
   const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
   const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
   return {
-    destination: item.destination,
+    target: targetOf(item.destination),
     settings,
     headers: { contentType, incoming: headers, ownAuthorization: true },
     body: itemBody(item.body),
@@ -154,7 +173,7 @@ function itemBody(body: unknown): Bytes {
 }
 
 export function readHeaderObject(
-  headers: readonly (readonly [string, string])[],
+  headers: HeaderList,
   vocabulary: Vocabulary,
 ): { settings: Map<string, string>; contentType: string | undefined } {
   const settings = new Map<string, string>()

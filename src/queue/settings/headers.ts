@@ -1,9 +1,6 @@
 import { type Bytes, isUtf8, text } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { reasonPhrase } from '../../kernel/reason-phrase.js'
-
-export type HeaderList = readonly (readonly [name: string, value: string])[]
-
-export const noHeaders: HeaderList = []
 
 /** `x-rateLimit-reset` → `X-Ratelimit-Reset`, the spelling in which the service shows headers. [queue.md 1.5, 5.4] */
 export function canonicalName(name: string): string {
@@ -31,11 +28,6 @@ export function headerMap(headers: HeaderList): Record<string, string[]> {
   return Object.fromEntries(map)
 }
 
-export function headerOf(headers: HeaderList, name: string): string | undefined {
-  for (const [key, value] of headers) if (key === name || key.toLowerCase() === name) return value
-  return undefined
-}
-
 /** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */
 export function isHopByHop(lowerName: string): boolean {
   return hopByHop.has(lowerName) || lowerName.startsWith('proxy-')
@@ -51,20 +43,6 @@ const hopByHop = new Set([
   'transfer-encoding',
   'upgrade',
 ])
-
-/** What the parties of a delivery exchange beside headers. */
-export interface WireReply {
-  /** 0 without an answer. */
-  readonly status: number
-  readonly headers: HeaderList
-  readonly body: Bytes
-  /** Why there is no answer. */
-  readonly error?: string
-  /** What really happened where the queue saw less. */
-  readonly note?: string
-  /** Nothing will come: the attempt ends by its time-out. */
-  readonly never?: true
-}
 
 /** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
 export function statusText(status: number): string {

@@ -1,6 +1,6 @@
-import type { FaultSource } from '../../faults/fault.js'
+import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import type { Clock } from '../../kernel/clock.js'
+import type { VirtualClock } from '../../kernel/clock.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
 import { binary, empty, jsonText } from '../../protocol/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
@@ -26,7 +26,7 @@ import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import { resp2, resp2Error } from './resp2.js'
 import { NoRoom } from './room.js'
 import { StaleReads } from './stale-reads.js'
-import { executeStruck, storeFaults } from './struck-commands.js'
+import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
 type Via = 'request' | 'pipeline' | 'transaction'
@@ -38,7 +38,7 @@ export class StoreFront {
 
   constructor(
     readonly journal: Journal,
-    readonly clock: Clock & { letOutsideContinue(): void },
+    readonly clock: VirtualClock,
     readonly faults?: FaultSource | undefined,
   ) {
     this.store = journal.store
@@ -76,12 +76,6 @@ export class StoreFront {
     if (refusedReply !== undefined) throw new Oversized(refusedReply.message, 200)
     return reply
   }
-
-  userOf(call: ServiceCall): User {
-    const user = this.store.access.userOf(call.identity)
-    if (user === undefined) throw unauthorized(this.store.options.docs)
-    return user
-  }
 }
 
 /** Arguments that are too large are the request's fault; a reply that is too large, after the command ran, is nobody's. [store.md 10] */
@@ -96,13 +90,14 @@ class Oversized extends ReplyError {
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
-const endpoints: readonly Endpoint<StoreFront>[] = [
+const endpoints: readonly Endpoint<StoreFront, User>[] = [
   {
     method: 'OPTIONS',
     path: '/**',
     auth: 'none',
     summary: 'CORS preflight',
     run: (call) => empty(200, preflightHeaders(call)),
+    facts: requestFacts,
   },
   ...subscriptionEndpoints,
   {
@@ -111,11 +106,16 @@ const endpoints: readonly Endpoint<StoreFront>[] = [
     auth: 'bearer',
     summary:
       'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
-    run: (call, front) => answered(call, front, forms[call.path] ?? single),
+    run: (call, front) => answered(call, front, formOf(call).run),
+    facts: requestFacts,
   },
 ]
 
-export function storeService(journal: Journal, clock: StoreFront['clock'], faults?: FaultSource): Service<StoreFront> {
+export function storeService(
+  journal: Journal,
+  clock: StoreFront['clock'],
+  faults?: FaultSource,
+): Service<StoreFront, User> {
   const { store } = journal
   return {
     name: 'store',
@@ -124,10 +124,9 @@ export function storeService(journal: Journal, clock: StoreFront['clock'], fault
     endpoints,
     authorize(call) {
       const token = tokenOf(call, storeTokenQuery)
-      if (token === undefined || store.access.userOf(token) === undefined) {
-        return errorAnswer(unauthorized(store.options.docs), 401, call)
-      }
-      call.identity = token
+      const user = token === undefined ? undefined : store.access.userOf(token)
+      if (user === undefined) return errorAnswer(unauthorized(store.options.docs), 401, call)
+      call.user = user
       return undefined
     },
     notFound: () => empty(405),
@@ -153,21 +152,26 @@ function encodingOf(call: ServiceCall): Encoding {
   return { form, strings }
 }
 
-type Form = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
+type StoreCall = ServiceCall<User>
+
+interface Form {
+  rows(call: ServiceCall, store: Store): readonly Argv[]
+  run(call: StoreCall, front: StoreFront, encoding: Encoding): Answer
+}
 
 /** Headers first, then the form; errors as the service words them; HEAD without a body. */
-function answered(call: ServiceCall, front: StoreFront, form: Form): Answer {
-  const { status, headers, body } = attempt(call, front, form)
+function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
+  const { status, headers, body } = attempt(call, front, run)
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
 }
 
-function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
+function attempt(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   try {
     encoding = encodingOf(call)
-    return front.store.asOneRequest(() => form(call, front, encoding))
+    return front.store.asOneRequest(() => run(call, front, encoding))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return failed(error, 400, encoding)
@@ -181,10 +185,10 @@ function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
 
 // ---- the forms --------------------------------------------------------------------------------------------------
 
-function single(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   let reply: Reply
   try {
-    reply = front.execute(argvOf(call), front.userOf(call), 'request', call)
+    reply = front.execute(argvOf(call), call.user, 'request', call)
   } catch (error) {
     if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
@@ -203,34 +207,36 @@ function argvOf(call: ServiceCall): Argv {
   return argvOfJson(call.body)
 }
 
-function pipeline(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
+  return rowsOfJson(call.body, mostRows(store))
+}
+
+function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const user = front.userOf(call)
-  const rows = rowsOfJson(call.body, mostRows(store))
+  const rows = rowsOf(call, store)
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
-    return rowItem(() => front.execute(argv, user, 'pipeline', call), room, encoding)
+    return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
   })
   return encoding.form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
-function transaction(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const user = front.userOf(call)
-  const rows = rowsOfJson(call.body, mostRows(store))
+  const rows = rowsOf(call, store)
   const sizes: number[] = []
   const commands = rows.map((argv) => {
     sizes.push(front.measured(argv))
-    return store.check(argv, user)
+    return store.check(argv, call.user)
   })
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
   const items = rows.map((argv, at) =>
-    rowItem(() => front.executeMeasured(argv, sizes[at]!, user, 'transaction', call), room, encoding),
+    rowItem(() => front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call), room, encoding),
   )
   return jsonText(latin1(`[${items.join(',')}]`))
 }
@@ -248,7 +254,19 @@ function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): By
 }
 
 /** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
-const forms: Readonly<Record<string, Form>> = { '/pipeline': pipeline, '/multi-exec': transaction }
+const forms: Readonly<Record<string, Form>> = {
+  '/pipeline': { rows: rowsOf, run: pipeline },
+  '/multi-exec': { rows: rowsOf, run: transaction },
+}
+const one: Form = { rows: (call) => [argvOf(call)], run: single }
+
+function formOf({ path }: ServiceCall): Form {
+  return forms[path] ?? one
+}
+
+function requestFacts(call: ServiceCall, { store }: StoreFront): FaultFacts {
+  return legible(() => commandFacts(formOf(call).rows(call, store), store))
+}
 
 // ---- parts of answers -------------------------------------------------------------------------------------------
 
