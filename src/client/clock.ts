@@ -26,15 +26,15 @@ export class RemoteClock
     }))
   }
 
-  async advance(by: Duration, { signal }: MoveOptions = {}): Promise<void> {
-    await this.#wire.post('/clock/advance', { by }, signal)
+  async advance(by: Duration, { signal, ...options }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
 
-  async advanceTo(at: Instant, { signal }: MoveOptions = {}): Promise<void> {
-    await this.#wire.post('/clock/advance-to', { at: instant(at) }, signal)
+  async advanceTo(at: Instant, { signal, ...options }: MoveOptions = {}): Promise<void> {
+    await this.#wire.post('/clock/advance-to', { at: instant(at), ...options }, signal)
   }
 
-  async drain({ signal, ...options }: MoveOptions & { budget?: number } = {}): Promise<void> {
+  async drain({ signal, ...options }: MoveOptions = {}): Promise<void> {
     await this.#wire.post('/clock/drain', options, signal)
   }
 

@@ -31,7 +31,9 @@ export type { ConnectOptions } from './wire.js'
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteSandbox> {
   const wire = new ControlWire(url, options)
-  return new RemoteSandbox(wire, (await wire.get('')) as TenantFacts)
+  const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
+  if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
+  return new RemoteSandbox(wire, facts as TenantFacts)
 }
 
 interface TenantFacts {

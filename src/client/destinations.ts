@@ -1,6 +1,7 @@
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
+import { shownUrl } from '../secrets/urls.js'
 import type { MessageView, Wire } from './views.js'
 import type { ControlWire } from './wire.js'
 
@@ -89,7 +90,7 @@ export class RemoteRecorder {
   async last(): Promise<RecordedRequest> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
-    throw new Error(`Nothing has arrived at ${this.#to} yet. Await clock.drain() or clock.advance() first.`)
+    throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)
   }
 }
 

@@ -18,7 +18,7 @@ export class ControlWire {
 
   constructor(url: string, options: ConnectOptions) {
     if (!URL.canParse(url))
-      throw new TypeError(`connect() needs the address of a server, such as http://localhost:4010.`)
+      throw new TypeError(`${JSON.stringify(url)} is no address of a server, such as http://localhost:4010.`)
     this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
     this.#options = options
   }
@@ -34,8 +34,34 @@ export class ControlWire {
   async send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
     const answer = await this.ask(method, path, body, signal)
     const text = await answer.text()
-    if (answer.ok) return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text
-    throw refusal(text)
+    if (answer.ok) {
+      if (answer.headers.get('content-type')?.startsWith('application/json') !== true) return text
+      try {
+        return JSON.parse(text)
+      } catch {
+        throw this.foreign('no JSON')
+      }
+    }
+    throw this.#refusal(answer, text)
+  }
+
+  /** For an answer that no server of ours gives. */
+  foreign(answered: string): Error {
+    return new Error(
+      `What answers at ${this.#base} is no stuntdouble server: it gave ${answered}. Check the address and its port, or start one with "npx stuntdouble serve".`,
+    )
+  }
+
+  #refusal({ status }: Response, text: string): Error {
+    try {
+      const { error, reply, breaches } = JSON.parse(text) as { error: unknown; reply?: boolean; breaches?: unknown }
+      if (typeof error !== 'string') return this.foreign(`${status}`)
+      if (reply === true) return new ReplyError(error)
+      if (breaches === undefined) return new Error(error)
+      return Object.assign(new Error(error), { name: 'BrokenPromise' })
+    } catch {
+      return this.foreign(`${status}`)
+    }
   }
 
   /** A list, in as many parts as it takes. */
@@ -45,7 +71,7 @@ export class ControlWire {
     for (let next = `?${query === undefined ? '' : `${query}&`}limit=10000`; next !== ''; ) {
       const answer = await this.ask('GET', place + next)
       const text = await answer.text()
-      if (!answer.ok) throw refusal(text)
+      if (!answer.ok) throw this.#refusal(answer, text)
       for (const item of JSON.parse(text) as unknown[]) items.push(item)
       next = /<([^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1] ?? ''
     }
@@ -56,7 +82,7 @@ export class ControlWire {
   async open(path: string, signal?: AbortSignal): Promise<Response> {
     const answer = await this.ask('GET', path, undefined, signal)
     if (answer.ok) return answer
-    throw refusal(await answer.text())
+    throw this.#refusal(answer, await answer.text())
   }
 
   async ask(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
@@ -75,16 +101,5 @@ export class ControlWire {
       signal?.throwIfAborted()
       throw new Error(`No server answers at ${this.#base}. Start one with "npx stuntdouble serve".`, { cause })
     }
-  }
-}
-
-function refusal(text: string): Error {
-  try {
-    const { error, reply, breaches } = JSON.parse(text) as { error: string; reply?: boolean; breaches?: unknown }
-    if (reply === true) return new ReplyError(error)
-    if (breaches === undefined) return new Error(error)
-    return Object.assign(new Error(error), { name: 'BrokenPromise' })
-  } catch {
-    return new Error(text)
   }
 }

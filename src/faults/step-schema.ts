@@ -86,7 +86,7 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
         },
       ]
     }
-    const meant = writtenAs[kind]
+    const meant = Object.hasOwn(writtenAs, kind) ? writtenAs[kind] : undefined
     if (meant !== undefined) {
       return [{ path: ['kind'], sentence: `kind: there is no step ${JSON.stringify(kind)}. ${meant}.` }]
     }

@@ -1,3 +1,4 @@
+import { iso } from './instant.js'
 import type { Timer } from './time.js'
 
 /** The calls that move time. */
@@ -7,6 +8,12 @@ export type DriveCall = 'advance' | 'advanceTo' | 'drain'
 export interface MoveOptions {
   /** Ends the move where it is: what fell due until then has run, and the clock can be moved on from there. */
   readonly signal?: AbortSignal
+  /**
+   * How many timers may fire at one instant, and in one `drain()` at all, those of schedules not counted, before the
+   * clock gives up and names the one that fired most often. By default 20,000, and 20 more for each timer and message
+   * that waits when the move begins.
+   */
+  readonly budget?: number
 }
 
 /** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop … */
@@ -22,23 +29,25 @@ const timersPerPause = 100
 export class Move {
   /** Why it ends before it is done. */
   interruption: { readonly reason: unknown } | undefined
+  readonly #budget: number
   #left: number
   readonly #budgetAtInstant: number
   #leftAtInstant: number
   #untilPause = timersPerPause
   readonly #fired = new Map<string, number>()
 
-  /**
-   * @param budget of `drain()`; by default it depends on what waits
-   * @param waiting how many timers and messages wait
-   */
+  /** @param waiting how many timers and messages wait */
   constructor(
     readonly call: DriveCall,
     budget: number | undefined,
     waiting: number,
   ) {
+    if (budget !== undefined && !(budget >= 0)) {
+      throw new RangeError(`clock.${call}() takes a number of timers as its budget, got ${String(budget)}.`)
+    }
     const usual = leastBudget + budgetPerWaiting * waiting
-    this.#left = call === 'drain' ? (budget ?? usual) : Number.POSITIVE_INFINITY
+    this.#budget = call === 'drain' ? (budget ?? usual) : Number.POSITIVE_INFINITY
+    this.#left = this.#budget
     this.#budgetAtInstant = Math.max(usual, budget ?? 0)
     this.#leftAtInstant = this.#budgetAtInstant
   }
@@ -65,10 +74,16 @@ export class Move {
     return true
   }
 
-  /** What would not stop, as a part of a sentence. */
-  culprit(next: Timer): string {
+  /** Why it gave up before this timer. */
+  gaveUp(next: Timer, pending: number): Error {
     const [label, times] = [...this.#fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 0]
-    const all = [...this.#fired.values()].reduce((sum, count) => sum + count, 0)
-    return `Most often fired: "${label}" (${times} of the last ${all})`
+    const last = [...this.#fired.values()].reduce((sum, count) => sum + count, 0)
+    const most =
+      this.#left < 0 ? `${this.#budget} timers fired` : `${this.#budgetAtInstant} timers fired at one instant`
+    const allowing = this.call === 'drain' ? 'clock.drain({ budget })' : `clock.${this.call}(…, { budget })`
+    return new Error(
+      `The clock gave up: ${most}. Most often: "${label}" (${times} of the last ${last}); next: "${next.label}" at ${iso(next.at)}; ` +
+        `${pending} still pending. If they never end, stop what schedules them; if they are just many, allow more with ${allowing}.`,
+    )
   }
 }

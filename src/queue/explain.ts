@@ -1,4 +1,5 @@
 import { iso } from '../kernel/instant.js'
+import { shownUrl } from '../secrets/urls.js'
 import type { FlowKey } from './delivery/flow-control.js'
 import type { Message } from './message/message.js'
 import type { Queue } from './queue.js'
@@ -9,7 +10,7 @@ export function explain(queue: Queue, id: string): string {
   if (message === undefined) {
     return `There is no message ${id}: it was never published here, or its last log entry has left the retention of ${queue.limits.logRetention / 86_400_000} days.`
   }
-  return `Message ${message.id} to ${message.url} ${state(queue, message)}.`
+  return `Message ${message.id} to ${shownUrl(message.url)} ${state(queue, message)}.`
 }
 
 function state(queue: Queue, message: Message): string {

@@ -32,7 +32,7 @@ export class Redaction {
   constructor({ secrets, redact = [] }: RedactionOptions = {}) {
     this.#allBodies = redact.includes('body')
     this.#allHeaders = redact.includes('headers') || redact.includes('header')
-    const names = redact.map((name) => /^headers?\[\s*(.+?)\s*\]$/i.exec(name)?.[1] ?? name)
+    const names = redact.map((name) => /^headers?\[(.+)\]$/i.exec(name)?.[1]?.trim() ?? name)
     this.#texts = new SecretTexts({
       secrets,
       names: names.filter((name) => !['body', 'header', 'headers'].includes(name)),
@@ -138,8 +138,8 @@ export class Redaction {
     const whole: HiddenFields = { body: true, allHeaders: false, headers: new Set() }
     if (!hideBody && asked === undefined) return { url, fields: undefined, answer: answersPairs ? whole : undefined }
     const allHeaders = asked !== undefined && /(?:^|,)\s*headers?\s*(?:,|$)/i.test(asked)
-    const named = [...(asked ?? '').matchAll(/headers?\s*\[\s*([^\]]+?)\s*\]/gi)].map((match) =>
-      match[1]!.toLowerCase(),
+    const named = [...(asked ?? '').matchAll(/\bheaders?\s*\[([^[\]]+)\]/gi)].map((match) =>
+      match[1]!.trim().toLowerCase(),
     )
     const forwarded = entry.headers
       .map(([name]) => name.toLowerCase())
@@ -152,14 +152,13 @@ export class Redaction {
     return { url, fields, answer: hideBody ? whole : fields }
   }
 
-  /** Whether an answer of the data store lists a secret behind its name, in plain or in base64. */
+  /** Whether an answer of the data store lists a secret behind its name: in plain, in base64, or in RESP2. */
   #tellsPairs(body: Bytes | undefined): boolean {
-    return (
-      body?.match(/"(?:[^"\\]{1,400})"(?=\s*,\s*")/g)?.some((quoted) => {
-        const word = quoted.slice(1, -1)
-        return this.isSecretName(word) || this.isSecretName(fromBase64(word) ?? '')
-      }) === true
-    )
+    if (body === undefined) return false
+    const names = body.startsWith('*')
+      ? body.matchAll(/(?<=\$\d{1,4}\r\n)[^\r]{1,400}(?=\r\n\$)/g)
+      : body.matchAll(/(?<=")[^"\\]{1,400}(?="\s*,\s*")/g)
+    return [...names].some(([name]) => this.isSecretName(name) || this.isSecretName(fromBase64(name) ?? ''))
   }
 }
 

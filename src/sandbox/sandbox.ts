@@ -461,7 +461,10 @@ export class Sandbox {
     })
     const { seed = 1 } = options
     const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
-    const traffic: Traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
+    const traffic: Traffic = new Traffic(() => clock.now(), {
+      entries: policy.trafficLimit,
+      bytes: policy.trafficBytes,
+    })
     const draws = secretDraws(options)?.fork(`load ${loads}`)
     const journal = this.#buildStore(clock, random, traffic, draws)
     const destinations = this.#buildDestinations()

@@ -21,8 +21,8 @@ const address = /:\/\//g
 const behindUserInfo = /[\x00-\x20/?#"\\]/g
 const looseBehindUserInfo = /[\x00-\x20/?#"]/g
 const parameter = /(?<![\w.%[\]-])([\w.%[\]-]{1,200})=/g
-const behindValue = /[&#\x00-\x20"\\]/g
-const looseBehindValue = /[&#\x00-\x20"]/g
+const behindValue = /[&#\x00-\x20"\\]|'(?=[),.;:\x00-\x20]|$)/g
+const looseBehindValue = /[&#\x00-\x20"]|'(?=[),.;:\x00-\x20]|$)/g
 const element = /<([\w:.-]{1,80})>/g
 const behindElement = /[<>"\\]/g
 const singleQuoted = /(?<![\w.-])([\w.-]{2,80})'?[\x09 ]{0,3}[:=][\x09 ]{0,3}'/g

@@ -140,7 +140,7 @@ export class Tenants {
     // Names of tenants begin with neither `_` nor, in this form, with `v2`.
     if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
-      if (!this.#mayControl(call)) return noToken()
+      if (!this.#mayControl(call)) return noToken(call)
       if (call.method !== 'GET') this.#orders++
       return control(call, path, this)
     }
@@ -158,7 +158,7 @@ export class Tenants {
   turnsAway(call: Call): Answer | Promise<Answer> | undefined {
     if (this.#door === undefined) return undefined
     const path = call.url.slice(this.origin.length)
-    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? undefined : noToken()
+    if (/^\/_control(?:[/?#]|$)/.test(path)) return this.#mayControl(call) ? undefined : noToken(call)
     const to = this.#addressee(call, path)
     return to && this.#door.turnsAway(to.call, to.name, to.sandbox)
   }
@@ -215,8 +215,11 @@ export class Tenants {
 /** Not the services of a tenant that is called `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
-function noToken(): Answer {
-  const error = 'The control API asks for its token, which the server printed: Authorization: Bearer TOKEN.'
+function noToken(call: Call): Answer {
+  const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
+    ? ''
+    : ', and the one that was given is another'
+  const error = `The control API asks for its token, which the server printed${given}. Give it with --control-token or STUNTDOUBLE_CONTROL_TOKEN, in connect(url, { controlToken }), or as Authorization: Bearer TOKEN.`
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 

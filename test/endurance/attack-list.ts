@@ -44,6 +44,17 @@ const scripts: Readonly<Record<string, string>> = {
   'a loop over SORT':
     'for i=1,20000 do redis.call("RPUSH",KEYS[1],i) end for i=1,1e9 do redis.call("SORT",KEYS[1]) end',
   'a loop over sha1hex': 'local s=string.rep("x",1000000) for i=1,1e9 do redis.sha1hex(s) end',
+  'reading a long number': 'local s=string.rep("1",1000000) for i=1,1e9 do tonumber(s) end',
+  'reading a long number of another base': 'local s=string.rep("1",1000000) for i=1,1e9 do tonumber(s,16) end',
+  'a number with spaces inside': 'for i=1,1e9 do tonumber("1"..string.rep(" ",40000).."1",16) end',
+  'adding a long text': 'local s=string.rep("1",1000000) local x for i=1,1e9 do x=s+1 end',
+  'next over what was deleted':
+    'local t={} for i=1,100000 do t[i]=i end for i=1,100000 do t[i]=nil; next(t) end for i=1,1e9 do next(t) end',
+  'next over deleted names':
+    'local t={} for i=1,100000 do t["k"..i]=i end while true do local k=next(t) if k==nil then break end t[k]=nil end while true do end',
+  'unpacking a long string': 'local p=struct.pack("s",string.rep("x",900000)) for i=1,1e9 do struct.unpack("s",p) end',
+  'fractions to text': 'for i=1,1e9 do tostring(i*1.1) end',
+  'long names of a table': 'local t={} local a=string.rep("x",900000) for i=1,1e9 do t[a..i]=1 end',
   'comparing long strings':
     'local a=string.rep("x",4000000).."a" local b=string.rep("x",4000000).."b" local n=0 for i=1,1e9 do if a<b then n=n+1 end end',
   'a pattern that backtracks': 'return string.find(string.rep("a",3000),".-.-.-.-.-.-.-b")',
@@ -200,6 +211,16 @@ export const attacks: readonly Attack[] = [
       ...costly(name),
     }),
   ),
+  {
+    name: 'a header to redact whose name begins with 12,000 spaces',
+    strike: async ({ queue, order }) => {
+      const got = await queue('/v2/publish/https://a.test', 'x', {
+        'service-redact-fields': `header[${' '.repeat(12_000)}x`,
+      })
+      const traffic = await order('/traffic')
+      return [unless(got.status === 400, 'not refused', got), unless(traffic.status === 200, 'no traffic', traffic)]
+    },
+  },
   {
     name: 'the slots of a schedule to the end of time',
     strike: async ({ queue, order }) => {

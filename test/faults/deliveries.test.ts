@@ -520,6 +520,7 @@ describe('in the script of a destination', () => {
 
   test.each([
     [{ kind: 'restart' }, 'there is no step "restart"'],
+    [{ kind: 'constructor' }, 'there is no step "constructor"'],
     [{ kind: 'resett' }, 'there is no step "resett". Did you mean "reset"?'],
   ])('%j is refused', (step, sentence) => {
     const at = world()

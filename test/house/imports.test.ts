@@ -104,14 +104,15 @@ const rooms: readonly Room[] = [
   { room: 'queue/publish', may: ['kernel', 'policy', 'queue/settings', 'queue/message'] },
   {
     room: 'queue/destinations',
-    may: ['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
+    // What a sentence says of a url has no password in it.
+    may: ['kernel', 'secrets', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
   },
   { room: 'queue/signing', may: ['kernel', 'queue/message'], types: ['queue/destinations'] },
   {
     room: 'queue/delivery',
     may: [
-      ...['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish', 'queue/destinations'],
-      'queue/signing',
+      ...['kernel', 'secrets', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
+      ...['queue/destinations', 'queue/signing'],
     ],
   },
   {
@@ -127,8 +128,8 @@ const rooms: readonly Room[] = [
   {
     room: 'queue',
     may: [
-      ...['kernel', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish', 'queue/destinations'],
-      ...['queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump'],
+      ...['kernel', 'secrets', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
+      ...['queue/destinations', 'queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump'],
     ],
   },
   { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
@@ -154,7 +155,7 @@ const rooms: readonly Room[] = [
   // A copy of a world for matchers is a sandbox, so the client loads one when it is asked for a snapshot.
   {
     room: 'client',
-    may: ['kernel', 'report', 'sandbox', 'store/*'],
+    may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
     types: [...ground, 'rules', ...services, 'invariants', 'scenarios'],
   },
   {

@@ -182,7 +182,7 @@ describe('drain', () => {
     clock.schedule(start + 1, 'spin', spin)
     clock.schedule(start + 2, 'innocent', () => {})
     await expect(clock.drain({ budget: 10 })).rejects.toThrow(
-      /^The clock gave up: a timer would not stop\. Most often fired: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 still pending\. Stop whatever schedules it, or allow more with clock\.drain\(\{ budget \}\)\.$/,
+      /^The clock gave up: 10 timers fired\. Most often: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 still pending\. If they never end, stop what schedules them; if they are just many, allow more with clock\.drain\(\{ budget \}\)\.$/,
     )
   })
 
@@ -192,7 +192,7 @@ describe('drain', () => {
       clock.schedule(clock.now(), 'spin', spin)
     }
     clock.schedule(start + 1, 'spin', spin)
-    await expect(clock.advance(5)).rejects.toThrow('Most often fired: "spin"')
+    await expect(clock.advance(5)).rejects.toThrow('Most often: "spin"')
   })
 
   test('on an idle clock it returns at once', async () => {

@@ -162,7 +162,7 @@ test.concurrent.for([1, 2, 3])('own concurrent %i', async (nth, { sandbox }) => 
 
 /** Fails, every one of them, and each tells the story. */
 const failing = `
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { test as own } from 'stuntdouble/vitest'
 import { sandbox } from './sandbox.js'
 
@@ -178,6 +178,17 @@ test.for([1])('for fails', () => fail('m-for'))
 test('all attempts fail', { retry: 1 }, ({ task }) => fail('m-attempt-' + task.result!.retryCount))
 test('a message is left over', () => {
   sandbox.queue.publish({ to: 'https://shop.test/m-left', delay: '1h' })
+})
+describe('a hook of the file', () => {
+  afterEach(({ task }) => {
+    if (task.name === 'throws') throw new Error('found by a hook')
+    if (task.name === 'does not end') return new Promise(() => {})
+  }, 50)
+  for (const name of ['throws', 'does not end']) test(name, () => sandbox.store.run('SET', 'mark', 'm-hook-' + name.replaceAll(' ', '-')))
+})
+test('a message is left over after hooks that failed', () => {
+  expect(sandbox.store.run('DBSIZE')).toBe(0)
+  sandbox.queue.publish({ to: 'https://shop.test/m-left-later', delay: '1h' })
 })
 describe.concurrent('together', () => {
   for (const wait of [12, 4, 8]) {
@@ -266,6 +277,9 @@ describe('with the documented setup file', () => {
       ['for fails', 'failed', 1],
       ['all attempts fail', 'failed', 1],
       ['a message is left over', 'failed', 1],
+      ['throws', 'failed', 1],
+      ['does not end', 'failed', 1],
+      ['a message is left over after hooks that failed', 'failed', 1],
       ['concurrent fails 12', 'failed', 1],
       ['concurrent fails 4', 'failed', 1],
       ['concurrent fails 8', 'failed', 1],
@@ -282,6 +296,9 @@ describe('with the documented setup file', () => {
       'for fails': 'm-for',
       'all attempts fail': 'm-attempt-0',
       'a message is left over': 'm-left',
+      throws: 'm-hook-throws',
+      'does not end': 'm-hook-does-not-end',
+      'a message is left over after hooks that failed': 'm-left-later',
       'concurrent fails 12': together,
       'own fails': 'm-own',
       'own concurrent fails 1': 'm-own-1',

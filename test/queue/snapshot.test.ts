@@ -242,6 +242,16 @@ describe('what is no dump is told, and changes nothing', () => {
       'reports on msg_x, which is not in the dump.',
     ],
     [
+      'a schedule to nowhere',
+      (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], destination: 'https://' }] }),
+      'of the dump cannot be loaded: invalid destination url: endpoint',
+    ],
+    [
+      'a schedule to a name that no group can have',
+      (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], destination: 'ht!tp:' }] }),
+      'of the dump cannot be loaded: invalid destination: ',
+    ],
+    [
       'a bad cron',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], cron: '* *' }] }),
       'of the dump cannot be loaded: invalid cron: expected exactly 5 fields, found 2.',

@@ -174,8 +174,6 @@ describe('JSON bodies', () => {
     ['["ECHO", "\\"\\\\\\/\\b\\f\\n\\r\\t"]', '"\\/\b\f\n\r\t'],
     ['["ECHO", "\\u0000"]', '\0'],
     [' \n\t[ "ECHO" ,\r\n "x" ] ', 'x'],
-    ['["ECHO","x"] and more', 'x'],
-    ['["ECHO","x"]]', 'x'],
     ['["echo", "{\\"a\\":null}"]', '{"a":null}'],
   ])('%s', async (body, echo) => {
     expect(await rest.post('/', body)).toMatchObject({ status: 200, json: { result: echo } })
@@ -209,6 +207,11 @@ describe('JSON bodies', () => {
     ['[+1]', 'ERR invalid JSON'],
     ["['PING']", 'ERR invalid JSON'],
     ['PING', 'ERR invalid JSON'],
+    // store.md, last section: bytes behind the array.
+    ['["ECHO","x"] and more', 'ERR invalid JSON'],
+    ['["ECHO","x"]]', 'ERR invalid JSON'],
+    ['["ECHO","x"]["ECHO","y"]', 'ERR invalid JSON'],
+    ['["ECHO","x"],', 'ERR invalid JSON'],
   ]
   it.each(wrong)('refuses %s', async (body, text) => {
     expect(await rest.post('/', body)).toMatchObject({ status: 400, json: error(text) })
@@ -233,7 +236,8 @@ describe('JSON bodies', () => {
   })
 
   it.each(['/pipeline', '/multi-exec'])('runs no row of %s when one is malformed', async (path) => {
-    expect((await rest.post(path, '[["SET","k","v"],["SET","l",null]]')).status).toBe(400)
+    for (const body of ['[["SET","k","v"],["SET","l",null]]', '[["SET","k","v"]]]', '[["SET","k","v"]] x'])
+      expect(await rest.post(path, body)).toMatchObject({ status: 400 })
     expect(await rest.run('EXISTS', 'k')).toBe(0)
   })
 

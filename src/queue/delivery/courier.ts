@@ -5,6 +5,7 @@ import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
+import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import type { Destinations } from '../destinations/destinations.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
@@ -293,7 +294,7 @@ export class Courier {
     let label = this.#labels.get(url)
     if (label === undefined) {
       if (this.#labels.size > 1000) this.#labels.clear()
-      label = `delivery to ${url}`
+      label = `delivery to ${shownUrl(url)}`
       this.#labels.set(url, label)
     }
     return label

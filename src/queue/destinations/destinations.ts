@@ -3,6 +3,7 @@ import { callerLine } from '../../kernel/caller-line.js'
 import { DestinationPattern } from '../../kernel/destination-pattern.js'
 import { errorText } from '../../kernel/error-text.js'
 import type { Task } from '../../kernel/time.js'
+import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { headerOf } from '../settings/headers.js'
 import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
@@ -330,9 +331,10 @@ export class Destinations {
     const place = publisher === undefined ? '' : callerLine(publisher)
     const by =
       attempt.message.source === undefined ? 'published' : `${attempt.kind} of ${attempt.message.source.id}, published`
+    const pattern = shownPattern(url)
     const sentence =
-      `Nobody answers at ${url} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
-      `Register destinations.on('${url}', handler) or destinations.record('${url}'), or give the sandbox a fetch.`
+      `Nobody answers at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
+      `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or give the sandbox a fetch.`
     if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
     return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
   }
@@ -370,10 +372,10 @@ export class Destinations {
     const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
     if (named) return undefined
     if (refusedHosts.some((name) => host === name || host.endsWith(`.${name}`))) {
-      return `Delivery to ${url} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
+      return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${url} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${url}', handler), or name the host: deliver: ['${host}'].`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
   }
 
   async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {

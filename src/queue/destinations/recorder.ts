@@ -1,3 +1,4 @@
+import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from './attempt.js'
 
 /** What arrived at a destination, in order. */
@@ -30,7 +31,9 @@ export class RecorderList implements Recorder {
   last(): Attempt {
     const last = this.requests.at(-1)
     if (last !== undefined) return last
-    throw new Error(`Nothing has arrived at ${this.#pattern} yet. Await clock.drain() or clock.advance() first.`)
+    throw new Error(
+      `Nothing has arrived at ${shownUrl(this.#pattern)} yet. Await clock.drain() or clock.advance() first.`,
+    )
   }
 
   clear(): void {

@@ -6,7 +6,7 @@ import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/errors.js'
 import { canonicalName } from '../settings/headers.js'
-import { checkUrl, targetOf } from '../settings/url.js'
+import { checkName, checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {
   DumpedDeadLetter,
@@ -274,10 +274,12 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
   if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
+  const target = targetOf(destination)
+  if (target.url === undefined) checkName(target.group, 'destination')
+  else checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
   const settings = queue.settings(raw, given)
   const body = bytesOf(dumped.body)
-  const target = targetOf(destination)
   const draft = { cron, target, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)

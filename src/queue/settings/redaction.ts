@@ -17,10 +17,10 @@ export function parseRedaction(text: string): Redaction | undefined {
   const headers = new Set<string>()
   for (const part of text.split(',')) {
     const field = part.trim()
-    const named = /^headers?\s*\[\s*([^\]]+?)\s*\]$/i.exec(field)
+    const named = /^headers?\s*\[([^\]]+)\]$/i.exec(field)?.[1]?.trim()
     if (/^body$/i.test(field)) body = true
     else if (/^headers?$/i.test(field)) allHeaders = true
-    else if (named) headers.add(named[1]!.toLowerCase())
+    else if (named) headers.add(named.toLowerCase())
     else if (field !== '') return undefined
   }
   return body || allHeaders || headers.size > 0 ? { body, allHeaders, headers } : undefined

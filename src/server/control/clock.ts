@@ -9,6 +9,8 @@ import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
 import { duration, nothing, time } from './schemas.js'
 
+const budget = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)))
+
 export const clockOrders: readonly Order[] = [
   {
     method: 'GET',
@@ -27,11 +29,11 @@ export const clockOrders: readonly Order[] = [
     method: 'POST',
     path: '/clock/advance',
     summary:
-      'Moves time by a duration and runs what falls due; answers when it has settled. Ends where it is when the request is closed.',
-    body: v.strictObject({ by: duration }),
+      'Moves time by a duration and runs what falls due, at most `budget` timers at one instant; answers when it has settled. Ends where it is when the request is closed.',
+    body: v.strictObject({ by: duration, budget }),
     example: { by: '5m' },
-    run: async (sandbox, { by }, { call }) => {
-      await sandbox.clock.advance(by as Duration, signalOf(call))
+    run: async (sandbox, { by, budget }, { call }) => {
+      await sandbox.clock.advance(by as Duration, optionsOf(call, budget))
       return timeOf(sandbox)
     },
   }),
@@ -39,10 +41,10 @@ export const clockOrders: readonly Order[] = [
     method: 'POST',
     path: '/clock/advance-to',
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
-    body: v.strictObject({ at: time }),
+    body: v.strictObject({ at: time, budget }),
     example: { at: '2030-01-02T03:00:00Z' },
-    run: async (sandbox, { at }, { call }) => {
-      await sandbox.clock.advanceTo(at, signalOf(call))
+    run: async (sandbox, { at, budget }, { call }) => {
+      await sandbox.clock.advanceTo(at, optionsOf(call, budget))
       return timeOf(sandbox)
     },
   }),
@@ -50,10 +52,10 @@ export const clockOrders: readonly Order[] = [
     method: 'POST',
     path: '/clock/drain',
     summary: 'Runs until no timer is left but those of schedules; `budget` limits how many may fire.',
-    body: v.strictObject({ budget: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))) }),
+    body: v.strictObject({ budget }),
     example: { budget: 1000 },
     run: async (sandbox, { budget }, { call }) => {
-      await sandbox.clock.drain({ ...(budget !== undefined && { budget }), ...signalOf(call) })
+      await sandbox.clock.drain(optionsOf(call, budget))
       return timeOf(sandbox)
     },
   }),
@@ -78,8 +80,8 @@ export const clockOrders: readonly Order[] = [
 ]
 
 /** A client that goes away ends the move that it asked for. */
-function signalOf({ signal }: Call): MoveOptions {
-  return signal === undefined ? {} : { signal }
+function optionsOf({ signal }: Call, budget: number | undefined): MoveOptions {
+  return { ...(signal !== undefined && { signal }), ...(budget !== undefined && { budget }) }
 }
 
 export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; mode: string } {

@@ -66,7 +66,11 @@ function checkedState(path: string, body: Buffer): ServerState {
 
 /** A file one of whose tenants cannot be made again. */
 export function unusable(path: string, tenant: string, { message }: Error): StateFileError {
-  return new StateFileError(`${path} cannot be loaded: tenant ${tenant}: ${message} ${kept}`)
+  return new StateFileError(`${path} cannot be loaded: tenant ${tenant}: ${sentence(message)} ${kept}`)
+}
+
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
 }
 
 const kept = 'It was left as it is; move it away, or give another file with --state.'
@@ -77,7 +81,8 @@ function contentOf(path: string): Buffer | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new StateFileError(`${path} cannot be read: ${(error as Error).message}.`)
+    const what = code === 'EISDIR' ? 'is a directory' : `cannot be read: ${(error as Error).message}`
+    throw new StateFileError(`${path} ${what}. Give a file with --state; it is made when there is none.`)
   }
 }
 

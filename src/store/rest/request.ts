@@ -48,7 +48,9 @@ export function decodePercent(text: string): Bytes {
 /** The JSON array of one command. */
 export function argvOfJson(body: Bytes): Argv {
   const scanner = new JsonScanner(body)
-  return scanner.row()
+  const row = scanner.row()
+  scanner.end()
+  return row
 }
 
 /** The JSON array of rows of `/pipeline` and `/multi-exec`; more than `most` are refused before they are read. */
@@ -61,6 +63,7 @@ export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY)
     rows.push(scanner.row())
   }
   if (rows.length === 0) throw replyError('emptyCommand')
+  scanner.end()
   return rows
 }
 
@@ -116,6 +119,12 @@ class JsonScanner {
     if (words.length === 0) throw replyError('emptyCommand')
     // An array that grew word by word has room for many more, and the traffic log keeps it.
     return words.slice()
+  }
+
+  /** Nothing may follow. [store.md, last section] */
+  end(): void {
+    this.#skipSpace()
+    if (this.#at < this.body.length) throw replyError('invalidJson')
   }
 
   #needMore(char: string | undefined): true {

@@ -3,10 +3,9 @@ import type { Compiler } from './compile.js'
 import { callExpression } from './compile-call.js'
 import { arithmeticExpression, comparison, equality } from './compile-operator.js'
 import type { Condition, Evaluate, EvaluateAll } from './frame.js'
-import { numberText } from './number-text.js'
 import { isMulti, isReadLate, operationOf } from './operands.js'
 import type { Operation } from './operations.js'
-import { arithmetic, concatenate, index, lengthOf, rawSet } from './operations.js'
+import { arithmetic, concatenate, index, lengthOf, rawSet, textOf } from './operations.js'
 import type { Expression, GlobalNode, IndexNode, TableItem } from './syntax-tree.js'
 import type { Value } from './value.js'
 import { isMany, LuaTable } from './value.js'
@@ -213,7 +212,7 @@ function pair(left: Evaluate, right: Evaluate, operation: Operation): Evaluate {
     const b = right(frame)
     if (typeof a === 'string' && a.length < 256) {
       if (typeof b === 'string') return b.length < 256 ? a + b : concatenate(a, b, operation)
-      if (typeof b === 'number') return a + numberText(b)
+      if (typeof b === 'number') return a + textOf(b)
     }
     return concatenate(a, b, operation)
   }

@@ -1,6 +1,5 @@
 import { argumentError, chargeParts, hostErrorValue, longJoin } from './activation.js'
-import { numberText } from './number-text.js'
-import { readonlyText, toNumber } from './operations.js'
+import { readonlyText, textOf, toNumber } from './operations.js'
 import type { LuaFunction, Value } from './value.js'
 import { LuaTable, typeName } from './value.js'
 
@@ -34,7 +33,7 @@ export function checkString(args: Arguments, at: number): string {
     if (value.length >= longJoin) chargeParts(value)
     return value
   }
-  return typeof value === 'number' ? numberText(value) : typeMismatch(args, at, 'string')
+  return typeof value === 'number' ? textOf(value) : typeMismatch(args, at, 'string')
 }
 
 export function optionalString(args: Arguments, at: number, fallback: string): string {

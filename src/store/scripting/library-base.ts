@@ -120,22 +120,36 @@ function tonumber(...args: Value[]): Result {
 
 /** Reads as C's `strtoul` does: a sign wraps around, too much becomes the largest number. */
 function unsigned(source: string, radix: number): number | undefined {
-  const text = source.split('\0', 1)[0]!
-  const parts = /^[ \t-\r]*([+-]?)(.*?)[ \t-\r]*$/s.exec(text)!
-  const digits = radix === 16 ? parts[2]!.replace(/^0[xX](?=[0-9a-fA-F])/, '') : parts[2]!
+  charge(2 * source.length)
+  const text = withoutSpace(source.split('\0', 1)[0]!)
+  const sign = text.startsWith('-') || text.startsWith('+') ? text.charAt(0) : ''
+  const unsignedText = text.slice(sign.length)
+  const digits = radix === 16 ? unsignedText.replace(/^0[xX](?=[0-9a-fA-F])/, '') : unsignedText
   if (digits === '') return undefined
   let value = 0n
   for (const digit of digits) {
     const weight = Number.parseInt(digit, 36)
     if (!(weight < radix)) return undefined
-    value = value * BigInt(radix) + BigInt(weight)
-    if (value > largest) value = largest + 1n
+    if (value <= largest) value = value * BigInt(radix) + BigInt(weight)
   }
   if (value > largest) return Number(largest)
-  return Number(parts[1] === '-' ? BigInt.asUintN(64, -value) : value)
+  return Number(sign === '-' ? BigInt.asUintN(64, -value) : value)
 }
 
 const largest = 0xffff_ffff_ffff_ffffn
+
+/** Without the white space of C at both ends. */
+function withoutSpace(text: string): string {
+  let from = 0
+  let to = text.length
+  while (from < to && isSpace(text.charCodeAt(from))) from++
+  while (to > from && isSpace(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
+
+function isSpace(char: number): boolean {
+  return char === 32 || (char >= 9 && char <= 13)
+}
 
 // Tables
 

@@ -1,4 +1,4 @@
-import { argumentError, chargeBytes, checkLength, hostError } from './activation.js'
+import { argumentError, chargeBytes, chargeReading, checkLength, hostError } from './activation.js'
 import { checkNumber, checkString, library, optionalInteger } from './library-arguments.js'
 import { parseNumber, toInt64 } from './number-text.js'
 import type { LuaTable, Result, Value } from './value.js'
@@ -186,6 +186,7 @@ function unpack(...args: Value[]): Result {
       values.push(data.slice(at, at + size))
     } else if (letter === 's') {
       const end = data.indexOf('\0', at)
+      chargeReading(end < 0 ? data.length - at : 2 * (end - at))
       if (end < 0) throw hostError('unfinished string in data')
       values.push(data.slice(at, end))
       size = end - at + 1

@@ -8,8 +8,7 @@ import {
   optionalInt,
   optionalString,
 } from './library-arguments.js'
-import { numberText } from './number-text.js'
-import { isTrue, lessThan } from './operations.js'
+import { isTrue, lessThan, textOf } from './operations.js'
 import type { LuaFunction, LuaTable, Result, Value } from './value.js'
 import { first, nothing, typeName } from './value.js'
 
@@ -23,7 +22,7 @@ function concat(...args: Value[]): Result {
   for (let at = from; at <= to; at++) {
     const value = table.getNumber(at)
     if (typeof value === 'string') parts.push(value)
-    else if (typeof value === 'number') parts.push(numberText(value))
+    else if (typeof value === 'number') parts.push(textOf(value))
     else throw hostError(`invalid value (${typeName(value)}) at index ${at} in table for 'concat'`)
     length += (parts[parts.length - 1] as string).length + separator.length
     charge(1)

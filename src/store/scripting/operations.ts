@@ -1,5 +1,6 @@
 import {
   callAt,
+  charge,
   chargeComparison,
   chargeJoin,
   errorAt,
@@ -120,6 +121,8 @@ export const readonlyText = 'Attempt to modify a readonly table'
 export function rawSet(table: LuaTable, key: Value, value: Value, operation: Operation): void {
   if (key === undefined) throw errorAt(operation.site, 'table index is nil')
   if (Number.isNaN(key)) throw errorAt(operation.site, 'table index is NaN')
+  // A new key is hashed, each byte of it.
+  if (typeof key === 'string' && key.length > 256) charge(key.length >> 4)
   table.set(key, value)
 }
 
@@ -136,10 +139,18 @@ export const arithmeticEvents: Readonly<Record<string, ArithmeticEvent>> = {
   '^': '__pow',
 }
 
+/** A number as a text. One with a fraction is laid out digit by digit. */
+export function textOf(value: number): string {
+  if (!Number.isInteger(value)) charge(24)
+  return numberText(value)
+}
+
 /** A number, or a string that spells one. */
 export function toNumber(value: Value): number | undefined {
   if (typeof value === 'number') return value
-  return typeof value === 'string' ? parseNumber(value) : undefined
+  if (typeof value !== 'string') return undefined
+  if (value.length > 32) charge(value.length >> 3)
+  return parseNumber(value)
 }
 
 export function compute(event: ArithmeticEvent, left: number, right: number): number {
@@ -264,8 +275,8 @@ function isText(value: Value): value is string | number {
 }
 
 function join(left: string | number, right: string | number, site: CallSite): string {
-  const a = typeof left === 'number' ? numberText(left) : left
-  const b = typeof right === 'number' ? numberText(right) : right
+  const a = typeof left === 'number' ? textOf(left) : left
+  const b = typeof right === 'number' ? textOf(right) : right
   const { length } = a
   // Engines join by reference: a new string costs its shorter half at most.
   const bytes = Math.min(length, b.length)
@@ -298,7 +309,7 @@ export function plainText(value: Value): string {
     case 'boolean':
       return value ? 'true' : 'false'
     case 'number':
-      return numberText(value)
+      return textOf(value)
     case 'string':
       return value
     default: {

@@ -252,7 +252,7 @@ function setReplication(...args: Value[]): Result {
 function sha1hex(...args: Value[]): Result {
   if (args.length !== 1) raise(inScript.wrongCount)
   const [value] = args
-  if (typeof value === 'string') charge(16 + value.length)
+  if (typeof value === 'string') charge(40 + value.length)
   if (typeof value === 'number') return sha1Hex(wordOfNumber(value))
   return sha1Hex(latin1(typeof value === 'string' ? value : ''))
 }

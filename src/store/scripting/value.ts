@@ -1,3 +1,4 @@
+import { charge } from './activation.js'
 /**
  * The values of Lua as JavaScript sees them. Strings are byte strings (see kernel/bytes): one char, one byte.
  *
@@ -73,6 +74,10 @@ class Entry {
 
 /** Up to this many entries a walk over the list beats a `Map`. */
 const smallTable = 8
+
+/** Places of deleted elements that a traversal passes over for nothing; 32 of them cost a step. */
+const fewPassed = 32
+const passedShift = 5
 
 /**
  * A table: a dense part for 1…n and a list of entries in order of insertion for all other keys. A deleted entry
@@ -170,7 +175,9 @@ export class LuaTable {
   /** The first live entry at or after `entry`. */
   #alive(entry: Entry | undefined): Entry | undefined {
     let current = entry
-    while (current !== undefined && current.value === undefined) current = current.next
+    let passed = 0
+    for (; current !== undefined && current.value === undefined; passed++) current = current.next
+    if (passed > fewPassed) charge(passed >> passedShift)
     return current
   }
 
@@ -191,8 +198,10 @@ export class LuaTable {
 
   #nextInList(from: number): Value {
     const list = this.list
-    for (let index = from; index < list.length; index++) if (list[index] !== undefined) return index + 1
-    return this.#alive(this.#first)?.key
+    let index = from
+    while (index < list.length && list[index] === undefined) index++
+    if (index - from > fewPassed) charge((index - from) >> passedShift)
+    return index < list.length ? index + 1 : this.#alive(this.#first)?.key
   }
 
   /** The traversal that `pairs` in a `for` loop runs on, without looking keys up. */
@@ -205,12 +214,13 @@ export class LuaTable {
       value: undefined,
       advance: () => {
         if (inList) {
-          const list = this.list
-          while (index < list.length) {
-            const value = list[index++]
-            if (value === undefined) continue
+          const { list } = this
+          const from = index
+          while (index < list.length && list[index] === undefined) index++
+          if (index - from > fewPassed) charge((index - from) >> passedShift)
+          if (index < list.length) {
+            cursor.value = list[index++]
             cursor.key = index
-            cursor.value = value
             return true
           }
           inList = false

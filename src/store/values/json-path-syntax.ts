@@ -59,7 +59,8 @@ export class JsonPathError extends Error {
 /** Reads a path of either dialect. Throws JsonPathError. */
 export function readPath(text: Bytes): Path {
   const reader = new PathReader(text)
-  const legacy = !text.startsWith('$')
+  // `$a` is the member `$a`. [store.md, last section]
+  const legacy = !/^\$(?:[.[ \t\n\r]|$)/.test(text)
   const segments = legacy ? reader.legacyPath() : reader.dollarPath()
   return { text, legacy, segments, single: isSingle(segments) }
 }

@@ -255,7 +255,6 @@ describe('JSON.SET and JSON.GET', () => {
       ['JSON.SET k $ {"a":1}', 'OK'],
       ['JSON.GET k $.', error("ERR invalid JSON path '$.': expected a name at position 2")],
       ['JSON.GET k $[?(@.a', error('ERR invalid JSON path \'$[?(@.a\': expected ")" at position 7')],
-      ['JSON.SET k $a 1', error('ERR invalid JSON path \'$a\': unexpected "a" at position 1')],
       [
         'JSON.DEL k $[',
         error('ERR invalid JSON path \'$[\': expected a name, an index, a slice, a filter or "*" at position 2'),
@@ -297,13 +296,12 @@ describe('JSON.MSET', () => {
       ['JSON.MSET a $.x 1 a $.x 2', 'OK'],
       ['JSON.GET a $.x', '[2]'],
     ],
-    'or nothing': [
+    'or nothing when there is an error': [
       ['JSON.SET a $ {"x":1,"l":[]}', 'OK'],
       ['JSON.MSET a $.x 2 new $.x 1', notRoot],
       ['JSON.MSET a $.x 2 b $ {', badJson],
       ['JSON.MSET a $.x 2 b $ 1 a $.l[0] 1', error('ERR array index out of range')],
       ['JSON.MSET a $.x 2 b $ 1 a $..q 1', error('Err wrong static path')],
-      ['JSON.MSET a $.x 2 b $ 1 a $.q.r 1', noPath],
       [
         'JSON.MSET b $ 1 a $[ 1',
         error('ERR invalid JSON path \'$[\': expected a name, an index, a slice, a filter or "*" at position 2'),

@@ -226,6 +226,10 @@ describe('the legacy dialect', () => {
     ['.*', '$.*'],
     ['a[?(@.b>1)]', '$.a[?@.b>1]'],
     ['foo-bar', '$.foo-bar'],
+    // store.md, last section
+    ['$a', '$.$a'],
+    ['$a.$b', '$.$a.$b'],
+    ['$$', '$.$$'],
   ])('%s means %s', (legacy, dollar) => {
     const [ours, theirs] = [readPath(utf8(legacy)), readPath(utf8(dollar))]
     expect(ours.segments).toEqual(theirs.segments)
@@ -241,7 +245,6 @@ describe('what is no path', () => {
     '$..',
     '$...a',
     '$.a.',
-    '$a',
     '$[',
     '$[]',
     '$[a]',

@@ -1,0 +1,15 @@
+import { hidden } from './shapes.js'
+import { SecretTexts } from './texts.js'
+
+const texts = new SecretTexts()
+
+/** A url as a sentence may show it: without the password and the keys in it. */
+export function shownUrl(url: string): string {
+  // Looked at first, because each attempt has a label with its url.
+  return url.includes('@') || url.includes('?') ? texts.text(url) : url
+}
+
+/** The same as a pattern of destinations: what is hidden may be anything. */
+export function shownPattern(url: string): string {
+  return shownUrl(url).replaceAll(hidden, '*')
+}

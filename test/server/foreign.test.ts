@@ -1,0 +1,37 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'stuntdouble/client'
+import { afterEach, describe, expect, test } from 'vitest'
+
+// The commonest mistake is a wrong port, where somebody else listens.
+let server: Server | undefined
+afterEach(() => {
+  server?.close()
+  server = undefined
+})
+
+async function answering(status: number, type: string, body: string): Promise<string> {
+  server = createServer((_, response) => response.writeHead(status, { 'content-type': type }).end(body))
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('connect() to a server that is not ours', () => {
+  test.each([
+    ['a page', 200, 'text/html', '<html>'],
+    ['no body', 200, 'text/plain', ''],
+    ['JSON of its own', 200, 'application/json', '{"ok":true}'],
+    ['a list', 200, 'application/json', '[]'],
+    ['null', 200, 'application/json', 'null'],
+    ['broken JSON', 200, 'application/json', '{'],
+    ['a refusal in plain text', 404, 'text/plain', 'nope'],
+    ['an empty refusal', 500, 'text/plain', ''],
+    ['a refusal in words of its own', 404, 'application/json', '{"message":"Not Found"}'],
+    ['an error that is no text', 400, 'application/json', '{"error":{"code":7}}'],
+  ])('%s', async (_, status, type, body) => {
+    const url = await answering(status, type, body)
+    await expect(connect(url)).rejects.toThrow(
+      /^What answers at http:\/\/127\.0\.0\.1:\d+\/_control\/main is no stuntdouble server: it gave .{1,40}\. Check the address and its port, or start one with "npx stuntdouble serve"\.$/,
+    )
+  })
+})
