@@ -249,7 +249,7 @@ describe('what is no dump is told, and changes nothing', () => {
     [
       'a schedule to a name that no group can have',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], destination: 'ht!tp:' }] }),
-      'of the dump cannot be loaded: invalid destination: ',
+      'of the dump cannot be loaded: invalid destination url: ',
     ],
     [
       'a bad cron',
