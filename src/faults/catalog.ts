@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { headerValueSyntax } from '../kernel/header-syntax.js'
+import { headerValueSyntax } from '../kernel/header-list.js'
 import type { Fault, FaultKind, FaultOf, FaultPoint } from './fault.js'
 
 export type Phase = 'before' | 'after'

@@ -1,9 +1,9 @@
 import type { DeliveryFault, FaultFacts, FaultPoint, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
 import { formatDuration } from '../../kernel/duration.js'
+import { headerOf } from '../../kernel/header-list.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Encounter } from '../destinations/perform.js'
 import type { Message, RetryWait } from '../message/message.js'
-import { headerOf } from '../settings/headers.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
 

@@ -6,7 +6,7 @@ import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/errors.js'
 import { canonicalName } from '../settings/headers.js'
-import { checkName, checkTarget, checkUrl, targetOf } from '../settings/url.js'
+import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {
   DumpedDeadLetter,
@@ -275,8 +275,7 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
   if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
   const target = targetOf(destination)
-  if (target.url === undefined) checkName(target.group, 'destination')
-  else checkTarget(target)
+  checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
   const settings = queue.settings(raw, given)
   const body = bytesOf(dumped.body)

@@ -1,4 +1,4 @@
-import type { HeaderList } from './headers.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import type { Redaction } from './redaction.js'
 import type { RetryExpression } from './retry-expression.js'
 
