@@ -102,7 +102,7 @@ const rooms: readonly Room[] = [
 
   { room: 'queue/settings', may: ['kernel', 'policy'] },
   { room: 'queue/message', may: ['kernel', 'queue/settings'], types: ['faults'] },
-  { room: 'queue/publish', may: ['kernel', 'policy', 'queue/settings', 'queue/message'], types: ['faults'] },
+  { room: 'queue/publish', may: ['kernel', 'policy', 'queue/settings', 'queue/message'] },
   {
     room: 'queue/destinations',
     // What a sentence says of a url has no password in it.

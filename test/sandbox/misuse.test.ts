@@ -15,7 +15,7 @@ test.each<[string, () => unknown, RegExp]>([
   [
     'a budget that is no number',
     () => sandbox.clock.drain({ budget: 'x' as never }),
-    /takes a number of timers, got x/,
+    /takes a number of timers as its budget, got x/,
   ],
   [
     'an unknown invariant',

@@ -22,10 +22,8 @@ import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
 import { DeliveryFaults } from './faults.js'
 import { FlowControl } from './flow-control.js'
-import { type FlightOwner, InFlight } from './in-flight.js'
-
+import { InFlight } from './in-flight.js'
 import { retryWait } from './retry.js'
-import { RunningCall } from './running-call.js'
 
 export interface CourierOptions {
   readonly clock: Clock
@@ -62,11 +60,14 @@ export interface RestoredLogEntry extends LogDetail {
 
 const notAwaited = { awaited: false } as const
 
+/** What the log says of an attempt that a restart cut off. */
+const restarted = 'the service restarted'
+
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
 
 /** Takes messages from their acceptance to their end. */
-export class Courier implements Carrier, FlightOwner {
+export class Courier {
   /** Every message that the log still knows. */
   readonly byId: Map<string, Message> = new Map()
   /** Messages that have neither ended nor been cancelled. */
@@ -79,7 +80,7 @@ export class Courier implements Carrier, FlightOwner {
   readonly #labels = new Map<string, string>()
   readonly #faults: DeliveryFaults | undefined
   readonly #inFlight: InFlight
-  #scriptRandom: Random | undefined
+  readonly #carrier: Carrier = { due: (message, task) => this.#due(message, task) }
   #sequence = 0
   #stopped = false
   #loaded = false
@@ -88,7 +89,16 @@ export class Courier implements Carrier, FlightOwner {
     const { clock, policy, limits } = options
     this.#options = options
     this.#ids = new IdSource(options.random.fork('message'), 'msg_', messageIdLength)
-    this.#inFlight = new InFlight(this, options.faults !== undefined)
+    this.#inFlight = new InFlight({
+      ...options,
+      keeps: options.faults !== undefined,
+      outcomes: {
+        settle: (attempt, reply) => this.#settle(attempt, reply),
+        late: (attempt, reply) => this.#late(attempt, reply),
+        makeAgain: (attempt, until) => this.#makeAgain(attempt, until),
+        restart: (until) => this.restart(until),
+      },
+    })
     this.#faults =
       options.faults &&
       new DeliveryFaults(options.faults, {
@@ -116,7 +126,7 @@ export class Courier implements Carrier, FlightOwner {
     const now = clock.now()
     const { settings, source } = draft
     const notBefore = Math.max(now, settings.notBefore ?? now + settings.delay)
-    const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, this)
+    const message = new Message(this.#nextId(), ++this.#sequence, now, notBefore, draft, this.#carrier)
     const entry = new Published(message, false)
     traffic.adopt(entry, draft.origin.cause ?? 0)
     message.trail = entry.seq
@@ -154,7 +164,7 @@ export class Courier implements Carrier, FlightOwner {
   restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
     const { settings, source } = draft
     const now = this.#options.clock.now()
-    const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this)
+    const message = new Message(past.id, ++this.#sequence, past.createdAt, past.notBefore, draft, this.#carrier)
     const wasRunning = isRunning(past)
     message.retried = past.retried
     message.due = wasRunning ? now : past.due
@@ -296,8 +306,8 @@ export class Courier implements Carrier, FlightOwner {
     this.#plan(message, this.#options.clock.now())
   }
 
-  /** @internal The timer of a message fired. */
-  due(message: Message, task: Task): Promise<void> | void {
+  /** The timer of a message fired. */
+  #due(message: Message, task: Task): Promise<void> | void {
     message.timer = undefined
     if (message.cancelRequested) {
       if (message.admitted) this.flow.release(message)
@@ -318,7 +328,7 @@ export class Courier implements Carrier, FlightOwner {
   }
 
   #attempt(message: Message, task: Task): Promise<void> | void {
-    const { traffic, keys, writer, clock, limits } = this.#options
+    const { traffic, keys, writer, clock } = this.#options
     const now = clock.now()
     this.log.write(message, 'ACTIVE', now)
     message.running = true
@@ -329,14 +339,12 @@ export class Courier implements Carrier, FlightOwner {
     message.releasedByHand = false
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
-    const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
-    const call = new RunningCall(task, timeout, attempt, this)
     const { strikes } = message
-    if (strikes === undefined) return this.#inFlight.run(call)
+    if (strikes === undefined) return this.#inFlight.begin(attempt, task)
     // The next attempt asks anew, whether or not this one is struck.
     message.strikes = undefined
-    if (strikes.length === 0) return this.#inFlight.run(call)
-    return this.#inFlight.run(call, this.#faults!.begin(attempt, strikes))
+    if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
+    return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
   }
 
   /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
@@ -345,16 +353,16 @@ export class Courier implements Carrier, FlightOwner {
     this.#inFlight.restart(until)
   }
 
-  /** @internal */
-  makeAgain(attempt: Attempt, until: number): void {
+  #makeAgain(attempt: Attempt, until: number): void {
     if (this.#stopped) return
-    const { traffic } = this.#options
+    const { traffic, clock } = this.#options
     const { message, note } = attempt
-    const now = this.clock.now()
+    const now = clock.now()
     message.running = false
     const wait = { delay: until - now, reason: `${(until - now) / 1000} s until the service was up again` }
     message.wait = wait
-    attempt.end(now, { ...broken('the service restarted'), ...(note !== undefined && { note }) }, 'RETRY', wait)
+    const reply = { ...broken(restarted), ...(note !== undefined && { note }) }
+    attempt.end(now, reply, 'RETRY', wait, restarted)
     traffic.complete(attempt)
     this.flow.release(message)
     if (message.cancelRequested) this.#cancelled(message)
@@ -365,7 +373,7 @@ export class Courier implements Carrier, FlightOwner {
   #hold(message: Message, until: number, reason: string): void {
     message.timer?.cancel()
     const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-    message.wait = { delay: until - this.clock.now(), reason: before + reason }
+    message.wait = { delay: until - this.#options.clock.now(), reason: before + reason }
     this.#plan(message, until)
   }
 
@@ -377,59 +385,31 @@ export class Courier implements Carrier, FlightOwner {
     this.#conclude(message)
   }
 
-  /** @internal */
-  over(call: RunningCall): void {
-    this.#inFlight.over(call)
-  }
-
-  get clock(): Clock {
-    return this.#options.clock
-  }
-
-  get destinations(): Destinations {
-    return this.#options.destinations
-  }
-
-  /** @internal */
-  get handlerPatience(): number | undefined {
-    return this.#options.policy.handlerPatience
-  }
-
-  /** @internal */
-  get longestBody(): number {
-    return this.#options.limits.maxMessageSize
-  }
-
-  /** @internal */
-  readonly random = (): Random => {
-    this.#scriptRandom ??= this.#options.random.fork('script')
-    return this.#scriptRandom
-  }
-
-  /** @internal The answer came after the attempt had been given up. */
-  late(attempt: Attempt, reply: WireReply): void {
+  /** The answer came after the attempt had been given up. */
+  #late(attempt: Attempt, reply: WireReply): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
-    const end = attempt.reply?.error === 'the service restarted' ? 'the restart' : 'the time-out'
+    const end = attempt.reply?.error === restarted ? 'the restart' : 'the time-out'
     attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after ${end}`
     traffic.complete(attempt)
   }
 
-  /** @internal The destination answered, or time ran out. */
-  settle(attempt: Attempt, given: WireReply): void {
+  /** The destination answered, or time ran out. */
+  #settle(attempt: Attempt, given: WireReply): void {
     if (this.#stopped) return
     const { clock, traffic, limits, policy } = this.#options
     const { message } = attempt
     const now = clock.now()
     const reply = truncated(given, limits.maxMessageSize)
     message.running = false
-    if (reply.status >= 200 && reply.status < 300) {
+    const error = failureText(reply)
+    if (error === undefined) {
       this.live.delete(message)
       this.log.write(message, 'DELIVERED', now)
       attempt.end(now, reply, 'DELIVERED', undefined)
-    } else this.#failed(message, attempt, reply, now)
+    } else this.#failed(attempt, reply, error, now)
     traffic.complete(attempt, undefined, reply.body.length)
-    this.#report(message, attempt, reply)
+    this.#report(attempt, reply, error)
     this.flow.release(message)
     this.#faults?.gone(attempt)
     if (message.ended) this.#conclude(message)
@@ -437,39 +417,39 @@ export class Courier implements Carrier, FlightOwner {
     else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
   }
 
-  #failed(message: Message, attempt: Attempt, reply: WireReply, now: number): void {
+  #failed(attempt: Attempt, reply: WireReply, error: string, now: number): void {
     const { policy, nonRetryableHeader } = this.#options
+    const { message } = attempt
     const { status, headers } = reply
-    const error = failureText(reply)!
     this.log.write(message, 'ERROR', now, { error, response: reply })
     const hopeless = status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? '')
     if (hopeless || message.retried >= message.maxRetries) {
       this.live.delete(message)
       this.log.write(message, 'FAILED', now, { error })
-      attempt.end(now, reply, 'FAILED', undefined)
+      attempt.end(now, reply, 'FAILED', undefined, error)
       return
     }
     const after = status === 0 ? error : String(status)
     const wait = retryWait(message.retried, message.settings.retryDelay, headers, now, policy, after)
     message.retried++
     message.wait = wait
-    attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait)
+    attempt.end(now, reply, message.cancelRequested ? 'CANCELLED' : 'RETRY', wait, error)
     if (!message.cancelRequested) this.log.write(message, 'RETRY', now, { nextDeliveryTime: now + wait.delay })
   }
 
   /** Callbacks after every attempt, the failure callback after the last; none for a cancelled message. */
-  #report(message: Message, attempt: Attempt, reply: WireReply): void {
+  #report(attempt: Attempt, reply: WireReply, error: string | undefined): void {
     const { policy, traffic } = this.#options
+    const { message } = attempt
     const { callback, failureCallback } = message.settings
     if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
     if (callback !== undefined && !message.cancelRequested) this.accept(callbackDraft(reported, callback, policy))
     if (message.state !== 'FAILED') return
     const letter = this.deadLetters.add(message, reply)
-    const error = failureText(reply)!
     const { id: messageId, kind, url } = message
     traffic.append(
-      { type: 'dead-letter', messageId, dlqId: letter.id, kind, url, status: reply.status, error },
+      { type: 'dead-letter', messageId, dlqId: letter.id, kind, url, status: reply.status, error: error! },
       attempt.seq,
     )
     if (failureCallback === undefined || message.cancelRequested) return

@@ -294,7 +294,8 @@ export class FlowControl {
   }
 
   #admitGlobal(): void {
-    const max = this.#globalMax ?? Number.POSITIVE_INFINITY
+    const max = this.#globalMax
+    if (max === undefined) return
     while (this.inFlight < max) {
       const ticket = this.#globalLine.shift()
       if (ticket === undefined) return

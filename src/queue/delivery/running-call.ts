@@ -7,20 +7,17 @@ import type { DeliveryContext } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
 import type { WireReply } from '../destinations/wire.js'
 
-/** Who hears of the end of an attempt. */
+/** Who keeps the calls, and hears of their ends. */
 export interface CallOwner {
   readonly clock: Clock
   /** For what faults in scripts leave to chance. */
-  readonly random: () => Random
+  readonly random: Random
   /** Bytes of an answer's body that are kept. */
   readonly longestBody: number
   /** Real milliseconds that code in this process may take without ending or sleeping. */
   readonly handlerPatience: number | undefined
-  settle(attempt: Attempt, reply: WireReply): void
-  /** It has ended in whatever way. */
-  over(call: RunningCall): void
-  /** The service restarts, and is up again at this time. */
-  restart(until: number): void
+  /** It has an answer, or time ran out. */
+  ended(call: RunningCall, reply: WireReply): void
 }
 
 /** What the log says when time ran out. [queue.md 4.3, choice] */
@@ -75,7 +72,7 @@ export class RunningCall implements DeliveryContext, Task {
   }
 
   draw(below: number): number {
-    return this.owner.random().int(below)
+    return this.owner.random.int(below)
   }
 
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
@@ -132,7 +129,7 @@ export class RunningCall implements DeliveryContext, Task {
   }
 
   end(reply: WireReply): void {
-    if (this.#over()) this.owner.settle(this.attempt, reply)
+    if (this.#over()) this.owner.ended(this, reply)
   }
 
   /** Ends without a result: somebody else says what becomes of the attempt. */
@@ -146,7 +143,6 @@ export class RunningCall implements DeliveryContext, Task {
     if (this.ended) return false
     this.ended = true
     this.#alarm?.cancel()
-    this.owner.over(this)
     return true
   }
 

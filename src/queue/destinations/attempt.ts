@@ -10,7 +10,7 @@ import type {
 } from '../../kernel/traffic.js'
 import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
-import { failureText, type WireReply } from './wire.js'
+import type { WireReply } from './wire.js'
 
 /** Builds what is costly about a delivery, when somebody looks. */
 export interface DeliveryWriter {
@@ -55,6 +55,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   readonly #writer: DeliveryWriter
   readonly #waiting: Waiting | undefined
   #state: AttemptOutcome['state'] | undefined
+  #error: string | undefined
   #headers: HeaderList | undefined
 
   constructor(message: Message, key: string, writer: DeliveryWriter) {
@@ -67,11 +68,18 @@ export class Attempt implements AttemptEntry, EntryStamp {
     }
   }
 
-  /** @internal */
-  end(at: number, reply: WireReply, state: AttemptOutcome['state'], next: RetryWait | undefined): void {
+  /** @internal @param error the text of its failure */
+  end(
+    at: number,
+    reply: WireReply,
+    state: AttemptOutcome['state'],
+    next: RetryWait | undefined,
+    error?: string | undefined,
+  ): void {
     this.endedAt = at
     this.reply = reply
     this.#state = state
+    this.#error = error
     this.next = next
     this.note = reply.note
   }
@@ -88,7 +96,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
       body,
       state,
     }
-    const error = failureText(reply)
+    const error = this.#error
     if (error !== undefined) outcome.error = error
     if (next !== undefined) outcome.next = { at: at + next.delay, delay: next.delay, reason: next.reason }
     if (note !== undefined) outcome.note = note

@@ -2,9 +2,9 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/header-list.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { defaultPolicy } from '../../policy/policy.js'
-import type { PublishHeaders } from '../publish/publish.js'
+import { defaultSettings, type PublishHeaders } from '../publish/publish.js'
 import { publishOptions } from '../settings/options.js'
-import { type CallbackSettings, defaultSettings, type PublishSettings } from '../settings/settings.js'
+import type { CallbackSettings, PublishSettings } from '../settings/settings.js'
 
 /** Options by the names of their headers, without prefix and lower case, as texts. */
 export type PortableSettings = Readonly<Record<string, string>>

@@ -4,13 +4,7 @@ import type { Policy } from '../../policy/policy.js'
 import { refusals } from '../settings/errors.js'
 import { deliveryHeaders, isHopByHop } from '../settings/headers.js'
 import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
-import {
-  type CallbackSettings,
-  defaultSettings,
-  type FlowControlSettings,
-  type PublishSettings,
-  type RawSettings,
-} from '../settings/settings.js'
+import type { CallbackSettings, FlowControlSettings, PublishSettings, RawSettings } from '../settings/settings.js'
 import type { Words } from '../settings/words.js'
 
 const optionsByName = new Map(publishOptions.map((option) => [option.name, option]))
@@ -76,6 +70,30 @@ export function readSettings(
     `${prefix}failure-callback-`,
   )
   return settings
+}
+
+/** Settings of a message that says nothing. */
+export function defaultSettings(policy: Policy): PublishSettings {
+  return {
+    method: 'POST',
+    headers: [],
+    timeout: undefined,
+    retries: policy.retries,
+    retryDelay: undefined,
+    delay: 0,
+    notBefore: undefined,
+    deduplicationId: undefined,
+    contentBasedDeduplication: false,
+    callback: undefined,
+    failureCallback: undefined,
+    flowControl: undefined,
+    labels: undefined,
+    redact: undefined,
+    cron: undefined,
+    scheduleId: undefined,
+    queue: undefined,
+    workflow: undefined,
+  }
 }
 
 /** A header to pass on. */

@@ -1,5 +1,4 @@
 import type { HeaderList } from '../../kernel/header-list.js'
-import type { Policy } from '../../policy/policy.js'
 import type { Redaction } from './redaction.js'
 import type { RetryExpression } from './retry-expression.js'
 
@@ -46,28 +45,4 @@ export interface PublishSettings {
   queue: string | undefined
   /** Headers of the workflow protocol, by name without prefix: kept for it, not read here. */
   workflow: RawSettings | undefined
-}
-
-/** Settings of a message that says nothing. */
-export function defaultSettings(policy: Policy): PublishSettings {
-  return {
-    method: 'POST',
-    headers: [],
-    timeout: undefined,
-    retries: policy.retries,
-    retryDelay: undefined,
-    delay: 0,
-    notBefore: undefined,
-    deduplicationId: undefined,
-    contentBasedDeduplication: false,
-    callback: undefined,
-    failureCallback: undefined,
-    flowControl: undefined,
-    labels: undefined,
-    redact: undefined,
-    cron: undefined,
-    scheduleId: undefined,
-    queue: undefined,
-    workflow: undefined,
-  }
 }
