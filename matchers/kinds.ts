@@ -1,7 +1,8 @@
+import { wildcard } from '../src/kernel/address-pattern.js'
 import { type Bytes, fromArray, text, toBase64, utf8 } from '../src/kernel/bytes.js'
 import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
+import type { HeaderList } from '../src/kernel/header-list.js'
 import { instant, iso } from '../src/kernel/instant.js'
-import { wildcard } from '../src/kernel/wildcard.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './hidden.js'
@@ -106,8 +107,6 @@ export function parseJson(given: string): { readonly value: unknown } | undefine
     return undefined
   }
 }
-
-export type HeaderList = readonly (readonly [string, string])[]
 
 /** Headers by name, in any case; one that comes twice is joined with `, `. */
 export const headers: Kind = (expected) =>

@@ -1,3 +1,4 @@
+import type { HeaderList } from '../kernel/header-list.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'
@@ -60,7 +61,7 @@ export interface RecordedRequest {
   readonly method: string
   readonly at: number
   readonly retried: number
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   readonly body: MessageView['body']
 }
 

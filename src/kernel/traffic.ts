@@ -1,4 +1,5 @@
 import type { Bytes } from './bytes.js'
+import type { HeaderList } from './header-list.js'
 
 /** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
 export interface EntryStamp {
@@ -18,7 +19,7 @@ export interface RequestEntry {
   /** As it arrived; tokens in the query are replaced by `***`. */
   readonly url: string
   /** As they arrived; the value of `authorization` is replaced by its scheme and `***`. */
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   readonly body: Bytes
   answer?: RequestAnswer
   /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
@@ -29,7 +30,7 @@ export interface RequestAnswer {
   readonly at: number
   /** 0 when the answer was lost or the connection was broken by a fault. */
   readonly status: number
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   /** `undefined` for a stream. */
   readonly body: Bytes | undefined
 }
@@ -60,7 +61,7 @@ export interface PublishedEntry {
   readonly kind: MessageKind
   readonly url: string
   readonly method: string
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   readonly body: Bytes
   readonly maxRetries: number
   readonly notBefore: number
@@ -114,7 +115,7 @@ export interface AttemptEntry {
   readonly waited?: string | undefined
   /** The workflow run that the attempt belongs to. */
   readonly workflowRunId?: string
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   readonly body: Bytes
   /** What its publisher asked to hide. */
   readonly redact?: HiddenFields | undefined
@@ -131,7 +132,7 @@ export interface AttemptOutcome {
   readonly status: number
   /** Text of the failure: a network error, a time-out or the status line. */
   readonly error?: string
-  readonly headers: readonly (readonly [string, string])[]
+  readonly headers: HeaderList
   readonly body: Bytes
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
   /** For RETRY: when, after how long, and by which rule. */

@@ -3,14 +3,16 @@ import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { ConnectionBroken } from '../kernel/connection-broken.js'
+import type { HeaderList } from '../kernel/header-list.js'
 import { hostPause } from '../kernel/host.js'
+import { decodeSegment } from '../kernel/percent.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location } from './address.js'
 import { json } from './respond.js'
 import { RoutedCall } from './routed-call.js'
-import type { Answer, Call, Endpoint, Exchange, HeaderList, Service } from './service.js'
+import type { Answer, Call, Endpoint, Exchange, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
 import { serviceVocabulary, type Vocabulary } from './vocabulary.js'
 
@@ -132,7 +134,7 @@ class Received implements RequestEntry, EntryStamp {
     readonly service: ServiceName,
     readonly method: string,
     readonly url: string,
-    readonly headers: readonly (readonly [string, string])[],
+    readonly headers: HeaderList,
     readonly body: Bytes,
   ) {}
 }
@@ -193,6 +195,7 @@ class Routes {
       if (endpoint.auth !== 'none') {
         const refusal = this.service.authorize(call, endpoint.auth)
         if (refusal) return refusal
+        this.service.count?.(endpoint)
       }
       const answer = endpoint.run(call, this.service.state)
       return answer instanceof Promise ? answer.catch((error) => this.#failure(error)) : answer
@@ -244,14 +247,6 @@ function namedIn(path: string, pattern: readonly string[]): Record<string, strin
     if (segment.startsWith(':')) params[segment.slice(1)] = decodeSegment(given[index + 1] ?? '')
   })
   return params
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 function inVendorWords(headers: HeaderList, vocabulary: Vocabulary): HeaderList {

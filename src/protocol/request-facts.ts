@@ -3,7 +3,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { RoutedCall } from './routed-call.js'
 import type { Service } from './service.js'
 
-/** What rules may ask about a request; what only the service knows is found out when a rule asks. */
+/** What rules may ask about a request; what only the service and the endpoint know is found out when a rule asks. */
 export class RequestFacts implements FaultFacts {
   readonly #call: RoutedCall
   readonly #service: Service
@@ -15,7 +15,10 @@ export class RequestFacts implements FaultFacts {
   }
 
   get #more(): FaultFacts {
-    this.#own ??= this.#service.faults?.facts(this.#call, this.#service.state) ?? {}
+    if (this.#own === undefined) {
+      const [call, { faults, state }] = [this.#call, this.#service]
+      this.#own = { ...faults?.facts?.(call, state), ...call.endpoint?.facts?.(call, state) }
+    }
     return this.#own
   }
 

@@ -1,5 +1,6 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
-import type { Answer, HeaderList } from './service.js'
+import type { HeaderList } from '../kernel/header-list.js'
+import type { Answer } from './service.js'
 
 /** Shared, because answers are kept in the traffic log. */
 const jsonType = ['content-type', 'application/json'] as const

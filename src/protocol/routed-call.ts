@@ -1,4 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
+import { headerOf } from '../kernel/header-list.js'
 import type { Location } from './address.js'
 import type { Call, Endpoint, ServiceCall } from './service.js'
 import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
@@ -13,7 +14,7 @@ export class RoutedCall implements ServiceCall {
   params: Readonly<Record<string, string>> = {}
   /** Segments of the path before those that its pattern does not know. */
   segmentsBeforeRest = 0
-  identity = ''
+  user: unknown = undefined
   #settings: ServiceCall['settings'] | undefined
 
   constructor(
@@ -79,8 +80,6 @@ export class RoutedCall implements ServiceCall {
   }
 
   header(name: string): string | undefined {
-    for (const [key, value] of this.call.headers)
-      if (key.length === name.length && key.toLowerCase() === name) return value
-    return undefined
+    return headerOf(this.call.headers, name)
   }
 }

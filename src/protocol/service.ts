@@ -1,11 +1,9 @@
 import type { WordedFault } from '../faults/actions.js'
 import type { FaultFacts } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
+import type { HeaderList } from '../kernel/header-list.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Settings } from './vocabulary.js'
-
-/** Headers in their order; a name may come twice. */
-export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
 export interface Call {
@@ -28,8 +26,8 @@ export interface Answer {
 
 export type Exchange = (call: Call) => Answer | Promise<Answer>
 
-/** A call on its way through one service: located, read, its vendor words taken off. */
-export interface ServiceCall {
+/** A call on its way through one service: located, read, its vendor words taken off. `U` is whom the service lets in. */
+export interface ServiceCall<U = unknown> {
   readonly method: string
   /** Undecoded path below the service's base address, beginning with `/`, without the query, in neutral words. */
   readonly path: string
@@ -57,29 +55,37 @@ export interface ServiceCall {
   /** `seq` of the request's entry in the traffic log: the cause of what follows. */
   readonly cause: number
   /** Who calls, as `authorize` found out. */
-  identity: string
+  user: U
 }
 
 /** One row of a service's endpoint table. */
-export interface Endpoint<S> {
+export interface Endpoint<S, U = unknown> {
   readonly method: string | readonly string[]
   /** `/v2/topics/:name/endpoints`; a pattern that ends in `/**` takes the rest of the path undecoded. */
   readonly path: string
   readonly auth: 'bearer' | 'basic' | 'none'
   /** One line for the generated reference. */
   readonly summary: string
-  run(call: ServiceCall, service: S): Answer | Promise<Answer>
+  /** Whether it opens an event stream. */
+  readonly opensStream?: boolean
+  /** `daily`: its calls count against the limit of the day, and not against the one that holds back bursts. */
+  readonly limit?: 'daily' | 'burst'
+  run(call: ServiceCall<U>, service: S): Answer | Promise<Answer>
+  /** What rules may ask about a call of this endpoint, beside what `ServiceFaults` tells; found out when a rule asks. */
+  facts?(call: ServiceCall<U>, service: S): FaultFacts
 }
 
 /** A service as the gateway sees it: a table and the service's own way to say no. */
-export interface Service<S = unknown> {
+export interface Service<S = unknown, U = unknown> {
   readonly name: ServiceName
   readonly state: S
-  readonly endpoints: readonly Endpoint<S>[]
+  readonly endpoints: readonly Endpoint<S, U>[]
   /** Whether the fixed parts of paths may come in any case; names, ids and destinations keep theirs. */
   readonly anyCase?: boolean
-  /** Sets `call.identity` or answers with the refusal. */
-  authorize(call: ServiceCall, auth: 'bearer' | 'basic'): Answer | undefined
+  /** Sets `call.user` or answers with the refusal. */
+  authorize(call: ServiceCall<U>, auth: 'bearer' | 'basic'): Answer | undefined
+  /** Counts a call that was let in. Throws what `failure` answers, when a limit is reached. */
+  count?(endpoint: Endpoint<S, U>): void
   notFound(call: ServiceCall): Answer
   methodNotAllowed(call: ServiceCall, allowed: readonly string[]): Answer
   /** The answer for a protocol error thrown by an endpoint; `undefined` for anything that is not one. */
@@ -90,10 +96,8 @@ export interface Service<S = unknown> {
 
 export interface ServiceFaults<S> {
   answer(fault: WordedFault, call: ServiceCall, state: S): Answer
-  /** What rules may ask about a call beyond what every request has; computed when a rule asks. */
-  facts(call: ServiceCall, state: S): FaultFacts
-  /** Whether the call opens an event stream. */
-  opensStream?(call: ServiceCall): boolean
+  /** What rules may ask about any call of the service; found out when a rule asks. */
+  facts?(call: ServiceCall, state: S): FaultFacts
   /** The service restarts: what is in flight is cut off. */
   restart?(until: number, state: S): void
 }

@@ -46,7 +46,7 @@ export function struckBy(
   const { armed, down } = faults
   if (down !== undefined && (down[call.service] ?? 0) > clock.now()) return { service, strikes: [gone], faults }
   const point = points[call.service]
-  const opens = armed['stream.open'] !== undefined && service.faults?.opensStream?.(call) === true
+  const opens = armed['stream.open'] !== undefined && call.endpoint?.opensStream === true
   if (armed[point] === undefined && !opens) return undefined
   const facts = new RequestFacts(call, service)
   const asked = (at: FaultPoint): readonly Strike[] => faults.ask(at, facts) ?? []

@@ -1,6 +1,7 @@
 import { toBase64, utf8 } from '../kernel/bytes.js'
 import { sha256Bytes } from '../kernel/digest.js'
 import { formatDuration } from '../kernel/duration.js'
+import type { HeaderList } from '../kernel/header-list.js'
 import { iso } from '../kernel/instant.js'
 import type { Entry, EntryType } from '../kernel/traffic.js'
 import { describeEntry, droppedText, type Wording } from './describe.js'
@@ -266,15 +267,13 @@ function lookOf(entry: Entry): string {
 function shownFields(value: unknown, name: string): unknown {
   if (typeof value === 'string') return name === 'body' || name === 'cut' ? laidOut(value) : multiLine(value)
   if (name === 'headers' && Array.isArray(value) && value.every(Array.isArray))
-    return shownHeaders(value as unknown as Headers)
+    return shownHeaders(value as unknown as HeaderList)
   if (Array.isArray(value)) return value.map((item) => shownFields(item, ''))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([field, item]) => [plainText(field), shownFields(item, field)]))
 }
 
-type Headers = readonly (readonly [name: string, value: string])[]
-
-function shownHeaders(headers: Headers): unknown {
+function shownHeaders(headers: HeaderList): unknown {
   return headers.map(([name, value]) => [plainText(name), excerpt(value, headerLength)])
 }
 

@@ -1,5 +1,6 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
+import type { HeaderList } from '../kernel/header-list.js'
 import { instant } from '../kernel/instant.js'
 import { isDeeper } from '../kernel/json-depth.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
@@ -165,7 +166,7 @@ class StableNames {
     }
   }
 
-  #headers(headers: readonly (readonly [string, string])[]): Fields | undefined {
+  #headers(headers: HeaderList): Fields | undefined {
     const told = headers
       .filter(([name, value]) => !noise.test(name) && !value.endsWith(hidden))
       .map(([name, value]) => [name.toLowerCase(), this.#text(value)] as const)

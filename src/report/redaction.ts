@@ -1,4 +1,5 @@
 import { type Bytes, fromBase64, latin1, text } from '../kernel/bytes.js'
+import { decodeSegment } from '../kernel/percent.js'
 import type { Entry, HiddenFields } from '../kernel/traffic.js'
 import {
   hidePairs,
@@ -169,15 +170,7 @@ export const standardRedaction: Redaction = new Redaction()
 function commandIn(path: string): { readonly words: readonly string[]; readonly before: number } {
   const parts = path.split('/')
   const before = parts.findIndex((part) => isTelling(part))
-  return before === -1 ? { words: [], before: 0 } : { words: parts.slice(before).map(decodedPart), before }
-}
-
-function decodedPart(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+  return before === -1 ? { words: [], before: 0 } : { words: parts.slice(before).map(decodeSegment), before }
 }
 
 const commandName = /\b(?:auth|acl|hello|migrate|config|h[a-z]{2,9}|x[a-z]{3,9}|json\.|eval|fcall)/i

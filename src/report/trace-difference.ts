@@ -1,4 +1,5 @@
 import { formatDuration } from '../kernel/duration.js'
+import type { HeaderList } from '../kernel/header-list.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry } from './describe.js'
 import { timeOf } from './instants.js'
@@ -242,12 +243,12 @@ function sameText(before: string, after: string, names: Renaming): boolean {
   return left.every((id, index) => names.same(id, right[index]!))
 }
 
-function isHeaders(path: string, value: unknown): value is readonly (readonly [string, string])[] {
+function isHeaders(path: string, value: unknown): value is HeaderList {
   return /(?:^|\.)headers$/.test(path) && Array.isArray(value)
 }
 
 /** What names the delivery, not its content: the signature is made of ids and times. */
-function headerMap(headers: readonly (readonly [string, string])[]): Plain {
+function headerMap(headers: HeaderList): Plain {
   return Object.fromEntries(
     headers.filter(([name]) => !/-signature$/i.test(name)).map(([name, value]) => [name.toLowerCase(), value]),
   )

@@ -1,8 +1,7 @@
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
+import { AddressPattern, wildcard } from '../kernel/address-pattern.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
-import { DestinationPattern } from '../kernel/destination-pattern.js'
 import { globMatcher } from '../kernel/glob.js'
-import { wildcard } from '../kernel/wildcard.js'
 
 /** Whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean
@@ -50,7 +49,7 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
 }
 
 function urlTest(wanted: string): Predicate {
-  const pattern = new DestinationPattern(wanted)
+  const pattern = new AddressPattern(wanted)
   return ({ url, destination }) =>
     (url !== undefined && pattern.matches(url)) || (destination !== undefined && pattern.matches(destination))
 }

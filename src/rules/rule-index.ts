@@ -1,4 +1,5 @@
 import type { FaultFacts, FaultMatch } from '../faults/fault.js'
+import { normalUrl, withoutCase, withoutQuery } from '../kernel/address-pattern.js'
 import { utf8 } from '../kernel/bytes.js'
 
 /** A rule that can be found by what it matches. */
@@ -30,8 +31,8 @@ const dimensions: readonly Dimension[] = [
   },
   {
     prefix: true,
-    wanted: ({ url }) => (url === undefined ? undefined : url.split('*', 1)[0]!.toLowerCase() || undefined),
-    given: (facts) => urlsOf(facts).map((url) => url?.toLowerCase()),
+    wanted: ({ url }) => (url === undefined ? undefined : withoutCase(url.split('*', 1)[0]!) || undefined),
+    given: (facts) => urlsOf(facts).map((url) => (url === undefined ? undefined : withoutCase(url))),
   },
   {
     prefix: true,
@@ -51,15 +52,8 @@ const isPattern = /[*?[\\]/
 
 function withAndWithoutQuery(url: string | undefined): readonly string[] {
   if (url === undefined) return []
-  const normal = normalUrl(url)
-  const end = normal.search(/[?#]/)
-  return end === -1 ? [normal] : [normal, normal.slice(0, end)]
-}
-
-const isNormal = /^https?:\/\/[a-z0-9.-]+\/(?:[\w!$&'()*+,;=:@%~/?-]|\.(?![./]|%2e))*$/
-
-function normalUrl(url: string): string {
-  return isNormal.test(url) || !URL.canParse(url) ? url : new URL(url).href
+  const [whole, bare] = [normalUrl(url), normalUrl(withoutQuery(url))]
+  return whole === bare ? [whole] : [whole, bare]
 }
 
 /** Rules by their values of one dimension. */

@@ -3,8 +3,8 @@ import { catalog, faultKinds } from '../faults/catalog.js'
 import type { Fault, FaultRule } from '../faults/fault.js'
 import { type FaultProblem, type FaultWords, faultSchema, fieldsOfFault, problemsWith } from '../faults/fault-schema.js'
 import { type FaultPoint, faultPoints } from '../faults/points.js'
+import { AddressPattern } from '../kernel/address-pattern.js'
 import { CronExpression } from '../kernel/cron.js'
-import { DestinationPattern } from '../kernel/destination-pattern.js'
 import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
@@ -50,7 +50,7 @@ const urlPattern = v.pipe(
   text,
   v.check((url) => {
     try {
-      new DestinationPattern(url)
+      new AddressPattern(url)
       return true
     } catch {
       return false

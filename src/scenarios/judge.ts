@@ -1,7 +1,7 @@
 import { type Judge, judges, type Verdict } from '../../matchers/index.js'
+import { wildcard } from '../kernel/address-pattern.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
-import { wildcard } from '../kernel/wildcard.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { type Expectation, type ExpectationName, type ExpectationValues, expectationOf } from './expectations.js'
 

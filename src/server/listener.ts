@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
 import { ConnectionBroken } from '../kernel/connection-broken.js'
-import { isHeader } from '../kernel/header-syntax.js'
-import type { Answer, Call, Exchange, HeaderList } from '../protocol/service.js'
+import { type HeaderList, isHeader } from '../kernel/header-list.js'
+import type { Answer, Call, Exchange } from '../protocol/service.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 
 /** What the listener says about a request that an exchange failed on by mistake. */

@@ -10,7 +10,7 @@ const known: Readonly<Record<string, string>> = {
   'matchers/compare.ts': 'an expression that the test itself has written',
 }
 
-test('a pattern that somebody sends never becomes a regular expression: src/kernel/wildcard.ts reads it', async () => {
+test('a pattern that somebody sends never becomes a regular expression: src/kernel/address-pattern.ts reads it', async () => {
   const found: string[] = []
   for await (const file of glob('{src,fixtures,matchers,reporters}/**/*.ts')) {
     if (/new RegExp\(|[^.\w]RegExp\(/.test(readFileSync(file, 'utf8'))) found.push(file)

@@ -18,7 +18,7 @@ interface Seen {
   settings: unknown
   body: string
   region: string | undefined
-  identity: string
+  user: unknown
 }
 
 const seen = (call: ServiceCall): Seen => ({
@@ -29,7 +29,7 @@ const seen = (call: ServiceCall): Seen => ({
   settings: Object.fromEntries(call.settings),
   body: text(call.body),
   region: call.region,
-  identity: call.identity,
+  user: call.user,
 })
 
 const endpoint = (
@@ -69,7 +69,7 @@ function toy(name: 'queue' | 'stats', table: Endpoint<unknown>[]): Service {
     authorize(call) {
       const token = bearerToken(call) ?? queryToken(call, 'qstash_token')
       if (token !== 'right') return json({ error: 'unauthorized' }, 401)
-      call.identity = 'owner'
+      call.user = 'owner'
       return undefined
     },
     notFound: (call) => json({ error: `no ${call.path}` }, 404),
@@ -186,7 +186,7 @@ describe('tokens', () => {
     ['in the header without the word', '/v2/secret', [['authorization', 'right']]],
     ['in the query', '/v2/secret?qstash_token=right', []],
   ] as const)('%s', async (_, path, headers) => {
-    expect(body(await ask('GET', path, headers))).toMatchObject({ identity: 'owner' })
+    expect(body(await ask('GET', path, headers))).toMatchObject({ user: 'owner' })
   })
 
   test.each([

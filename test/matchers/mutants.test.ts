@@ -94,14 +94,14 @@ const mutants: readonly Mutant[] = [
   },
   {
     what: '* in an address is any char once',
-    file: 'src/kernel/wildcard.ts',
+    file: 'src/kernel/address-pattern.ts',
     find: 'text.length < first.length + last.length',
     replace: 'text.length !== first.length + last.length + 1',
     breaks: ['toHavePublished', 'toHaveReceivedRequest'],
   },
   {
     what: 'what stands between two stars of an address need not be there',
-    file: 'src/kernel/wildcard.ts',
+    file: 'src/kernel/address-pattern.ts',
     find: 'if (found === -1 || found + part.length > end) return false',
     replace: 'if (found === -1) continue',
     breaks: ['toHaveReceivedRequest'],

@@ -3,10 +3,10 @@ import { actionAt } from '../../faults/catalog.js'
 import type { DeliveryFault, Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
 import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
+import { headerOf } from '../../kernel/header-list.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Encounter } from '../destinations/perform.js'
 import type { Message, RetryWait } from '../message/message.js'
-import { headerOf } from '../settings/headers.js'
 
 // What rules do to deliveries: before their attempts, which may have to wait or never come, and in them.
 

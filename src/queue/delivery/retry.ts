@@ -1,8 +1,8 @@
 import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration } from '../../kernel/duration.js'
+import { type HeaderList, headerOf } from '../../kernel/header-list.js'
 import type { Policy } from '../../policy/policy.js'
 import type { RetryWait } from '../message/message.js'
-import { type HeaderList, headerOf } from '../settings/headers.js'
 import type { RetryExpression } from '../settings/retry-expression.js'
 
 export const oneDay = 86_400_000

@@ -1,4 +1,5 @@
 import { type Bytes, text, toArray } from '../../kernel/bytes.js'
+import { type HeaderList, headerOf } from '../../kernel/header-list.js'
 import type {
   AttemptEntry,
   AttemptOutcome,
@@ -9,7 +10,6 @@ import type {
 } from '../../kernel/traffic.js'
 import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
-import { type HeaderList, headerOf } from '../settings/headers.js'
 import { failureText, type WireReply } from './wire.js'
 
 /** Builds what is costly about a delivery, when somebody looks. */

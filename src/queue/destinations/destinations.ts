@@ -1,10 +1,10 @@
+import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
-import { DestinationPattern } from '../../kernel/destination-pattern.js'
 import { errorText } from '../../kernel/error-text.js'
+import { headerOf } from '../../kernel/header-list.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
-import { headerOf } from '../settings/headers.js'
 import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
@@ -61,7 +61,7 @@ type Maybe<T> = T | Promise<T>
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
 
 interface Route {
-  readonly pattern: DestinationPattern
+  readonly pattern: AddressPattern
   handler: Underneath | undefined
   script: Step[]
   recorders: RecorderList[]
@@ -395,7 +395,7 @@ export class Destinations {
   }
 
   #route(given: string | URL): Route {
-    const pattern = new DestinationPattern(String(given))
+    const pattern = new AddressPattern(String(given))
     this.#resolved.clear()
     const known = this.#routes.find((route) => route.pattern.text === pattern.text)
     if (known !== undefined) {

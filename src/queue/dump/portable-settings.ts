@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import type { PublishHeaders } from '../publish/publish.js'
-import type { HeaderList } from '../settings/headers.js'
 import { publishOptions } from '../settings/options.js'
 import { type CallbackSettings, defaultSettings, type PublishSettings } from '../settings/settings.js'
 

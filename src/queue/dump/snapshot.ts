@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
@@ -101,7 +102,7 @@ export interface DumpedDeadLetter {
   readonly message: string
   /** The last answer; 0 without one. */
   readonly status: number
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly headers: HeaderList
   readonly body: PortableString
   /** Why there was no answer. */
   readonly error?: string | undefined
@@ -118,7 +119,7 @@ export interface DumpedLogEntry {
   readonly response?:
     | {
         readonly status: number
-        readonly headers: readonly (readonly [name: string, value: string])[]
+        readonly headers: HeaderList
         readonly body: PortableString
       }
     | undefined

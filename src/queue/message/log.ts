@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { type Field, type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
-import type { HeaderList } from '../settings/headers.js'
 import { hostsOf, pathOf } from '../settings/url.js'
 import type { Message, MessageState } from './message.js'
 

@@ -18,8 +18,8 @@ export class CallLimits {
   }
 
   /** Counts a call. @throws Refusal 429 with the headers by which clients tell the two limits apart */
-  count(publishes: boolean, now: number): void {
-    if (publishes) this.#countDay(now)
+  count(limit: 'daily' | 'burst', now: number): void {
+    if (limit === 'daily') this.#countDay(now)
     else this.#countSecond(now)
   }
 

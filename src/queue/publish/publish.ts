@@ -1,7 +1,8 @@
 import { utf8 } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import type { Policy } from '../../policy/policy.js'
 import { refusals } from '../settings/errors.js'
-import { deliveryHeaders, type HeaderList, isHopByHop } from '../settings/headers.js'
+import { deliveryHeaders, isHopByHop } from '../settings/headers.js'
 import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
 import {
   type CallbackSettings,
@@ -92,7 +93,7 @@ function headerValue(value: string, broken: () => Error): string {
 function readHeaders(
   given: PublishHeaders,
   before: HeaderList,
-  forward: readonly (readonly [string, string])[],
+  forward: HeaderList,
   { headerForward, context }: Gathering,
 ): HeaderList {
   const contentType =

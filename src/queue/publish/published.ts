@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../../kernel/traffic.js'
 import type { Draft, Message } from '../message/message.js'
-import type { HeaderList } from '../settings/headers.js'
 
 /**
  * The traffic entry of an accepted message. It only points at the message, because with many messages pending a copy

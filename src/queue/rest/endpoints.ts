@@ -1,3 +1,4 @@
+import type { HeaderList } from '../../kernel/header-list.js'
 import { tokenOf } from '../../protocol/auth.js'
 import { empty, json } from '../../protocol/respond.js'
 import type { Answer, Service } from '../../protocol/service.js'
@@ -5,7 +6,6 @@ import type { Vocabulary } from '../../protocol/vocabulary.js'
 import { CallLimits } from '../publish/call-limits.js'
 import type { Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/errors.js'
-import type { HeaderList } from '../settings/headers.js'
 import { userOf } from '../signing/credentials.js'
 import { deadLetterEndpoints } from './dead-letters.js'
 import { queueFaults } from './faults.js'
@@ -52,15 +52,14 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
     authorize(call) {
       const given = tokenOf(call, vocabulary.queueTokenQuery)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
-      call.identity = userOf(given)
       const { homeRegion, readOnlyStatus } = queue.policy
       if (homeRegion !== undefined && call.region !== undefined && call.region !== homeRegion) {
-        return refuse(refusals.otherRegion(call.identity, call.region))
+        return refuse(refusals.otherRegion(userOf(given), call.region))
       }
       if (given !== token && call.method !== 'GET') return refuse(refusals.readOnly(readOnlyStatus))
-      limits.count(publishes(call.path), queue.now())
       return undefined
     },
+    count: ({ limit = 'burst' }) => limits.count(limit, queue.now()),
     notFound: (call) => refuse(refusals.unknownPath(call.method, call.path)),
     methodNotAllowed: (call, allowed) =>
       refuse(refusals.wrongMethod(call.method, call.path), [['allow', allowed.join(', ')]]),
@@ -70,9 +69,4 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
 
 function refuse(refusal: Refusal, headers: HeaderList = []): Answer {
   return json({ error: refusal.message }, refusal.status, [...refusal.headers, ...headers])
-}
-
-/** Calls that count against the daily limit and not against the burst limit. [queue.md 10] */
-function publishes(path: string): boolean {
-  return /^\/v2\/(?:publish|enqueue|batch|trigger|notify|wait)(?:\/|$)/.test(path)
 }

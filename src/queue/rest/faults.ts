@@ -6,8 +6,6 @@ import { rateLimitAnswer } from '../destinations/rate-limit.js'
 import { refusals } from '../settings/errors.js'
 import { commaList } from '../settings/options.js'
 import { planOf } from '../settings/plan.js'
-import { readTarget } from '../settings/url.js'
-import { splitQuery } from './publishing.js'
 import type { QueueApi } from './reading.js'
 
 // What faults need of the queue: its words, and what rules may ask about its requests.
@@ -22,44 +20,16 @@ export const queueFaults: ServiceFaults<QueueApi> = {
     const refusal = refusals.quota('maxMessagesPerDay', freePlan, queue.policy.quotaStatus)
     return json({ error: refusal.message }, refusal.status)
   },
-  facts: (call, api) => requestFacts(call, api),
+  facts: settingFacts,
   restart: (until, { queue }) => queue.courier.restart(until),
 }
 
-const publishing = /^\/v2\/(?:publish|schedules|enqueue\/([^/]+))\/(.+)$/s
-const named = /^\/v2\/(messages|queues|schedules|topics|flowControl)\/([^/]+)/
-
-function requestFacts(call: ServiceCall, api: QueueApi): FaultFacts {
-  const settings = call.settings
-  const facts: { -readonly [Field in keyof FaultFacts]: FaultFacts[Field] } = {
+/** Settings that every call may carry. */
+function settingFacts({ settings }: ServiceCall): FaultFacts {
+  return {
     flowControlKey: settings.get('flow-control-key'),
     labels: commaList(settings.get('label') ?? ''),
     scheduleId: settings.get('schedule-id'),
     queue: settings.get('queue-name'),
-  }
-  const publish = call.method === 'POST' ? publishing.exec(call.path) : null
-  if (publish !== null) {
-    if (publish[1] !== undefined) facts.queue = decoded(publish[1])
-    const { rest } = splitQuery(call.query, api.vocabulary)
-    const { url, group } = readTarget(publish[2]!, rest, { refuseEncodedDestination: false })
-    if (url === undefined) facts.urlGroup = group
-    else facts.destination = url
-    return facts
-  }
-  const [, what, id] = named.exec(call.path) ?? []
-  if (id === undefined) return facts
-  if (what === 'messages') facts.messageId = decoded(id)
-  if (what === 'queues') facts.queue = decoded(id)
-  if (what === 'schedules') facts.scheduleId = decoded(id)
-  if (what === 'topics') facts.urlGroup = decoded(id)
-  if (what === 'flowControl') facts.flowControlKey = decoded(id)
-  return facts
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
   }
 }

@@ -1,10 +1,11 @@
+import { decodeSegment } from '../../kernel/percent.js'
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import { refusals } from '../settings/errors.js'
 import { readPeriod } from '../settings/options.js'
 import type { QueryValues } from './filters.js'
-import { decoded, done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
+import { done, found, type QueueApi, queryOf, type Row, row } from './reading.js'
 import { flowKeyShape } from './shapes.js'
 
 /** [queue.md 1.11, 6.2] */
@@ -15,30 +16,43 @@ export const flowControlEndpoints: readonly Row[] = [
     const keys = [...queue.flow.keys.values()].filter((key) => key.key.includes(search))
     return json(keys.map((key) => flowKeyShape(key, queue.now())))
   }),
-  row('GET', '/v2/flowControl/**', 'Read a flow-control key.', (call, { queue }) => {
-    const key = decoded(call.rest)
-    return json(flowKeyShape(found(queue.flow.keys.get(key), 'flow control key', key), queue.now()))
-  }),
+  row(
+    'GET',
+    '/v2/flowControl/**',
+    'Read a flow-control key.',
+    (call, { queue }) => {
+      const key = decodeSegment(call.rest)
+      return json(flowKeyShape(found(queue.flow.keys.get(key), 'flow control key', key), queue.now()))
+    },
+    { facts: (call) => ({ flowControlKey: decodeSegment(call.rest) }) },
+  ),
   row(
     'POST',
     '/v2/flowControl/**',
     'Manage a flow-control key: `<key>/pause`, `resume`, `pin`, `unpin`, `resetRate`, `reset`.',
     (call, api) => manageFlow(call, api),
+    { facts: (call) => ({ flowControlKey: actionOn(call)?.key }) },
   ),
   row('GET', '/v2/globalParallelism', 'All calls in flight.', (_call, { queue }) =>
     json({ parallelismMax: queue.limits.globalParallelism, parallelismCount: queue.flow.inFlight }),
   ),
 ]
 
+/** `<key>/pause` → both; a key may have slashes. */
+function actionOn({ rest }: ServiceCall): { readonly key: string; readonly action: string } | undefined {
+  const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(rest)
+  return match === null ? undefined : { key: decodeSegment(match[1] ?? ''), action: match[2]!.toLowerCase() }
+}
+
 function manageFlow(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
-  const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(call.rest)
-  if (!match) throw refusals.unknownPath(call.method, call.path)
-  const key = decoded(match[1] ?? '')
+  const asked = actionOn(call)
+  if (asked === undefined) throw refusals.unknownPath(call.method, call.path)
+  const { key, action } = asked
   if (key === '') throw refusals.invalid('flow control key', 'it is missing')
   const query = queryOf(call, api)
   const flag = (of: string): boolean => query.get(of)?.[0]?.toLowerCase() === 'true'
-  switch (match[2]!.toLowerCase()) {
+  switch (action) {
     case 'pause':
       return done(queue.flow.pause(key))
     case 'resume':

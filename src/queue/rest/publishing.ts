@@ -1,6 +1,8 @@
 import * as v from 'valibot'
+import type { FaultFacts } from '../../faults/fault.js'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { compactJson } from '../../kernel/compact-json.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { defaultRegion } from '../../protocol/address.js'
 import { bearerToken, queryToken } from '../../protocol/auth.js'
 import { json } from '../../protocol/respond.js'
@@ -14,16 +16,33 @@ import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */
 export const publishEndpoints: readonly Row[] = [
-  row('POST', '/v2/publish/**', 'Publish one message to a url, or to every endpoint of a url group.', (call, api) =>
-    publish(call, api),
+  row(
+    'POST',
+    '/v2/publish/**',
+    'Publish one message to a url, or to every endpoint of a url group.',
+    (call, api) => publish(call, api),
+    { facts: targetFacts, limit: 'daily' },
   ),
-  row('POST', '/v2/enqueue/:queue/**', 'Publish into a FIFO queue; creates the queue.', (call, api) =>
-    publish(call, api, call.params.queue),
+  row(
+    'POST',
+    '/v2/enqueue/:queue/**',
+    'Publish into a FIFO queue; creates the queue.',
+    (call, api) => publish(call, api, call.params.queue),
+    { facts: (call, api) => ({ ...targetFacts(call, api), queue: call.params.queue }), limit: 'daily' },
   ),
-  row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api)),
-  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger),
-  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger),
+  row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api), {
+    limit: 'daily',
+  }),
+  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger, { limit: 'daily' }),
+  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger, { limit: 'daily' }),
 ]
+
+/** Where the message of a publish, or of a schedule, is to go. */
+export function targetFacts(call: ServiceCall, { vocabulary }: QueueApi): FaultFacts {
+  const rules = { refuseEncodedDestination: false }
+  const { url, group } = readTarget(call.rest, splitQuery(call.query, vocabulary).rest, rules)
+  return url === undefined ? { urlGroup: group } : { destination: url }
+}
 
 function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const { queue } = api
@@ -154,7 +173,7 @@ function itemBody(body: unknown): Bytes {
 }
 
 export function readHeaderObject(
-  headers: readonly (readonly [string, string])[],
+  headers: HeaderList,
   vocabulary: Vocabulary,
 ): { settings: Map<string, string>; contentType: string | undefined } {
   const settings = new Map<string, string>()

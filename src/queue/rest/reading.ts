@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { FaultFacts } from '../../faults/fault.js'
 import { text } from '../../kernel/bytes.js'
 import { empty } from '../../protocol/respond.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
@@ -20,8 +21,24 @@ export function row(
   path: string,
   summary: string,
   run: (call: ServiceCall, api: QueueApi) => Answer,
+  more: Pick<Row, 'facts' | 'limit'> = {},
 ): Row {
-  return { method, path, auth: 'bearer', summary, run }
+  return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }
+}
+
+/** What rules may ask about a call, by the word before the name or id in the pattern of its endpoint. */
+const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
+  enqueue: 'queue',
+  messages: 'messageId',
+  queues: 'queue',
+  schedules: 'scheduleId',
+  topics: 'urlGroup',
+}
+
+function factOf(path: string): Pick<Row, 'facts'> {
+  const [, word = '', param = ''] = /^\/v2\/(\w+)\/:(\w+)/.exec(path) ?? []
+  const fact = namedBehind[word]
+  return fact === undefined ? {} : { facts: ({ params }) => ({ [fact]: params[param] }) }
 }
 
 export function open(method: string, path: string, summary: string, run: Row['run']): Row {
@@ -39,14 +56,6 @@ export function found<T>(thing: T | undefined, kind: string, id: string): T {
 
 export function done(_nothing: void): Answer {
   return empty()
-}
-
-export function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 /** The query without the token and the service's own settings. */

@@ -3,7 +3,7 @@ import { empty, json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import type { Schedule } from '../schedules/schedules.js'
-import { createSchedule, headerObject, readHeaderObject } from './publishing.js'
+import { createSchedule, headerObject, readHeaderObject, targetFacts } from './publishing.js'
 import { done, found, name, parsed, type QueueApi, type Row, row } from './reading.js'
 import { queueShape, scheduleShape, urlGroupShape } from './shapes.js'
 
@@ -20,8 +20,12 @@ export const resourceEndpoints: readonly Row[] = [
   row('POST', '/v2/queues/:name/pause', 'Pause a queue.', (call, { queue }) => done(queue.pauseQueue(name(call)))),
   row('POST', '/v2/queues/:name/resume', 'Resume a queue.', (call, { queue }) => done(queue.resumeQueue(name(call)))),
 
-  row('POST', '/v2/schedules/**', 'Create a schedule, or replace the one of the same id.', (call, api) =>
-    createSchedule(call, api),
+  row(
+    'POST',
+    '/v2/schedules/**',
+    'Create a schedule, or replace the one of the same id.',
+    (call, api) => createSchedule(call, api),
+    { facts: targetFacts },
   ),
   row('GET', '/v2/schedules', 'List the schedules.', (_call, { queue }) =>
     json(queue.schedules.list().map(scheduleShape)),

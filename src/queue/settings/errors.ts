@@ -1,9 +1,10 @@
+import type { HeaderList } from '../../kernel/header-list.js'
 /** A refusal of the queue API, answered as `{"error": "<text>"}`. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
     message: string,
-    readonly headers: readonly (readonly [string, string])[] = [],
+    readonly headers: HeaderList = [],
   ) {
     super(message)
   }

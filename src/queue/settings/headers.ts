@@ -1,9 +1,6 @@
 import { type Bytes, isUtf8, text } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { reasonPhrase } from '../../kernel/reason-phrase.js'
-
-export type HeaderList = readonly (readonly [name: string, value: string])[]
-
-export const noHeaders: HeaderList = []
 
 /** `x-rateLimit-reset` → `X-Ratelimit-Reset`, the spelling in which the service shows headers. [queue.md 1.5, 5.4] */
 export function canonicalName(name: string): string {
@@ -29,11 +26,6 @@ export function headerMap(headers: HeaderList): Record<string, string[]> {
     else map.set(spelled, [shown])
   }
   return Object.fromEntries(map)
-}
-
-export function headerOf(headers: HeaderList, name: string): string | undefined {
-  for (const [key, value] of headers) if (key === name || key.toLowerCase() === name) return value
-  return undefined
 }
 
 /** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */

@@ -1,5 +1,5 @@
+import type { HeaderList } from '../../kernel/header-list.js'
 import type { Policy } from '../../policy/policy.js'
-import type { HeaderList } from './headers.js'
 import type { Redaction } from './redaction.js'
 import type { RetryExpression } from './retry-expression.js'
 

@@ -1,3 +1,4 @@
+import { decodeSegment } from '../../kernel/percent.js'
 import { refusals } from './errors.js'
 
 /** Legal names of url groups, queues and schedules. [queue.md 1.6, 1.7, 8] */
@@ -30,19 +31,11 @@ export function readTarget(raw: string, query: string, rules: { readonly refuseE
   const tail = query === '' ? '' : `?${query}`
   if (/^https?%3a/i.test(raw)) {
     if (rules.refuseEncodedDestination) throw refusals.invalidScheme()
-    const decoded = decode(raw)
+    const decoded = decodeSegment(raw)
     return targetOf(decoded.includes('?') && query !== '' ? `${decoded}&${query}` : decoded + tail)
   }
   const repaired = raw.replace(/^(https?:)\/(?!\/)/i, '$1//')
-  return isUrl(repaired) ? { url: repaired + tail } : targetOf(decode(raw))
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return isUrl(repaired) ? { url: repaired + tail } : targetOf(decodeSegment(raw))
 }
 
 /** Urls that were found in order: the same few come again and again. */

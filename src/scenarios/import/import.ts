@@ -1,6 +1,7 @@
 import { delay } from '../../faults/constructors.js'
 import type { DeliveryFault } from '../../faults/fault.js'
 import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { networkErrors } from '../../queue/destinations/script.js'
@@ -9,7 +10,7 @@ import type { Expectation } from '../expectations.js'
 import type { Scenario, ScenarioDestination } from '../scenario.js'
 import type { PublishStep, ScenarioStep } from '../steps.js'
 import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './messages.js'
-import { type AttemptFact, type HeaderPairs, ImportError, recordsOf } from './records.js'
+import { type AttemptFact, ImportError, recordsOf } from './records.js'
 import { type Redaction, Redactor, type SecretKind } from './redaction.js'
 
 export interface ImportOptions {
@@ -144,7 +145,7 @@ class Writer {
     return undefined
   }
 
-  #headers(pairs: HeaderPairs | undefined, place: string): Record<string, string> | undefined {
+  #headers(pairs: HeaderList | undefined, place: string): Record<string, string> | undefined {
     const headers: Record<string, string> = {}
     for (const [name, value] of pairs ?? []) {
       const spelled = this.#inWords(name)
@@ -197,7 +198,7 @@ class Writer {
     return { kind: 'status', status, ...(headers && { headers }), ...(body !== undefined && { body }) }
   }
 
-  #answerHeaders(pairs: HeaderPairs, place: string): Record<string, string> | undefined {
+  #answerHeaders(pairs: HeaderList, place: string): Record<string, string> | undefined {
     const kept = pairs.filter(([name]) => !ofConnection.test(name))
     return this.#headers(kept, `${place} answer`)
   }

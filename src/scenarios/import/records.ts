@@ -1,9 +1,8 @@
 import { type Bytes, fromBase64, utf8 } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
 
 // The JSON of the service's API, read with tolerance: a dead letter, an entry of the log, the body of a callback, or a
 // page of them. Each becomes facts about one message. [queue.md 1.5, 4.3, 5.4, 5.5]
-
-export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 
 /** What is known about one attempt. */
 export interface AttemptFact {
@@ -11,7 +10,7 @@ export interface AttemptFact {
   readonly retried?: number | undefined
   readonly status: number
   readonly error?: string | undefined
-  readonly headers: HeaderPairs
+  readonly headers: HeaderList
   readonly body: Bytes
   readonly startedAt?: number | undefined
   readonly endedAt?: number | undefined
@@ -21,7 +20,7 @@ export interface AttemptFact {
 export interface MessageFacts {
   readonly url?: string | undefined
   readonly method?: string | undefined
-  readonly headers?: HeaderPairs | undefined
+  readonly headers?: HeaderList | undefined
   readonly body?: Bytes | undefined
   readonly maxRetries?: number | undefined
   readonly createdAt?: number | undefined
@@ -30,9 +29,9 @@ export interface MessageFacts {
   /** Seconds. */
   readonly timeout?: number | undefined
   readonly callback?: string | undefined
-  readonly callbackHeaders?: HeaderPairs | undefined
+  readonly callbackHeaders?: HeaderList | undefined
   readonly failureCallback?: string | undefined
-  readonly failureCallbackHeaders?: HeaderPairs | undefined
+  readonly failureCallbackHeaders?: HeaderList | undefined
   readonly flowControlKey?: string | undefined
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined
@@ -224,7 +223,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
-function pairsOf(value: unknown): HeaderPairs {
+function pairsOf(value: unknown): HeaderList {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   return Object.entries(value)
     .filter(([name]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && name !== '__proto__')
@@ -233,7 +232,7 @@ function pairsOf(value: unknown): HeaderPairs {
     )
 }
 
-function optionalPairs(value: unknown): HeaderPairs | undefined {
+function optionalPairs(value: unknown): HeaderList | undefined {
   const pairs = pairsOf(value)
   return pairs.length === 0 ? undefined : pairs
 }

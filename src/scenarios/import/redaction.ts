@@ -1,5 +1,6 @@
 import { fromBase64, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { isDeeper } from '../../kernel/json-depth.js'
+import { decodeSegment } from '../../kernel/percent.js'
 import { isSecretName } from '../../secrets/names.js'
 import { issuedKey, rewritePrivateKeys } from '../../secrets/shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'
@@ -92,7 +93,7 @@ export class Redactor {
         const at = `${place}?${name}`
         const isLongCode = /^(?:key|code|state)$/i.test(name) && value.length >= 16
         if (isSecretName(name) || isLongCode) return `${mark}${name}=${this.#replace('url', value, at)}`
-        const decoded = decodedPart(value)
+        const decoded = decodeSegment(value)
         const clean = this.text(decoded, at)
         return clean === decoded ? whole : `${mark}${name}=${encodeURIComponent(clean)}`
       },
@@ -202,14 +203,6 @@ function parsed(given: string): { readonly value: unknown } | undefined {
     return { value: JSON.parse(given) }
   } catch {
     return undefined
-  }
-}
-
-function decodedPart(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
   }
 }
 

@@ -1,4 +1,4 @@
-import { DestinationPattern } from '../../kernel/destination-pattern.js'
+import { AddressPattern } from '../../kernel/address-pattern.js'
 import { isRealHost } from '../../protocol/vocabulary.js'
 import type { PlainAnswer } from '../../queue/destinations/answers.js'
 import type { Attempt } from '../../queue/destinations/attempt.js'
@@ -31,7 +31,7 @@ export function liveDestinations(
     // The application is given the time of `--timeout`.
     sandbox: { policy: { handlerPatience: undefined } },
     elsewhere: (pattern) => {
-      const taken = new DestinationPattern(pattern)
+      const taken = new AddressPattern(pattern)
       return [...routes.keys()].some((url) => taken.matches(url))
     },
     prepare: ({ destinations }) => {

@@ -63,7 +63,7 @@ export function statsService(statistics: Statistics, options: StatsServiceOption
     authorize(call) {
       const given = basicCredentials(call)
       if (given?.user !== options.user || given.password !== options.key) return refuse(refusals.unauthorized())
-      call.identity = given.user
+      call.user = given.user
       return undefined
     },
     notFound: () => refuse(refusals.notFound()),
@@ -72,7 +72,6 @@ export function statsService(statistics: Statistics, options: StatsServiceOption
     faults: {
       answer: (fault) =>
         refuse(fault.kind === 'status' ? new HttpError(fault.status, fault.text) : new HttpError(429, fault.kind)),
-      facts: () => ({}),
     },
   }
 }

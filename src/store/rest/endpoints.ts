@@ -1,4 +1,4 @@
-import type { FaultSource } from '../../faults/fault.js'
+import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { VirtualClock } from '../../kernel/clock.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
@@ -26,7 +26,7 @@ import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
 import { resp2, resp2Error } from './resp2.js'
 import { NoRoom } from './room.js'
 import { StaleReads } from './stale-reads.js'
-import { executeStruck, storeFaults } from './struck-commands.js'
+import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
 /** The store behind its REST interface. */
@@ -63,12 +63,6 @@ export class StoreFront {
     if (refusedReply !== undefined) throw new OversizedReply(refusedReply.message)
     return reply
   }
-
-  userOf(call: ServiceCall): User {
-    const user = this.store.access.userOf(call.identity)
-    if (user === undefined) throw unauthorized(this.store.options.docs)
-    return user
-  }
 }
 
 /** The command ran, but what it answers is more than may be sent. */
@@ -76,13 +70,14 @@ class OversizedReply extends ReplyError {}
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
-const endpoints: readonly Endpoint<StoreFront>[] = [
+const endpoints: readonly Endpoint<StoreFront, User>[] = [
   {
     method: 'OPTIONS',
     path: '/**',
     auth: 'none',
     summary: 'CORS preflight',
     run: (call) => empty(200, preflightHeaders(call)),
+    facts: requestFacts,
   },
   ...subscriptionEndpoints,
   {
@@ -91,11 +86,16 @@ const endpoints: readonly Endpoint<StoreFront>[] = [
     auth: 'bearer',
     summary:
       'Runs one command, given as path, query and body, or as a JSON array posted to `/`; rows of commands posted to `/pipeline` in order, posted to `/multi-exec` as one transaction or not at all.',
-    run: (call, front) => answered(call, front, forms[call.path] ?? single),
+    run: (call, front) => answered(call, front, formOf(call).run),
+    facts: requestFacts,
   },
 ]
 
-export function storeService(journal: Journal, clock: StoreFront['clock'], faults?: FaultSource): Service<StoreFront> {
+export function storeService(
+  journal: Journal,
+  clock: StoreFront['clock'],
+  faults?: FaultSource,
+): Service<StoreFront, User> {
   const { store } = journal
   return {
     name: 'store',
@@ -104,10 +104,9 @@ export function storeService(journal: Journal, clock: StoreFront['clock'], fault
     endpoints,
     authorize(call) {
       const token = tokenOf(call, storeTokenQuery)
-      if (token === undefined || store.access.userOf(token) === undefined) {
-        return errorAnswer(unauthorized(store.options.docs), 401, call)
-      }
-      call.identity = token
+      const user = token === undefined ? undefined : store.access.userOf(token)
+      if (user === undefined) return errorAnswer(unauthorized(store.options.docs), 401, call)
+      call.user = user
       return undefined
     },
     notFound: () => empty(405),
@@ -133,21 +132,26 @@ function encodingOf(call: ServiceCall): Encoding {
   return { form, strings }
 }
 
-type Form = (call: ServiceCall, front: StoreFront, encoding: Encoding) => Answer
+type StoreCall = ServiceCall<User>
+
+interface Form {
+  rows(call: ServiceCall, store: Store): readonly Argv[]
+  run(call: StoreCall, front: StoreFront, encoding: Encoding): Answer
+}
 
 /** Headers first, then the form; errors as the service words them; HEAD without a body. */
-function answered(call: ServiceCall, front: StoreFront, form: Form): Answer {
-  const { status, headers, body } = attempt(call, front, form)
+function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
+  const { status, headers, body } = attempt(call, front, run)
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
 }
 
-function attempt(call: ServiceCall, front: StoreFront, form: Form): Answer {
+function attempt(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
   let encoding: Encoding = { form: 'json', strings: plain }
   try {
     encoding = encodingOf(call)
-    return front.store.asOneRequest(() => form(call, front, encoding))
+    return front.store.asOneRequest(() => run(call, front, encoding))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     return failed(error, 400, encoding)
@@ -162,13 +166,13 @@ function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
 // ---- the forms --------------------------------------------------------------------------------------------------
 
 /** One command. Arguments that are too large are the body's fault, a reply that is too large is nobody's. [store.md 10] */
-function single(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const argv = argvOf(call)
   const tooLarge = refusedSize(sizeOfWords(argv), front.store)
   if (tooLarge !== undefined) return failed(tooLarge, 413, encoding)
   let reply: Reply
   try {
-    reply = front.execute(argv, front.userOf(call), 'request', call)
+    reply = front.execute(argv, call.user, 'request', call)
   } catch (error) {
     if (error instanceof OversizedReply) return failed(error, 200, encoding)
     throw error
@@ -187,33 +191,35 @@ function argvOf(call: ServiceCall): Argv {
   return argvOfJson(call.body)
 }
 
-function pipeline(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function rowsOf(call: ServiceCall, store: Store): readonly Argv[] {
+  return rowsOfJson(call.body, mostRows(store))
+}
+
+function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const user = front.userOf(call)
-  const rows = rowsOfJson(call.body, mostRows(store))
+  const rows = rowsOf(call, store)
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
   const items = rows.map((argv) => {
     if (room.isFull) return errorIn(room.refusal(false), encoding)
-    return rowItem(() => front.execute(argv, user, 'pipeline', call), room, encoding)
+    return rowItem(() => front.execute(argv, call.user, 'pipeline', call), room, encoding)
   })
   return encoding.form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }
 
 /** Nothing runs when anything is wrong with any row; the answer is then the text for that row. [store.md 4] */
-function transaction(call: ServiceCall, front: StoreFront, encoding: Encoding): Answer {
+function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
-  const user = front.userOf(call)
-  const rows = rowsOfJson(call.body, mostRows(store))
+  const rows = rowsOf(call, store)
   const commands = rows.map((argv) => {
     const refusal = refusedSize(sizeOfWords(argv), store)
     if (refusal !== undefined) throw refusal
-    return store.check(argv, user)
+    return store.check(argv, call.user)
   })
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
-  const items = rows.map((argv) => rowItem(() => front.execute(argv, user, 'transaction', call), room, encoding))
+  const items = rows.map((argv) => rowItem(() => front.execute(argv, call.user, 'transaction', call), room, encoding))
   return jsonText(latin1(`[${items.join(',')}]`))
 }
 
@@ -230,7 +236,19 @@ function rowItem(execute: () => Reply, room: AnswerRoom, encoding: Encoding): By
 }
 
 /** Paths with a meaning of their own, matched exactly; every other path is a command. [store.md 1.1] */
-const forms: Readonly<Record<string, Form>> = { '/pipeline': pipeline, '/multi-exec': transaction }
+const forms: Readonly<Record<string, Form>> = {
+  '/pipeline': { rows: rowsOf, run: pipeline },
+  '/multi-exec': { rows: rowsOf, run: transaction },
+}
+const one: Form = { rows: (call) => [argvOf(call)], run: single }
+
+function formOf({ path }: ServiceCall): Form {
+  return forms[path] ?? one
+}
+
+function requestFacts(call: ServiceCall, { store }: StoreFront): FaultFacts {
+  return legible(() => commandFacts(formOf(call).rows(call, store), store))
+}
 
 // ---- parts of answers -------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import { type Reply, ReplyError } from '../command/reply.js'
 import type { Store } from '../store.js'
 import { errorAnswer } from './answers.js'
 import type { StoreFront } from './endpoints.js'
-import { type Argv, argvOfJson, argvOfPath, decodePercent, rowsOfJson } from './request.js'
+import type { Argv } from './request.js'
 
 // What faults need of the store: its words, what rules may ask about requests and commands, and struck commands.
 
@@ -25,37 +25,25 @@ export const storeFaults: ServiceFaults<StoreFront> = {
     if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
     return empty(429)
   },
-  facts: (call, { store }) => requestFacts(call, store),
-  opensStream: (call) => streamPath.test(call.path),
   restart: (_until, { store }) => store.pubsub.close(),
 }
-
-const streamPath = /^\/(monitor|subscribe|psubscribe)(?:\/|$)/
 
 function quotaError({ options }: Store): ReplyError {
   return monthlyLimit(freePlan, freePlan, options.docs)
 }
 
 /** A request that cannot be read names no command: it is refused when it is served. */
-function requestFacts(call: ServiceCall, store: Store): FaultFacts {
-  const stream = streamPath.exec(call.path)
+export function legible(facts: () => FaultFacts): FaultFacts {
   try {
-    if (stream) {
-      const channels = call.path.split('/').slice(2)
-      return { commands: [stream[1]!.toUpperCase()], keys: channels.map(decodePercent) }
-    }
-    const rows = rowsOf(call)
-    return { commands: rows.map(nameOf), keys: rows.flatMap((argv) => keysOf(argv, store)) }
+    return facts()
   } catch (error) {
     if (error instanceof ReplyError) return {}
     throw error
   }
 }
 
-function rowsOf(call: ServiceCall): readonly Argv[] {
-  if (call.path === '/pipeline' || call.path === '/multi-exec') return rowsOfJson(call.body)
-  if (call.path === '/') return [argvOfJson(call.body)]
-  return [argvOfPath(call.path, call.query, call.body)]
+export function commandFacts(rows: readonly Argv[], store: Store): FaultFacts {
+  return { commands: rows.map(nameOf), keys: rows.flatMap((argv) => keysOf(argv, store)) }
 }
 
 function nameOf(argv: Argv): string {

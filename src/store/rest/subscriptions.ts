@@ -2,8 +2,10 @@ import { terminated } from '../../faults/broken-bodies.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { letOutsideContinue } from '../../kernel/clock.js'
 import type { Timer } from '../../kernel/time.js'
+import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
 import { dataFrame, type EventStream, eventStream } from '../../protocol/event-stream.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
+import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
@@ -11,6 +13,7 @@ import type { Message, Subscriber } from '../keyspace/pubsub.js'
 import { corsHeaders, errorAnswer, syncToken } from './answers.js'
 import type { StoreFront } from './endpoints.js'
 import { decodePercent } from './request.js'
+import { legible } from './struck-commands.js'
 import { type EventOutlet, struckEvent } from './struck-events.js'
 
 // The three event streams of the store: /monitor, /subscribe and /psubscribe. [store.md 5]
@@ -18,12 +21,14 @@ import { type EventOutlet, struckEvent } from './struck-events.js'
 /** GET as well: the EventSource of browsers knows nothing else. */
 const methods = ['GET', 'POST']
 
-export const subscriptionEndpoints: readonly Endpoint<StoreFront>[] = [
+export const subscriptionEndpoints: readonly Endpoint<StoreFront, User>[] = [
   {
     method: methods,
     path: '/monitor',
     auth: 'bearer',
     summary: 'Streams every command that any client runs.',
+    opensStream: true,
+    facts: () => ({ commands: ['MONITOR'], keys: [] }),
     run: (call, front) => answered(call, () => opened(call, front, 'MONITOR', [])),
   },
   {
@@ -31,6 +36,8 @@ export const subscriptionEndpoints: readonly Endpoint<StoreFront>[] = [
     path: '/subscribe/**',
     auth: 'bearer',
     summary: 'Streams the messages of one or more channels.',
+    opensStream: true,
+    facts: (call) => legible(() => ({ commands: ['SUBSCRIBE'], keys: channelsOf(call) })),
     run: (call, front) => answered(call, () => opened(call, front, 'SUBSCRIBE', namesOf(call, 'SUBSCRIBE'))),
   },
   {
@@ -38,6 +45,8 @@ export const subscriptionEndpoints: readonly Endpoint<StoreFront>[] = [
     path: '/psubscribe/**',
     auth: 'bearer',
     summary: 'Streams the messages of all channels that match one of the patterns.',
+    opensStream: true,
+    facts: (call) => legible(() => ({ commands: ['PSUBSCRIBE'], keys: channelsOf(call) })),
     run: (call, front) => answered(call, () => opened(call, front, 'PSUBSCRIBE', namesOf(call, 'PSUBSCRIBE'))),
   },
 ]
@@ -54,24 +63,29 @@ function answered(call: ServiceCall, open: () => Answer): Answer {
   }
 }
 
-/** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
 function namesOf(call: ServiceCall, feed: Feed): Bytes[] {
   if (call.rest === '') throw wrongArity(feed)
-  return call.rest.split('/').map(decodePercent)
+  return channelsOf(call)
 }
 
-function opened(call: ServiceCall, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
+/** Each segment of the path is one channel or pattern. What stands in the query belongs to no channel. */
+function channelsOf({ rest }: ServiceCall): Bytes[] {
+  return rest === '' ? [] : rest.split('/').map(decodePercent)
+}
+
+function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: readonly Bytes[]): Answer {
   const { store } = front
   const { access, pubsub } = store
-  const refusal = (): ReplyError | undefined => {
-    const user = access.userOf(call.identity)
+  const refusal = (user: User | undefined): ReplyError | undefined => {
     if (user?.mayRun(connectionBound.get(feed)!) !== true) return noCommandPermission(feed)
     const allowed = names.every((name) => user.mayUseChannel(name, feed === 'PSUBSCRIBE' ? 'pattern' : 'name'))
     return allowed ? undefined : replyError('noChannelPermission')
   }
-  const refused = refusal()
+  const refused = refusal(call.user)
   if (refused !== undefined) throw refused
-  const reader = new StreamReader(call, front, () => refusal() === undefined)
+  // A token can be revoked, or given to somebody else, while the stream is open.
+  const token = tokenOf(call, storeTokenQuery) ?? ''
+  const reader = new StreamReader(call, front, () => refusal(access.userOf(token)) === undefined)
   if (!reader.hasEnded) {
     if (feed === 'MONITOR') pubsub.monitor(reader)
     else if (feed === 'SUBSCRIBE') pubsub.subscribe(reader, names)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { wildcard } from '../../src/kernel/wildcard.js'
+import { AddressPattern, normalUrl, wildcard } from '../../src/kernel/address-pattern.js'
 
 /** The second way: the same pattern as a regular expression, whose engine may backtrack. */
 function expression(pattern: string, flags: string): RegExp {
@@ -37,5 +37,55 @@ describe('a pattern with stars', () => {
     expect(wildcard(eight, { ignoreCase: true })(given)).toBe(false)
     expect(wildcard(`${'*aa'.repeat(10_000)}*`)(given)).toBe(true)
     expect(wildcard(`${'*'.repeat(100_000)}b`)(given)).toBe(false)
+  })
+})
+
+describe('a url', () => {
+  const part = fc.constantFrom(
+    'a',
+    'B',
+    '.',
+    '..',
+    '/',
+    '%2e',
+    '%2E',
+    '%41',
+    '1',
+    '?',
+    '#',
+    "'",
+    '(',
+    '-',
+    ':',
+    ' ',
+    'é',
+  )
+  const host = fc.constantFrom(
+    'shop.test',
+    'Shop.Test',
+    '127.1',
+    '0x7f.1',
+    'a.7',
+    'a.0x',
+    'shop.test.',
+    'shop.test:80',
+    '[::1]',
+  )
+  const tail = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''))
+
+  test('is compared as the URL standard writes it, though most are not parsed', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('http', 'https', 'HTTP'), host, tail, (scheme, at, path) => {
+        const url = `${scheme}://${at}/${path}`
+        expect(normalUrl(url)).toBe(URL.canParse(url) ? new URL(url).href : url)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('scheme and host in any case, the rest as it is written; with a star in any case', () => {
+    expect(new AddressPattern('HTTPS://Shop.Test/Orders').matches('https://shop.test/Orders')).toBe(true)
+    expect(new AddressPattern('https://shop.test/Orders').matches('https://shop.test/orders')).toBe(false)
+    expect(new AddressPattern('https://shop.test/Orders/*').matches('https://shop.test/orders/1')).toBe(true)
   })
 })

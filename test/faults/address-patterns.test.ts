@@ -1,0 +1,32 @@
+import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { expect, test } from 'vitest'
+
+/** What the destination answers to one delivery. */
+async function answerTo(url: string, prepare: (sandbox: Sandbox) => void): Promise<number | undefined> {
+  const sandbox = createSandbox({ warn: () => {} })
+  sandbox.destinations.answer('*', 200)
+  prepare(sandbox)
+  sandbox.queue.publish({ to: url, retries: 0 })
+  await sandbox.clock.drain()
+  const { outcome } = sandbox.traffic.of('attempt').at(-1)!
+  return outcome !== undefined && 'status' in outcome ? outcome.status : undefined
+}
+
+// A rule and a destination that name an address by the same pattern mean the same addresses: rules are found by an
+// index, destinations one by one.
+test.each([
+  ['https://shop.test/orders', 'HTTPS://Shop.Test:443/orders?a=1', 500],
+  ['https://shop.test/Orders', 'https://shop.test/orders', 200],
+  ['https://shop.test/Orders*', 'https://shop.test/orders', 500],
+  ['https://shop.test/a/b', 'https://shop.test/a/%2e/b', 500],
+  ['https://shop.test/a/', 'https://shop.test/a/.', 500],
+  ["https://shop.test/?q=it's", 'https://shop.test/?q=it%27s', 500],
+  ['http://10.0.0.1/x', 'http://10.1/x', 500],
+  ['https://shop.test/ΣΑΣ*', 'https://shop.test/σας-1', 500],
+])('%s is %s', async (pattern, url, expected) => {
+  const byDestination = await answerTo(url, ({ destinations }) => destinations.answer(pattern, 500))
+  const byRule = await answerTo(url, ({ faults }) => {
+    faults.add({ on: 'queue.delivery', match: { url: pattern }, fault: status(500) })
+  })
+  expect({ byDestination, byRule }).toEqual({ byDestination: expected, byRule: expected })
+})

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { type Walk, walked } from '../support/walk.js'
+
+// How far a reader has to walk: the files of src in which something is called on the way of one message to its dead
+// letter and failure callback, and of one SET. What is checked is checked once.
+
+const world = `
+const sandbox = lib.createSandbox({ seed: 'walk', warn: () => {} })
+const { destinations, clock, addresses, tokens } = sandbox
+destinations.answer('https://shop.test/orders', 500)
+destinations.answer('https://shop.test/failed', 200)
+const post = (url, body, token, headers) =>
+  sandbox.fetch(url, { method: 'POST', body, headers: { authorization: 'Bearer ' + token, ...headers } })
+const publishAt = addresses.queue + '/v2/publish/https://shop.test/orders'
+const { queue, store } = tokens
+`
+
+/** Two attempts, a dead letter, and the attempt of the callback. */
+const message = `
+await post(publishAt, 'x', queue, { 'service-retries': '1', 'service-failure-callback': 'https://shop.test/failed' })
+await clock.drain()
+`
+
+const set = `await post(addresses.store, '["SET","k","v","EX","10"]', store)`
+
+interface Bounds {
+  readonly files: number
+  /** Calls of functions that check or look something up: how many values there are for each. */
+  readonly calls: Readonly<Record<string, number>>
+}
+
+function excess({ files }: Walk, bounds: Bounds): string[] {
+  const found = files.size > bounds.files ? [`${files.size} files:\n${shown(files)}`] : []
+  for (const [name, most] of Object.entries(bounds.calls)) {
+    const calls = [...files].map(([file, names]) => [file, names.get(name) ?? 0] as const)
+    const sum = calls.reduce((so, [, count]) => so + count, 0)
+    if (sum > most) found.push(`${name} ${sum} times, not ${most}: ${calls.filter(([, count]) => count > 0).join(' ')}`)
+  }
+  return found
+}
+
+function shown(files: Walk['files']): string {
+  return [...files].map(([file, names]) => `${file}: ${[...names.keys()].join(', ')}`).join('\n')
+}
+
+test('a message to its dead letter and failure callback', { timeout: 60_000 }, async () => {
+  const walk = await walked(world, message)
+  // That it is the walk: two attempts and the callback's, one dead letter, one request.
+  expect(walk.files.get('src/queue/delivery/dead-letters.ts')?.get('add')).toBe(1)
+  expect(walk.files.get('src/queue/destinations/destinations.ts')?.get('deliver')).toBe(3)
+  expect(
+    excess(walk, { files: 44, calls: { isUrl: 5, checkUrl: 2, readDestination: 1, failureText: 6, tokenOf: 1 } }),
+  ).toEqual([])
+})
+
+test('SET k v EX 10', { timeout: 60_000 }, async () => {
+  const walk = await walked(world, set)
+  expect(walk.files.get('src/store/store.ts')?.get('execute')).toBe(1)
+  expect(
+    excess(walk, {
+      files: 34,
+      calls: { sizeOfWords: 2, refusedSize: 3, tokenOf: 1, userOf: 1, lookup: 1, find: 1, argvOfJson: 1 },
+    }),
+  ).toEqual([])
+})
+
+test('a walk that goes too far, or looks twice, would be found', async () => {
+  const files = new Map([['src/a.ts', new Map([['isUrl', 2]])]])
+  expect(excess({ files, calls: 2 }, { files: 0, calls: { isUrl: 1 } })).toHaveLength(2)
+  expect(excess({ files, calls: 2 }, { files: 1, calls: { isUrl: 2 } })).toEqual([])
+})
