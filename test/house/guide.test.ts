@@ -106,7 +106,7 @@ function namedTests(): { readonly files: readonly string[]; readonly names: stri
   const files: string[] = []
   const names: string[] = []
   for (const { line } of guide.commands) {
-    const words = line.match(/"[^"]*"|\S+/g) ?? []
+    const words: readonly string[] = line.match(/"[^"]*"|\S+/g) ?? []
     expect(words.slice(0, 5).join(' ')).toBe('npx vitest run --project unit')
     const at = words.indexOf('-t')
     const own = words.slice(5, at === -1 ? undefined : at)
