@@ -1,0 +1,49 @@
+import { type Check, type CheckOptions, checkWorld } from '../invariants/check.js'
+import { CronExpression } from '../kernel/cron.js'
+import type { Entry } from '../kernel/traffic.js'
+import { ownHeader } from '../protocol/vocabulary.js'
+import { engineOf } from '../queue/direct.js'
+import { parseRetryExpression } from '../queue/settings/retry-expression.js'
+import { timeline } from '../report/timeline.js'
+import type { Sandbox } from './sandbox.js'
+
+/** Holds the engine of a sandbox to its promises. */
+export function examined(sandbox: Sandbox, options: CheckOptions): Check {
+  const { clock, policy, vocabulary } = sandbox
+  const queue = engineOf(sandbox.queue)
+  const { limits, keys } = queue
+  return checkWorld(
+    {
+      entries: sandbox.traffic.entries,
+      now: clock.now(),
+      isRealTime: clock.mode === 'real',
+      isDrained: clock.isDrained,
+      policy,
+      limits,
+      pending: queue.whereabouts(),
+      signingKeys: [...keys.former].reverse().concat(keys.current),
+      signatureHeader: ownHeader('Signature', vocabulary),
+      retryDelay: (expression, retried) => parseRetryExpression(expression).evaluate(retried),
+      slots: slotsBetween,
+    },
+    options,
+  )
+}
+
+/** The entries and what else is known of the same messages. */
+export function storyOf({ traffic }: Sandbox, entries: readonly Entry[]): string {
+  const told = new Set(entries)
+  for (const entry of entries) {
+    if ('messageId' in entry) for (const other of traffic.about(entry.messageId)) told.add(other)
+  }
+  const story = [...told].sort((one, other) => one.seq - other.seq)
+  return timeline(story, { limit: entriesTold, around: entries[0]?.seq ?? 0 })
+}
+
+/** Entries of the story of a broken promise. */
+const entriesTold = 24
+
+function* slotsBetween(expression: string, from: number, to: number): Iterable<number> {
+  const cron = new CronExpression(expression)
+  for (let at = cron.next(from); at !== undefined && at <= to; at = cron.next(at)) yield at
+}

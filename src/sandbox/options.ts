@@ -1,0 +1,108 @@
+import type { ClockMode } from '../kernel/clock.js'
+import { type Instant, instant, iso } from '../kernel/instant.js'
+import type { Policy } from '../policy/policy.js'
+import type { AddressOptions } from '../protocol/address.js'
+import type { Vocabulary, VocabularyName } from '../protocol/vocabulary.js'
+import type { Reach } from '../queue/destinations/destinations.js'
+import type { SignatureWindow } from '../queue/signing/signing.js'
+import { checkSecret } from './credentials.js'
+
+export interface SandboxOptions extends AddressOptions {
+  /** Replays everything that is left to chance: ids, random replies, dice. Default 1. */
+  readonly seed?: number | string
+  /** Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not with a real clock. */
+  readonly startAt?: Instant
+  /** `manual` (default): the test moves time. `auto`: time skips when nothing runs. `real`: time is the host's. */
+  readonly clock?: ClockMode
+  readonly vocabulary?: VocabularyName | Vocabulary
+  readonly policy?: Partial<Policy>
+  /** Standard token of the data store. */
+  readonly storeToken?: string
+  /** Read-only token of the data store. */
+  readonly readonlyToken?: string
+  /** Token of the queue. */
+  readonly queueToken?: string
+  /** Read-only token of the queue. */
+  readonly queueReadonlyToken?: string
+  /** Keys that deliveries are signed with. */
+  readonly signingKey?: string
+  readonly nextSigningKey?: string
+  /** User name and key of the management API. */
+  readonly mgmtUser?: string
+  readonly mgmtKey?: string
+  /**
+   * Tokens and keys that are not given come of this and of `name`, by HMAC-SHA256. Without it they are defaults that
+   * everybody can read. At least 16 characters.
+   */
+  readonly secret?: string
+  /** `wide` (default): signatures verify at any host time. `real`: valid for five minutes of virtual time. */
+  readonly signing?: { readonly window?: SignatureWindow }
+  /** Takes deliveries that no registered destination answers, as far as `deliver` allows. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Hosts that `fetch` may reach. Default `loopback`. */
+  readonly deliver?: Reach
+  /** Receives warnings, `console.warn` by default. */
+  readonly warn?: (text: string) => void
+}
+
+/** A list that the compiler keeps complete: a misspelt option in JavaScript is told, not ignored. */
+const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
+  name: true,
+  base: true,
+  store: true,
+  queue: true,
+  mgmt: true,
+  regions: true,
+  seed: true,
+  startAt: true,
+  clock: true,
+  vocabulary: true,
+  policy: true,
+  storeToken: true,
+  readonlyToken: true,
+  queueToken: true,
+  queueReadonlyToken: true,
+  signingKey: true,
+  nextSigningKey: true,
+  mgmtUser: true,
+  mgmtKey: true,
+  secret: true,
+  signing: true,
+  fetch: true,
+  deliver: true,
+  warn: true,
+}
+
+function checkNames(options: SandboxOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`createSandbox() takes an object of options such as { seed: 7 }, got ${String(options)}.`)
+  }
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
+  if (unknown === undefined) return
+  throw new TypeError(
+    `A sandbox has no option ${JSON.stringify(unknown)}. The options are ${Object.keys(optionNames).join(', ')}.`,
+  )
+}
+
+function checkStart({ clock, startAt }: SandboxOptions): void {
+  if (clock !== 'real' || startAt === undefined) return
+  throw new TypeError(
+    `With clock: 'real' time is the host's, and cannot start at ${iso(instant(startAt))}. Use clock: 'manual' or 'auto', or leave startAt out.`,
+  )
+}
+
+export const defaultStart = '2030-01-01T00:00:00Z'
+
+export interface LoadOptions {
+  /** When the world goes on, if that is later than the dump. Not with a real clock, which goes on now. */
+  readonly at?: Instant
+  /** Moves all times of a dump that is ahead back. */
+  readonly shift?: boolean
+}
+
+/** Refuses what no sandbox can be made of. */
+export function checkOptions(options: SandboxOptions): void {
+  checkNames(options)
+  checkStart(options)
+  checkSecret(options.secret)
+}

@@ -1,0 +1,175 @@
+import { VirtualClock } from '../kernel/clock.js'
+import { type Instant, instant } from '../kernel/instant.js'
+import { createRandom, type Random } from '../kernel/random.js'
+import { Traffic } from '../kernel/traffic.js'
+import type { Policy } from '../policy/policy.js'
+import type { Addresses, Locate } from '../protocol/address.js'
+import { createGateway } from '../protocol/gateway.js'
+import type { Exchange, Service } from '../protocol/service.js'
+import { ownHeader, type Vocabulary } from '../protocol/vocabulary.js'
+import { Destinations } from '../queue/destinations/destinations.js'
+import { DirectQueue } from '../queue/direct.js'
+import { Queue } from '../queue/queue.js'
+import { queueService } from '../queue/rest/endpoints.js'
+import { TrafficView } from '../report/traffic-view.js'
+import { Faults } from '../rules/rules.js'
+import { payAsYouGo, unmetered } from '../stats/reports.js'
+import { statsService } from '../stats/rest/endpoints.js'
+import { Statistics } from '../stats/statistics.js'
+import { Access } from '../store/access/access.js'
+import { DirectStore } from '../store/direct.js'
+import { Journal } from '../store/journal.js'
+import { storeService } from '../store/rest/endpoints.js'
+import { Store } from '../store/store.js'
+import { type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
+import type { SandboxOptions } from './options.js'
+
+/** Everything that a reset makes anew. */
+export interface World {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly traffic: TrafficView
+  readonly store: DirectStore
+  readonly destinations: Destinations
+  readonly faults: Faults
+  readonly queue: DirectQueue
+  readonly stats: Statistics
+  readonly exchange: Exchange
+}
+
+/** Where a world begins. */
+export interface Start {
+  readonly startAt?: Instant | undefined
+  /** How many loads lie behind it: new ids must not meet those of the dumps. */
+  readonly loads?: number
+}
+
+/** What all worlds of a sandbox are built after. */
+export interface Plan {
+  readonly options: SandboxOptions
+  readonly vocabulary: Vocabulary
+  readonly policy: Policy
+  readonly addresses: Addresses
+  readonly locate: Locate
+  /** Tokens that a world begins with. */
+  readonly tokens: SandboxTokens
+  /** Reaches the world that is there when it is called. */
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): World {
+  const { options, vocabulary, policy, tokens } = plan
+  const clock: VirtualClock = new VirtualClock({
+    ...(startAt !== undefined && { startAt: instant(startAt) }),
+    mode: options.clock ?? 'manual',
+    backlog: () => queue.courier.live.size,
+    onDrive: (call) => traffic.moves(call),
+    ...(options.warn && { warn: options.warn }),
+  })
+  const { seed = 1 } = options
+  const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
+  const traffic: Traffic = new Traffic(() => clock.now(), {
+    entries: policy.trafficLimit,
+    bytes: policy.trafficBytes,
+  })
+  const draws = secretDraws(options)?.fork(`load ${loads}`)
+  const journal = storeOf(plan, clock, random, traffic, draws)
+  const destinations = destinationsOf(plan)
+  const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+  const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
+  const stats = new Statistics({
+    traffic,
+    now: () => clock.now(),
+    deadLetters: () => queue.courier.deadLetters.size,
+    price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
+    random: random.fork('stats'),
+  })
+  const services = [
+    storeService(journal, clock, faults),
+    queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
+    statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
+  ] as Service[]
+  const exchange = createGateway({ locate: plan.locate, vocabulary, services, clock, traffic, faults })
+  const store = new DirectStore(journal, draws)
+  const view = new TrafficView(traffic, {
+    seed: options.seed ?? 1,
+    now: () => clock.now(),
+    headerPrefix: vocabulary.headerPrefix,
+    addresses: { ...plan.addresses },
+    secrets: () => secretsOf(tokens, journal, queue),
+    store,
+  })
+  return { clock, random, traffic: view, store, destinations, faults, queue: new DirectQueue(queue), stats, exchange }
+}
+
+/** Every token and key of a world, now or before. */
+function secretsOf(
+  { mgmtUser: _, ...initial }: SandboxTokens,
+  { engine }: Journal,
+  { keys }: Queue,
+): readonly string[] {
+  const { standard, readOnly } = store.access.tokens
+  return [...Object.values(initial), standard, readOnly, keys.current, keys.next, ...keys.former]
+}
+
+function storeOf(
+  { tokens, policy, vocabulary }: Plan,
+  clock: VirtualClock,
+  random: Random,
+  traffic: Traffic,
+  draws = random,
+): Journal {
+  const { store: standard, readonly: readOnly } = tokens
+  const engine = new Store({
+    now: () => clock.now(),
+    clock,
+    random: random.fork('store'),
+    access: new Access({ standard, readOnly }, draws.fork('acl')),
+    policy,
+    docs: vocabulary.docs,
+  })
+  return new Journal(engine, traffic)
+}
+
+function destinationsOf({ options, vocabulary, policy, addresses, fetch }: Plan): Destinations {
+  const destinations = new Destinations({
+    fetch: options.fetch,
+    deliver: options.deliver,
+    refusedHosts: vocabulary.productionHosts,
+    unhandled: policy.unhandledDestination,
+    followRedirects: policy.followRedirects,
+    nonRetryableHeader: ownHeader('NonRetryable-Error', vocabulary),
+  })
+  // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
+  for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
+    destinations.on(`${address}/*`, (request) => fetch(request))
+  }
+  return destinations
+}
+
+function queueOf(
+  { options, vocabulary, policy }: Plan,
+  clock: VirtualClock,
+  random: Random,
+  traffic: Traffic,
+  destinations: Destinations,
+  faults: Faults,
+  draws: Random | undefined,
+): Queue {
+  return new Queue({
+    clock,
+    random: random.fork('queue'),
+    traffic,
+    policy,
+    words: {
+      header: (name) => ownHeader(name, vocabulary),
+      issuer: vocabulary.issuer,
+      userAgent: vocabulary.userAgent,
+    },
+    destinations,
+    keys: signingKeysOf(options),
+    keyDraws: draws,
+    signing: options.signing,
+    faults,
+  })
+}
