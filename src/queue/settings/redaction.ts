@@ -17,7 +17,7 @@ export function parseRedaction(text: string): Redaction | undefined {
   const headers = new Set<string>()
   for (const part of text.split(',')) {
     const field = part.trim()
-    const named = /^headers?\s*\[([^\]]+)\]$/i.exec(field)?.[1]!.trim()
+    const named = /^headers?\s*\[([^\]]+)\]$/i.exec(field)?.[1]?.trim()
     if (/^body$/i.test(field)) body = true
     else if (/^headers?$/i.test(field)) allHeaders = true
     else if (named) headers.add(named.toLowerCase())
