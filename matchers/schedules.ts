@@ -46,7 +46,7 @@ export interface SchedulePattern {
 }
 
 const fields: FieldsOf<SchedulePattern, Schedule> = {
-  to: addressField(({ draft }) => draft.destination),
+  to: addressField(({ destination }) => destination),
   cron: textField(({ draft }) => draft.cron),
   scheduleId: textField(({ id }) => id),
   paused: booleanField(({ paused }) => paused),
@@ -93,8 +93,8 @@ function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
 }
 
 function candidateOf(schedule: Schedule, redaction: Redaction): Candidate {
-  const { cron, destination } = schedule.draft
+  const { draft, destination } = schedule
   const next = schedule.nextTime === undefined ? 'never again' : `next ${iso(schedule.nextTime)}`
-  const title = `${schedule.id}   ${cron} to ${redaction.url(destination)}, ${schedule.paused ? 'paused' : next}`
+  const title = `${schedule.id}   ${draft.cron} to ${redaction.url(destination)}, ${schedule.paused ? 'paused' : next}`
   return { seq: 0, at: schedule.createdAt, title: plainText(title) }
 }

@@ -75,6 +75,8 @@ export type { DestinationHandler, PlainHandler, Reach } from './queue/destinatio
 export { Destinations } from './queue/destinations/destinations.js'
 export type { Recorder } from './queue/destinations/recorder.js'
 export type { HeaderRecord, NetworkError, Step } from './queue/destinations/script.js'
+export type { DirectPublish } from './queue/direct.js'
+export { DirectQueue as Queue } from './queue/direct.js'
 export type {
   DumpedDeadLetter,
   DumpedEndpoint,
@@ -88,8 +90,6 @@ export type {
 export type { Message } from './queue/message/message.js'
 export { rateLimitHeaders } from './queue/publish/call-limits.js'
 export type { GroupEndpoint, UrlGroup } from './queue/publish/url-groups.js'
-export type { DirectPublish } from './queue/queue.js'
-export { Queue } from './queue/queue.js'
 export type { Schedule } from './queue/schedules/schedules.js'
 export type { Credentials } from './queue/signing/credentials.js'
 export { publicCredentials } from './queue/signing/credentials.js'

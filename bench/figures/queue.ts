@@ -218,11 +218,12 @@ function byId(): Figure {
 function month(): Figure {
   const fired: Variant = {
     name: 'firings',
-    run(times) {
+    async run(times) {
       const sandbox = createSandbox({ startAt: start })
       sandbox.destinations.answer(url, () => 200)
-      const settings = new Map([['cron', '* * * * *']])
-      sandbox.queue.schedule({ destination: url, settings, body: body as never, callerIp: '', region: '' })
+      const { addresses, tokens } = sandbox
+      const headers = { authorization: `Bearer ${tokens.queue}`, 'service-cron': '* * * * *' }
+      await sandbox.fetch(`${addresses.queue}/v2/schedules/${url}`, { method: 'POST', headers, body })
       return counted(() => sandbox.clock.advance(times * 60_000))
     },
   }

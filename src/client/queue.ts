@@ -1,25 +1,45 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf } from '../kernel/portable.js'
+import type { DirectPublish, DirectQueue } from '../queue/direct.js'
+import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { GroupEndpoint } from '../queue/publish/url-groups.js'
-import type { DirectPublish } from '../queue/queue.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxSnapshot } from './snapshot.js'
+import type { Twin } from './twin.js'
 import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
 import type { ControlWire } from './wire.js'
 
+/** What a remote queue takes and gives exactly as one in process does; of messages it gives views. */
+type Same =
+  | 'explain'
+  | 'cancel'
+  | 'release'
+  | 'upsertQueue'
+  | 'pauseQueue'
+  | 'resumeQueue'
+  | 'deleteQueue'
+  | 'diagnostics'
+  | 'dump'
+  | 'load'
+  | 'reset'
+
 /** `sandbox.queue` of a tenant on a server. */
-export class RemoteQueue {
+export class RemoteQueue implements Twin<DirectQueue, Same> {
   readonly keys: RemoteKeys
   readonly schedules: RemoteSchedules
+  readonly urlGroups: RemoteUrlGroups
   readonly #wire: ControlWire
+  readonly #refresh: () => Promise<void>
   readonly #snapshot: () => Promise<SandboxSnapshot>
 
   constructor(wire: ControlWire, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
     this.#wire = wire
+    this.#refresh = refresh
     this.#snapshot = snapshot
     this.keys = new RemoteKeys(wire, refresh)
     this.schedules = new RemoteSchedules(wire)
+    this.urlGroups = new RemoteUrlGroups(wire)
   }
 
   async publish({ body, ...direct }: DirectPublish): Promise<MessageView | readonly MessageView[]> {
@@ -77,8 +97,32 @@ export class RemoteQueue {
     await this.#wire.post(`${queuePath(name)}/resume`)
   }
 
+  async deleteQueue(name: string): Promise<void> {
+    await this.#wire.send('DELETE', queuePath(name))
+  }
+
   async sign(request: SignedRequest, overrides: { readonly wrong?: SignatureFlaw } = {}): Promise<string> {
     return ((await this.#wire.post('/queue/sign', { ...request, ...overrides })) as { signature: string }).signature
+  }
+
+  get diagnostics(): Promise<readonly string[]> {
+    return this.#wire.get('/queue/diagnostics') as Promise<readonly string[]>
+  }
+
+  /** Everything as plain JSON. */
+  async dump(): Promise<QueueDump> {
+    return (await this.#wire.get('/queue/dump')) as QueueDump
+  }
+
+  /** Replaces everything by what `dump()` gave once, signing keys included. */
+  async load(dump: QueueDump): Promise<void> {
+    await this.#wire.send('PUT', '/queue/dump', dump)
+    await this.#refresh()
+  }
+
+  /** As new. Signing keys and destinations stay. */
+  async reset(): Promise<void> {
+    await this.#wire.post('/queue/reset')
   }
 
   /**
@@ -90,13 +134,35 @@ export class RemoteQueue {
   }
 }
 
-class RemoteKeys {
+class RemoteKeys implements Twin<DirectQueue['keys'], 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
   readonly #wire: ControlWire
   readonly #refresh: () => Promise<void>
 
   constructor(wire: ControlWire, refresh: () => Promise<void>) {
     this.#wire = wire
     this.#refresh = refresh
+  }
+
+  get current(): Promise<string> {
+    return this.#all().then(({ current }) => current)
+  }
+
+  get next(): Promise<string> {
+    return this.#all().then(({ next }) => next)
+  }
+
+  /** Keys that were current once, the latest first. */
+  get former(): Promise<readonly string[]> {
+    return this.#all().then(({ former }) => former)
+  }
+
+  async pair(): Promise<SigningKeyPair> {
+    const { current, next } = await this.#all()
+    return { current, next }
+  }
+
+  async #all(): Promise<SigningKeyPair & { readonly former: readonly string[] }> {
+    return (await this.#wire.get('/queue/keys')) as SigningKeyPair & { readonly former: readonly string[] }
   }
 
   async rotate(): Promise<SigningKeyPair> {
@@ -125,6 +191,22 @@ class RemoteSchedules {
   async upcoming(id: string, from: number, to: number): Promise<readonly number[]> {
     const path = `/queue/schedules/${encodeURIComponent(id)}/upcoming`
     return (await this.#wire.post(path, { from, to })) as readonly number[]
+  }
+}
+
+class RemoteUrlGroups {
+  readonly #wire: ControlWire
+
+  constructor(wire: ControlWire) {
+    this.#wire = wire
+  }
+
+  async list(): Promise<readonly UrlGroupView[]> {
+    return (await this.#wire.list('/queue/url-groups')) as readonly UrlGroupView[]
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#wire.send('DELETE', `/queue/url-groups/${encodeURIComponent(name)}`)
   }
 }
 

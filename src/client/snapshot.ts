@@ -1,6 +1,6 @@
 import { Traffic } from '../kernel/traffic.js'
 import type { Step } from '../queue/destinations/script.js'
-import type { Queue } from '../queue/queue.js'
+import type { DirectQueue } from '../queue/direct.js'
 import { loadTrace } from '../report/load-trace.js'
 import { TrafficView } from '../report/traffic-view.js'
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
@@ -15,7 +15,7 @@ type Told<T> = T & { readonly traffic: TrafficView }
 export class SandboxSnapshot {
   readonly traffic: TrafficView
   readonly store: Told<Pick<DirectStore, 'engine' | 'run' | 'peek' | 'get' | 'dump' | 'spend'>>
-  readonly queue: Told<Pick<Queue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+  readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
   readonly clock: {
     now(): number
     pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
@@ -66,7 +66,7 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
   }
 }
 
-function queueOf(queue: Queue, traffic: TrafficView): SandboxSnapshot['queue'] {
+function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {
   const { messages, deadLetters, schedules, keys } = queue
   return { traffic, messages, deadLetters, schedules, keys, explain: (id) => queue.explain(id) }
 }

@@ -4,7 +4,7 @@ import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref 
 import { type Instant, instant, iso } from './instant.js'
 import { type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
-import { RunningTask } from './running-task.js'
+import { RunningTask, type TaskClock } from './running-task.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
 /** What services see of time. Milliseconds since the Unix epoch throughout. */
@@ -15,7 +15,7 @@ export interface Clock {
   /** Time stands still while the work runs, unless the work sleeps through its task. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
-   * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts meanwhile is not waited
+   * Time moves until nothing is left, by `drain()` or in mode `auto`. What a schedule starts then is not waited
    * for, or a schedule whose work outlasts its interval would keep time moving for ever.
    */
   readonly draining: boolean
@@ -45,6 +45,7 @@ export interface ClockOptions {
   readonly warn?: (text: string) => void
   /** How much waits without a timer of its own, such as messages in a line: a move may take the longer for it. */
   readonly backlog?: () => number
+  readonly onDrive?: DriveListener
 }
 
 const patienceMilliseconds = 1_000
@@ -58,6 +59,10 @@ const turnsPerPause = 100
 /** Microtasks that work may take before somebody watches whether it ends at all. */
 const quickTurns = 16
 
+interface TimerOwner {
+  forget(timer: ScheduledTimer): void
+}
+
 class ScheduledTimer implements Timer, Ranked {
   cancelled = false
   constructor(
@@ -65,9 +70,9 @@ class ScheduledTimer implements Timer, Ranked {
     readonly sequence: number,
     readonly label: string,
     public background: boolean,
-    readonly meanwhile: boolean,
+    readonly awaited: boolean,
     readonly run: TimerRun | TimerTarget,
-    readonly owner: VirtualClock,
+    readonly owner: TimerOwner,
   ) {}
 
   cancel(): void {
@@ -75,6 +80,35 @@ class ScheduledTimer implements Timer, Ranked {
     this.cancelled = true
     this.owner.forget(this)
   }
+}
+
+/** What the rest of the house does with a clock, and nobody who has one. */
+interface Inside {
+  goOn(clock: VirtualClock, at?: number): void
+  letOutsideContinue(clock: VirtualClock): void
+  stop(clock: VirtualClock): void
+}
+let inside: Inside
+
+/**
+ * The world of a dump is whole, and goes on: at a later instant, or in mode `real` now. What fell due in between is due,
+ * in the order of its times.
+ */
+export function goOn(clock: VirtualClock, at?: number): void {
+  inside.goOn(clock, at)
+}
+
+/** Tells the clock that an answer left for code it does not track, such as the client of a request. */
+export function letOutsideContinue(clock: VirtualClock): void {
+  inside.letOutsideContinue(clock)
+}
+
+/**
+ * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
+ * sleeps stays asleep.
+ */
+export function stop(clock: VirtualClock): void {
+  inside.stop(clock)
 }
 
 /**
@@ -105,7 +139,16 @@ export class VirtualClock implements Clock {
   #pumping = false
   #stopped = false
   readonly #backlog: () => number
-  #drivers = new Set<DriveListener>()
+  readonly #onDrive: DriveListener | undefined
+  /** What timers and tasks tell it. */
+  readonly #inner: TaskClock & TimerOwner = {
+    now: () => this.now(),
+    schedule: (at, label, run, options) => this.schedule(at, label, run, options),
+    trackFor: (caller, label, work) => this.#trackFor(caller, label, work),
+    fellAsleep: (task) => this.#fellAsleep(task),
+    woke: (task) => this.#woke(task),
+    forget: (timer) => this.#forget(timer),
+  }
   #listeners = new Set<(from: number, to: number) => void>()
   #failures: unknown[] = []
 
@@ -121,6 +164,7 @@ export class VirtualClock implements Clock {
     this.#now = startAt
     this.#isHeld = this.mode === 'real' && options.startAt !== undefined
     this.#backlog = options.backlog ?? (() => 0)
+    this.#onDrive = options.onDrive
     this.#warn = options.warn ?? ((text) => console.warn(text))
   }
 
@@ -128,20 +172,18 @@ export class VirtualClock implements Clock {
     return this.mode === 'real' && !this.#isHeld ? hostTime() : this.#now
   }
 
-  /**
-   * @internal The world of a dump is whole, and goes on: at a later instant, or in mode `real` now. What fell due
-   * meanwhile is due, in the order of its times.
-   */
-  goOn(at: number = this.#now): void {
-    this.#isHeld = false
-    this.#now = Math.max(this.#now, at)
-    this.#wake()
-  }
-
-  /** Calls back when `advance`, `advanceTo` or `drain` begins; what the listener returns is called when it ends. */
-  onDrive(listener: DriveListener): () => void {
-    this.#drivers.add(listener)
-    return () => this.#drivers.delete(listener)
+  static {
+    inside = {
+      goOn: (clock, at = clock.#now) => {
+        clock.#isHeld = false
+        clock.#now = Math.max(clock.#now, at)
+        clock.#wake()
+      },
+      letOutsideContinue: (clock) => {
+        clock.#outsideMayContinue = true
+      },
+      stop: (clock) => clock.#stop(),
+    }
   }
 
   /** Calls back on every move of virtual time. */
@@ -157,10 +199,10 @@ export class VirtualClock implements Clock {
       this.mode === 'real' ? at : Math.max(at, this.#now),
       this.#sequence++,
       label,
-      options?.background !== undefined && options.background !== false,
-      options?.background === 'meanwhile',
+      options?.background === true || options?.awaited === false,
+      options?.awaited !== false,
       run,
-      this,
+      this.#inner,
     )
     this.#heap.push(timer)
     if (!timer.background) this.#foreground++
@@ -169,12 +211,12 @@ export class VirtualClock implements Clock {
   }
 
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
-    return this.trackFor(this.#caller(), label, work)
+    return this.#trackFor(this.#caller(), label, work)
   }
 
-  /** @internal The same for a caller that is known. */
-  async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
-    const task = new RunningTask(label, this, caller?.meanwhile ?? false, caller)
+  /** The same for a caller that is known. */
+  async #trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    const task = new RunningTask(label, this.#inner, caller?.awaited ?? true, caller)
     this.#running.add(task)
     try {
       return await work(task)
@@ -199,14 +241,9 @@ export class VirtualClock implements Clock {
     return only
   }
 
-  /** @internal A sleeper of this task woke. */
-  woke(task: RunningTask): void {
+  /** A sleeper of this task woke. */
+  #woke(task: RunningTask): void {
     this.#latest = task.root
-    this.letOutsideContinue()
-  }
-
-  /** Tells the clock that an answer left for code it does not track, such as the client of a request. */
-  letOutsideContinue(): void {
     this.#outsideMayContinue = true
   }
 
@@ -230,7 +267,7 @@ export class VirtualClock implements Clock {
   /** Runs until no timer is left but those that renew themselves for ever (schedules). */
   drain(options: MoveOptions = {}): Promise<void> {
     return this.#drive('drain', options, (move) => {
-      for (const timer of this.#heap.values()) if (timer.meanwhile) this.#promote(timer)
+      for (const timer of this.#heap.values()) if (!timer.awaited) this.#promote(timer)
       return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
   }
@@ -276,7 +313,7 @@ export class VirtualClock implements Clock {
   /** Nothing runs, and no timer waits but those that renew themselves for ever. */
   get isDrained(): boolean {
     if (this.#stopped || this.#foreground > 0 || this.#busy()) return false
-    for (const timer of this.#heap.values()) if (timer.meanwhile && !timer.cancelled) return false
+    for (const timer of this.#heap.values()) if (!timer.awaited && !timer.cancelled) return false
     return true
   }
 
@@ -308,11 +345,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /**
-   * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
-   * sleeps stays asleep.
-   */
-  stop(): void {
+  #stop(): void {
     this.#stopped = true
     for (const { run, cancelled } of this.#heap.values()) {
       if (!cancelled && typeof run !== 'function') run.stopped?.()
@@ -329,8 +362,7 @@ export class VirtualClock implements Clock {
     this.#hostTimer = undefined
   }
 
-  /** @internal */
-  forget(timer: ScheduledTimer): void {
+  #forget(timer: ScheduledTimer): void {
     if (!timer.background) this.#foreground--
     // Cancelled timers leave with their turn; a heap that holds mostly such ones is rebuilt.
     if (++this.#cancelled > 64 && this.#cancelled * 2 > this.#heap.size) {
@@ -339,8 +371,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** @internal */
-  fellAsleep(task: RunningTask): void {
+  #fellAsleep(task: RunningTask): void {
     if (task.label.startsWith('request ')) this.#watchForForgottenAdvance()
     if (!this.#busy()) this.#becameIdle()
   }
@@ -417,13 +448,13 @@ export class VirtualClock implements Clock {
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })
-    const ends = [...this.#drivers].map((listener) => listener(name))
+    const ended = this.#onDrive?.(name)
     try {
       await run(move)
     } finally {
       signal?.removeEventListener('abort', abort)
       this.#driving = undefined
-      for (const end of ends) end()
+      ended?.()
       this.#wake()
     }
   }
@@ -472,7 +503,7 @@ export class VirtualClock implements Clock {
   }
 
   #start(timer: ScheduledTimer): void {
-    const task = new RunningTask(timer.label, this, timer.meanwhile && timer.background, undefined)
+    const task = new RunningTask(timer.label, this.#inner, timer.awaited || !timer.background, undefined)
     this.#latest = task
     try {
       const { run } = timer

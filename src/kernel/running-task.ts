@@ -18,6 +18,8 @@ export class WorldOver extends Error {
   }
 }
 
+const notAwaited = { awaited: false } as const
+
 /** Work that the clock waits for, unless it sleeps. */
 export class RunningTask implements Task {
   ended = false
@@ -30,8 +32,8 @@ export class RunningTask implements Task {
   constructor(
     readonly label: string,
     readonly clock: TaskClock,
-    /** Started by a schedule while time was draining: its sleeps do not keep time moving either. */
-    readonly meanwhile: boolean,
+    /** Not so when a schedule started it while time was draining: its sleeps do not keep time moving either. */
+    readonly awaited: boolean,
     /** Whoever waits for this one. While a part of it sleeps, the caller does. */
     private caller: RunningTask | undefined,
   ) {}
@@ -99,7 +101,7 @@ export class RunningTask implements Task {
         `sleep in ${this.label}`,
         // Somebody outside waits for a request; a delivery that is left over must not act upon the next world.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new WorldOver()) } : wake,
-        this.meanwhile ? { background: 'meanwhile' } : undefined,
+        this.awaited ? undefined : notAwaited,
       )
       const abort = (): void => {
         timer.cancel()

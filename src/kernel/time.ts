@@ -12,11 +12,10 @@ export interface TimerTarget {
 }
 
 export interface TimerOptions {
-  /**
-   * A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. `'meanwhile'`: the
-   * drain that goes on does not wait for it, the next one will.
-   */
-  readonly background?: boolean | 'meanwhile'
+  /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
+  readonly background?: boolean
+  /** `false`: the drain that goes on does not wait for it, the next one will. */
+  readonly awaited?: boolean
 }
 
 export interface Timer {

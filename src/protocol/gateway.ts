@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import type { VirtualClock } from '../kernel/clock.js'
+import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import type { HeaderList } from '../kernel/header-list.js'
 import { hostPause } from '../kernel/host.js'
 import { decodeSegment } from '../kernel/percent.js'
@@ -63,7 +63,7 @@ export function createGateway(options: GatewayOptions): Exchange {
         entry.answer = logged(sent, answered.once(sent.headers), clock.now())
         traffic.complete(entry)
       }
-      clock.letOutsideContinue()
+      letOutsideContinue(clock)
       return call.method === 'HEAD' ? { ...sent, body: null } : sent
     }
     const fail = (error: unknown): Answer => {
@@ -73,7 +73,7 @@ export function createGateway(options: GatewayOptions): Exchange {
           entry.answer = { at: clock.now(), status: 0, headers: [], body: undefined }
           traffic.complete(entry)
         }
-        clock.letOutsideContinue()
+        letOutsideContinue(clock)
       }
       throw error
     }

@@ -1,4 +1,4 @@
-import type { VirtualClock } from '../kernel/clock.js'
+import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { Answer } from './service.js'
 
@@ -53,7 +53,7 @@ export function stalledEvents(
         if (forMs === undefined) return
         clock.schedule(clock.now() + forMs, 'silence of an event stream', () => {
           resolve()
-          clock.letOutsideContinue()
+          letOutsideContinue(clock)
         })
       })
     // The silence begins with the event, not with the next look at the stream.

@@ -1,8 +1,6 @@
 import type { FaultSource } from '../faults/fault.js'
-import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
-import { compactJson } from '../kernel/compact-json.js'
-import { headerOf } from '../kernel/header-list.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
@@ -24,11 +22,11 @@ import { Published } from './publish/published.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
 import { type Schedule, Schedules } from './schedules/schedules.js'
 import { Refusal, refusals } from './settings/errors.js'
-import { publishOptions, type ReadContext } from './settings/options.js'
+import type { ReadContext } from './settings/options.js'
 import { planOf } from './settings/plan.js'
 import type { PublishSettings, RawSettings } from './settings/settings.js'
 import { type NoteSetting, notingIn } from './settings/settings-log.js'
-import { checkUrl, isUrl, resourceName } from './settings/url.js'
+import { checkReach, checkTarget, type Target } from './settings/url.js'
 import type { Words } from './settings/words.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
@@ -53,8 +51,7 @@ export interface QueueOptions {
 
 /** One publish as a request, a batch item, a schedule or a test says it. */
 export interface PublishCall {
-  /** A url, or the name of a url group. */
-  readonly destination: string
+  readonly target: Target
   readonly settings: RawSettings
   readonly headers?: PublishHeaders
   readonly body: Bytes
@@ -81,38 +78,6 @@ const mostDiagnostics = 1000
 /** Different settings that are kept for sharing. */
 const sharedAtMost = 256
 
-type Value = string | number | boolean
-
-/**
- * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and booleans are written as the headers have them. */
-export interface PublishOptions {
-  readonly method?: string
-  readonly timeout?: Value
-  readonly retries?: Value
-  readonly retryDelay?: Value
-  readonly delay?: Value
-  readonly notBefore?: Value
-  readonly deduplicationId?: Value
-  readonly contentBasedDeduplication?: Value
-  readonly callback?: string
-  readonly failureCallback?: string
-  readonly flowControlKey?: string
-  readonly flowControlValue?: string
-  readonly label?: string
-  readonly redactFields?: string
-  readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
-}
-
-export interface DirectPublish extends PublishOptions {
-  /** A url, or the name of a url group. */
-  readonly to: string
-  /** A text, bytes, or a value that becomes JSON. */
-  readonly body?: unknown
-  /** Delivered as they are. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly queue?: string
-}
-
 /** What a reset makes anew. */
 interface Holdings {
   readonly urlGroups: UrlGroups
@@ -123,19 +88,20 @@ interface Holdings {
   readonly scheduled: Deduplication<Schedule>
 }
 
-/** The message queue: publishing, delivery, and everything that can be asked about it. Spoken to without HTTP. */
+/** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */
 export class Queue {
   readonly policy: Policy
   readonly limits: QueueLimits
   readonly words: Words
   readonly destinations: Destinations
   readonly keys: SigningKeys
+  readonly traffic: Traffic
+  /** Of messages that come without a request. */
+  readonly region: string
   readonly #diagnostics = new Set<string>()
   readonly #clock: Clock
   readonly #random: Random
-  readonly #traffic: Traffic
   readonly #window: SignatureWindow
-  readonly #region: string
   readonly #context: ReadContext
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
@@ -145,9 +111,9 @@ export class Queue {
     const { clock, random, traffic, policy, words, destinations } = options
     this.#clock = clock
     this.#random = random
-    this.#traffic = traffic
+    this.traffic = traffic
     this.#window = options.signing?.window ?? 'wide'
-    this.#region = options.region ?? 'eu-central-1'
+    this.region = options.region ?? 'eu-central-1'
     this.policy = policy
     this.limits = planOf(policy)
     this.words = words
@@ -177,7 +143,7 @@ export class Queue {
     const courier = new Courier({
       clock,
       random,
-      traffic: this.#traffic,
+      traffic: this.traffic,
       policy,
       limits,
       destinations,
@@ -187,7 +153,7 @@ export class Queue {
       laneOf: (name) => lanes.open(name),
       faults: this.#faults,
     })
-    const trigger = (schedule: Schedule, meanwhile: boolean, cause: number) => this.#trigger(schedule, meanwhile, cause)
+    const trigger = (schedule: Schedule, awaited: boolean, cause: number) => this.#trigger(schedule, awaited, cause)
     const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note, this.#faults)
     return {
       urlGroups: new UrlGroups(now, policy, limits),
@@ -197,11 +163,6 @@ export class Queue {
       published: new Deduplication(policy.deduplicationWindow),
       scheduled: new Deduplication(policy.deduplicationWindow),
     }
-  }
-
-  /** As `sandbox.snapshot()`: the queue itself. */
-  snapshot(): this {
-    return this
   }
 
   /** Everything as plain JSON. */
@@ -250,12 +211,7 @@ export class Queue {
     return this.#holdings.courier
   }
 
-  /** The log of everything that happened, which the matchers read. */
-  get traffic(): Traffic {
-    return this.#traffic
-  }
-
-  /** Oddities that were accepted, as sentences: a percent-encoded destination, for example. */
+  /** What was accepted and should not have been, as sentences. */
   get diagnostics(): readonly string[] {
     return [...this.#diagnostics]
   }
@@ -277,49 +233,21 @@ export class Queue {
     return this.#clock.now()
   }
 
-  /** Publishes without HTTP. @returns the message, or one message for each endpoint of a url group */
-  publish(direct: DirectPublish): Message | readonly Message[] {
-    if (typeof direct?.to !== 'string') {
-      throw new TypeError(
-        "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
-      )
-    }
-    const { to, body, headers = {}, queue, ...options } = direct
-    const settings = new Map<string, string>()
-    for (const [name, value] of Object.entries(options)) {
-      const setting = settingOf(name)
-      if (value !== undefined) settings.set(setting, String(value))
-    }
-    for (const [name, value] of Object.entries(headers)) {
-      if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
-    }
-    const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
-    const contentType = headerOf(Object.entries(headers), 'content-type') ?? (isJson ? 'application/json' : undefined)
-    const results = this.send(
-      this.prepare({
-        destination: to,
-        settings,
-        headers: { contentType },
-        body: bytesOf(body),
-        callerIp: this.policy.callerIp,
-        region: this.#region,
-        queue,
-      }),
-    )
-    return isUrl(to) ? results[0]!.message : results.map((result) => result.message)
-  }
-
   /** Reads and checks everything that does not depend on what exists. @throws Refusal */
   prepare(call: PublishCall): PreparedPublish {
-    const group = isUrl(call.destination) ? undefined : this.urlGroups.get(call.destination)
+    const { target, body } = call
+    const group = this.#groupOf(target)
     const { raw, headers } = overDefaults(group, call.settings, call.headers)
     if (triggersRun(raw)) throw refusals.noWorkflows()
-    if (call.destination === '') throw refusals.noDestination()
+    if (target.group === '') throw refusals.noDestination()
     const settings = this.#read(raw, headers, call.queue)
-    if (isUrl(call.destination)) checkUrl(call.destination, 'destination', { ...this.policy, refuseLoopback: false })
-    else if (!resourceName.test(call.destination)) throw refusals.invalidScheme()
-    this.#checkSize(call.body)
+    checkTarget(target)
+    this.#checkSize(body)
     return { call, settings, group }
+  }
+
+  #groupOf({ group }: Target): UrlGroup | undefined {
+    return group === undefined ? undefined : this.urlGroups.get(group)
   }
 
   #checkSize(body: Bytes): void {
@@ -355,12 +283,12 @@ export class Queue {
 
   /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
   send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
-    const { destination, callerIp, region, cause, body } = call
-    if (isUrl(destination)) {
-      checkUrl(destination, 'destination', this.policy)
-      return [this.#enqueue(destination, body, settings, { callerIp, region, cause })]
+    const { target, callerIp, region, cause, body } = call
+    if (target.url !== undefined) {
+      checkReach(target.url, this.policy)
+      return [this.#enqueue(target.url, body, settings, { callerIp, region, cause })]
     }
-    if (group === undefined) throw refusals.notFound('topic', destination)
+    if (group === undefined) throw refusals.notFound('topic', target.group)
     return group.endpoints.map(({ url, name }) =>
       this.#enqueue(url, body, settings, { callerIp, region, cause, urlGroup: group.name, endpointName: name }),
     )
@@ -372,7 +300,7 @@ export class Queue {
     const key = deduplicationKey(settings, url, body, origin.urlGroup)
     const before = key === undefined ? undefined : this.#holdings.published.find(key, now)
     if (before !== undefined) {
-      this.#traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
+      this.traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
       return { message: before, deduplicated: true }
     }
     const message = this.courier.accept(draft)
@@ -382,42 +310,42 @@ export class Queue {
 
   /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
-    const { destination, body, callerIp, region, settings: raw, headers } = call
+    const { target, body, callerIp, region, settings: raw, headers } = call
     if (triggersRun(raw)) throw refusals.noWorkflows()
-    if (destination === '') throw refusals.noDestination()
+    if (target.group === '') throw refusals.noDestination()
     const settings = readSettings(raw, this.#context, headers)
     settings.queue ??= call.queue
-    if (isUrl(destination)) checkUrl(destination, 'destination', this.policy)
-    else if (!resourceName.test(destination)) throw refusals.invalidScheme()
-    else if (this.urlGroups.get(destination) === undefined) throw refusals.notFound('topic', destination)
+    checkTarget(target)
+    if (target.url !== undefined) checkReach(target.url, this.policy)
+    else if (this.#groupOf(target) === undefined) throw refusals.notFound('topic', target.group)
     if (settings.cron === undefined) throw refusals.invalid(this.words.header('Cron'), 'it is missing')
     this.#checkSize(body)
     if (settings.queue !== undefined) this.lanes.open(settings.queue)
     const now = this.#clock.now()
-    const key = deduplicationKey(settings, destination, body, 'schedule')
+    const key = deduplicationKey(settings, target.url ?? target.group, body, 'schedule')
     const known = key === undefined ? undefined : this.#holdings.scheduled.find(key, now)
     if (known !== undefined && this.schedules.get(known.id) !== undefined)
       return { schedule: known, deduplicated: true }
     const { cron } = settings
     const { cause } = call
-    const schedule = this.schedules.create({ cron, destination, body, settings, raw, headers, callerIp, region, cause })
+    const schedule = this.schedules.create({ cron, target, body, settings, raw, headers, callerIp, region, cause })
     if (key !== undefined) this.#holdings.scheduled.remember(key, schedule, now)
     return { schedule, deduplicated: false }
   }
 
   /** The messages of one trigger; none where a publish would be refused. */
-  #trigger(schedule: Schedule, meanwhile: boolean, cause: number): readonly Message[] {
-    const { destination, body, callerIp, region } = schedule.draft
+  #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
+    const { target, body, callerIp, region } = schedule.draft
     schedule.error = undefined
     try {
-      const group = this.urlGroups.get(destination)
-      if (group === undefined && !isUrl(destination)) throw refusals.notFound('topic', destination)
+      const group = this.#groupOf(target)
+      if (group === undefined && target.url === undefined) throw refusals.notFound('topic', target.group)
       const settings = this.#scheduledSettings(schedule, group)
-      const endpoints: readonly GroupEndpoint[] = group?.endpoints ?? [{ url: destination }]
+      const endpoints: readonly GroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
       if (endpoints.length === 0) this.#note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
       return endpoints.map(({ url, name }) => {
         const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
-        return this.courier.accept({ kind: 'message', url, body, settings, origin, meanwhile })
+        return this.courier.accept({ kind: 'message', url, body, settings, origin, awaited })
       })
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
@@ -508,11 +436,6 @@ export class Queue {
     return explain(this, id)
   }
 
-  /** Every message that has not ended. */
-  get messages(): readonly Message[] {
-    return this.courier.live.select({}).items
-  }
-
   /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */
   whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
@@ -523,11 +446,6 @@ export class Queue {
       places.set(message.id, running ? 'running' : timer ? 'planned' : isInLine ? 'held' : 'adrift')
     }
     return places
-  }
-
-  /** The dead letters, oldest first. */
-  get deadLetters(): readonly DeadLetter[] {
-    return this.courier.deadLetters.select({}).items
   }
 
   /** Adds endpoints to a url group, creating it. */
@@ -566,33 +484,7 @@ function overDefaults(
   }
 }
 
-/** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
-const settingNames: ReadonlyMap<string, string> = new Map(
-  publishOptions
-    .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
-    .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
-)
-
 /** Whether a publish begins a run of a workflow. [queue.md 14.2] */
 function triggersRun(raw: RawSettings): boolean {
   return raw.get('workflow-init')?.trim().toLowerCase() === 'true'
-}
-
-/** Options of the callbacks, and what the workflow protocol adds. */
-const openOption = /^(?:callback|failureCallback|workflow|featureSet)/
-
-function settingOf(name: string): string {
-  const known = settingNames.get(name)
-  if (known !== undefined) return known
-  if (openOption.test(name)) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  throw new TypeError(
-    `queue.publish() has no option ${JSON.stringify(name)}. It takes to, body, headers, queue, ${[...settingNames.keys()].join(', ')}.`,
-  )
-}
-
-function bytesOf(body: unknown): Bytes {
-  if (body === undefined) return '' as Bytes
-  if (typeof body === 'string') return utf8(body)
-  if (body instanceof Uint8Array) return fromArray(body)
-  return utf8(compactJson(body))
 }

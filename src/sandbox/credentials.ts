@@ -3,7 +3,7 @@ import { hmacSha256 } from '../kernel/digest.js'
 import { bytesOf } from '../kernel/portable.js'
 import { base58Id, type Random } from '../kernel/random.js'
 import { secretRandom } from '../kernel/secret-random.js'
-import type { Queue } from '../queue/queue.js'
+import type { DirectQueue } from '../queue/direct.js'
 import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/credentials.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { DirectStore } from '../store/direct.js'
@@ -131,7 +131,7 @@ export function checkSecret(secret: string | undefined): void {
  */
 export function withoutCredentials(
   dump: SandboxDump,
-  { store, queue }: { readonly store: DirectStore; readonly queue: Queue },
+  { store, queue }: { readonly store: DirectStore; readonly queue: DirectQueue },
 ): SandboxDump {
   const { tokens, key } = store.engine.access.dump()
   const users = dump.access.users.map(({ name, rules }) => ({

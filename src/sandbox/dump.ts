@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { farthest, isPortable, noDump, shortened } from '../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
+import type { DirectQueue } from '../queue/direct.js'
 import { queueSchema } from '../queue/dump/loading.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
-import type { Queue } from '../queue/queue.js'
 import type { LedgerDump } from '../stats/ledger.js'
 import { ledgerSchema } from '../stats/ledger-schema.js'
 import type { Statistics } from '../stats/statistics.js'
@@ -76,7 +76,7 @@ export function checkDump(given: unknown): asserts given is SandboxDump {
 interface Parts {
   readonly store: DirectStore
   readonly stats: Statistics
-  readonly queue: Queue
+  readonly queue: DirectQueue
 }
 
 export function dumpOf({

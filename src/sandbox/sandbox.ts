@@ -1,5 +1,5 @@
 import { BrokenPromise, type Check, type CheckOptions, checkWorld } from '../invariants/check.js'
-import { type ClockMode, VirtualClock } from '../kernel/clock.js'
+import { type ClockMode, goOn, stop, VirtualClock } from '../kernel/clock.js'
 import { CronExpression } from '../kernel/cron.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
@@ -11,6 +11,7 @@ import type { Answer, Call, Exchange, Service } from '../protocol/service.js'
 import { ownHeader, type Vocabulary, type VocabularyName, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
 import { Destinations, type Reach } from '../queue/destinations/destinations.js'
+import { DirectQueue, engineOf } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
 import { queueService } from '../queue/rest/endpoints.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
@@ -147,7 +148,7 @@ interface World {
   readonly store: DirectStore
   readonly destinations: Destinations
   readonly faults: Faults
-  readonly queue: Queue
+  readonly queue: DirectQueue
   readonly stats: Statistics
   readonly exchange: Exchange
 }
@@ -212,7 +213,7 @@ export class Sandbox {
   }
 
   /** The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. */
-  get queue(): Queue {
+  get queue(): DirectQueue {
     return this.#world.queue
   }
 
@@ -313,7 +314,8 @@ export class Sandbox {
 
   /** As `check()`, but returns the breaches instead of throwing them. */
   examine(options: CheckOptions = {}): Check {
-    const { queue, clock, policy, vocabulary } = this
+    const { clock, policy, vocabulary } = this
+    const queue = engineOf(this.queue)
     const { limits, keys } = queue
     return checkWorld(
       {
@@ -373,7 +375,7 @@ export class Sandbox {
     const loads = dump.loads + 1
     const world = this.#build({ startAt: dump.now, loads })
     loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
-    world.clock.goOn(goesOn)
+    goOn(world.clock, goesOn)
     this.#loads = loads
     this.#replace(world, 'load')
   }
@@ -406,7 +408,7 @@ export class Sandbox {
 
   #replace(world: World, by: 'reset' | 'load'): void {
     this.#world.store.engine.pubsub.close()
-    this.#world.clock.stop()
+    stop(this.#world.clock)
     this.#world = world
     for (const renewed of [...this.#renewals]) renewed(by)
   }
@@ -437,7 +439,7 @@ export class Sandbox {
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
     this.#world.store.engine.pubsub.close()
-    this.#world.clock.stop()
+    stop(this.#world.clock)
   }
 
   [Symbol.dispose](): void {
@@ -450,16 +452,19 @@ export class Sandbox {
 
   #build({ startAt = this.#start, loads = 0 }: Start = {}): World {
     const { options, vocabulary, policy } = this
-    const clock = new VirtualClock({
+    const clock: VirtualClock = new VirtualClock({
       ...(startAt !== undefined && { startAt: instant(startAt) }),
       mode: options.clock ?? 'manual',
       backlog: () => queue.courier.live.size,
+      onDrive: (call) => traffic.moves(call),
       ...(options.warn && { warn: options.warn }),
     })
     const { seed = 1 } = options
     const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
-    const traffic = new Traffic(() => clock.now(), { entries: policy.trafficLimit, bytes: policy.trafficBytes })
-    clock.onDrive((call) => traffic.moves(call))
+    const traffic: Traffic = new Traffic(() => clock.now(), {
+      entries: policy.trafficLimit,
+      bytes: policy.trafficBytes,
+    })
     const draws = secretDraws(options)?.fork(`load ${loads}`)
     const journal = this.#buildStore(clock, random, traffic, draws)
     const destinations = this.#buildDestinations()
@@ -488,7 +493,7 @@ export class Sandbox {
       secrets: () => this.#secrets(queue),
       store,
     })
-    return { clock, random, traffic: view, store, destinations, faults, queue, stats, exchange }
+    return { clock, random, traffic: view, store, destinations, faults, queue: new DirectQueue(queue), stats, exchange }
   }
 
   /** Every token and key of this world, now or before. */

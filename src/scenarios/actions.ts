@@ -1,6 +1,8 @@
 import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
 import type { DeadLetter } from '../queue/delivery/dead-letters.js'
+import { engineOf } from '../queue/direct.js'
 import type { Message } from '../queue/message/message.js'
+import { targetOf } from '../queue/settings/url.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { PublishStep, RequestStep, ScheduleStep, Stage } from './steps.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
@@ -24,7 +26,8 @@ function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
     options,
     sandbox,
   )
-  const results = sandbox.queue.send(sandbox.queue.prepare({ ...call, queue }))
+  const engine = engineOf(sandbox.queue)
+  const results = engine.send(engine.prepare({ ...call, queue }))
   return results.map(({ message }) => message.id)
 }
 
@@ -45,8 +48,9 @@ export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
     sandbox,
   )
   call.settings.set('cron', cron).set('schedule-id', id)
-  const { schedule } = sandbox.queue.schedule({ ...call, queue })
-  if (paused !== undefined) sandbox.queue.schedules.setPaused(schedule, paused)
+  const engine = engineOf(sandbox.queue)
+  const { schedule } = engine.schedule({ ...call, queue })
+  if (paused !== undefined) engine.schedules.setPaused(schedule, paused)
 }
 
 function messageCall(destination: string, content: MessageContent, options: MessageOptions, sandbox: Sandbox) {
@@ -59,7 +63,7 @@ function messageCall(destination: string, content: MessageContent, options: Mess
   const { body, bodyBase64 } = content
   if (body !== undefined && typeof body !== 'string') contentType ??= 'application/json'
   return {
-    destination,
+    target: targetOf(destination),
     settings,
     headers: { contentType },
     body: bodyBase64 === undefined ? bytesOf(body) : (fromBase64(bodyBase64) ?? utf8('')),
@@ -83,20 +87,22 @@ function lettersOf(who: string, { sandbox, messages }: Stage): readonly DeadLett
 }
 
 export function deleteDeadLetters(who: string, stage: Stage): void {
-  for (const letter of lettersOf(who, stage)) stage.sandbox.queue.courier.deadLetters.delete(letter)
+  const { deadLetters } = engineOf(stage.sandbox.queue).courier
+  for (const letter of lettersOf(who, stage)) deadLetters.delete(letter)
 }
 
 export function retryDeadLetters(who: string, stage: Stage): void {
   for (const letter of lettersOf(who, stage)) {
-    const { message } = stage.sandbox.queue.retryDeadLetter(letter, new Map())
-    if (who !== 'all') stage.messages.get(who)?.push(message.id)
+    const { id } = stage.sandbox.queue.retryDeadLetter(letter.id)
+    if (who !== 'all') stage.messages.get(who)?.push(id)
   }
 }
 
 export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
-  const schedule = sandbox.queue.schedules.get(id)
+  const { schedules } = engineOf(sandbox.queue)
+  const schedule = schedules.get(id)
   if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
-  sandbox.queue.schedules.setPaused(schedule, paused)
+  schedules.setPaused(schedule, paused)
 }
 
 /** Sends a request as an application would, and compares the answer. Time moves until it is there. */

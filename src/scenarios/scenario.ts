@@ -7,6 +7,7 @@ import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { Policy } from '../policy/policy.js'
 import { policySchema } from '../policy/schema.js'
+import { engineOf } from '../queue/direct.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
@@ -243,10 +244,11 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroup(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
     sandbox.queue.upsertQueue(queue, parallelism, paused)
+  const { flow } = engineOf(sandbox.queue)
   for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {
     if (Object.keys(limits).length > 0 || periodSeconds !== undefined)
-      sandbox.queue.flow.pin(key, { ...limits, period: periodSeconds })
-    if (paused === true) sandbox.queue.flow.pause(key)
+      flow.pin(key, { ...limits, period: periodSeconds })
+    if (paused === true) flow.pause(key)
   }
   for (const schedule of schedules ?? []) createSchedule(schedule, sandbox)
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { FaultRule } from '../faults/fault.js'
 import type { Duration } from '../kernel/duration.js'
+import { engineOf } from '../queue/direct.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import {
   createSchedule,
@@ -227,7 +228,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       return named('The name of a publish step.')
     },
     run: (who, stage) => {
-      for (const message of messagesOf(who, stage)) stage.sandbox.queue.courier.cancel(message)
+      for (const { id } of messagesOf(who, stage)) stage.sandbox.queue.cancel(id)
     },
   },
   retryNow: {
@@ -237,7 +238,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       return named('The name of a publish step.')
     },
     run: (who, stage) => {
-      for (const message of messagesOf(who, stage)) if (!message.running) stage.sandbox.queue.courier.release(message)
+      for (const { id, running } of messagesOf(who, stage)) if (!running) stage.sandbox.queue.release(id)
     },
   },
   retryDeadLetters: {
@@ -318,7 +319,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('The id of a schedule.')
     },
-    run: (id, { sandbox }) => sandbox.queue.schedules.delete(id),
+    run: (id, { sandbox }) => engineOf(sandbox.queue).schedules.delete(id),
   },
   pauseFlowControl: {
     summary: 'Pauses a flow-control key: its messages wait.',
@@ -326,7 +327,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('A flow-control key.')
     },
-    run: (key, { sandbox }) => sandbox.queue.flow.pause(key),
+    run: (key, { sandbox }) => engineOf(sandbox.queue).flow.pause(key),
   },
   resumeFlowControl: {
     summary: 'Resumes a flow-control key.',
@@ -334,7 +335,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('A flow-control key.')
     },
-    run: (key, { sandbox }) => sandbox.queue.flow.resume(key),
+    run: (key, { sandbox }) => engineOf(sandbox.queue).flow.resume(key),
   },
   pinFlowControl: {
     summary: 'Fixes the limits of a flow-control key against those that messages bring.',
@@ -348,7 +349,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       })
     },
     run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
-      sandbox.queue.flow.pin(key, { ...limits, period: periodSeconds }),
+      engineOf(sandbox.queue).flow.pin(key, { ...limits, period: periodSeconds }),
   },
   setUrlGroup: {
     summary: 'Creates a url group, or adds endpoints to it.',

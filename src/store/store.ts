@@ -40,7 +40,6 @@ export interface StoreOptions {
 export interface StoreClock {
   now(): number
   schedule(at: number, label: string, run: () => void, options: { readonly background: true }): Timer
-  letOutsideContinue(): void
 }
 
 /** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */

@@ -4,7 +4,7 @@ import { fastNetwork } from 'stuntdouble/msw/fast'
 import { describe, expect, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { latin1 } from '../../src/kernel/bytes.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
+import { letOutsideContinue, VirtualClock } from '../../src/kernel/clock.js'
 import { addressesOf } from '../../src/protocol/address.js'
 import type { Exchange } from '../../src/protocol/service.js'
 import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
@@ -18,7 +18,7 @@ function slowWorld() {
     arrivals.push(clock.now())
     return clock.track('request', async (task) => {
       await task.sleep(10)
-      clock.letOutsideContinue()
+      letOutsideContinue(clock)
       return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('ok') }
     })
   }

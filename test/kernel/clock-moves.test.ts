@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
-import { VirtualClock } from '../../src/kernel/clock.js'
+import { stop, VirtualClock } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
@@ -121,7 +121,7 @@ describe('a long move', () => {
     clock.schedule(start, 'never', () => new Promise<void>(() => {}))
     const [first, second] = [clock.advance('1h'), clock.advance('1h')]
     await outside()
-    clock.stop()
+    stop(clock)
     await expect(first).rejects.toThrow('clock.advance() ended at')
     await expect(second).rejects.toThrow('was called on a disposed sandbox')
   })

@@ -77,13 +77,13 @@ test('a clock that moves by itself waits for slow work without a word', async ()
 test('fake timers that are installed later do not reach the clock', async () => {
   vi.useRealTimers()
   vi.resetModules()
-  const { VirtualClock: Fresh } = await import('../../src/kernel/clock.js')
+  const { VirtualClock: Fresh, letOutsideContinue } = await import('../../src/kernel/clock.js')
   vi.useFakeTimers({ toFake: ['setTimeout', 'setImmediate', 'setInterval', 'Date', 'performance'] })
   const clock = new Fresh({ startAt: start })
   const log: string[] = []
   clock.schedule(start + 10, 'a', async (task) => {
     await task.sleep(10)
-    clock.letOutsideContinue()
+    letOutsideContinue(clock)
     log.push('woke')
   })
   await clock.drain()

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Follower, VirtualClock } from '../../src/kernel/clock.js'
+import { type Follower, stop, VirtualClock } from '../../src/kernel/clock.js'
 import { milliseconds } from '../../src/kernel/duration.js'
 import { instant } from '../../src/kernel/instant.js'
 import type { Task } from '../../src/kernel/time.js'
@@ -367,7 +367,7 @@ describe('errors', () => {
   test('a stopped clock has no timers and cannot be moved', async () => {
     const { clock, log, note } = logged()
     clock.schedule(start + 1, 'a', () => note('a'))
-    clock.stop()
+    stop(clock)
     expect(clock.pending()).toEqual([])
     await expect(clock.advance(1)).rejects.toThrow(
       'clock.advance() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.',
@@ -521,7 +521,7 @@ describe('mode real', () => {
     })
     expect(log).toEqual(['a', 'b', 'c'])
     expect(early).toEqual([])
-    clock.stop()
+    stop(clock)
   })
 
   test('what is late fires in the order of its times, whatever the order it was scheduled in', async () => {
@@ -530,7 +530,7 @@ describe('mode real', () => {
     for (const ago of [10, 30, 20]) clock.schedule(now - ago, `${ago}`, () => void log.push(`${ago} ago`))
     await new Promise<void>((resolve) => clock.schedule(now + 1, 'after', () => resolve()))
     expect(log).toEqual(['30 ago', '20 ago', '10 ago'])
-    clock.stop()
+    stop(clock)
   })
 
   test.each(['advance', 'advanceTo', 'drain'] as const)('%s is refused with the mode to use', async (call) => {
@@ -540,7 +540,7 @@ describe('mode real', () => {
     await expect(moved).rejects.toThrow(`clock.${call}() moves time, and with clock: 'real' time is the host's.`)
     await expect(moved).rejects.toThrow("Use clock: 'manual' or 'auto'")
     expect(clock.now() - before).toBeLessThan(3_600_000)
-    clock.stop()
+    stop(clock)
   })
 
   test('an error of a timer that nobody waits for is a warning', async () => {
@@ -551,7 +551,7 @@ describe('mode real', () => {
     })
     await new Promise<void>((resolve) => clock.schedule(clock.now() + 1, 'after', () => resolve()))
     expect(warnings.join()).toContain('stuntdouble: "broken" failed: Error: nobody waits')
-    clock.stop()
+    stop(clock)
   })
 })
 

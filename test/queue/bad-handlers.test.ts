@@ -1,5 +1,6 @@
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { engineOf } from '../../src/queue/direct.js'
 import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'
 import { shop } from './world.js'
 
@@ -15,7 +16,7 @@ async function delivered(handler: BadHandler, register: 'on' | 'answer', warn?: 
   queue.publish({ to: shop, retries: 1, callback: reports, failureCallback: reports })
   await clock.drain()
   sandbox.check()
-  expect([...queue.whereabouts()]).toEqual([])
+  expect([...engineOf(queue).whereabouts()]).toEqual([])
   expect(clock.running()).toEqual([])
   return sandbox
 }
@@ -138,7 +139,7 @@ describe('the reason, for whoever reads the timeline', () => {
 
   test('a body that does not end is cut where the plan cuts it', async () => {
     const sandbox = await delivered(harmless['a body without an end']!, 'on')
-    expect(outcomes(sandbox)[0]!.body).toHaveLength(sandbox.queue.limits.maxMessageSize)
+    expect(outcomes(sandbox)[0]!.body).toHaveLength(engineOf(sandbox.queue).limits.maxMessageSize)
   })
 
   test('empty chunks without an end are given up', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { createSandbox, type Policy } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { deliveryFaults } from '../../properties/fault-arbitraries.js'
+import { engineOf } from '../../src/queue/direct.js'
 import { createSchedule } from '../../src/scenarios/actions.js'
 import { type BadHandler, failing, harmless, stuck } from '../support/bad-handlers.js'
 import { shop } from './world.js'
@@ -68,12 +69,12 @@ describe('every message ends', () => {
           if (withSchedule) {
             createSchedule({ id: 's', cron: '* * * * *', to: shop, retries: 1 }, sandbox)
             await clock.advance('3m')
-            queue.schedules.delete('s')
+            engineOf(queue).schedules.delete('s')
           }
           await clock.drain()
           await clock.drain()
           sandbox.check()
-          expect([...queue.whereabouts()]).toEqual([])
+          expect([...engineOf(queue).whereabouts()]).toEqual([])
           expect(clock.running()).toEqual([])
         },
       ),

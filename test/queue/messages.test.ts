@@ -104,7 +104,7 @@ describe('get [queue.md 1.5]', () => {
       const before = (await at.send('GET', `/v2/messages/${id}`)).json
       await at.clock.drain()
       expect((await at.send('GET', `/v2/messages/${id}`)).json).toEqual(before)
-      const { logRetention } = at.queue.limits
+      const { logRetention } = at.engine.limits
       await at.clock.advance(logRetention)
       expect(await status(at, id)).toBe(200)
       await at.clock.advance(1)

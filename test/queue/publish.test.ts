@@ -221,9 +221,9 @@ describe('options [queue.md 2.1, 2.2]', () => {
 
 describe('forwarded headers [queue.md 2.3, 3.1]', () => {
   test('Queue-Name is for schedules: a publish does not go through the queue', async () => {
-    const { send, queue } = world()
+    const { send, queue, engine } = world()
     await send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Queue-Name': 'q', 'Service-Delay': '1h' } })
-    expect([queue.messages[0]!.settings.queue, queue.lanes.list()]).toEqual([undefined, []])
+    expect([queue.messages[0]!.settings.queue, engine.lanes.list()]).toEqual([undefined, []])
   })
 
   test('a value with a line break is no other setting', async () => {

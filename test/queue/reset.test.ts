@@ -48,5 +48,5 @@ test('an attempt that runs while the queue is reset ends without consequence', a
   await at.clock.drain()
   expect(callbacks.count).toBe(0)
   expect(at.queue.messages).toEqual([])
-  expect(at.queue.flow.inFlight).toBe(0)
+  expect(at.engine.flow.inFlight).toBe(0)
 })

@@ -11,7 +11,7 @@ describe('many of everything', () => {
     const bodies = at.traffic.of('attempt').map(({ body }) => Number(body))
     expect(bodies).toHaveLength(20_000)
     expect(bodies.every((body, index) => body === index)).toBe(true)
-    expect(at.queue.flow.inFlight).toBe(0)
+    expect(at.engine.flow.inFlight).toBe(0)
   })
 
   test('a queue of 20 000 does too', async () => {
@@ -48,7 +48,7 @@ describe('many of everything', () => {
     await at.clock.advance('30d')
     expect(fired).toBe(43_200)
     // The log keeps seven days, and with it the messages.
-    at.queue.log.prune(at.clock.now())
-    expect(at.queue.courier.byId.size).toBeLessThanOrEqual(7 * 1440 + 1)
+    at.engine.log.prune(at.clock.now())
+    expect(at.engine.courier.byId.size).toBeLessThanOrEqual(7 * 1440 + 1)
   })
 })

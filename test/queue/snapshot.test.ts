@@ -6,13 +6,13 @@ import { shop, type World, world } from './world.js'
 /** A queue with something of everything, and a message in every state that lasts. */
 async function busy(): Promise<World> {
   const w = world({ startAt: '2030-01-01T09:00:00Z', seed: 3 })
-  const { queue, destinations, clock, send } = w
+  const { queue, engine, destinations, clock, send } = w
   queue.urlGroup('fans', [{ url: 'https://a.test/x', name: 'first' }, 'https://b.test/x'])
   const defaults = { 'Service-Retries': '7', 'Service-Forward-Team': 'blue', 'Content-Type': 'text/plain' }
   expect((await send('PATCH', '/v2/topics/fans', { body: { headers: defaults } })).status).toBe(200)
   queue.upsertQueue('line', 2, true)
-  queue.flow.pin('slow', { parallelism: 1, rate: 3, period: 60 })
-  queue.flow.pause('held')
+  engine.flow.pin('slow', { parallelism: 1, rate: 3, period: 60 })
+  engine.flow.pause('held')
   await send('POST', '/v2/schedules/https://shop.test/nightly', {
     headers: { 'Service-Cron': 'CRON_TZ=Europe/Berlin 0 3 * * *', 'Service-Retries': '2', 'Service-Forward-A': 'b' },
     body: 'nightly',
@@ -117,14 +117,14 @@ describe('a queue as JSON', () => {
     const second = world({ startAt: '2030-01-01T09:00:00.200Z', seed: 3 })
     second.queue.load(copied(first.queue.dump()))
     const stories = []
-    for (const { queue, clock, traffic, destinations, sandbox } of [first, second]) {
+    for (const { queue, engine, clock, traffic, destinations, sandbox } of [first, second]) {
       destinations.answer('https://*', 200)
       // Who waits for flow control waits again.
       await clock.advance(0)
       const from = traffic.size
       queue.resumeQueue('line')
-      queue.flow.resume('held')
-      queue.flow.resume('slow')
+      engine.flow.resume('held')
+      engine.flow.resume('slow')
       await clock.advanceTo('2030-01-02T04:00:00Z')
       const attempts = sandbox.traffic.of('attempt').filter((attempt) => attempt.seq > from)
       stories.push(attempts.map(({ at, url, retried, body }) => ({ at, url, retried, body })))
@@ -249,7 +249,7 @@ describe('what is no dump is told, and changes nothing', () => {
     [
       'a schedule to a name that no group can have',
       (dump) => ({ ...dump, schedules: [{ ...dump.schedules[0], destination: 'ht!tp:' }] }),
-      'of the dump cannot be loaded: invalid destination: ',
+      'of the dump cannot be loaded: invalid destination url: ',
     ],
     [
       'a bad cron',

@@ -169,7 +169,7 @@ describe('merging endpoints', () => {
             at.queue.urlGroup('g', endpoints)
             expected = slowly(expected, endpoints)
           }
-          const plain = at.queue.urlGroups
+          const plain = at.engine.urlGroups
             .get('g')!
             .endpoints.map(({ url, name }) => ({ url, ...(name !== undefined && { name }) }))
           expect(plain).toEqual(expected)

@@ -4,6 +4,7 @@ import type { ClockMode } from '../../src/kernel/clock.js'
 import type { Answer } from '../../src/protocol/service.js'
 import type { VocabularyName } from '../../src/protocol/vocabulary.js'
 import type { Reach } from '../../src/queue/destinations/destinations.js'
+import { engineOf } from '../../src/queue/direct.js'
 import { publicCredentials } from '../../src/queue/signing/credentials.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
@@ -41,7 +42,7 @@ export function world({ startAt = '2030-01-01T00:00:00Z', window, deliver, ...op
       given === undefined ? ('' as Bytes) : init.raw ? (given as Bytes) : utf8(isJson ? JSON.stringify(given) : given)
     return new Reply(await exchange({ method, url: base + path, headers, body: () => body }))
   }
-  return { sandbox, clock, traffic, queue, destinations, policy, vocabulary, exchange, send }
+  return { sandbox, clock, traffic, queue, engine: engineOf(queue), destinations, policy, vocabulary, exchange, send }
 }
 
 export type World = ReturnType<typeof world>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { lostAcknowledgements, playScenario, type Scenario } from '../../properties/scenarios.js'
 import { hang, lostAck, status } from '../../src/faults/constructors.js'
+import { engineOf } from '../../src/queue/direct.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 import { type ExpectationName, expectationNames } from '../../src/scenarios/expectations.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
@@ -431,16 +432,13 @@ describe('a play', () => {
       },
       {
         prepare: ({ store, queue, vocabulary, policy, clock }) => {
+          const { urlGroups, lanes, flow } = engineOf(queue)
           seen = {
             list: store.run('LRANGE', 'list', 0, -1),
             n: store.get('n'),
-            group: queue.urlGroups.get('fleet')?.endpoints.map(({ url }) => url),
-            line: [queue.lanes.get('line')?.parallelism, queue.lanes.get('line')?.paused],
-            key: [
-              queue.flow.keys.get('key')?.rateMax,
-              queue.flow.keys.get('key')?.ratePeriod,
-              queue.flow.keys.get('key')?.paused,
-            ],
+            group: urlGroups.get('fleet')?.endpoints.map(({ url }) => url),
+            line: [lanes.get('line')?.parallelism, lanes.get('line')?.paused],
+            key: [flow.keys.get('key')?.rateMax, flow.keys.get('key')?.ratePeriod, flow.keys.get('key')?.paused],
             signing: queue.keys.pair(),
             words: vocabulary.headerPrefix,
             retries: policy.retries,

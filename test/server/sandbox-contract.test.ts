@@ -161,6 +161,96 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(expired.exp).toBeLessThan(Date.parse('2030-01-01T09:00:00Z') / 1000)
     })
 
+    test('finds a message while it waits, cancels it once', async () => {
+      const { queue, clock, destinations } = sandbox
+      const recorder = await destinations.record(shop)
+      const { id } = (await queue.publish({ to: shop, delay: '1h' })) as { id: string }
+      expect(await queue.message(id)).toMatchObject({ id, state: 'CREATED' })
+      expect(await queue.message('msg_none')).toBeUndefined()
+      expect([await queue.cancel(id), await queue.cancel(id)]).toEqual([true, false])
+      expect(await queue.message(id)).toBeUndefined()
+      await clock.drain()
+      expect(await recorder.count).toBe(0)
+      expect(await queue.cancel(id)).toBe(false)
+    })
+
+    test('delivers a waiting message now', async () => {
+      const { queue, clock, destinations } = sandbox
+      const recorder = await destinations.record(shop)
+      const { id } = (await queue.publish({ to: shop, delay: '1h' })) as { id: string }
+      await queue.release(id)
+      await clock.advance(0)
+      expect(await recorder.count).toBe(1)
+      expect(await clock.now()).toBe(Date.parse('2030-01-01T09:00:00Z'))
+    })
+
+    test('publishes a dead letter again', async () => {
+      const { queue, clock, destinations } = sandbox
+      await destinations.script(shop, [status(500)])
+      await queue.publish({ to: shop, body: 'again', retries: 0 })
+      await clock.drain()
+      const [letter] = await queue.deadLetters
+      const { id } = await queue.retryDeadLetter(letter!.id)
+      expect(id).not.toBe(letter!.message.id)
+      expect(await queue.messages).toMatchObject([{ id, body: 'again' }])
+      expect(await queue.deadLetters).toEqual([])
+    })
+
+    test('what is not there is told, with its id', async () => {
+      const { queue } = sandbox
+      await expect((async () => queue.cancel('msg_none'))()).rejects.toThrow('There is no message "msg_none".')
+      await expect((async () => queue.release('msg_none'))()).rejects.toThrow('There is no message "msg_none".')
+      await expect((async () => queue.retryDeadLetter('0-0'))()).rejects.toThrow('There is no dead letter "0-0".')
+    })
+
+    test('deletes url groups, and queues with their messages', async () => {
+      const { queue } = sandbox
+      await queue.urlGroup('all', ['https://a.test/'])
+      expect(await queue.urlGroups.list()).toMatchObject([{ name: 'all', endpoints: [{ url: 'https://a.test/' }] }])
+      await queue.urlGroups.delete('all')
+      expect(await queue.urlGroups.list()).toEqual([])
+      await queue.upsertQueue('line', 1, true)
+      await queue.publish({ to: shop, queue: 'line' })
+      await queue.deleteQueue('line')
+      expect(await queue.messages).toEqual([])
+    })
+
+    test('shows its keys, those that were current too', async () => {
+      const { keys } = sandbox.queue
+      const before = { current: await keys.current, next: await keys.next }
+      expect(await keys.pair()).toEqual(before)
+      expect(await keys.former).toEqual([])
+      const { next } = await keys.rotate()
+      expect(await keys.pair()).toEqual({ current: before.next, next })
+      expect(await keys.former).toEqual([before.current])
+    })
+
+    test('is dumped, as new, and loaded, with its keys', async () => {
+      const { queue } = sandbox
+      const { id } = (await queue.publish({ to: shop, delay: '1h' })) as { id: string }
+      const dump = await queue.dump()
+      const pair = await queue.keys.pair()
+      await queue.reset()
+      expect(await queue.messages).toEqual([])
+      expect(await queue.keys.pair()).toEqual(pair)
+      await queue.keys.rotate()
+      await queue.load(dump)
+      expect(await queue.messages).toMatchObject([{ id }])
+      expect(Object.values(sandbox.env)).toEqual(expect.arrayContaining([pair.current, pair.next]))
+      await expect((async () => queue.load({} as never))()).rejects.toThrow('dump')
+      expect(await queue.messages).toHaveLength(1)
+    })
+
+    test('tells what it should not have accepted', async () => {
+      const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+      expect(await sandbox.queue.diagnostics).toEqual([])
+      await send(`${sandbox.addresses.queue}/v2/publish/${encodeURIComponent(shop)}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
+      })
+      expect(await sandbox.queue.diagnostics).toMatchObject([expect.stringContaining('percent-encoded')])
+    })
+
     test('schedules', async () => {
       const send = 'fetch' in sandbox ? sandbox.fetch : fetch
       await sandbox.destinations.answer(shop, 200)

@@ -7,16 +7,15 @@ import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { shownUrl } from '../../secrets/urls.js'
-import { Attempt, type DeliveryWriter, failureText } from '../destinations/attempt.js'
+import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import type { Destinations } from '../destinations/destinations.js'
-import { broken } from '../destinations/wire.js'
+import { broken, failureText, type WireReply } from '../destinations/wire.js'
 import { IdSource } from '../message/ids.js'
 import type { Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields } from '../message/log.js'
 import type { RetryWait } from '../message/message.js'
 import { type Carrier, type Draft, Message, type MessageState } from '../message/message.js'
 import { Published } from '../publish/published.js'
-import type { WireReply } from '../settings/headers.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
 import { callbackDraft, truncated } from './callback.js'
@@ -61,7 +60,7 @@ export interface RestoredLogEntry extends LogDetail {
   readonly time: number
 }
 
-const notWaitedFor = { background: 'meanwhile' } as const
+const notAwaited = { awaited: false } as const
 
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
@@ -130,7 +129,7 @@ export class Courier implements Carrier, FlightOwner {
     if (settings.queue === undefined) this.#plan(message, notBefore)
     else {
       const lane = laneOf(settings.queue)
-      if (!message.meanwhile && lane.hasUnawaited) {
+      if (message.awaited && lane.hasUnawaited) {
         for (const before of lane.all()) this.#waitFor(before)
         lane.hasUnawaited = false
       }
@@ -268,14 +267,14 @@ export class Courier implements Carrier, FlightOwner {
   #plan(message: Message, at: number): void {
     if (this.#stopped) return
     message.due = at
-    const options = message.meanwhile ? notWaitedFor : undefined
+    const options = message.awaited ? undefined : notAwaited
     message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
   }
 
   /** A message that is waited for stands behind this one: it counts too. */
   #waitFor(message: Message): void {
-    if (!message.meanwhile) return
-    message.meanwhile = false
+    if (message.awaited) return
+    message.awaited = true
     if (message.timer === undefined) return
     message.timer.cancel()
     this.#plan(message, message.due)

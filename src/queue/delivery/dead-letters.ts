@@ -1,7 +1,7 @@
 import { type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
+import type { WireReply } from '../destinations/wire.js'
 import { fieldsThrough } from '../message/log.js'
 import type { Message } from '../message/message.js'
-import type { WireReply } from '../settings/headers.js'
 
 /** A message that failed for good, with the last answer. [queue.md 5.5] */
 export class DeadLetter implements Filed {

@@ -205,7 +205,7 @@ export class FlowControl {
       }
       if (key.waitListSize > 0 || !key.hasRoom(now)) {
         this.#decide(message, 'held', key.blockedBy(now), key.key)
-        message.ticket = { message, since: now, live: true, awaited: !message.meanwhile }
+        message.ticket = { message, since: now, live: true, awaited: message.awaited }
         key.wait(message.ticket)
         this.admitWaiting(key)
         return false
@@ -218,7 +218,7 @@ export class FlowControl {
   #askGlobal(message: Message, now: number): boolean {
     if (this.#globalMax !== undefined && this.inFlight >= this.#globalMax) {
       this.#decide(message, 'held', `${this.inFlight} of ${this.#globalMax} calls in flight`)
-      message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: !message.meanwhile }
+      message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: message.awaited }
       this.#globalLine.push(message.ticket)
       return false
     }
@@ -280,7 +280,7 @@ export class FlowControl {
       key.timer = undefined
       this.admitWaiting(key)
     }
-    const options = key.awaited ? undefined : ({ background: 'meanwhile' } as const)
+    const options = key.awaited ? undefined : ({ awaited: false } as const)
     key.timer = this.#clock.schedule(end, `end of the rate period of flow-control key ${key.key}`, admit, options)
   }
 

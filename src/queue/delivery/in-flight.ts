@@ -1,7 +1,7 @@
 import type { FaultOf } from '../../faults/fault.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Destinations } from '../destinations/destinations.js'
-import type { WireReply } from '../settings/headers.js'
+import type { WireReply } from '../destinations/wire.js'
 import type { Meeting } from './faults.js'
 import type { CallOwner, RunningCall } from './running-call.js'
 

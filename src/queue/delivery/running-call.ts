@@ -5,7 +5,7 @@ import type { Task, Timer } from '../../kernel/time.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
-import type { WireReply } from '../settings/headers.js'
+import type { WireReply } from '../destinations/wire.js'
 
 /** Who hears of the end of an attempt. */
 export interface CallOwner {
@@ -29,7 +29,7 @@ const timedOut = 'context deadline exceeded'
 /** The same for a network, whose own time-outs come first. */
 const networkPatience = 600_000
 
-const notWaitedFor = { background: 'meanwhile' } as const
+const notAwaited = { awaited: false } as const
 
 /**
  * The time between a delivery's start and its answer, and the task that a handler gets. Virtual time passes only while
@@ -150,8 +150,8 @@ export class RunningCall implements DeliveryContext, Task {
     return true
   }
 
-  get #timerOptions(): { readonly background: 'meanwhile' } | undefined {
-    return this.attempt.message.meanwhile ? notWaitedFor : undefined
+  get #timerOptions(): { readonly awaited: false } | undefined {
+    return this.attempt.message.awaited ? undefined : notAwaited
   }
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '../../kernel/traffic.js'
 import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
-import { statusText, type WireReply } from '../settings/headers.js'
+import { failureText, type WireReply } from './wire.js'
 
 /** Builds what is costly about a delivery, when somebody looks. */
 export interface DeliveryWriter {
@@ -200,10 +200,4 @@ export class Attempt implements AttemptEntry, EntryStamp {
       ...(outcome && { outcome }),
     }
   }
-}
-
-/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
-export function failureText(reply: WireReply): string | undefined {
-  if (reply.error !== undefined) return reply.error
-  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }

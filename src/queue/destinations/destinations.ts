@@ -5,7 +5,6 @@ import { errorText } from '../../kernel/error-text.js'
 import { headerOf } from '../../kernel/header-list.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
-import type { WireReply } from '../settings/headers.js'
 import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
@@ -14,7 +13,7 @@ import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
 import { networkErrors, type Step } from './script.js'
-import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, wire } from './wire.js'
+import { addressed, broken, hostname, networkErrorText, plainStatus, requestOf, type WireReply, wire } from './wire.js'
 
 /** A destination as an application writes it: a route handler, a Hono app, anything from `Request` to `Response`. */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>

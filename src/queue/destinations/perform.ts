@@ -4,12 +4,11 @@ import { waitOf } from '../../faults/latency.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { type HeaderList, noHeaders } from '../../kernel/header-list.js'
-import { rateLimitAnswer } from '../publish/call-limits.js'
-import type { WireReply } from '../settings/headers.js'
 import type { Attempt } from './attempt.js'
 import type { DeliveryContext } from './destinations.js'
+import { rateLimitAnswer } from './rate-limit.js'
 import { networkErrors } from './script.js'
-import { broken, wire } from './wire.js'
+import { broken, type WireReply, wire } from './wire.js'
 
 // What faults do to one attempt: those of rules, in the order in which they struck, and those of scripts.
 

@@ -1,9 +1,8 @@
 import { type Bytes, fromArray } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { hostTurn } from '../../kernel/host.js'
-import type { WireReply } from '../settings/headers.js'
 import { networkErrors } from './script.js'
-import { broken } from './wire.js'
+import { broken, type WireReply } from './wire.js'
 
 // Reads what a handler, or the network, gave as a Response. It may be of another realm or library, and do anything.
 

@@ -1,13 +1,36 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type HeaderList, headerOf, noHeaders } from '../../kernel/header-list.js'
-import type { WireReply } from '../settings/headers.js'
-import type { Attempt } from './attempt.js'
+import { statusText } from '../settings/headers.js'
 import { type HeaderRecord, networkErrors } from './script.js'
 
 // Between the plain values of the engine and the web's Request and Response.
 
-export function requestOf(delivery: Attempt, given: string, method: string): Request {
+/** What came back of a delivery: an answer, or why there is none. */
+export interface WireReply {
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string
+  /** What really happened where the queue saw less. */
+  readonly note?: string
+  /** Nothing will come: the attempt ends by its time-out. */
+  readonly never?: true
+}
+
+/** Text of a failure: a network error, a time-out or the status line; `undefined` for a success. */
+export function failureText(reply: WireReply): string | undefined {
+  if (reply.error !== undefined) return reply.error
+  return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
+}
+
+export function requestOf(
+  delivery: { readonly headers: HeaderList; readonly body: Bytes },
+  given: string,
+  method: string,
+): Request {
   const { body } = delivery
   const { url, headers } = addressed(given, delivery.headers)
   if (body === '') return new Request(url, { method, headers })

@@ -6,7 +6,7 @@ import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/errors.js'
 import { canonicalName } from '../settings/headers.js'
-import { checkName, checkUrl, isUrl } from '../settings/url.js'
+import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {
   DumpedDeadLetter,
@@ -139,9 +139,6 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
 })
 
-/** What a sandbox may not deliver to, its policies say when it publishes. */
-const anyHost = { refuseLoopback: false, refuseEncodedDestination: false }
-
 /** What a dump of a queue says. Throws TypeError for what is none. */
 export function parsedQueue(given: unknown): QueueDump {
   const parsed = v.safeParse(queueSchema, given)
@@ -249,7 +246,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
         `The message ${shortened(id)} of the dump reports on ${shortened(sourceId)}, which is not in the dump.`,
       )
     within(`message ${id}`, () => {
-      checkUrl(url, 'url', anyHost)
+      checkUrl(url, 'url')
       const { raw, given } = readable(dumped.settings, dumped.headers)
       const settings = queue.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
@@ -277,12 +274,12 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const { id, cron, destination, callerIp, region, createdAt, paused, lastTime, missed } = dumped
   checkPast(queue, `schedule ${id}`, 'was created', createdAt)
   if (lastTime !== undefined) checkPast(queue, `schedule ${id}`, 'fired', lastTime)
-  if (isUrl(destination)) checkUrl(destination, 'destination', anyHost)
-  else checkName(destination, 'destination')
+  const target = targetOf(destination)
+  checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
   const settings = queue.settings(raw, given)
   const body = bytesOf(dumped.body)
-  const draft = { cron, destination, body, settings, raw, headers: given, callerIp, region }
+  const draft = { cron, target, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {

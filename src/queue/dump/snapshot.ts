@@ -229,8 +229,8 @@ function dumpedKey(key: FlowKey, now: number): DumpedFlowKey {
 }
 
 function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
-  const { id, createdAt, paused, lastTime, lastMessages, draft, nextTime } = schedule
-  const { cron, destination, body, settings, callerIp, region } = draft
+  const { id, createdAt, paused, lastTime, lastMessages, draft, nextTime, destination } = schedule
+  const { cron, body, settings, callerIp, region } = draft
   return present({
     id,
     cron,

@@ -32,7 +32,7 @@ export class Lane {
 
   enter(message: Message): void {
     message.lane = this
-    if (message.meanwhile) this.hasUnawaited = true
+    if (!message.awaited) this.hasUnawaited = true
     this.#line.push(message)
   }
 

@@ -39,8 +39,8 @@ export interface Draft {
   readonly origin: Origin
   /** For callbacks: the message whose delivery is reported. */
   readonly source?: Message | undefined
-  /** Published by a schedule while time was draining. */
-  readonly meanwhile?: boolean
+  /** `false`: published by a schedule while time was draining. */
+  readonly awaited?: boolean
 }
 
 /** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
@@ -83,8 +83,8 @@ export class Message implements Filed, TimerTarget {
   timer: Timer | undefined
   /** The queue it stands in. */
   lane: Lane | undefined
-  /** Published by a schedule while time was draining: nobody waits for it. */
-  meanwhile: boolean
+  /** A drain waits for it; not for what a schedule published while time was draining. */
+  awaited: boolean
   /** Callbacks that have not ended: a queue waits for them. */
   openCallbacks = 0
   cancelRequested = false
@@ -119,7 +119,7 @@ export class Message implements Filed, TimerTarget {
     this.settings = draft.settings
     this.origin = draft.origin
     this.source = draft.source
-    this.meanwhile = draft.meanwhile ?? draft.source?.meanwhile ?? false
+    this.awaited = draft.awaited ?? draft.source?.awaited ?? true
     this.due = notBefore
   }
 

@@ -1,6 +1,6 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { refusals } from '../settings/errors.js'
-import { checkName, checkUrl } from '../settings/url.js'
+import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
 export interface GroupEndpoint {
   readonly url: string
@@ -53,8 +53,8 @@ export class UrlGroups {
     checkName(name, 'url group name')
     if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
     for (const endpoint of endpoints) {
-      checkUrl(endpoint.url, 'endpoint', this.#policy)
-      if (this.#policy.refuseLoopback) checkUrl(endpoint.url, 'destination', this.#policy)
+      checkUrl(endpoint.url, 'endpoint')
+      checkReach(endpoint.url, this.#policy)
     }
     const known = this.#groups.get(name)
     const merged = merge(known?.endpoints ?? [], endpoints)

@@ -11,7 +11,7 @@ import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
 import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/errors.js'
 import type { RawSettings } from '../settings/settings.js'
-import { isUrl, readDestination } from '../settings/url.js'
+import { readTarget, targetOf } from '../settings/url.js'
 import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */
@@ -38,10 +38,10 @@ export const publishEndpoints: readonly Row[] = [
 ]
 
 /** Where the message of a publish, or of a schedule, is to go. */
-export function targetFacts(call: ServiceCall, { queue, vocabulary }: QueueApi): FaultFacts {
-  const rules = { ...queue.policy, refuseEncodedDestination: false }
-  const to = readDestination(call.rest, splitQuery(call.query, vocabulary).rest, rules)
-  return isUrl(to) ? { destination: to } : { urlGroup: to }
+export function targetFacts(call: ServiceCall, { vocabulary }: QueueApi): FaultFacts {
+  const { rest } = splitQuery(call.query, vocabulary)
+  const { url, group } = readTarget(call.rest, rest, { refuseEncodedDestination: false })
+  return url === undefined ? { urlGroup: group } : { destination: url }
 }
 
 function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
@@ -51,7 +51,7 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const results = queue.send(queue.prepare(given))
   const shown = results.map((result) => resultShape(result, true))
   const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
-  return json(isUrl(given.destination) ? shown[0] : shown, status)
+  return json(given.target.url === undefined ? shown : shown[0], status)
 }
 
 function refuseTrigger(): Answer {
@@ -72,7 +72,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
     )
   }
   return {
-    destination: readDestination(call.rest, rest, queue.policy),
+    target: readTarget(call.rest, rest, queue.policy),
     settings: own.size === 0 ? call.settings : new Map([...own, ...call.settings]),
     headers: {
       contentType: call.header('content-type'),
@@ -141,7 +141,7 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
     prepared.map((item) => {
       try {
         const results = queue.send(item)
-        if (isUrl(item.call.destination)) return resultShape(results[0]!, false)
+        if (item.call.target.url !== undefined) return resultShape(results[0]!, false)
         return results.map((result) => resultShape(result, true))
       } catch (error) {
         if (error instanceof Refusal) return { error: error.message }
@@ -155,7 +155,7 @@ function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceC
   const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
   const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
   return {
-    destination: item.destination,
+    target: targetOf(item.destination),
     settings,
     headers: { contentType, incoming: headers, ownAuthorization: true },
     body: itemBody(item.body),

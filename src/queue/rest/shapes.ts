@@ -137,7 +137,7 @@ export function scheduleShape(schedule: Schedule): Shape {
     createdAt: schedule.createdAt,
     scheduleId: schedule.id,
     cron: draft.cron,
-    destination: draft.destination,
+    destination: schedule.destination,
     method: settings.method,
     header: headerMap(redactedHeaders(settings.headers, settings.redact)),
     ...clearBody(draft.body, settings),

@@ -2,7 +2,6 @@ import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
 import { waitOf } from '../../faults/latency.js'
 import type { Clock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
-import { isUrl } from '../settings/url.js'
 import type { Schedule } from './schedules.js'
 
 // What rules do to the trigger of a schedule: later, more than once, or not at all.
@@ -37,7 +36,7 @@ function plan(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
   let apart = 0
   for (const strike of strikes) {
     const { fault } = strike
-    const record = strike.log(schedule.trail, schedule.draft.destination)
+    const record = strike.log(schedule.trail, schedule.destination)
     if (fault.kind === 'drop') {
       times = 0
       record.effect = `schedule ${schedule.id} misses its time`
@@ -67,13 +66,11 @@ class TriggerFacts implements FaultFacts {
   }
 
   get url(): string | undefined {
-    const { destination } = this.#schedule.draft
-    return isUrl(destination) ? destination : undefined
+    return this.#schedule.draft.target.url
   }
 
   get urlGroup(): string | undefined {
-    const { destination } = this.#schedule.draft
-    return isUrl(destination) ? undefined : destination
+    return this.#schedule.draft.target.group
   }
 
   get queue(): string | undefined {

@@ -11,11 +11,12 @@ import type { PublishHeaders } from '../publish/publish.js'
 import { refusals } from '../settings/errors.js'
 import type { PublishSettings, RawSettings } from '../settings/settings.js'
 import type { NoteSetting } from '../settings/settings-log.js'
+import type { Target } from '../settings/url.js'
 import { struckTrigger } from './faults.js'
 
 export interface ScheduleDraft {
   readonly cron: string
-  readonly destination: string
+  readonly target: Target
   readonly body: Bytes
   readonly settings: PublishSettings
   /** What `settings` were read from: a url group's defaults come underneath at each trigger. */
@@ -40,12 +41,15 @@ export class Schedule {
   /** `seq` of the entry that created it: what its triggers follow from. */
   trail: number | undefined
   readonly cron: CronExpression
+  /** A url, or the name of a url group. */
+  readonly destination: string
 
   constructor(
     readonly id: string,
     public createdAt: number,
     readonly draft: ScheduleDraft,
   ) {
+    this.destination = draft.target.url ?? draft.target.group
     try {
       this.cron = new CronExpression(draft.cron)
     } catch (error) {
@@ -61,17 +65,17 @@ export class Schedules {
   readonly #policy: Policy
   readonly #limits: QueueLimits
   readonly #ids: IdSource
-  readonly #publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[]
+  readonly #publish: (schedule: Schedule, awaited: boolean, cause: number) => readonly Message[]
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
 
-  /** @param publish makes the messages of one trigger; `meanwhile` when nobody waits for them */
+  /** @param publish makes the messages of one trigger; `awaited` when a drain waits for them */
   constructor(
     clock: Clock,
     random: Random,
     policy: Policy,
     limits: QueueLimits,
-    publish: (schedule: Schedule, meanwhile: boolean, cause: number) => readonly Message[],
+    publish: (schedule: Schedule, awaited: boolean, cause: number) => readonly Message[],
     note: NoteSetting,
     faults?: FaultSource,
   ) {
@@ -114,9 +118,15 @@ export class Schedules {
       schedule.paused = replacedScheduleStaysPaused && before.paused
     }
     this.#schedules.set(id, schedule)
-    const { cron, destination: to } = draft
+    const { cron } = draft
     const change = before === undefined ? 'created' : 'replaced'
-    schedule.trail = this.#note('schedule', id, change, { cron, to, paused: schedule.paused }, draft.cause)
+    schedule.trail = this.#note(
+      'schedule',
+      id,
+      change,
+      { cron, to: schedule.destination, paused: schedule.paused },
+      draft.cause,
+    )
     this.#plan(schedule, missed === undefined ? now : missed - 1)
     return schedule
   }
@@ -151,7 +161,7 @@ export class Schedules {
         `There is no schedule ${JSON.stringify(id)}. Known: ${[...this.#schedules.keys()].join(', ') || 'none'}.`,
       )
     }
-    return this.#trigger(schedule, false, 'fired-by-hand')
+    return this.#trigger(schedule, true, 'fired-by-hand')
   }
 
   stop(): void {
@@ -184,36 +194,36 @@ export class Schedules {
     const { mode, draining } = this.#clock
     const now = this.#clock.now()
     const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
-    if (!schedule.paused) this.#trigger(schedule, draining, change)
+    if (!schedule.paused) this.#trigger(schedule, !draining, change)
     this.#plan(schedule, Math.max(at, now))
   }
 
-  #trigger(schedule: Schedule, meanwhile: boolean, change = 'fired'): readonly Message[] {
+  #trigger(schedule: Schedule, awaited: boolean, change = 'fired'): readonly Message[] {
     const plan = struckTrigger(this.#faults, schedule, this.#clock)
-    if (plan === undefined) return this.#fire(schedule, meanwhile, change)
+    if (plan === undefined) return this.#fire(schedule, awaited, change)
     const { times, wait, apart } = plan
     let fired: readonly Message[] = []
     for (let count = 0; count < times; count++) {
       const later = wait + count * apart
-      if (later === 0) fired = [...fired, ...this.#fire(schedule, meanwhile, change)]
-      else this.#fireLater(schedule, meanwhile, change, later)
+      if (later === 0) fired = [...fired, ...this.#fire(schedule, awaited, change)]
+      else this.#fireLater(schedule, awaited, change, later)
     }
     return fired
   }
 
-  #fireLater(schedule: Schedule, meanwhile: boolean, change: string, wait: number): void {
+  #fireLater(schedule: Schedule, awaited: boolean, change: string, wait: number): void {
     const fire = (): void => {
       // It may have been deleted or replaced by now.
-      if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, meanwhile, change)
+      if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, awaited, change)
     }
-    const options = meanwhile ? ({ background: 'meanwhile' } as const) : undefined
+    const options = awaited ? undefined : ({ awaited: false } as const)
     this.#clock.schedule(this.#clock.now() + wait, `schedule ${schedule.id}, held by a fault`, fire, options)
   }
 
-  #fire(schedule: Schedule, meanwhile: boolean, change: string): readonly Message[] {
+  #fire(schedule: Schedule, awaited: boolean, change: string): readonly Message[] {
     schedule.lastTime = this.#clock.now()
     const cause = this.#note('schedule', schedule.id, change, undefined, schedule.trail)
-    schedule.lastMessages = this.#publish(schedule, meanwhile, cause)
+    schedule.lastMessages = this.#publish(schedule, awaited, cause)
     return schedule.lastMessages
   }
 }

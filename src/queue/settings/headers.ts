@@ -44,20 +44,6 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-/** What the parties of a delivery exchange beside headers. */
-export interface WireReply {
-  /** 0 without an answer. */
-  readonly status: number
-  readonly headers: HeaderList
-  readonly body: Bytes
-  /** Why there is no answer. */
-  readonly error?: string
-  /** What really happened where the queue saw less. */
-  readonly note?: string
-  /** Nothing will come: the attempt ends by its time-out. */
-  readonly never?: true
-}
-
 /** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
 export function statusText(status: number): string {
   const phrase = reasonPhrase(status)

@@ -1,5 +1,4 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { parseServiceDuration } from './duration.js'
 import { refusals } from './errors.js'
 import { canonicalName } from './headers.js'
 import { parseRedaction, writeRedaction } from './redaction.js'
@@ -190,7 +189,7 @@ export const publishOptions: readonly PublishOption[] = [
     callbacks: true,
     about: 'Gets a message about every attempt.',
     read(text, _into, gathering) {
-      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}callback`, gathering.context.policy)
+      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}callback`)
       gathering.callbackUrl = text
     },
     write: ({ callback }) => callback?.url,
@@ -202,7 +201,7 @@ export const publishOptions: readonly PublishOption[] = [
     callbacks: true,
     about: 'Gets one message when delivery failed for good.',
     read(text, _into, gathering) {
-      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`, gathering.context.policy)
+      checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`)
       gathering.failureCallbackUrl = text
     },
     write: ({ failureCallback }) => failureCallback?.url,
@@ -339,6 +338,18 @@ function readFlowControl(text: string, gathering: Gathering): FlowControlLimits 
 function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): string {
   const parts = Object.entries({ parallelism, rate, period: period === 1 ? undefined : period })
   return parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(', ')
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** Milliseconds of `90s` or `1d10h30m`, the service's grammar of durations; `undefined` when the text is none. [queue.md 2.2] */
+function parseServiceDuration(text: string): number | undefined {
+  if (!/^(?:\d+(?:\.\d+)?[smhd])+$/.test(text)) return undefined
+  let seconds = 0
+  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)([smhd])/g))
+    seconds += Number(count) * unitSeconds[unit!]!
+  // Longer ones would leave the time that a Date can tell.
+  return seconds <= 1e12 ? Math.round(seconds * 1000) : undefined
 }
 
 /** Seconds of a rate period: a number of seconds or a duration. */

@@ -14,40 +14,59 @@ export function isUrl(destination: string): boolean {
   return /^https?:\/\//i.test(destination)
 }
 
-export interface DestinationRules {
-  readonly refuseLoopback: boolean
-  readonly refuseEncodedDestination: boolean
+/** Where a publish goes: to a url, or to the endpoints of a url group. */
+export type Target =
+  | { readonly url: string; readonly group?: undefined }
+  | { readonly group: string; readonly url?: undefined }
+
+export function targetOf(destination: string): Target {
+  return isUrl(destination) ? { url: destination } : { group: destination }
 }
 
 /**
- * The destination as the rest of a path gives it, undecoded and with the query that belongs to it. A double slash that
- * a proxy collapsed is put back, a percent-encoded url is decoded. [queue.md 1.3]
+ * The target as the rest of a path gives it, undecoded and with the query that belongs to it. A double slash that a
+ * proxy collapsed is put back, a percent-encoded url is decoded. [queue.md 1.3]
  */
-export function readDestination(raw: string, query: string, rules: DestinationRules): string {
+export function readTarget(raw: string, query: string, rules: { readonly refuseEncodedDestination: boolean }): Target {
   const tail = query === '' ? '' : `?${query}`
   if (/^https?%3a/i.test(raw)) {
     if (rules.refuseEncodedDestination) throw refusals.invalidScheme()
     const decoded = decodeSegment(raw)
-    return decoded.includes('?') && query !== '' ? `${decoded}&${query}` : decoded + tail
+    return targetOf(decoded.includes('?') && query !== '' ? `${decoded}&${query}` : decoded + tail)
   }
   const repaired = raw.replace(/^(https?:)\/(?!\/)/i, '$1//')
-  return isUrl(repaired) ? repaired + tail : decodeSegment(raw)
+  return isUrl(repaired) ? { url: repaired + tail } : targetOf(decodeSegment(raw))
 }
 
 /** Urls that were found in order: the same few come again and again. */
 const checked = new Set<string>()
 const checkedAtMost = 1000
 
-/** Refuses what is no absolute http(s) url. @param field `destination`, `callback`, `failure callback`, `endpoint` */
-export function checkUrl(url: string, field: string, rules: DestinationRules): void {
-  if (checked.has(url) && !rules.refuseLoopback) return
+/** Refuses what is no absolute http(s) url. @param field `callback`, `failure callback`, `endpoint` */
+export function checkUrl(url: string, field: string): void {
   if (!isUrl(url)) throw refusals.invalidScheme(field)
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed === undefined || parsed.hostname === '') throw refusals.invalidUrl(field, 'endpoint is not a valid url')
-  if (rules.refuseLoopback && field === 'destination' && isLoopback(parsed.hostname)) {
-    throw refusals.loopback(parsed.hostname === '[::1]' ? '::1' : '127.0.0.1')
-  }
+  checkForm(url, field)
+}
+
+/** Refuses what names neither a url nor, as far as can be seen, a url group. */
+export function checkTarget({ url, group }: Target): void {
+  if (url !== undefined) checkForm(url, 'destination')
+  else if (!resourceName.test(group)) throw refusals.invalidScheme()
+}
+
+/** The rest of a url of which the scheme is known. */
+function checkForm(url: string, field: string): void {
+  if (checked.has(url)) return
+  if (!URL.canParse(url) || new URL(url).hostname === '')
+    throw refusals.invalidUrl(field, 'endpoint is not a valid url')
   if (checked.size < checkedAtMost) checked.add(url)
+}
+
+/** Refuses a url of this machine, where the policy does. */
+export function checkReach(url: string, { refuseLoopback }: { readonly refuseLoopback: boolean }): void {
+  if (!refuseLoopback) return
+  const { hostname } = new URL(url)
+  if (isLoopback(hostname)) throw refusals.loopback(hostname === '[::1]' ? '::1' : '127.0.0.1')
 }
 
 /** Whether a host name means this machine. */

@@ -3,8 +3,9 @@ import { deadLetterView, messageView, scheduleView, urlGroupView } from '../../c
 import { wordOfWire } from '../../client/wire-value.js'
 import { iso } from '../../kernel/instant.js'
 import { HttpError } from '../../protocol/respond.js'
+import { type DirectPublish, type DirectQueue, engineOf } from '../../queue/direct.js'
+import type { QueueDump } from '../../queue/dump/snapshot.js'
 import type { Message } from '../../queue/message/message.js'
-import type { DirectPublish, Queue } from '../../queue/queue.js'
 import { Refusal } from '../../queue/settings/errors.js'
 import { signatureFlaws } from '../../queue/signing/signature-lab.js'
 import { type Order, order } from './order.js'
@@ -19,6 +20,11 @@ const publish = v.looseObject({
   queue: v.optional(v.string()),
 })
 const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.optional(v.string()) })])
+
+const dump = v.custom<QueueDump>(
+  (given) => typeof given === 'object' && given !== null,
+  'is not what GET /queue/dump gave',
+)
 
 /** Slots of one answer at most: each is looked for in a calendar. */
 const mostSlots = 500
@@ -62,7 +68,7 @@ export const queueOrders: readonly Order[] = [
     path: '/queue/messages/:id/cancel',
     summary: 'Cancels a message; `cancelled` is false when it had ended before.',
     body: nothing,
-    run: ({ queue }, _, { params }) => ({ cancelled: queue.courier.cancel(known(queue, params)) }),
+    run: ({ queue }, _, { params }) => ({ cancelled: queue.cancel(known(queue, params).id) }),
   }),
   order({
     method: 'POST',
@@ -71,7 +77,7 @@ export const queueOrders: readonly Order[] = [
     body: nothing,
     run: ({ queue }, _, { params }) => {
       const message = known(queue, params)
-      queue.courier.release(message)
+      queue.release(message.id)
       return messageView(message)
     },
   }),
@@ -93,9 +99,9 @@ export const queueOrders: readonly Order[] = [
     summary: 'Publishes a dead letter again; it leaves the dead-letter queue.',
     body: nothing,
     run: ({ queue }, _, { params }) => {
-      const letter = queue.courier.deadLetters.get(params.id ?? '')
-      if (letter === undefined) throw new HttpError(404, `There is no dead letter ${JSON.stringify(params.id)}.`)
-      return messageView(queue.retryDeadLetter(letter, new Map()).message)
+      const { id = '' } = params
+      if (engineOf(queue).courier.deadLetters.get(id) !== undefined) return messageView(queue.retryDeadLetter(id))
+      throw new HttpError(404, `There is no dead letter ${JSON.stringify(id)}.`)
     },
   }),
   {
@@ -119,6 +125,15 @@ export const queueOrders: readonly Order[] = [
     run: ({ queue }, { endpoints }, { params }) =>
       refusing(() => urlGroupView(queue.urlGroup(params.name ?? '', endpoints))),
   }),
+  {
+    method: 'DELETE',
+    path: '/queue/url-groups/:name',
+    summary: 'Deletes a url group.',
+    run: ({ queue }, _, { params }) => {
+      queue.urlGroups.delete(params.name ?? '')
+      return {}
+    },
+  },
   order({
     method: 'POST',
     path: '/queue/queues/:name',
@@ -134,6 +149,15 @@ export const queueOrders: readonly Order[] = [
         return {}
       }),
   }),
+  {
+    method: 'DELETE',
+    path: '/queue/queues/:name',
+    summary: 'Deletes a FIFO queue; its messages are cancelled.',
+    run: ({ queue }, _, { params }) => {
+      queue.deleteQueue(params.name ?? '')
+      return {}
+    },
+  },
   ...(['pause', 'resume'] as const).map((verb) =>
     order({
       method: 'POST',
@@ -170,6 +194,12 @@ export const queueOrders: readonly Order[] = [
     run: ({ queue }, { from, to }, { params }) =>
       upcoming(queue, params.id ?? '', new Date(from).getTime(), new Date(to).getTime()),
   }),
+  {
+    method: 'GET',
+    path: '/queue/keys',
+    summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
+    run: ({ queue: { keys } }) => ({ current: keys.current, next: keys.next, former: keys.former }),
+  },
   order({
     method: 'POST',
     path: '/queue/keys/rotate',
@@ -191,9 +221,41 @@ export const queueOrders: readonly Order[] = [
       signature: queue.sign({ url, ...(body !== undefined && { body }) }, wrong === undefined ? {} : { wrong }),
     }),
   }),
+  {
+    method: 'GET',
+    path: '/queue/diagnostics',
+    summary: 'What was accepted and should not have been, as sentences.',
+    run: ({ queue }) => queue.diagnostics,
+  },
+  {
+    method: 'GET',
+    path: '/queue/dump',
+    summary: 'Everything that is in the queue.',
+    run: ({ queue }) => queue.dump(),
+  },
+  order({
+    method: 'PUT',
+    path: '/queue/dump',
+    summary: 'Replaces everything that is in the queue by what GET gave once.',
+    body: dump,
+    run: ({ queue }, given) => {
+      queue.load(given)
+      return {}
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/queue/reset',
+    summary: 'The queue as new. Signing keys and destinations stay.',
+    body: nothing,
+    run: ({ queue }) => {
+      queue.reset()
+      return {}
+    },
+  }),
 ]
 
-function upcoming({ schedules }: Queue, id: string, from: number, to: number): readonly number[] {
+function upcoming({ schedules }: DirectQueue, id: string, from: number, to: number): readonly number[] {
   const slots = schedules.upcoming(id, Math.max(from, 0), to, mostSlots + 1)
   if (slots.length <= mostSlots) return slots
   const last = iso(slots[mostSlots - 1]!)
@@ -203,8 +265,8 @@ function upcoming({ schedules }: Queue, id: string, from: number, to: number): r
   )
 }
 
-function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Message {
-  const message = queue.courier.byId.get(id)
+function known(queue: DirectQueue, { id = '' }: Readonly<Record<string, string>>): Message {
+  const message = engineOf(queue).courier.byId.get(id)
   if (message !== undefined) return message
   throw new HttpError(404, `There is no message ${JSON.stringify(id)}. Ask GET /queue/messages for those that wait.`)
 }

@@ -1,6 +1,6 @@
 import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import type { Clock } from '../../kernel/clock.js'
+import type { VirtualClock } from '../../kernel/clock.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
 import { binary, empty, jsonText } from '../../protocol/respond.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
@@ -36,7 +36,7 @@ export class StoreFront {
 
   constructor(
     readonly journal: Journal,
-    readonly clock: Clock & { letOutsideContinue(): void },
+    readonly clock: VirtualClock,
     readonly faults?: FaultSource | undefined,
   ) {
     this.store = journal.store

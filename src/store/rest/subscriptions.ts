@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { letOutsideContinue } from '../../kernel/clock.js'
 import type { Timer } from '../../kernel/time.js'
 import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
 import { terminated } from '../../protocol/broken-bodies.js'
@@ -142,12 +143,12 @@ class StreamReader implements Subscriber, EventOutlet {
     if (this.hasEnded) return
     this.#stream.sendFrame(frame)
     // Whoever reads gets a turn before time moves on.
-    this.#clock.letOutsideContinue()
+    letOutsideContinue(this.#clock)
   }
 
   breakOff(): void {
     this.#stream.fail(terminated())
-    this.#clock.letOutsideContinue()
+    letOutsideContinue(this.#clock)
   }
 
   dismiss(): void {

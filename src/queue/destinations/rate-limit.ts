@@ -1,0 +1,31 @@
+import type { RateLimitedFault } from '../../faults/fault.js'
+import { utf8 } from '../../kernel/bytes.js'
+import { dateOf } from '../../kernel/instant.js'
+import { rateLimitHeaders } from '../publish/call-limits.js'
+import type { WireReply } from './wire.js'
+
+const day = 86_400_000
+
+/** A 429 as the service, or a destination that limits its callers, gives it. [queue.md 5.2, 10] */
+export function rateLimitAnswer({ limit: kind, retryAfter }: RateLimitedFault, now: number): WireReply {
+  const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
+  headers.push(['content-type', 'application/json'])
+  if (retryAfter !== undefined && retryAfter.form !== 'none') {
+    const { form, waitMs } = retryAfter
+    const value = form === 'seconds' ? String(Math.ceil(waitMs / 1000)) : dateOf(now + waitMs).toUTCString()
+    headers.push(['Retry-After', value])
+  }
+  const error = kind === 'daily' ? 'exceeded daily rate limit' : `exceeded ${kind} rate limit`
+  return { status: 429, headers, body: utf8(JSON.stringify({ error })) }
+}
+
+/** Unix seconds, where the limit of a chat model tells a span such as `2s`. */
+function resetOf(
+  kind: RateLimitedFault['limit'],
+  retryAfter: RateLimitedFault['retryAfter'],
+  now: number,
+): number | string {
+  const usual = { chat: 60_000, daily: day - (now % day), burst: 1000 - (now % 1000) }
+  const waitMs = retryAfter?.waitMs ?? usual[kind]
+  return kind === 'chat' ? `${waitMs / 1000}s` : Math.ceil((now + waitMs) / 1000)
+}

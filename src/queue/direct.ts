@@ -1,0 +1,266 @@
+import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import { compactJson } from '../kernel/compact-json.js'
+import { headerOf } from '../kernel/header-list.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { DeadLetter } from './delivery/dead-letters.js'
+import type { QueueDump } from './dump/snapshot.js'
+import type { Message } from './message/message.js'
+import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import type { Queue } from './queue.js'
+import type { Schedules } from './schedules/schedules.js'
+import { publishOptions } from './settings/options.js'
+import type { RawSettings } from './settings/settings.js'
+import { targetOf } from './settings/url.js'
+import type { SignatureOverrides, SignedRequest } from './signing/signature-lab.js'
+import type { SigningKeys } from './signing/signing.js'
+
+type Value = string | number | boolean
+
+/**
+ * The options of a message as the direct API takes them, those of callbacks included (`callbackRetries`); numbers and
+ * booleans are written as the headers have them.
+ */
+export interface PublishOptions {
+  readonly method?: string
+  readonly timeout?: Value
+  readonly retries?: Value
+  readonly retryDelay?: Value
+  readonly delay?: Value
+  readonly notBefore?: Value
+  readonly deduplicationId?: Value
+  readonly contentBasedDeduplication?: Value
+  readonly callback?: string
+  readonly failureCallback?: string
+  readonly flowControlKey?: string
+  readonly flowControlValue?: string
+  readonly label?: string
+  readonly redactFields?: string
+  readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
+}
+
+export interface DirectPublish extends PublishOptions {
+  /** A url, or the name of a url group. */
+  readonly to: string
+  /** A text, bytes, or a value that becomes JSON. */
+  readonly body?: unknown
+  /** Delivered as they are. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly queue?: string
+}
+
+const noOverrides: RawSettings = new Map()
+
+let behind: (queue: DirectQueue) => Queue
+
+/** The engine behind the face, for the rest of the house. */
+export function engineOf(queue: DirectQueue): Queue {
+  return behind(queue)
+}
+
+/** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
+export class DirectQueue {
+  readonly #engine: Queue
+  /** The log of everything that happened, which the matchers read. */
+  readonly traffic: Traffic
+
+  constructor(engine: Queue) {
+    this.#engine = engine
+    this.traffic = engine.traffic
+  }
+
+  static {
+    behind = (queue) => queue.#engine
+  }
+
+  /**
+   * Publishes without HTTP.
+   * @returns the message, or one message for each endpoint of a url group
+   * @throws Error where the API would refuse it, with the text of the refusal
+   */
+  publish(direct: DirectPublish): Message | readonly Message[] {
+    if (typeof direct?.to !== 'string') {
+      throw new TypeError(
+        "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
+      )
+    }
+    const { to, body, headers = {}, queue, ...options } = direct
+    const settings = new Map<string, string>()
+    for (const [name, value] of Object.entries(options)) {
+      const setting = settingOf(name)
+      if (value !== undefined) settings.set(setting, String(value))
+    }
+    for (const [name, value] of Object.entries(headers)) {
+      if (name.toLowerCase() !== 'content-type') settings.set(`forward-${name}`, value)
+    }
+    const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
+    const contentType = headerOf(Object.entries(headers), 'content-type') ?? (isJson ? 'application/json' : undefined)
+    const target = targetOf(to)
+    const engine = this.#engine
+    const { region, policy } = engine
+    const results = engine.send(
+      engine.prepare({
+        target,
+        settings,
+        headers: { contentType },
+        body: bytesOf(body),
+        callerIp: policy.callerIp,
+        region,
+        queue,
+      }),
+    )
+    return target.url === undefined ? results.map((result) => result.message) : results[0]!.message
+  }
+
+  /** Every message that has not ended. */
+  get messages(): readonly Message[] {
+    return this.#engine.courier.live.select({}).items
+  }
+
+  /** A message that has not ended. */
+  message(id: string): Message | undefined {
+    return this.#engine.message(id)
+  }
+
+  /** Why a message is where it is, in sentences. */
+  explain(id: string): string {
+    return this.#engine.explain(id)
+  }
+
+  /**
+   * Cancels a message.
+   * @returns whether it was there to be cancelled: `false` when it had ended or was cancelled before
+   * @throws RangeError for a message that the log does not know
+   */
+  cancel(id: string): boolean {
+    return this.#engine.courier.cancel(this.#known(id))
+  }
+
+  /**
+   * Delivers a waiting message now; the plan of its retries stays as it is.
+   * @throws RangeError for a message that the log does not know
+   */
+  release(id: string): void {
+    this.#engine.courier.release(this.#known(id))
+  }
+
+  #known(id: string): Message {
+    const message = this.#engine.courier.byId.get(id)
+    if (message !== undefined) return message
+    throw new RangeError(`There is no message ${JSON.stringify(id)}. Those that wait are in queue.messages.`)
+  }
+
+  /** The dead letters, oldest first. */
+  get deadLetters(): readonly DeadLetter[] {
+    return this.#engine.courier.deadLetters.select({}).items
+  }
+
+  /**
+   * Publishes a dead letter again; it leaves the dead-letter queue.
+   * @param id of the letter, not of its message
+   * @throws RangeError for a letter that is not there
+   */
+  retryDeadLetter(id: string): Message {
+    const letter = this.#engine.courier.deadLetters.get(id)
+    if (letter === undefined) {
+      throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
+    }
+    return this.#engine.retryDeadLetter(letter, noOverrides).message
+  }
+
+  /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
+  get schedules(): Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
+    return this.#engine.schedules
+  }
+
+  /** The url groups: `list()`, `delete(name)`. */
+  get urlGroups(): Pick<UrlGroups, 'list' | 'delete'> {
+    return this.#engine.urlGroups
+  }
+
+  /** Adds endpoints to a url group, creating it. */
+  urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
+    return this.#engine.urlGroup(name, endpoints)
+  }
+
+  /** Creates a FIFO queue, or changes it. */
+  upsertQueue(name: string, parallelism: number, paused?: boolean): void {
+    this.#engine.upsertQueue(name, parallelism, paused)
+  }
+
+  pauseQueue(name: string): void {
+    this.#engine.pauseQueue(name)
+  }
+
+  resumeQueue(name: string): void {
+    this.#engine.resumeQueue(name)
+  }
+
+  /** Deletes a FIFO queue; its messages are cancelled. */
+  deleteQueue(name: string): void {
+    this.#engine.deleteQueue(name)
+  }
+
+  /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
+  get keys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
+    return this.#engine.keys
+  }
+
+  /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
+  sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
+    return this.#engine.sign(request, overrides)
+  }
+
+  /** What was accepted and should not have been, as sentences: a percent-encoded destination, for example. */
+  get diagnostics(): readonly string[] {
+    return this.#engine.diagnostics
+  }
+
+  /** Everything as plain JSON. */
+  dump(): QueueDump {
+    return this.#engine.dump()
+  }
+
+  /**
+   * Replaces everything by what `dump()` gave once, here or in another sandbox. A delivery that was under way then is
+   * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
+   */
+  load(dump: QueueDump): void {
+    this.#engine.load(dump)
+  }
+
+  /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  reset(): void {
+    this.#engine.reset()
+  }
+
+  /** As `sandbox.snapshot()`: the queue itself. */
+  snapshot(): this {
+    return this
+  }
+}
+
+/** `retryDelay` → `retry-delay`, the names of the direct API; what needs a request or a schedule has none. */
+const settingNames: ReadonlyMap<string, string> = new Map(
+  publishOptions
+    .filter(({ name, on }) => on !== 'schedule' && name !== 'header-forward')
+    .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
+)
+
+/** Options of the callbacks, and what the workflow protocol adds. */
+const openOption = /^(?:callback|failureCallback|workflow|featureSet)/
+
+function settingOf(name: string): string {
+  const known = settingNames.get(name)
+  if (known !== undefined) return known
+  if (openOption.test(name)) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  throw new TypeError(
+    `queue.publish() has no option ${JSON.stringify(name)}. It takes to, body, headers, queue, ${[...settingNames.keys()].join(', ')}.`,
+  )
+}
+
+function bytesOf(body: unknown): Bytes {
+  if (body === undefined) return '' as Bytes
+  if (typeof body === 'string') return utf8(body)
+  if (body instanceof Uint8Array) return fromArray(body)
+  return utf8(compactJson(body))
+}
