@@ -50,6 +50,20 @@ export interface Measured {
 
 const resultsFile = new URL('./results.jsonl', import.meta.url)
 
+/** Does something with one item after another, round and round; goes on where the turn before it stopped. */
+export function each<T>(name: string, items: readonly T[], run: (item: T) => unknown): Variant {
+  let at = 0
+  return {
+    name,
+    run(times) {
+      for (let count = 0; count < times; count++) {
+        run(items[at]!)
+        if (++at === items.length) at = 0
+      }
+    },
+  }
+}
+
 /** Measures one figure, prints a line for each variant and appends it to `bench/results.jsonl`. */
 export async function measure(figure: Figure): Promise<readonly Measured[]> {
   const variants = [figure.baseline, ...figure.variants]

@@ -1,6 +1,6 @@
 // What the figures of the data store have in common.
 import { createSandbox } from 'stuntdouble'
-import type { Variant } from './harness.ts'
+import { each, type Variant } from './harness.ts'
 
 export type Store = ReturnType<typeof createSandbox>['store']['engine']
 export type Argv = Parameters<Store['execute']>[0]
@@ -36,20 +36,6 @@ export function shuffled<T>(items: readonly T[]): T[] {
     copy[other] = kept
   }
   return copy
-}
-
-/** Does something with one item after another, round and round; goes on where the turn before it stopped. */
-export function each<T>(name: string, items: readonly T[], run: (item: T) => unknown): Variant {
-  let at = 0
-  return {
-    name,
-    run(times) {
-      for (let count = 0; count < times; count++) {
-        run(items[at]!)
-        if (++at === items.length) at = 0
-      }
-    },
-  }
 }
 
 /** Runs rows of words on a store, round and round. */

@@ -168,19 +168,7 @@ export type MatcherFunction = (this: unknown, received: unknown, ...given: any[]
 export const sandboxMatchers: {
   readonly [Name in keyof SandboxMatchers | keyof SandboxAsymmetricMatchers]: MatcherFunction
 } = {
-  toHaveExecuted: matcher('toHaveExecuted'),
-  toHaveKey: matcher('toHaveKey'),
-  toHavePublished: matcher('toHavePublished'),
-  toHaveDelivered: matcher('toHaveDelivered'),
-  toHaveDeadLetter: matcher('toHaveDeadLetter'),
-  toHaveCalledBack: matcher('toHaveCalledBack'),
-  toHaveBeenDeduplicated: matcher('toHaveBeenDeduplicated'),
-  toHaveBeenSigned: matcher('toHaveBeenSigned'),
-  toHaveSpent: matcher('toHaveSpent'),
-  toHaveScheduled: matcher('toHaveScheduled'),
-  toHaveReceivedRequest: matcher('toHaveReceivedRequest'),
-  toFollowSequence: matcher('toFollowSequence'),
-  toBeIdle: matcher('toBeIdle'),
+  ...matchersOf(judges),
   messageTo: inside('messageTo', messageTo),
   commandOf: inside('commandOf', commandOf),
   entryOf: inside('entryOf', entryOf),
@@ -192,6 +180,11 @@ const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toHaveSpent: 1,
   toBeIdle: 0,
   toHaveExecuted: Number.POSITIVE_INFINITY,
+}
+
+function matchersOf(rows: typeof judges): { readonly [Name in keyof SandboxMatchers]: MatcherFunction } {
+  const names = Object.keys(rows) as (keyof SandboxMatchers)[]
+  return Object.fromEntries(names.map((name) => [name, matcher(name)])) as never
 }
 
 function matcher(name: keyof SandboxMatchers): MatcherFunction {

@@ -1,3 +1,4 @@
+import { counted } from '../src/kernel/counted.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/instants.js'
 import { withoutSecrets } from './hidden.js'
@@ -31,7 +32,7 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
     found,
     explain: (not) => {
       const lines = [
-        `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${steps.length === 1 ? '1 step' : `${steps.length} steps`}])`,
+        `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${counted(steps.length, 'step')}])`,
         '',
         not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
         ...steps.map((step, index) => stepLine(withoutSecrets(step, evidence.redaction), index, found)),

@@ -1,56 +1,17 @@
 export type { RunnerTimers, SinonClock } from './adapters/timers.js'
 export { hostTimers } from './adapters/timers.js'
 export { faultKinds } from './faults/catalog.js'
-export type { ReplyOptions } from './faults/constructors.js'
-export {
-  badCertificate,
-  badSignature,
-  clockSkew,
-  contentType,
-  corruptJson,
-  cutStream,
-  delay,
-  drop,
-  duplicate,
-  errorReply,
-  halfOpen,
-  hang,
-  lateAnswer,
-  latency,
-  lostAck,
-  nonRetryable,
-  ok,
-  outage,
-  quota,
-  rateLimited,
-  refused,
-  reorder,
-  reply,
-  reset,
-  restart,
-  retryAfter,
-  revokedToken,
-  slowBody,
-  staleRead,
-  stallStream,
-  status,
-  timeout,
-  truncate,
-  unresolved,
-} from './faults/constructors.js'
+export * from './faults/constructors.js'
 export type {
   DeliveryFault,
   Fault,
   FaultKind,
   FaultMatch,
   FaultOf,
-  FaultPoint,
   FaultRule,
-  RateLimitedFault,
-  RetryAfter,
-  StatusFault,
 } from './faults/fault.js'
-export { faultPoints } from './faults/fault.js'
+export type { FaultPoint } from './faults/points.js'
+export { faultPoints } from './faults/points.js'
 export type { Check, CheckOptions } from './invariants/check.js'
 export { BrokenPromise } from './invariants/check.js'
 export type { Breach, Invariant, World } from './invariants/invariant.js'

@@ -1,6 +1,6 @@
 // What a look into a large document costs, over parsing the document.
-import type { Figure } from '../harness.ts'
-import { each, loneStore, words } from '../store.ts'
+import { each, type Figure } from '../harness.ts'
+import { loneStore, words } from '../store.ts'
 
 /** A megabyte of records as an application keeps them. */
 function document(): string {

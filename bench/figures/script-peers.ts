@@ -1,8 +1,8 @@
 // What the scripts of a rate limiter cost, over the same in ioredis-mock.
 import RedisMock from 'ioredis-mock'
-import type { Figure } from '../harness.ts'
+import { each, type Figure } from '../harness.ts'
 import { rateLimitScripts } from '../rate-limit-scripts.ts'
-import { each, loneStore, words } from '../store.ts'
+import { loneStore, words } from '../store.ts'
 
 interface Mock {
   eval(source: string, count: number, ...words: readonly string[]): Promise<unknown>

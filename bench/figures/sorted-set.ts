@@ -1,7 +1,7 @@
 // Sorted sets over a skip list with spans, value over value; beside it the whole command, its words and reply included.
-import type { Figure } from '../harness.ts'
+import { each, type Figure } from '../harness.ts'
 import { SkipList } from '../skip-list.ts'
-import { type Argv, each, executing, loneStore, type Store, shuffled, words } from '../store.ts'
+import { type Argv, executing, loneStore, type Store, shuffled, words } from '../store.ts'
 
 interface Filled {
   readonly list: SkipList

@@ -1,6 +1,6 @@
 // What a command costs inside the store, over the plain operation that it stands for.
-import type { Figure } from '../harness.ts'
-import { type Argv, each, executing, filled, keysOf, words } from '../store.ts'
+import { each, type Figure } from '../harness.ts'
+import { type Argv, executing, filled, keysOf, words } from '../store.ts'
 
 const keys = keysOf(100_000)
 

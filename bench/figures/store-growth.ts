@@ -1,6 +1,6 @@
 // What one write or one look costs on a long value, over the same on a short one.
-import type { Figure, Variant } from '../harness.ts'
-import { type Argv, each, executing, loneStore, type Store, shuffled, words } from '../store.ts'
+import { each, type Figure, type Variant } from '../harness.ts'
+import { type Argv, executing, loneStore, type Store, shuffled, words } from '../store.ts'
 
 /**
  * The same few elements are used whatever the length: the question is whether the algorithm grows. That memory far

@@ -1,9 +1,9 @@
 // What a command costs inside the store, over the same in its peers: ioredis-mock and a real server.
 import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
-import type { Figure } from '../harness.ts'
+import { each, type Figure } from '../harness.ts'
 import { startRedis } from '../redis-server.ts'
-import { type Argv, each, keysOf, loneStore, words } from '../store.ts'
+import { type Argv, keysOf, loneStore, words } from '../store.ts'
 
 /** Few and small: ioredis-mock copies values, so that its cost grows with them. */
 const keys = keysOf(1000)

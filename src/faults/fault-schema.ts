@@ -37,15 +37,7 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
 
 /** What each field of a fault for itself allows, and all together do not; `undefined` for a good one. */
 export function oddFault(fault: Fault): string | undefined {
-  if (fault.kind !== 'latency') return undefined
-  const { waitMs, jitterMs, minMs, maxMs } = fault as Partial<Record<'waitMs' | 'jitterMs' | 'minMs' | 'maxMs', number>>
-  const range = minMs !== undefined || maxMs !== undefined
-  if (range && (waitMs !== undefined || jitterMs !== undefined))
-    return 'takes waitMs (and jitterMs), or minMs and maxMs, not both'
-  if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
-  if (!range) return undefined
-  if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
-  return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: change them over` : undefined
+  return catalog[fault.kind].odd?.(fault as never)
 }
 
 /** Every problem of a fault. */

@@ -1,95 +1,17 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Duration } from '../kernel/duration.js'
+import type { FamilyFault, FamilyStep } from './families.js'
+import type { FaultPoint } from './points.js'
 
 // Faults as plain values: what goes wrong, and where. Everything here can be written as JSON.
-
-/** Where a fault can strike. */
-export const faultPoints = [
-  'store.request',
-  'store.command',
-  'queue.request',
-  'queue.delivery',
-  'queue.callback',
-  'stats.request',
-  'stream.open',
-  'stream.event',
-  'schedule.fire',
-] as const
-export type FaultPoint = (typeof faultPoints)[number]
 
 /** Header names to values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-/** `retryAfter` of a 429: seconds, an HTTP date, or no such header. */
-export interface RetryAfter {
-  readonly form: 'seconds' | 'date' | 'none'
-  readonly waitMs: number
-}
-
-/** An answer of this status, in the words of whoever is struck where no body is given. */
-export interface StatusFault {
-  readonly kind: 'status'
-  readonly status: number
-  readonly headers?: HeaderRecord
-  readonly body?: string
-}
-
-export type LatencyFault =
-  | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
-  | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
-
-export interface RateLimitedFault {
-  readonly kind: 'rate-limited'
-  readonly limit: 'chat' | 'daily' | 'burst'
-  readonly retryAfter?: RetryAfter
-}
-
 /** What one delivery, or the answer to it, can meet on its way: the steps of a destination's script. */
-export type DeliveryFault =
-  | StatusFault
-  | LatencyFault
-  | RateLimitedFault
-  | { readonly kind: 'non-retryable'; readonly body?: string }
-  | { readonly kind: 'pass' }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'unresolved' }
-  | { readonly kind: 'certificate' }
-  | { readonly kind: 'hang'; readonly forMs?: number }
-  | { readonly kind: 'half-open'; readonly forMs?: number }
-  | { readonly kind: 'truncate'; readonly afterBytes: number }
-  | { readonly kind: 'corrupt-json' }
-  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
-  | { readonly kind: 'content-type'; readonly type: string }
-  | { readonly kind: 'lost-ack' }
-  | { readonly kind: 'late-answer'; readonly byMs?: number }
-  | DuplicateFault
-  | { readonly kind: 'delay'; readonly waitMs: number; readonly then?: DeliveryFault }
-  | { readonly kind: 'signature'; readonly flaw: string }
-  | { readonly kind: 'clock-skew'; readonly byMs: number }
+export type DeliveryFault = FamilyStep
 
-export interface DuplicateFault {
-  readonly kind: 'duplicate'
-  /** How many more times it happens. Default 1. */
-  readonly copies?: number
-  /** How long after the answer to the one before. Default 0. */
-  readonly afterMs?: number
-  /** All at the same instant, before the first has been answered. */
-  readonly concurrent?: boolean
-}
-
-export type Fault =
-  | DeliveryFault
-  | { readonly kind: 'reply'; readonly error: string }
-  | { readonly kind: 'reorder'; readonly withinMs: number }
-  | { readonly kind: 'drop' }
-  | { readonly kind: 'revoked-token' }
-  | { readonly kind: 'quota' }
-  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
-  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
-  | { readonly kind: 'stale-read'; readonly versions: number }
-  | { readonly kind: 'restart'; readonly downMs?: number }
-  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
+export type Fault = FamilyFault
 
 export type FaultKind = Fault['kind']
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
@@ -181,6 +103,8 @@ export interface Strike<F extends Fault = Fault> {
   readonly answers: boolean
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
+  /** Where it strikes. */
+  readonly point: FaultPoint
   /** When the rule's window closes, `undefined` when it has no end. */
   readonly until: number | undefined
   /**

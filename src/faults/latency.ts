@@ -1,7 +1,7 @@
-import type { LatencyFault } from './fault.js'
+import type { FaultOf } from './fault.js'
 
 /** Milliseconds of a latency; what it leaves open is drawn. */
-export function waitOf(fault: LatencyFault, draw: (below: number) => number): number {
+export function waitOf(fault: FaultOf<'latency'>, draw: (below: number) => number): number {
   if ('minMs' in fault) return between(fault.minMs, fault.maxMs, draw)
   const { waitMs, jitterMs = 0 } = fault
   return between(Math.max(0, waitMs - jitterMs), waitMs + jitterMs, draw)

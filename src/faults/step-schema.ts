@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { once } from '../kernel/once.js'
-import { catalog, faultKinds, headerRecord, isStatus, statusCode, stepKinds } from './catalog.js'
+import { catalog, faultKinds, stepKinds } from './catalog.js'
 import type { DeliveryFault, Fault } from './fault.js'
 import {
   exampleFault,
@@ -11,6 +11,7 @@ import {
   oddFault,
   problemsWith,
 } from './fault-schema.js'
+import { headerRecord, isStatus, statusCode } from './fields.js'
 
 // What a destination can be told to do with deliveries: in process, over the control API and in scenario files alike.
 
@@ -111,12 +112,7 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
 }
 
 /** Names of constructors that make faults of another name. */
-const writtenAs: Readonly<Record<string, string>> = {
-  timeout: "timeout() makes { kind: 'hang' }",
-  ok: "ok() makes { kind: 'pass' }",
-  reply: "reply() makes { kind: 'status', status: 200, body: '…' }",
-  'retry-after': "retryAfter(30) makes { kind: 'status', status: 429, headers: { 'retry-after': '30' } }",
-}
+const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
 /** Every problem of what a destination shall answer: a status, a step, or status, headers and body. */
 export function answerProblems(given: unknown): readonly FaultProblem[] {

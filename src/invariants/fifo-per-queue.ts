@@ -1,3 +1,4 @@
+import { counted } from '../kernel/counted.js'
 import { Course, Remaining } from './course.js'
 import { endOfStory, type History, type Story, wasCancelled } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
@@ -93,7 +94,7 @@ function walk(
     if (ahead < allowed || isExcused(story) || wasCancelled(story, at)) continue
     const first = stories.find((other, place) => place < index && ends.get(other.published.seq)! > at)
     findings.broken(
-      `queue ${name} has ${allowed} ${allowed === 1 ? 'place' : 'places'}, and ${story.id} was started while ${ahead} before it had not ended`,
+      `queue ${name} has ${counted(allowed, 'place')}, and ${story.id} was started while ${ahead} before it had not ended`,
       first?.published,
       first?.attempts[0],
       story.published,

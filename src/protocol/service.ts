@@ -1,4 +1,5 @@
-import type { FaultFacts, FaultOf } from '../faults/fault.js'
+import type { WordedFault } from '../faults/actions.js'
+import type { FaultFacts } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/header-list.js'
 import type { ServiceName } from '../kernel/traffic.js'
@@ -92,11 +93,6 @@ export interface Service<S = unknown, U = unknown> {
   /** What faults need of the service; without it faults are answered in plain words. */
   readonly faults?: ServiceFaults<S>
 }
-
-/** A fault that the service answers in its own words. */
-export type WordedFault =
-  | { readonly kind: 'status'; readonly status: number; readonly text: string }
-  | FaultOf<'rate-limited' | 'quota'>
 
 export interface ServiceFaults<S> {
   answer(fault: WordedFault, call: ServiceCall, state: S): Answer

@@ -1,3 +1,4 @@
+import { counted } from '../kernel/counted.js'
 import { iso } from '../kernel/instant.js'
 import { shownUrl } from '../secrets/urls.js'
 import type { FlowKey } from './delivery/flow-control.js'
@@ -15,7 +16,7 @@ export function explain(queue: Queue, id: string): string {
 
 function state(queue: Queue, message: Message): string {
   const attempts = message.retried + (message.ended || message.running ? 1 : 0)
-  const times = `${attempts} attempt${attempts === 1 ? '' : 's'}`
+  const times = counted(attempts, 'attempt')
   if (message.vanished) return 'was made to vanish by a fault: nothing more will happen to it'
   if (message.state === 'DELIVERED') return `was delivered at ${clock(message.lastLog?.time)} after ${times}`
   if (message.state === 'CANCELLED') return `was cancelled; it ended at ${clock(message.lastLog?.time)}`
@@ -41,13 +42,13 @@ function lane(message: Message): string {
   const { lane: queue } = message
   if (queue === undefined) return 'it was deleted'
   const ahead = queue.waiting().indexOf(message)
-  const line = ahead > 0 ? `; ${ahead} stand${ahead === 1 ? 's' : ''} before it in line` : ''
+  const line = ahead > 0 ? `; ${counted(ahead, 'stands', 'stand')} before it in line` : ''
   if (queue.paused) return `the queue is paused${line}`
   const holders = [...queue.holding].map(
     (holder) =>
       `${holder.id} (${holder.ended ? 'its callbacks have not ended' : holder.running ? 'being delivered' : `waiting until ${clock(holder.due)}`})`,
   )
-  return `${queue.holding.size} of ${queue.parallelism} slot${queue.parallelism === 1 ? '' : 's'} used by ${holders.join(', ')}${line}`
+  return `${queue.holding.size} of ${counted(queue.parallelism, 'slot')} used by ${holders.join(', ')}${line}`
 }
 
 function blocked(queue: Queue, message: Message): string {

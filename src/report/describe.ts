@@ -1,4 +1,5 @@
 import { type Bytes, text } from '../kernel/bytes.js'
+import { counted } from '../kernel/counted.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { AttemptOutcome, Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
 import { timeSeenFrom } from './instants.js'
@@ -115,7 +116,7 @@ function timeMove(entry: EntryOf<'clock'>): string {
 export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
   const kept =
     unit === 'bytes' ? `${limit} bytes of bodies (policy.trafficBytes)` : `${limit} entries (policy.trafficLimit)`
-  return `${count === 1 ? '1 earlier entry was' : `${count} earlier entries were`} dropped: the log keeps ${kept}`
+  return `${counted(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
 export function urlText(url: string, redaction: Redaction = standardRedaction): string {
@@ -211,7 +212,7 @@ function published(entry: EntryOf<'published'>, wording: Wording): Description {
 
 function traitsOf(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
   const traits: (string | false | undefined)[] = [
-    entry.maxRetries === 1 ? '1 retry' : `${entry.maxRetries} retries`,
+    counted(entry.maxRetries, 'retry', 'retries'),
     entry.urlGroup !== undefined &&
       `group ${word(entry.urlGroup, redaction)}${entry.endpointName === undefined ? '' : ` endpoint ${word(entry.endpointName, redaction)}`}`,
     entry.queue !== undefined && `queue ${word(entry.queue, redaction)}`,

@@ -1,3 +1,4 @@
+import { counted } from '../kernel/counted.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry, type Wording } from './describe.js'
 import { dateOf, since, timeOf } from './instants.js'
@@ -56,7 +57,7 @@ export function timeline(
   const gapWidth = gaps.reduce((widest, gap) => Math.max(widest, gap.length), 4)
   const margin = ' '.repeat(2 + numberWidth + 2 + 12 + 2 + gapWidth + 2)
   const lines: string[] = []
-  if (from > 0) lines.push(`(${from} earlier ${from === 1 ? 'entry' : 'entries'} not shown)`)
+  if (from > 0) lines.push(`(${counted(from, 'earlier entry', 'earlier entries')} not shown)`)
   let date = ''
   shown.forEach((entry, index) => {
     if (dateOf(entry.at) !== date) {
@@ -75,7 +76,7 @@ export function timeline(
     for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
   })
   const later = entries.length - to
-  if (later > 0) lines.push(`(${later} later ${later === 1 ? 'entry' : 'entries'} not shown)`)
+  if (later > 0) lines.push(`(${counted(later, 'later entry', 'later entries')} not shown)`)
   return lines.join('\n')
 }
 

@@ -1,6 +1,6 @@
-import { catalog, type FaultDefinition } from '../faults/catalog.js'
-import { effectOf } from '../faults/effects.js'
-import type { Fault, FaultFacts, FaultMatch, FaultPoint, FaultRule, Strike, StrikeRecord } from '../faults/fault.js'
+import { catalog, effectOf, type FaultDefinition } from '../faults/catalog.js'
+import type { Fault, FaultFacts, FaultMatch, FaultRule, Strike, StrikeRecord } from '../faults/fault.js'
+import type { FaultPoint } from '../faults/points.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Random } from '../kernel/random.js'
 import type { FaultEntry, Traffic } from '../kernel/traffic.js'
@@ -87,12 +87,12 @@ function namesMinute(cron: CronExpression, now: number): boolean {
 
 export class Struck implements Strike {
   readonly #armed: ArmedRule
-  readonly #point: FaultPoint
+  readonly point: FaultPoint
   readonly #traffic: Pick<Traffic, 'append'>
 
   constructor(armed: ArmedRule, point: FaultPoint, traffic: Pick<Traffic, 'append'>) {
     this.#armed = armed
-    this.#point = point
+    this.point = point
     this.#traffic = traffic
   }
 
@@ -120,7 +120,7 @@ export class Struck implements Strike {
     const { name } = this.#armed.rule
     const entry: FaultEntry = {
       type: 'fault',
-      point: this.#point,
+      point: this.point,
       fault: this.fault.kind,
       target,
       ...(name !== undefined && { rule: name }),

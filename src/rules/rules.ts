@@ -1,5 +1,7 @@
-import type { Fault, FaultFacts, FaultPoint, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
+import type { Fault, FaultFacts, FaultRule, FaultService, FaultSource, Strike } from '../faults/fault.js'
+import type { FaultPoint } from '../faults/points.js'
 import { callerLine } from '../kernel/caller-line.js'
+import { counted } from '../kernel/counted.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { ArmedRule, Struck } from './armed-rule.js'
@@ -206,8 +208,4 @@ function unusedSentence({ rule, points, matched }: ArmedRule, line: string, came
   const window = [rule.from, rule.until, rule.cron].some((part) => part !== undefined) ? ' within its window' : ''
   if (cameBy === 0) return `${what}: nothing came by there.`
   return `${what}: none ${outOf} matched ${JSON.stringify(rule.match ?? {})}${window}.`
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
 }

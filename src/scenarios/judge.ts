@@ -1,5 +1,6 @@
 import { type Judge, judges, type Verdict } from '../../matchers/index.js'
 import { wildcard } from '../kernel/address-pattern.js'
+import { counted } from '../kernel/counted.js'
 import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
@@ -42,7 +43,7 @@ const judgesByName: Judges = {
   received: ({ at, times }, { sandbox }) => {
     const fits = wildcard(at)
     const arrived = sandbox.traffic.of('attempt').filter(({ url }) => fits(url)).length
-    return counted(`${times === 1 ? '1 delivery' : `${times} deliveries`} at ${at}`, arrived, times)
+    return tallied(`${counted(times, 'delivery', 'deliveries')} at ${at}`, arrived, times)
   },
   executed: ({ words, times }, { sandbox }) => {
     const given = times === undefined || times === 0 ? words : [...words, { times }]
@@ -55,9 +56,9 @@ const judgesByName: Judges = {
     return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
   },
   deadLetters: (count, { sandbox }) =>
-    counted(count === 1 ? '1 dead letter' : `${count} dead letters`, sandbox.queue.deadLetters.length, count),
+    tallied(counted(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
   pending: (count, { sandbox }) =>
-    counted(count === 1 ? '1 message pending' : `${count} messages pending`, sandbox.queue.messages.length, count),
+    tallied(counted(count, 'message pending', 'messages pending'), sandbox.queue.messages.length, count),
   idle: (_, { sandbox }) => {
     const waiting = sandbox.clock.pending().filter(({ background }) => !background)
     if (waiting.length === 0) return { holds: true, expected: 'idle' }
@@ -101,7 +102,7 @@ function withIds(pattern: Readonly<Record<string, unknown>>, { messages }: Court
   return { ...rest, messageId }
 }
 
-function counted(expected: string, found: number, wanted: number): Judgement {
+function tallied(expected: string, found: number, wanted: number): Judgement {
   return found === wanted
     ? { holds: true, expected }
     : { holds: false, expected, explanation: found === 1 ? 'There is 1.' : `There are ${found}.` }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { longestSpan } from '../faults/catalog.js'
 import type { DeliveryFault, FaultRule, HeaderRecord } from '../faults/fault.js'
+import { longestSpan } from '../faults/fields.js'
 import { answerEntries } from '../faults/step-schema.js'
 import { milliseconds } from '../kernel/duration.js'
 import { once } from '../kernel/once.js'

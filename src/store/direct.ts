@@ -43,7 +43,7 @@ export class DirectStore {
   /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
   peek(...words: readonly Bytes[]): PlainReply {
     const { access, meter } = this.engine
-    return plainReply(meter.pause(() => this.engine.executeInside(words, access.standardUser)))
+    return plainReply(meter.pause(() => this.engine.executeUnseen(words, access.standardUser)))
   }
 
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */

@@ -4,7 +4,7 @@ import type { Timer } from '../kernel/time.js'
 import { Work } from '../kernel/work.js'
 import type { Policy } from '../policy/policy.js'
 import type { Access, User } from './access/access.js'
-import { connectionBound, keyUse } from './access/categories.js'
+import { connectionBound } from './access/categories.js'
 import type { Command, CommandContext } from './command/command.js'
 import {
   noCommandPermission,
@@ -129,13 +129,29 @@ export class Store {
     return reply
   }
 
+  /** Runs a command for somebody who only looks: same checks, but neither listeners nor monitors hear of it. */
+  executeUnseen(argv: readonly Bytes[], user: User): Reply {
+    if (!this.#isRequest) this.#beginWork()
+    return this.#run(argv, user, undefined)
+  }
+
   /**
-   * Runs a command for somebody who runs already: same checks, no second log entry. Monitors see those of scripts,
-   * from `lua` as in redis, and nothing of anybody else who only looks.
+   * Runs a command that was looked up and permitted, as a part of one that runs already: no listener hears of it.
+   * @param origin what monitors see, as `lua` for scripts; they see nothing without it
    */
-  executeInside(argv: readonly Bytes[], user: User, origin?: 'lua'): Reply {
-    if (origin === undefined && !this.#isRequest) this.#beginWork()
-    return this.#run(argv, user, origin)
+  executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
+    this.meter.count(command)
+    if (this.pubsub.isMonitored && origin !== undefined) this.#show(argv, command, origin)
+    try {
+      const reply = this.#notifications.hearsMisses
+        ? this.#runWatched(command, argv, user)
+        : command.execute(argv, this.#contextOf(user))
+      if (command.writes) this.#writes++
+      return reply
+    } finally {
+      this.db.settle()
+      if (this.#notifications.hearsExpiry) this.#notifications.setAlarm()
+    }
   }
 
   /** Runs commands that have the work of one request between them. */
@@ -153,8 +169,18 @@ export class Store {
   check(argv: readonly Bytes[], user: User = this.access.standardUser): Command {
     const command = this.lookup(argv)
     if (argv.length < command.minWords || argv.length > command.maxWords) throw wrongArity(command.name)
-    if (!user.unrestricted) permit(command, argv, user, this.work)
+    this.permit(command, argv, user)
     return command
+  }
+
+  /** Throws `ReplyError` when the user may not run the command, or not with these keys and channels. */
+  permit(command: Command, argv: readonly Bytes[], user: User): void {
+    if (user.unrestricted) return
+    const { work } = this
+    if (!user.mayRun(command)) throw noCommandPermission(command.name)
+    const { keys, channels } = command.namesIn(argv)
+    if (!keys.every(({ name, use }) => user.mayUseKey(name, use, work))) throw replyError('noKeyPermission')
+    if (!channels.every((name) => user.mayUseChannel(name, 'name', work))) throw replyError('noChannelPermission')
   }
 
   /** The command that the words name; subcommands are rows of their own. */
@@ -189,21 +215,10 @@ export class Store {
 
   #run(argv: readonly Bytes[], user: User, origin: string | undefined): Reply {
     const command = user.unrestricted ? this.lookup(argv) : this.check(argv, user)
-    this.meter.count(command)
-    if (this.pubsub.isMonitored && origin !== undefined) this.#show(argv, command, origin)
-    try {
-      const reply = this.#notifications.hearsMisses
-        ? this.#runWatched(command, argv, user)
-        : command.execute(argv, this.#contextOf(user))
-      if (command.writes) this.#writes++
-      return reply
-    } finally {
-      this.db.settle()
-      if (this.#notifications.hearsExpiry) this.#notifications.setAlarm()
-    }
+    return this.executePart(command, argv, user, origin)
   }
 
-  /** A method of its own: a closure in `#run` would cost every command. */
+  /** A method of its own: a closure there would cost every command. */
   #runWatched(command: Command, argv: readonly Bytes[], user: User): Reply {
     return this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
   }
@@ -247,16 +262,5 @@ class StoreContext implements CommandContext {
 
   get now(): number {
     return this.store.options.now()
-  }
-}
-
-function permit(command: Command, argv: readonly Bytes[], user: User, work: Work): void {
-  if (!user.mayRun(command)) throw noCommandPermission(command.name)
-  const keys = command.keysOf(argv)
-  for (let index = 0; index < keys.length; index++) {
-    if (!user.mayUseKey(keys[index]!, keyUse(command, index, argv), work)) throw replyError('noKeyPermission')
-  }
-  for (const channel of command.channelsOf(argv)) {
-    if (!user.mayUseChannel(channel, 'name', work)) throw replyError('noChannelPermission')
   }
 }

@@ -74,7 +74,8 @@ const rooms: readonly Room[] = [
   // What a secret is, for all that shows captured data and for the import of production logs.
   { room: 'secrets', may: ['kernel'] },
   { room: 'policy', may: ['kernel'], packages: ['valibot'] },
-  // What can go wrong, as values: rules, the scripts of destinations and the services share them.
+  // What can go wrong, and what it does, through small interfaces that the rooms above fill in: rules, the scripts of
+  // destinations and the services share it. Below the protocol, whose gateway asks rules.
   { room: 'faults', may: ['kernel'], packages: ['valibot'] },
   { room: 'protocol', may: ['kernel', 'policy', 'faults'], packages: ['rou3'] },
   { room: 'rules', may: ['kernel', 'faults'], packages: ['valibot'] },

@@ -4,7 +4,8 @@ import { deliveryScripts, faultRules, storeTurns, takeTurns } from 'stuntdouble/
 import { describe, expect, test } from 'vitest'
 import { simpler } from '../../properties/fault-arbitraries.js'
 import { catalog, faultKinds, stepKinds } from '../../src/faults/catalog.js'
-import { type FaultRule, faultPoints } from '../../src/faults/fault.js'
+import type { FaultRule } from '../../src/faults/fault.js'
+import { faultPoints } from '../../src/faults/points.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
 
 const seed = 20_300_101

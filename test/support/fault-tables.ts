@@ -1,8 +1,8 @@
 // The generated tables of docs/faults.md: `npm run docs` writes them.
 
 import { Receiver } from '@upstash/qstash'
-import { type Carriage, catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
-import { faultWriters } from '../../src/faults/constructors.js'
+import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
+import type { Carriage } from '../../src/faults/row.js'
 import {
   createSandbox,
   type Fault,
@@ -37,11 +37,11 @@ export async function withFaultTables(page: string): Promise<string> {
 const definitions: readonly FaultDefinition[] = faultKinds.map((kind) => catalog[kind] as FaultDefinition)
 
 function catalogTable(): string {
-  const rows = definitions.map(({ kind, summary, fields, effect, phases }) => {
+  const rows = definitions.map(({ kind, summary, fields, effect, phases, made }) => {
     const takes = Object.keys(fields)
       .map((name) => `\`${name}\``)
       .join(' ')
-    return `| \`${kind}\` | \`${faultWriters[kind]}()\` | ${takes} | ${effect}, ${phases.join(' or ')} | ${summary} |`
+    return `| \`${kind}\` | \`${Object.keys(made)[0]}()\` | ${takes} | ${effect}, ${phases.join(' or ')} | ${summary} |`
   })
   return ['| Kind | Written as | Fields | Effect | What happens |', '|---|---|---|---|---|', ...rows].join('\n')
 }

@@ -1,6 +1,6 @@
 /**
  * Writes test/transcripts/<group>.json from test/store/<group>.steps.ts and a real redis-server 7.0:
- * `node --import ./test/support/typescript-sources.mjs test/support/record.ts [group …]`. A group recorded before and
+ * `npm run record -- [group …]`. A group recorded before and
  * not named stays as it is; without names all are recorded anew.
  */
 import { mkdirSync, readdirSync } from 'node:fs'

@@ -1,4 +1,7 @@
-import type { DeliveryFault, FaultFacts, FaultPoint, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
+import type { DueMoment, OnDelivery, Phase } from '../../faults/actions.js'
+import { actionAt } from '../../faults/catalog.js'
+import type { DeliveryFault, Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
+import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { headerOf } from '../../kernel/header-list.js'
 import type { Attempt } from '../destinations/attempt.js'
@@ -17,7 +20,7 @@ export interface MessageMover {
 
 interface HeldBack {
   readonly message: Message
-  readonly point: FaultPoint
+  readonly point: DeliveryPoint
   readonly record: StrikeRecord
   /** Attempts with a later entry come after it. */
   readonly since: number
@@ -29,11 +32,16 @@ interface HeldBack {
 
 const noStrikes: readonly Strike[] = []
 
+export interface Restart {
+  readonly phase: Phase
+  readonly downMs: number
+}
+
 /** The faults of rules that an attempt meets. */
 export interface Meeting {
   readonly encounters: readonly Encounter[]
   /** The service restarts before the delivery, or after it. */
-  readonly restart: Strike | undefined
+  readonly restart: Restart | undefined
 }
 
 export class DeliveryFaults {
@@ -65,34 +73,43 @@ export class DeliveryFaults {
     return strikes.length > 0 && this.#hold(message, point, strikes, now)
   }
 
-  #hold(message: Message, point: FaultPoint, strikes: readonly Strike[], now: number): boolean {
+  #hold(message: Message, point: DeliveryPoint, strikes: readonly Strike[], now: number): boolean {
     let until = now
     const reasons: string[] = []
     const later = (at: number, reason: string): void => {
       reasons.push(`${reason}, ${formatDuration(at - until)}`)
       until = at
     }
+    let vanished = false
     for (const strike of strikes) {
       const { fault } = strike
-      if (fault.kind === 'drop') {
-        strike.log(message.trail, message.url)
-        message.strikes = undefined
-        this.#mover.vanish(message)
-        return true
+      const { holds } = actionOf(strike)
+      if (holds === undefined) continue
+      const due: DueMoment = {
+        now,
+        until: strike.until,
+        log: (effect) => {
+          strike.log(message.trail, message.url, effect)
+        },
+        wait: (ms, reason) => later(until + ms, reason),
+        waitUntil(at, reason) {
+          if (at > until) later(at, reason)
+        },
+        waitForNext: (withinMs) => {
+          const record = strike.log(message.trail, message.url)
+          // A message's own trail is older than every attempt that begins from now on.
+          this.#heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
+          later(until + withinMs, 'held for a later delivery')
+        },
+        vanish() {
+          vanished = true
+        },
       }
-      if (fault.kind === 'delay' && fault.waitMs > 0) {
-        strike.log(message.trail, message.url)
-        later(until + fault.waitMs, 'held by a fault')
-      } else if (fault.kind === 'outage') {
-        strike.log(message.trail, message.url, `waits for its end, ${formatDuration((strike.until ?? now) - now)}`)
-        if ((strike.until ?? now) > until) later(strike.until!, 'held by an outage')
-      } else if (fault.kind === 'reorder') {
-        const record = strike.log(message.trail, message.url)
-        const { withinMs } = fault
-        // A message's own trail is older than every attempt that begins from now on.
-        this.#heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
-        later(until + withinMs, 'held for a later delivery')
-      }
+      holds(fault, due)
+      if (!vanished) continue
+      message.strikes = undefined
+      this.#mover.vanish(message)
+      return true
     }
     if (reasons.length === 0) return false
     this.#mover.hold(message, until, reasons.join(', then '))
@@ -128,19 +145,20 @@ export class DeliveryFaults {
 
   /** What the attempt that begins now meets; the strikes are written down behind its entry. */
   begin(attempt: Attempt, strikes: readonly Strike[]): Meeting | undefined {
-    let restart: Strike | undefined
+    let restart: Restart | undefined
     const encounters: Encounter[] = []
     for (const strike of strikes) {
-      const { kind } = strike.fault
-      if (holding.has(kind)) continue
+      const { fault, phase } = strike
+      const { holds, restarts } = actionOf(strike)
+      if (holds !== undefined) continue
       const record = strike.log(attempt.seq, attempt.url)
-      if (kind === 'restart') {
-        restart = strike
+      if (restarts !== undefined) {
+        restart = { phase, downMs: restarts(fault) }
         continue
       }
       encounters.push({
-        fault: strike.fault as DeliveryFault,
-        phase: strike.phase,
+        fault: fault as DeliveryFault,
+        phase,
         draw: (below) => strike.draw(below),
         tell: (effect) => {
           record.effect = effect
@@ -151,9 +169,11 @@ export class DeliveryFaults {
   }
 }
 
-const holding: ReadonlySet<string> = new Set(['delay', 'reorder', 'outage', 'drop'])
+function actionOf({ point, fault }: Strike): OnDelivery<Fault> {
+  return actionAt(point as DeliveryPoint, fault)
+}
 
-function pointOf({ kind }: Message): 'queue.delivery' | 'queue.callback' {
+function pointOf({ kind }: Message): DeliveryPoint {
   return kind === 'message' ? 'queue.delivery' : 'queue.callback'
 }
 

@@ -1,4 +1,3 @@
-import type { FaultOf } from '../../faults/fault.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Destinations } from '../destinations/destinations.js'
 import type { WireReply } from '../destinations/wire.js'
@@ -71,11 +70,11 @@ export class InFlight {
   #runIntoRestart(call: RunningCall, { restart, encounters }: Meeting): Promise<void> | void {
     const { attempt } = call
     const { clock, destinations } = this.#owner
-    const { fault, phase } = restart!
+    const { downMs, phase } = restart!
     this.#calls.add(call)
     const down = (note?: string): void => {
       if (note !== undefined) attempt.note = note
-      this.#owner.restart(clock.now() + ((fault as FaultOf<'restart'>).downMs ?? 0))
+      this.#owner.restart(clock.now() + downMs)
     }
     if (phase === 'before') {
       down()

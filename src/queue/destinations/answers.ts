@@ -1,4 +1,4 @@
-import { isStatus } from '../../faults/catalog.js'
+import { isStatus } from '../../faults/fields.js'
 import { answerProblems, stepProblems } from '../../faults/step-schema.js'
 import { errorText } from '../../kernel/error-text.js'
 import type { HeaderRecord, Step } from './script.js'

@@ -8,7 +8,7 @@ import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
-import { type Encounter, perform, type Scene } from './perform.js'
+import { arrives, type Encounter, perform, type Scene } from './perform.js'
 import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
@@ -182,7 +182,7 @@ export class Destinations {
     const resolved = this.#resolve(url)
     if (struck === undefined) return this.#meet(nextStep(resolved.scripted), url, attempt, context, resolved)
     const last = struck.at(-1)
-    if (last?.phase === 'before' && answersItself(last.fault)) record(attempt, resolved)
+    if (last?.phase === 'before' && arrives(last.fault)) record(attempt, resolved)
     return this.#perform(
       struck,
       this.#scene(attempt, context, (given) => this.#meet(nextStep(resolved.scripted), url, attempt, given, resolved)),
@@ -197,14 +197,14 @@ export class Destinations {
     context: DeliveryContext,
     resolved: Resolved,
   ): Maybe<WireReply> {
-    const arrives = (given: DeliveryContext): Maybe<WireReply> => {
+    const underneath = (given: DeliveryContext): Maybe<WireReply> => {
       record(attempt, resolved)
       return this.#underneath(url, attempt, given, resolved)
     }
-    if (step === undefined) return arrives(context)
+    if (step === undefined) return underneath(context)
     // The destination answers these itself: it has seen the delivery.
-    if (answersItself(step)) record(attempt, resolved)
-    return this.#play(step, attempt, context, arrives)
+    if (arrives(step)) record(attempt, resolved)
+    return this.#play(step, attempt, context, underneath)
   }
 
   #play(step: Step, attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Maybe<WireReply> {
@@ -425,13 +425,6 @@ export class Destinations {
     this.#resolved.set(url, resolved)
     return resolved
   }
-}
-
-/** Steps with which the destination has the delivery and answers by itself. */
-const ownAnswers: ReadonlySet<Step['kind']> = new Set(['status', 'rate-limited', 'non-retryable', 'hang'])
-
-function answersItself(step: Step): boolean {
-  return step.kind === 'delay' && step.then !== undefined ? answersItself(step.then) : ownAnswers.has(step.kind)
 }
 
 function record(attempt: Attempt, { recorders }: Resolved): void {

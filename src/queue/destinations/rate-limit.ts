@@ -1,4 +1,4 @@
-import type { RateLimitedFault } from '../../faults/fault.js'
+import type { FaultOf } from '../../faults/fault.js'
 import { utf8 } from '../../kernel/bytes.js'
 import { dateOf } from '../../kernel/instant.js'
 import { rateLimitHeaders } from '../publish/call-limits.js'
@@ -7,7 +7,7 @@ import type { WireReply } from './wire.js'
 const day = 86_400_000
 
 /** A 429 as the service, or a destination that limits its callers, gives it. [queue.md 5.2, 10] */
-export function rateLimitAnswer({ limit: kind, retryAfter }: RateLimitedFault, now: number): WireReply {
+export function rateLimitAnswer({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): WireReply {
   const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
   headers.push(['content-type', 'application/json'])
   if (retryAfter !== undefined && retryAfter.form !== 'none') {
@@ -21,8 +21,8 @@ export function rateLimitAnswer({ limit: kind, retryAfter }: RateLimitedFault, n
 
 /** Unix seconds, where the limit of a chat model tells a span such as `2s`. */
 function resetOf(
-  kind: RateLimitedFault['limit'],
-  retryAfter: RateLimitedFault['retryAfter'],
+  kind: FaultOf<'rate-limited'>['limit'],
+  retryAfter: FaultOf<'rate-limited'>['retryAfter'],
   now: number,
 ): number | string {
   const usual = { chat: 60_000, daily: day - (now % day), burst: 1000 - (now % 1000) }

@@ -1,17 +1,10 @@
 import type { DeliveryFault } from '../../faults/fault.js'
+import type { networkErrors } from '../../faults/network-errors.js'
 
 export type { HeaderRecord } from '../../faults/fault.js'
+export { networkErrors } from '../../faults/network-errors.js'
 
 /** What a destination does with one delivery; plain data, so that scripts can be stored, sent and shrunk. */
 export type Step = DeliveryFault
 
 export type NetworkError = keyof typeof networkErrors
-
-/** What the log says about each network error. The service's own texts are not public. [queue.md 4.3, choice] */
-export const networkErrors = {
-  reset: 'read: connection reset by peer',
-  refused: 'dial tcp: connect: connection refused',
-  unresolved: 'dial tcp: lookup: no such host',
-  certificate: 'tls: failed to verify certificate',
-  closed: 'unexpected EOF',
-} as const

@@ -39,8 +39,8 @@ export const publishEndpoints: readonly Row[] = [
 
 /** Where the message of a publish, or of a schedule, is to go. */
 export function targetFacts(call: ServiceCall, { vocabulary }: QueueApi): FaultFacts {
-  const { rest } = splitQuery(call.query, vocabulary)
-  const { url, group } = readTarget(call.rest, rest, { refuseEncodedDestination: false })
+  const rules = { refuseEncodedDestination: false }
+  const { url, group } = readTarget(call.rest, splitQuery(call.query, vocabulary).rest, rules)
   return url === undefined ? { urlGroup: group } : { destination: url }
 }
 

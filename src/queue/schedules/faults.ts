@@ -1,7 +1,7 @@
+import type { TriggerMoment } from '../../faults/actions.js'
+import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
-import { waitOf } from '../../faults/latency.js'
 import type { Clock } from '../../kernel/clock.js'
-import { formatDuration } from '../../kernel/duration.js'
 import type { Schedule } from './schedules.js'
 
 // What rules do to the trigger of a schedule: later, more than once, or not at all.
@@ -27,30 +27,25 @@ export function struckTrigger(
   if (down > 0) return { times: 1, wait: down, apart: 0 }
   if (faults.armed['schedule.fire'] === undefined) return undefined
   const strikes = faults.ask('schedule.fire', new TriggerFacts(schedule))
-  return strikes && plan(strikes, schedule)
+  return strikes && struck(strikes, schedule)
 }
 
-function plan(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
-  let times = 1
-  let wait = 0
-  let apart = 0
+function struck(strikes: readonly Strike[], schedule: Schedule): TriggerPlan {
+  const plan: TriggerPlan = { times: 1, wait: 0, apart: 0 }
   for (const strike of strikes) {
-    const { fault } = strike
+    const { fault, phase } = strike
     const record = strike.log(schedule.trail, schedule.destination)
-    if (fault.kind === 'drop') {
-      times = 0
-      record.effect = `schedule ${schedule.id} misses its time`
-    } else if (fault.kind === 'delay') wait += fault.waitMs
-    else if (fault.kind === 'latency') {
-      const own = waitOf(fault, (below) => strike.draw(below))
-      record.effect = `takes ${formatDuration(own)} more`
-      wait += own
-    } else if (fault.kind === 'duplicate') {
-      times += fault.copies ?? 1
-      apart = fault.afterMs ?? 0
-    }
+    const moment: TriggerMoment = Object.assign(plan, {
+      phase,
+      scheduleId: schedule.id,
+      draw: (below: number) => strike.draw(below),
+      tell: (effect: string) => {
+        record.effect = effect
+      },
+    })
+    actionAt('schedule.fire', fault)(fault, moment)
   }
-  return { times, wait, apart }
+  return plan
 }
 
 class TriggerFacts implements FaultFacts {

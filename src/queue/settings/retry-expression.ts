@@ -1,3 +1,5 @@
+import { counted } from '../../kernel/counted.js'
+
 /** A retry-delay expression, read once and evaluated after every failed attempt. */
 export interface RetryExpression {
   readonly text: string
@@ -138,7 +140,7 @@ class ExpressionReader {
       if (!this.#take(',')) throw new SyntaxError(`${name}() takes 2 arguments`)
       y = this.#sum()
     }
-    if (!this.#take(')')) throw new SyntaxError(`${name}() takes ${arity} argument${arity === 1 ? '' : 's'}`)
+    if (!this.#take(')')) throw new SyntaxError(`${name}() takes ${counted(arity, 'argument')}`)
     return (n) => run(x(n), y(n))
   }
 

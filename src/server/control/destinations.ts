@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { statusCode } from '../../faults/catalog.js'
+import { statusCode } from '../../faults/fields.js'
 import { answerSchema, shallowStepSchema } from '../../faults/step-schema.js'
 import { portableString } from '../../kernel/portable.js'
 import { HttpError } from '../../protocol/respond.js'

@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { counted } from '../../kernel/counted.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
 import type { Scenario } from '../../scenarios/scenario.js'
 import { UsageError } from '../program.js'
@@ -44,8 +45,4 @@ async function reload(file: string, server: Pick<RunningServer, 'change'>): Prom
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error
     console.error(`stuntdouble: ${multiLine(error.message)}\nThe scenario of before stays in force.`)
   }
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
 }

@@ -1,7 +1,6 @@
-import type { Bytes } from '../../kernel/bytes.js'
 import type { Command, CommandFlag } from '../command/command.js'
 
-// What access control knows about commands: their categories, and how they use their keys.
+// What access control knows about commands.
 
 /** As much of a command as permission depends on. */
 export type Permissible = Pick<Command, 'name' | 'group' | 'flags'>
@@ -87,56 +86,3 @@ export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('CLIENT', 'connection', 'slow'),
   bound('MONITOR', 'server', 'slow', 'admin', 'dangerous'),
 ])
-
-/** What a command does to a key: `R` hands its content on, `W` changes it, `''` tells no more than that it is there. */
-export type KeyUse = '' | 'R' | 'W' | 'RW'
-
-/** Reading commands that tell nothing of what a key holds. */
-const looking = words(
-  'HEXISTS SCARD TYPE LLEN OBJECT TOUCH STRLEN SISMEMBER XLEN ZCARD HSTRLEN EXISTS HLEN MEMORY JSON.TYPE JSON.ARRLEN JSON.OBJLEN JSON.STRLEN',
-)
-
-/** Commands that change keys, or may, and also hand on what was there. */
-const readingWriters = words(
-  'LMPOP GETDEL ZMPOP INCRBYFLOAT SETBIT SET HINCRBY ZINCRBY LPOP GETSET ZPOPMAX DECRBY BITFIELD HINCRBYFLOAT SPOP ' +
-    'INCRBY ZPOPMIN GETEX INCR DECR RPOP DELEX HGETDEL HGETEX EVAL EVALSHA FCALL JSON.ARRPOP JSON.NUMINCRBY JSON.NUMMULTBY ' +
-    'JSON.TOGGLE JSON.SET',
-)
-
-/** Commands whose first key is used otherwise than the others. */
-const mixed: Readonly<Record<string, readonly [first: KeyUse, others: KeyUse]>> = {
-  ...each('LMOVE RENAME RENAMENX RPOPLPUSH SMOVE', ['RW', 'W']),
-  ...each('SINTERSTORE SDIFFSTORE SUNIONSTORE ZRANGESTORE GEOSEARCHSTORE BITOP ZUNIONSTORE ZINTERSTORE ZDIFFSTORE', [
-    'W',
-    'R',
-  ]),
-  PFMERGE: ['RW', 'R'],
-  ...each('GEORADIUS GEORADIUSBYMEMBER COPY SORT', ['R', 'W']),
-  XREADGROUP: ['R', 'R'],
-}
-
-/** Commands whose words decide how they use their key. */
-const variable: Readonly<Record<string, (options: readonly string[]) => KeyUse>> = {
-  SET: (options) => (options.includes('GET') ? 'RW' : 'W'),
-  BITFIELD: (options) => (options.includes('SET') || options.includes('INCRBY') ? 'RW' : 'R'),
-}
-
-/** How a command uses the key at this place among its keys. [redis 7.0: key specifications] */
-export function keyUse({ name, flags }: Permissible, index: number, argv?: readonly Bytes[]): KeyUse {
-  const single = name.split(' ', 1)[0]!
-  const decide = variable[single]
-  if (argv && decide) return decide(argv.slice(2).map((word) => word.toUpperCase()))
-  const uses = mixed[single]
-  if (uses !== undefined) return uses[index === 0 ? 0 : 1]
-  if (readingWriters.has(single)) return 'RW'
-  if (flags.includes('write')) return 'W'
-  return looking.has(single) ? '' : 'R'
-}
-
-function words(names: string): ReadonlySet<string> {
-  return new Set(names.split(' '))
-}
-
-function each<T>(names: string, value: T): Record<string, T> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, value]))
-}

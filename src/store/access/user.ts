@@ -2,9 +2,9 @@ import { type Bytes, latin1, toHex } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import { type Glob, globOf } from '../../kernel/glob.js'
 import type { Work } from '../../kernel/work.js'
-
+import type { KeyUse } from '../command/arguments.js'
 import type { User } from './access.js'
-import { type Category, categoriesOf, isCategory, type KeyUse, type Permissible } from './categories.js'
+import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
 import { applyRule, RefusedRule, type RuleContext } from './rules.js'
 
 interface KeyRule {

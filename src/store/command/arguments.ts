@@ -1,19 +1,29 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { replyError } from './errors.js'
+import { replyError, wrongArity } from './errors.js'
 import { parseDouble, parseInt64 } from './text.js'
+
+/** What a command does to a key: `R` hands its content on, `W` changes it, `''` tells no more than that it is there. */
+export type KeyUse = '' | 'R' | 'W' | 'RW'
+
+/** What the words of one command name: what access control, scripts and faults ask about. */
+export interface Names {
+  readonly keys: { readonly name: Bytes; use: KeyUse }[]
+  readonly channels: Bytes[]
+}
 
 /** Reads one command's words from left to right. */
 export class ArgReader {
-  #argv: readonly Bytes[] = []
-  #at = 0
-  /** Keys read so far; only collected when somebody asks, for access control and scripts. */
-  keys: Bytes[] | undefined
-  /** The same for channels. */
-  channels: Bytes[] | undefined
+  readonly #command: string
+  readonly #argv: readonly Bytes[]
+  #at: number
+  /** Collects what was named so far; left out when the command is only run. */
+  readonly names: Names | undefined
 
-  start(argv: readonly Bytes[], at: number): void {
+  constructor(command: string, argv: readonly Bytes[], start: number, names?: Names) {
+    this.#command = command
     this.#argv = argv
-    this.#at = at
+    this.#at = start
+    this.names = names
   }
 
   get left(): number {
@@ -34,17 +44,11 @@ export class ArgReader {
     return words
   }
 
-  /** All words of the command, the rest taken. */
-  row(): readonly Bytes[] {
-    this.#at = this.#argv.length
-    return this.#argv
-  }
-
-  /** All words that are left, two by two; their number is even. */
-  pairs(): [Bytes, Bytes][] {
-    const pairs: [Bytes, Bytes][] = []
-    for (; this.#at < this.#argv.length; this.#at += 2) pairs.push([this.#argv[this.#at]!, this.#argv[this.#at + 1]!])
-    return pairs
+  /** The next word, the name of a key. */
+  key(use: KeyUse): Bytes {
+    const name = this.next()
+    this.names?.keys.push({ name, use })
+    return name
   }
 
   peek(): Bytes | undefined {
@@ -58,6 +62,16 @@ export class ArgReader {
     this.#at++
     return true
   }
+
+  /** Whether one of these keywords is among the words that are left, in any case. */
+  mentions(keywords: readonly string[]): boolean {
+    return this.#argv.slice(this.#at).some((word) => keywords.includes(word.toUpperCase()))
+  }
+
+  /** The refusal of words that do not come out even: the command's wrong number of arguments. */
+  uneven(): Error {
+    return wrongArity(this.#command)
+  }
 }
 
 /** A parser for some words. Running out of words, or leaving some over, is an error that `command` states once. */
@@ -68,8 +82,6 @@ export interface Arg<T> {
   readonly min: number
   /** Words it takes at most. */
   readonly max: number
-  /** Set by `row`: so many words at a time. */
-  readonly rowOf?: number
   read(from: ArgReader): T
 }
 
@@ -84,15 +96,21 @@ export const bytes: Arg<Bytes> = {
   read: (from) => from.next(),
 }
 
-export const key: Arg<Bytes> = {
-  usage: 'key',
-  min: 1,
-  max: 1,
-  read(from) {
-    const name = from.next()
-    from.keys?.push(name)
-    return name
-  },
+/** A key, and what becomes of it: all that access control has to know. [redis 7.0: key specifications] */
+export function key(use: KeyUse): Arg<Bytes> {
+  return { usage: 'key', min: 1, max: 1, read: (from) => from.key(use) }
+}
+
+/** An argument that makes the command both read and change the key before it, when one of the keywords is in it. */
+export function readingAndWriting<T>(keywords: readonly string[], arg: Arg<T>): Arg<T> {
+  return {
+    ...arg,
+    read(from) {
+      const key = from.names?.keys.at(-1)
+      if (key !== undefined && from.mentions(keywords)) key.use = 'RW'
+      return arg.read(from)
+    },
+  }
 }
 
 /** A channel to publish to: access control looks at it. */
@@ -102,7 +120,7 @@ export const channel: Arg<Bytes> = {
   max: 1,
   read(from) {
     const name = from.next()
-    from.channels?.push(name)
+    from.names?.channels.push(name)
     return name
   },
 }
@@ -167,28 +185,8 @@ export function tuple<T extends readonly Arg<unknown>[]>(
     usage: args.map((arg) => arg.usage).join(' '),
     min: sum(args, 'min'),
     max: sum(args, 'max'),
-    read: tupleReader(args) as never,
+    read: (from) => args.map((arg) => arg.read(from)) as never,
   }
-}
-
-function tupleReader(args: readonly Arg<unknown>[]): (from: ArgReader) => unknown[] {
-  const [first, second] = args
-  if (args.length !== 2 || second?.read !== bytes.read) return (from) => args.map((arg) => arg.read(from))
-  if (first?.read === bytes.read) return readWords
-  return first?.read === key.read ? readKeyAndWord : (from) => [first!.read(from), from.next()]
-}
-
-function readWords(from: ArgReader): [Bytes, Bytes] {
-  return [from.next(), from.next()]
-}
-
-function readKeyAndWord(from: ArgReader): [Bytes, Bytes] {
-  return [key.read(from), from.next()]
-}
-
-/** Whether an argument is one word as it is. */
-export function isPlain(arg: Arg<unknown>): boolean {
-  return arg.read === bytes.read || arg.read === key.read
 }
 
 /** One or more of the same, to the end. A rest that does not come out even is the arity error. */
@@ -201,20 +199,16 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/**
- * One or more plain words, or tuples of them, to the end. The body is given the whole row of the command's words, and
- * begins after those it has been given before: a write of many words needs no array of its own for them.
- */
-export function row(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
+/** One or more times these plain words, all of them in one array. */
+export function inTurn(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
   const one = args.map((arg) => arg.usage).join(' ')
   return {
     usage: `${one} [${one} …]`,
     min: args.length,
     max: Number.POSITIVE_INFINITY,
-    rowOf: args.length,
     read(from) {
-      if (from.left % args.length !== 0) throw new UnevenArguments()
-      return from.row()
+      if (from.left % args.length !== 0) throw from.uneven()
+      return from.rest()
     },
   }
 }
@@ -228,17 +222,9 @@ export function zeroOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/** Thrown by a parser whose words do not come out even; `execute` knows the command's name. */
-export class UnevenArguments extends Error {}
-
-/** Plain words and pairs of them are what long commands are made of: they are taken at once. */
 function manyReader<T>(arg: Arg<T>): (from: ArgReader) => T[] {
-  const read: unknown = arg.read
-  if (read === bytes.read) return (from) => from.rest() as T[]
-  const isPair = read === readWords || read === readKeyAndWord
   return (from) => {
-    if (from.left % arg.min !== 0) throw new UnevenArguments()
-    if (isPair && from.keys === undefined) return from.pairs() as T[]
+    if (from.left % arg.min !== 0) throw from.uneven()
     const values: T[] = []
     while (from.left > 0) values.push(arg.read(from))
     return values

@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, type ArgReader, key, toInt64 } from '../command/arguments.js'
+import { type Arg, type ArgReader, key, readingAndWriting, toInt64 } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
@@ -166,14 +166,14 @@ export const bitfieldCommands: readonly Command[] = [
   command('BITFIELD', {
     flags: ['write', 'slow'],
     since: '3.2.0',
-    args: [key, operations(undefined)],
+    args: [key('R'), readingAndWriting(['SET', 'INCRBY'], operations(undefined))],
     run: (context, key, operations) => run(key, operations, context),
   }),
 
   command('BITFIELD_RO', {
     flags: ['read', 'fast'],
     since: '6.0.0',
-    args: [key, operations('GET')],
+    args: [key('R'), operations('GET')],
     run: (context, key, operations) => run(key, operations, context),
   }),
 ]

@@ -159,7 +159,7 @@ export const bitmapCommands: readonly Command[] = [
   command('SETBIT', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: [key, bitOffset, bytes],
+    args: [key('RW'), bitOffset, bytes],
     run({ db }, key, offset, value) {
       if (value !== '0' && value !== '1') throw replyError('bitValue')
       const byte = offset >>> 3
@@ -177,7 +177,7 @@ export const bitmapCommands: readonly Command[] = [
   command('GETBIT', {
     flags: ['read', 'fast'],
     since: '2.2.0',
-    args: [key, bitOffset],
+    args: [key('R'), bitOffset],
     run({ db }, key, offset) {
       const value = db.use(key)
       if (value instanceof RawString) return bitAt(value.array, offset)
@@ -189,7 +189,7 @@ export const bitmapCommands: readonly Command[] = [
   command('BITCOUNT', {
     flags: ['read', 'slow'],
     since: '2.6.0',
-    args: [key, rangeWords],
+    args: [key('R'), rangeWords],
     work: (db, key) => db.sizeOf(key),
     run({ db }, key, range) {
       const array = db.array(key)
@@ -205,7 +205,7 @@ export const bitmapCommands: readonly Command[] = [
   command('BITPOS', {
     flags: ['read', 'slow'],
     since: '2.8.7',
-    args: [key, named('bit', bytes), rangeWords],
+    args: [key('R'), named('bit', bytes), rangeWords],
     work: (db, key) => db.sizeOf(key),
     run({ db }, key, wanted, range) {
       const bit = toInt(wanted)
@@ -227,7 +227,7 @@ export const bitmapCommands: readonly Command[] = [
   command('BITOP', {
     flags: ['write', 'slow'],
     since: '2.6.0',
-    args: [named('operation', bytes), named('destkey', key), oneOrMore(key)],
+    args: [named('operation', bytes), named('destkey', key('W')), oneOrMore(key('R'))],
     run(context, operation, target, sources): Reply {
       const { db } = context
       const result = combine(operation, sources, context)

@@ -3,7 +3,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import type { Random } from '../../kernel/random.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, int, named, toInt } from '../command/arguments.js'
+import { type Arg, int, type KeyUse, named, toInt } from '../command/arguments.js'
 import type { CommandContext } from '../command/command.js'
 import { type ErrorName, replyError } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
@@ -56,7 +56,11 @@ function positive(word: Bytes): number {
 }
 
 /** `numkeys key [key …]`. What is wrong with the number is said in the words of the command. */
-export function numberedKeys(tooMany: ErrorName, readCount: (word: Bytes) => number = positive): Arg<Bytes[]> {
+export function numberedKeys(
+  use: KeyUse,
+  tooMany: ErrorName,
+  readCount: (word: Bytes) => number = positive,
+): Arg<Bytes[]> {
   return {
     usage: 'numkeys key [key …]',
     min: 2,
@@ -65,11 +69,7 @@ export function numberedKeys(tooMany: ErrorName, readCount: (word: Bytes) => num
       const count = readCount(from.next())
       if (count > from.left) throw replyError(tooMany)
       const keys: Bytes[] = []
-      while (keys.length < count) {
-        const key = from.next()
-        from.keys?.push(key)
-        keys.push(key)
-      }
+      while (keys.length < count) keys.push(from.key(use))
       return keys
     },
   }

@@ -35,7 +35,7 @@ export const dumpCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.6.0',
     deviations: 'The payload has a format of its own, with a version and a checksum.',
-    args: [key],
+    args: [key('R')],
     work: (db, key) => 10 * db.sizeOf(key),
     run({ db }, key) {
       const value = db.use(key)
@@ -51,7 +51,7 @@ export const dumpCommands: readonly Command[] = [
     flags: ['write', 'slow', 'keyspace', 'dangerous'],
     since: '2.6.0',
     deviations: 'Takes payloads of its own DUMP only.',
-    args: [key, named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
+    args: [key('W'), named('ttl', bytes), named('serialized-value', bytes), restoreOptions],
     work: (_db, _key, _ttl, payload) => payload.length >>> 2,
     run({ db, now }, key, ttl, payload, options) {
       if (options.idletime !== undefined && options.freq !== undefined) throw replyError('syntax')

@@ -36,7 +36,7 @@ function expire(name: string, since: string, unit: 1 | 1000, from: 'now' | 'epoc
     flags: ['write', 'fast', 'keyspace'],
     since,
     args: [
-      key,
+      key('W'),
       named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
       named('[NX|XX|GT|LT …]', zeroOrMore(bytes)),
     ],
@@ -63,7 +63,7 @@ function deadlineReader(name: string, since: string, show: (deadline: number, no
   return command(name, {
     flags: ['read', 'fast', 'keyspace'],
     since,
-    args: [key],
+    args: [key('R')],
     run({ db, now }, key) {
       const entry = db.find(key)
       if (entry === undefined) return -2
@@ -90,7 +90,7 @@ export const expiryCommands: readonly Command[] = [
   command('PERSIST', {
     flags: ['write', 'fast', 'keyspace'],
     since: '2.2.0',
-    args: [key],
+    args: [key('W')],
     run({ db }, key) {
       db.use(key)
       if (db.find(key)?.expiresAt === undefined) return 0

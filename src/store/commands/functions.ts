@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text, utf8 } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
-import { type Arg, bytes, named, toInt64, zeroOrMore } from '../command/arguments.js'
+import { type Arg, bytes, type KeyUse, named, toInt64, zeroOrMore } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { replyError, subcommandSyntax } from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
@@ -19,18 +19,18 @@ import {
 } from '../scripting/script-errors.js'
 
 /** The words after a function's name. They are read after the function is found, so that its absence comes first. */
-const input: Arg<readonly Bytes[]> = {
+const input = (use: KeyUse): Arg<readonly Bytes[]> => ({
   usage: 'numkeys [key …] [arg …]',
   min: 1,
   max: Number.POSITIVE_INFINITY,
   read(from) {
-    const words: Bytes[] = []
-    while (from.left > 0) words.push(from.next())
+    const words = from.rest()
     const count = Number(words[0])
-    if (Number.isInteger(count) && count > 0) for (const key of words.slice(1, 1 + count)) from.keys?.push(key)
+    if (Number.isInteger(count) && count > 0)
+      for (const name of words.slice(1, 1 + count)) from.names?.keys.push({ name, use })
     return words
   },
-}
+})
 
 function keyCount([word, ...rest]: readonly Bytes[]): number {
   let count: number
@@ -51,7 +51,7 @@ function functionCall(name: string, isReadOnly: boolean): Command {
     deviations: isReadOnly
       ? 'Runs a function without the flag no-writes as long as it only reads.'
       : 'Errors come in the frame of the service.',
-    args: [named('function', bytes), input],
+    args: [named('function', bytes), input(isReadOnly ? 'R' : 'RW')],
     run({ store, user }, name, words) {
       const { libraries } = store.scripts
       const found = libraries.named(name)

@@ -14,8 +14,8 @@ import { expiryCommands } from './expiry.js'
 import { objectCommands } from './object.js'
 import { sortCommands } from './sort.js'
 
-const source = named('source', key)
-const destination = named('destination', key)
+const source = named('source', key('R'))
+const destination = named('destination', key('W'))
 
 // ---- removal ----------------------------------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ interface Removal {
   readonly deviations?: string
 }
 
-function remove(name: string, { since, speed, keys = oneOrMore(key), deviations = '' }: Removal): Command {
+function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviations = '' }: Removal): Command {
   return command(name, {
     flags: ['write', speed, 'keyspace'],
     since,
@@ -107,18 +107,23 @@ const typeNames: Record<ValueType | 'none', Status> = {
 export const genericCommands: readonly Command[] = [
   remove('DEL', { since: '1.0.0', speed: 'slow' }),
   // [store.md 7.2]
-  remove('UNLINK', { since: '4.0.0', speed: 'fast', keys: zeroOrMore(key), deviations: 'Answers 0 without keys.' }),
+  remove('UNLINK', {
+    since: '4.0.0',
+    speed: 'fast',
+    keys: zeroOrMore(key('W')),
+    deviations: 'Answers 0 without keys.',
+  }),
 
   command('EXISTS', {
     flags: ['read', 'fast', 'keyspace'],
-    args: [oneOrMore(key)],
+    args: [oneOrMore(key(''))],
     run: ({ db }, keys) => countExisting(db, keys),
   }),
 
   command('TOUCH', {
     flags: ['read', 'fast', 'keyspace'],
     since: '3.2.1',
-    args: [oneOrMore(key)],
+    args: [oneOrMore(key(''))],
     run({ db }, keys) {
       for (const key of keys) db.use(key)
       return countExisting(db, keys)
@@ -128,7 +133,7 @@ export const genericCommands: readonly Command[] = [
   command('TYPE', {
     flags: ['read', 'fast', 'keyspace'],
     deviations: 'A JSON document is of type `json`, which the open-source module calls `ReJSON-RL`.',
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => typeNames[db.type(key)],
   }),
 
@@ -158,7 +163,7 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAME', {
     flags: ['write', 'slow', 'keyspace'],
-    args: [named('key', key), named('newkey', key)],
+    args: [named('key', key('RW')), named('newkey', key('W'))],
     run({ db }, from, to) {
       if (db.use(from) === undefined) throw replyError('noSuchKey')
       if (from !== to) rename(db, from, to)
@@ -168,7 +173,7 @@ export const genericCommands: readonly Command[] = [
 
   command('RENAMENX', {
     flags: ['write', 'fast', 'keyspace'],
-    args: [named('key', key), named('newkey', key)],
+    args: [named('key', key('RW')), named('newkey', key('W'))],
     run({ db }, from, to) {
       if (db.use(from) === undefined) throw replyError('noSuchKey')
       if (db.use(to) !== undefined) return 0

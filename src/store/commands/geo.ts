@@ -28,7 +28,7 @@ export const geoCommands: readonly Command[] = [
   command('GEOADD', {
     flags: ['write', 'slow'],
     since: '3.2.0',
-    args: [key, words('[NX | XX] [CH] longitude latitude member [longitude latitude member …]', 3)],
+    args: [key('W'), words('[NX | XX] [CH] longitude latitude member [longitude latitude member …]', 3)],
     run({ db }, key, given) {
       const condition = { ...unconditional }
       let at = 0
@@ -54,7 +54,7 @@ export const geoCommands: readonly Command[] = [
   command('GEODIST', {
     flags: ['read', 'slow'],
     since: '3.2.0',
-    args: [key, member, member, optional(named('M | KM | FT | MI', bytes))],
+    args: [key('R'), member, member, optional(named('M | KM | FT | MI', bytes))],
     run({ db }, key, from, to, unit) {
       const metres = unit === undefined ? 1 : toUnit(unit)
       const set = db.container(key, SortedSet)
@@ -67,7 +67,7 @@ export const geoCommands: readonly Command[] = [
   command('GEOSEARCH', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: [key, words(searchUsage('[WITHCOORD] [WITHDIST] [WITHHASH]'), 5)],
+    args: [key('R'), words(searchUsage('[WITHCOORD] [WITHDIST] [WITHHASH]'), 5)],
     run(context, key, given) {
       const set = context.db.container(key, SortedSet)
       const search = newSearch({ command: 'geosearch' })
@@ -79,7 +79,7 @@ export const geoCommands: readonly Command[] = [
   command('GEOSEARCHSTORE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: [key, key, words(searchUsage('[STOREDIST]'), 5)],
+    args: [key('W'), key('R'), words(searchUsage('[STOREDIST]'), 5)],
     run(context, destination, source, given) {
       const set = context.db.container(source, SortedSet)
       const search = newSearch({ command: 'geosearchstore', destination })
@@ -99,7 +99,7 @@ function positions(name: string, show: (position: Position) => Reply, missing: R
   return command(name, {
     flags: ['read', 'slow'],
     since: '3.2.0',
-    args: [key, zeroOrMore(member)],
+    args: [key('R'), zeroOrMore(member)],
     run({ db }, key, members) {
       const set = db.container(key, SortedSet)
       return members.map((member) => {
@@ -116,10 +116,11 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
   const usage = `${from === 'position' ? 'longitude latitude' : 'member'} radius M | KM | FT | MI`
   const store = mayStore ? ' [STORE key | STOREDIST key]' : ''
   const options = `[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]${store}`
+  const given = words(`${usage} ${options}`, center + 2)
   return command(name, {
     flags: [mayStore ? 'write' : 'read', 'slow'],
     since: mayStore ? '3.2.0' : '3.2.10',
-    args: [key, withStoreKeys(words(`${usage} ${options}`, center + 2))],
+    args: [key('R'), mayStore ? withStoreKeys(given) : given],
     run(context, key, given) {
       const set = context.db.container(key, SortedSet)
       const search = newSearch({ command: name.toLowerCase(), older: true, mayStore })
@@ -141,7 +142,7 @@ function withStoreKeys(arg: Arg<Bytes[]>): Arg<Bytes[]> {
       const given = arg.read(from)
       given.forEach((word, at) => {
         const next = given[at + 1]
-        if (next !== undefined && /^STORE(DIST)?$/i.test(word)) from.keys?.push(next)
+        if (next !== undefined && /^STORE(DIST)?$/i.test(word)) from.names?.keys.push({ name: next, use: 'W' })
       })
       return given
     },

@@ -47,7 +47,7 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HPERSIST', {
     flags: ['write', 'fast'],
     since: '7.4.0',
-    args: [key, words(fieldsUsage, 3)],
+    args: [key('W'), words(fieldsUsage, 3)],
     run({ db }, key, given) {
       const hash = db.container(key, HashValue)
       const fields = fieldsAt(given, 0, 'fieldsCount')
@@ -63,7 +63,7 @@ export const hashExpiryCommands: readonly Command[] = [
   command('HGETDEL', {
     flags: ['write', 'fast'],
     since: '8.0.0',
-    args: [key, words(fieldsUsage, 3)],
+    args: [key('RW'), words(fieldsUsage, 3)],
     run({ db }, key, given) {
       const hash = db.container(key, HashValue)
       const fields = fieldsAt(given, 0, 'fieldsCount')
@@ -83,7 +83,7 @@ export const hashExpiryCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '8.0.0',
     deviations: asLateAsKeys,
-    args: [key, words(`[EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST] ${fieldsUsage}`, 3)],
+    args: [key('RW'), words(`[EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST] ${fieldsUsage}`, 3)],
     run: (context, key, given) => getAndExpire(key, given, context),
   }),
 
@@ -92,7 +92,7 @@ export const hashExpiryCommands: readonly Command[] = [
     since: '8.0.0',
     deviations: asLateAsKeys,
     args: [
-      key,
+      key('W'),
       words(
         '[FNX | FXX] [EX seconds | PX ms | EXAT unix-s | PXAT unix-ms | KEEPTTL] FIELDS numfields field value [field value …]',
         4,
@@ -130,7 +130,7 @@ function expire(name: string, unit: Unit, from: From): Command {
     since: '7.4.0',
     deviations: asLateAsKeys,
     args: [
-      key,
+      key('W'),
       named(from === 'epoch' ? `unix-time-${seconds}` : seconds, bytes),
       words('[NX | XX | GT | LT] FIELDS numfields field [field …]', 3),
     ],
@@ -173,7 +173,7 @@ function timeOf(name: string, show: (at: number, now: number) => number, deviati
     flags: ['read', 'fast'],
     since: '7.4.0',
     deviations,
-    args: [key, words(fieldsUsage, 3)],
+    args: [key('R'), words(fieldsUsage, 3)],
     run({ db, now }, key, given) {
       const hash = db.container(key, HashValue)
       return fieldsAt(given, 0, 'fieldsCount').map((field) => {

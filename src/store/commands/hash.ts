@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, float, int64, key, named, oneOrMore, row } from '../command/arguments.js'
+import { bytes, float, inTurn, int64, key, named, oneOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
@@ -23,22 +23,22 @@ import { sumInt64 } from './string.js'
 
 const field = named('field', bytes)
 const fieldsArg = oneOrMore(field)
-const pairsArg = row(field, named('value', bytes))
+const pairsArg = inTurn(field, named('value', bytes))
 
 export const hashCommands: readonly Command[] = [
   command('HSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: [key, pairsArg],
-    run: (context, key, words) => setPairs(key, words, context),
+    args: [key('W'), pairsArg],
+    run: (context, key, pairs) => setPairs(key, pairs, context),
   }),
 
   command('HMSET', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: [key, pairsArg],
-    run(context, key, words) {
-      setPairs(key, words, context)
+    args: [key('W'), pairsArg],
+    run(context, key, pairs) {
+      setPairs(key, pairs, context)
       return ok
     },
   }),
@@ -46,7 +46,7 @@ export const hashCommands: readonly Command[] = [
   command('HSETNX', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: [key, field, named('value', bytes)],
+    args: [key('W'), field, named('value', bytes)],
     run({ db }, key, field, value) {
       const hash = db.container(key, HashValue, 'create')
       if (hash.has(field)) return 0
@@ -59,14 +59,14 @@ export const hashCommands: readonly Command[] = [
   command('HGET', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: [key, field],
+    args: [key('R'), field],
     run: ({ db }, key, field) => db.container(key, HashValue)?.get(field) ?? null,
   }),
 
   command('HMGET', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: [key, fieldsArg],
+    args: [key('R'), fieldsArg],
     run({ db }, key, asked) {
       const fields = db.container(key, HashValue)
       return asked.map((field) => fields?.get(field) ?? null)
@@ -76,7 +76,7 @@ export const hashCommands: readonly Command[] = [
   command('HDEL', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: [key, fieldsArg],
+    args: [key('W'), fieldsArg],
     run({ db }, key, fields) {
       const hash = db.container(key, HashValue)
       if (hash === undefined) return 0
@@ -90,21 +90,21 @@ export const hashCommands: readonly Command[] = [
   command('HEXISTS', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: [key, field],
+    args: [key(''), field],
     run: ({ db }, key, field) => (db.container(key, HashValue)?.has(field) ? 1 : 0),
   }),
 
   command('HLEN', {
     flags: ['read', 'fast'],
     since: '2.0.0',
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => db.container(key, HashValue)?.size ?? 0,
   }),
 
   command('HSTRLEN', {
     flags: ['read', 'fast'],
     since: '3.2.0',
-    args: [key, field],
+    args: [key(''), field],
     run: ({ db }, key, field) => db.container(key, HashValue)?.get(field)?.length ?? 0,
   }),
 
@@ -115,7 +115,7 @@ export const hashCommands: readonly Command[] = [
   command('HINCRBY', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: [key, field, named('increment', int64)],
+    args: [key('RW'), field, named('increment', int64)],
     run({ db }, key, field, increment) {
       const hash = db.container(key, HashValue, 'create')
       const current = parseInt64(hash.get(field) ?? ('0' as Bytes))
@@ -131,7 +131,7 @@ export const hashCommands: readonly Command[] = [
   command('HINCRBYFLOAT', {
     flags: ['write', 'fast'],
     since: '2.6.0',
-    args: [key, field, named('increment', float)],
+    args: [key('RW'), field, named('increment', float)],
     run({ db }, key, field, increment) {
       if (!Number.isFinite(increment)) throw replyError('nanOrInfinity')
       const hash = db.container(key, HashValue, 'create')
@@ -149,7 +149,7 @@ export const hashCommands: readonly Command[] = [
   command('HRANDFIELD', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: [key, words('[count [WITHVALUES]]')],
+    args: [key('R'), words('[count [WITHVALUES]]')],
     run({ db, random }, key, options) {
       const { count, withValues } = randomOptions(options, 'WITHVALUES')
       const fields = db.container(key, HashValue)
@@ -170,7 +170,7 @@ export const hashCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.0',
     deviations: `NOVALUES came with redis 7.4. ${wholePages}`,
-    args: [key, cursorArg, words('[MATCH pattern] [COUNT count] [NOVALUES]')],
+    args: [key('R'), cursorArg, words('[MATCH pattern] [COUNT count] [NOVALUES]')],
     run({ db, store }, key, cursor, given) {
       const hash = db.container(key, HashValue)
       if (hash === undefined) return emptyScan
@@ -189,12 +189,11 @@ export const hashCommands: readonly Command[] = [
   ...hashExpiryCommands,
 ]
 
-/** Returns how many fields are new. */
-/** The pairs begin after the name of the command and the key. */
-function setPairs(key: Bytes, words: readonly Bytes[], { db }: CommandContext): number {
+/** Takes fields and values in turn; returns how many fields are new. */
+function setPairs(key: Bytes, pairs: readonly Bytes[], { db }: CommandContext): number {
   const hash = db.container(key, HashValue, 'create')
   let added = 0
-  for (let at = 2; at < words.length; at += 2) if (hash.write(words[at]!, words[at + 1]!)) added++
+  for (let at = 0; at < pairs.length; at += 2) if (hash.write(pairs[at]!, pairs[at + 1]!)) added++
   db.notify('h', 'hset', key)
   return added
 }
@@ -203,7 +202,7 @@ function listing(name: string, show: (field: Bytes, value: Bytes, into: Bytes[])
   return command(name, {
     flags: ['read', 'slow'],
     since: '2.0.0',
-    args: [key],
+    args: [key('R')],
     work: (db, key) => 2 * db.sizeOf(key),
     run({ db }, key): Reply {
       const items: Bytes[] = []

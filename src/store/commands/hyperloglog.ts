@@ -26,7 +26,7 @@ export const hyperloglogCommands: readonly Command[] = [
   command('PFADD', {
     flags: ['write', 'fast'],
     since: '2.8.9',
-    args: [key, zeroOrMore(named('element', bytes))],
+    args: [key('W'), zeroOrMore(named('element', bytes))],
     run: ({ db }, key, elements) =>
       reportingDamage(() => {
         const existing = counterAt(db, key)
@@ -48,7 +48,7 @@ export const hyperloglogCommands: readonly Command[] = [
   command('PFCOUNT', {
     flags: ['read', 'slow'],
     since: '2.8.9',
-    args: [oneOrMore(key)],
+    args: [oneOrMore(key('R'))],
     work: (_db, keys) => (keys.length > 1 ? unitsPerCounter * keys.length : 0),
     run: ({ db }, keys) =>
       reportingDamage(() => {
@@ -68,7 +68,7 @@ export const hyperloglogCommands: readonly Command[] = [
   command('PFMERGE', {
     flags: ['write', 'slow'],
     since: '2.8.9',
-    args: [key, zeroOrMore(key)],
+    args: [key('RW'), zeroOrMore(key('R'))],
     work: (_db, _destination, sources) => unitsPerCounter * sources.length,
     run: ({ db }, destination, sources) =>
       reportingDamage(() => {

@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, key, optional } from '../command/arguments.js'
+import { type Arg, optional } from '../command/arguments.js'
 import { invalidJsonPath, replyError } from '../command/errors.js'
 import { isNumber, type Json } from '../values/json.js'
 import type { JsonNumber } from '../values/json-number.js'
@@ -47,7 +47,7 @@ export const keysAndPath: Arg<{ keys: Bytes[]; path: Path }> = {
   max: Number.POSITIVE_INFINITY,
   read(from) {
     const keys: Bytes[] = []
-    while (from.left > 1) keys.push(key.read(from))
+    while (from.left > 1) keys.push(from.key('R'))
     return { keys, path: path.read(from) }
   },
 }

@@ -1,6 +1,17 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, flag, int, key, named, oneOrMore, optional, options, tuple } from '../command/arguments.js'
+import {
+  type Arg,
+  flag,
+  int,
+  type KeyUse,
+  key,
+  named,
+  oneOrMore,
+  optional,
+  options,
+  tuple,
+} from '../command/arguments.js'
 import { type Command, type CommandContext, type CommandRow, command } from '../command/command.js'
 import {
   errorText,
@@ -372,7 +383,7 @@ function keysOf(value: Json, work: Work): Reply | undefined {
 }
 
 const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
-const keyAndPath = [key, pathOrRoot] as const
+const keyAndPath = (use: KeyUse) => [key(use), pathOrRoot] as const
 
 /** [store.md 7.2] */
 const parentMissing = 'A path whose parent is missing is an error; RedisJSON answers nil.'
@@ -396,7 +407,7 @@ export const jsonCommands: readonly Command[] = [
   json('SET', {
     flags: ['write', 'slow'],
     deviations: parentMissing,
-    args: [key, path, value, options({ nx: flag, xx: flag })],
+    args: [key('RW'), path, value, options({ nx: flag, xx: flag })],
     run({ db }, key, path, value, condition) {
       if (condition.nx && condition.xx) throw replyError('syntax')
       const document = documentOf(db, key)
@@ -412,7 +423,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('MSET', {
     flags: ['write', 'slow'],
-    args: [oneOrMore(tuple(key, path, value))],
+    args: [oneOrMore(tuple(key('W'), path, value))],
     run({ db }, triples) {
       setMany(db, triples)
       return ok
@@ -422,7 +433,7 @@ export const jsonCommands: readonly Command[] = [
   json('MERGE', {
     flags: ['write', 'slow'],
     deviations: parentMissing,
-    args: [key, path, value],
+    args: [key('W'), path, value],
     run({ db }, key, path, value) {
       const document = documentOf(db, key)
       if (document === undefined) {
@@ -438,7 +449,7 @@ export const jsonCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     deviations:
       'Matches of `..` come deepest first, as in every JSON command of the service; in RedisJSON in document order.',
-    args: [key, layoutAndPaths],
+    args: [key('R'), layoutAndPaths],
     run(context, key, { layout, paths }) {
       const document = documentOf(context.db, key)
       if (document === undefined) return null
@@ -465,12 +476,12 @@ export const jsonCommands: readonly Command[] = [
       }),
   }),
 
-  json('DEL', { flags: ['write', 'slow'], args: keyAndPath, run: deleteAt }),
-  json('FORGET', { flags: ['write', 'slow'], args: keyAndPath, run: deleteAt }),
+  json('DEL', { flags: ['write', 'slow'], args: keyAndPath('W'), run: deleteAt }),
+  json('FORGET', { flags: ['write', 'slow'], args: keyAndPath('W'), run: deleteAt }),
 
   json('CLEAR', {
     flags: ['write', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath('W'),
     run({ db }, key, path) {
       const document = existingDocument(db, key)
       const cleared = outermostOf(placesAt(path, document, db.work), db.work).filter((place) =>
@@ -483,7 +494,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('TYPE', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath(''),
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
@@ -494,19 +505,19 @@ export const jsonCommands: readonly Command[] = [
 
   json('NUMINCRBY', {
     flags: ['write', 'slow'],
-    args: [key, path, number],
+    args: [key('RW'), path, number],
     run: (context, key, path, value) => calculate(context, key, path, value, 'json.numincrby', addNumbers),
   }),
 
   json('NUMMULTBY', {
     flags: ['write', 'slow'],
-    args: [key, path, number],
+    args: [key('RW'), path, number],
     run: (context, key, path, value) => calculate(context, key, path, value, 'json.nummultby', multiplyNumbers),
   }),
 
   json('STRAPPEND', {
     flags: ['write', 'slow'],
-    args: [key, pathBeforeLast, value],
+    args: [key('W'), pathBeforeLast, value],
     run({ db }, key, path, value) {
       if (typeof value !== 'string') throw jsonPathType('string')
       const document = existingDocument(db, key)
@@ -526,7 +537,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('STRLEN', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath(''),
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
@@ -540,7 +551,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('TOGGLE', {
     flags: ['write', 'slow'],
-    args: [key, path],
+    args: [key('RW'), path],
     run({ db }, key, path) {
       const document = existingDocument(db, key)
       const change = (place: Location) => {
@@ -556,7 +567,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRAPPEND', {
     flags: ['write', 'slow'],
-    args: [key, path, oneOrMore(value)],
+    args: [key('W'), path, oneOrMore(value)],
     run: ({ db }, key, path, values) =>
       changeArrays(db, {
         key,
@@ -569,7 +580,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRINSERT', {
     flags: ['write', 'slow'],
-    args: [key, path, named('index', int), oneOrMore(value)],
+    args: [key('W'), path, named('index', int), oneOrMore(value)],
     run({ db }, key, path, index, values) {
       const check = addition(values, db.work)
       return changeArrays(db, {
@@ -587,7 +598,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRINDEX', {
     flags: ['read', 'slow'],
-    args: [key, path, value, optional(named('start', int)), optional(named('stop', int))],
+    args: [key('R'), path, value, optional(named('start', int)), optional(named('stop', int))],
     run({ db }, key, path, value, start = 0, stop = 0) {
       const search = (array: Json) =>
         Array.isArray(array) ? firstIndex(array, value, { start, stop, work: db.work }) : undefined
@@ -598,7 +609,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRLEN', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath(''),
     run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
@@ -612,7 +623,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRPOP', {
     flags: ['write', 'slow'],
-    args: [...keyAndPath, optional(named('index', int))],
+    args: [...keyAndPath('RW'), optional(named('index', int))],
     run: (context, key, path, index = -1) =>
       changeArrays(context.db, {
         key,
@@ -628,7 +639,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('ARRTRIM', {
     flags: ['write', 'slow'],
-    args: [key, path, named('start', int), named('stop', int)],
+    args: [key('W'), path, named('start', int), named('stop', int)],
     run: ({ db }, key, path, start, stop) =>
       changeArrays(db, {
         key,
@@ -646,7 +657,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('OBJKEYS', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath('R'),
     run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
@@ -656,7 +667,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('OBJLEN', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath(''),
     run({ db }, key, path) {
       const document = path.legacy ? documentOf(db, key) : existingDocument(db, key)
       if (document === undefined) return null
@@ -670,7 +681,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('RESP', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath('R'),
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return null
@@ -684,7 +695,7 @@ export const jsonCommands: readonly Command[] = [
 
   json('DEBUG MEMORY', {
     flags: ['read', 'slow'],
-    args: keyAndPath,
+    args: keyAndPath('R'),
     run({ db }, key, path) {
       const document = documentOf(db, key)
       if (document === undefined) return path.legacy ? 0 : []

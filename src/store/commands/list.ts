@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { bytes, int, key, named, optional, row, toInt } from '../command/arguments.js'
+import { bytes, int, key, named, oneOrMore, optional, toInt } from '../command/arguments.js'
 import { type Command, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { nilArray, ok, type Reply } from '../command/reply.js'
@@ -22,13 +22,13 @@ export const listCommands: readonly Command[] = [
 
   command('LLEN', {
     flags: ['read', 'fast'],
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => db.container(key, Deque)?.length ?? 0,
   }),
 
   command('LINDEX', {
     flags: ['read', 'slow'],
-    args: [key, named('index', bytes)],
+    args: [key('R'), named('index', bytes)],
     run({ db }, key, index) {
       const list = db.container(key, Deque)
       if (list === undefined) return null
@@ -38,7 +38,7 @@ export const listCommands: readonly Command[] = [
 
   command('LSET', {
     flags: ['write', 'slow'],
-    args: [key, named('index', bytes), element],
+    args: [key('W'), named('index', bytes), element],
     run({ db }, key, index, element) {
       const list = db.container(key, Deque)
       if (list === undefined) throw replyError('noSuchKey')
@@ -53,7 +53,7 @@ export const listCommands: readonly Command[] = [
   command('LINSERT', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: [key, named('BEFORE | AFTER', bytes), named('pivot', bytes), element],
+    args: [key('W'), named('BEFORE | AFTER', bytes), named('pivot', bytes), element],
     work: (db, key) => db.sizeOf(key),
     run({ db }, key, where, pivot, element) {
       const side = where.toUpperCase()
@@ -72,7 +72,7 @@ export const listCommands: readonly Command[] = [
 
   command('LRANGE', {
     flags: ['read', 'slow'],
-    args: [key, named('start', int), named('stop', int)],
+    args: [key('R'), named('start', int), named('stop', int)],
     work: (db, key, start, stop) => between(clampRange(start, stop, db.sizeOf(key))),
     run({ db }, key, start, stop) {
       const list = db.container(key, Deque)
@@ -84,7 +84,7 @@ export const listCommands: readonly Command[] = [
 
   command('LTRIM', {
     flags: ['write', 'slow'],
-    args: [key, named('start', int), named('stop', int)],
+    args: [key('W'), named('start', int), named('stop', int)],
     work: (db, key, start, stop) => db.sizeOf(key) - between(clampRange(start, stop, db.sizeOf(key))),
     run({ db }, key, start, stop) {
       const list = db.container(key, Deque)
@@ -98,7 +98,7 @@ export const listCommands: readonly Command[] = [
 
   command('LREM', {
     flags: ['write', 'slow'],
-    args: [key, named('count', int), element],
+    args: [key('W'), named('count', int), element],
     work: (db, key) => 4 * db.sizeOf(key),
     run({ db }, key, count, element) {
       const list = db.container(key, Deque)
@@ -112,7 +112,7 @@ export const listCommands: readonly Command[] = [
   command('LPOS', {
     flags: ['read', 'slow'],
     since: '6.0.6',
-    args: [key, element, words('[RANK rank] [COUNT num-matches] [MAXLEN len]')],
+    args: [key('R'), element, words('[RANK rank] [COUNT num-matches] [MAXLEN len]')],
     work: (db, key) => db.sizeOf(key),
     run({ db }, key, element, options) {
       const { rank, count, maxlen } = positionOptions(options)
@@ -125,21 +125,21 @@ export const listCommands: readonly Command[] = [
   command('LMOVE', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: [key, key, named('LEFT | RIGHT', bytes), named('LEFT | RIGHT', bytes)],
+    args: [key('RW'), key('W'), named('LEFT | RIGHT', bytes), named('LEFT | RIGHT', bytes)],
     run: ({ db }, source, destination, from, to) => move(db, source, destination, toEnd(from), toEnd(to)),
   }),
 
   command('RPOPLPUSH', {
     flags: ['write', 'slow'],
     since: '1.2.0',
-    args: [key, key],
+    args: [key('RW'), key('W')],
     run: ({ db }, source, destination) => move(db, source, destination, 'right', 'left'),
   }),
 
   command('LMPOP', {
     flags: ['write', 'slow'],
     since: '7.0.0',
-    args: [numberedKeys('syntax'), words('LEFT | RIGHT [COUNT count]', 1)],
+    args: [numberedKeys('RW', 'syntax'), words('LEFT | RIGHT [COUNT count]', 1)],
     run({ db }, keys, where) {
       const [side, ...options] = where
       if (side === undefined) throw replyError('syntax')
@@ -161,11 +161,11 @@ function push(name: string, end: End, missing: 'create' | 'existing'): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: missing === 'create' ? '1.0.0' : '2.2.0',
-    args: [key, row(element)],
-    run({ db }, key, words) {
+    args: [key('W'), oneOrMore(element)],
+    run({ db }, key, elements) {
       const list = missing === 'create' ? db.container(key, Deque, 'create') : db.container(key, Deque)
       if (list === undefined) return 0
-      for (let at = 2; at < words.length; at++) add(list, end, words[at]!)
+      for (const element of elements) add(list, end, element)
       db.notify('l', pushEvents[end], key)
       return list.length
     },
@@ -175,7 +175,7 @@ function push(name: string, end: End, missing: 'create' | 'existing'): Command {
 function pop(name: string, end: End): Command {
   return command(name, {
     flags: ['write', 'fast'],
-    args: [key, optional(named('count', bytes))],
+    args: [key('RW'), optional(named('count', bytes))],
     surplus: 'arity',
     run({ db }, key, word) {
       const count = word === undefined ? undefined : intFrom(0, word, 'negativeNotAllowed')

@@ -40,7 +40,7 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     deviations: 'Follows from the present content; redis-server keeps a larger representation when a value shrinks.',
-    args: [key],
+    args: [key('')],
     run({ db }, key) {
       const value = db.value(key)
       return value === undefined ? null : latin1(encodingOf(value))
@@ -50,14 +50,14 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT REFCOUNT', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => (db.has(key) ? 1 : null),
   }),
 
   command('OBJECT IDLETIME', {
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
-    args: [key],
+    args: [key('')],
     run({ db, now }, key) {
       const entry = db.find(key)
       return entry === undefined ? null : Math.floor(now / 1000) - entry.usedAt
@@ -67,7 +67,7 @@ export const objectCommands: readonly Command[] = [
   command('OBJECT FREQ', {
     flags: ['read', 'slow', 'keyspace'],
     since: '4.0.0',
-    args: [key],
+    args: [key('')],
     run({ db }, key) {
       if (!db.has(key)) return null
       throw replyError('noFrequency')
@@ -85,7 +85,7 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '4.0.0',
     deviations: 'An estimate.',
-    args: [key, options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') })],
+    args: [key(''), options({ samples: within('integer', 0, Number.POSITIVE_INFINITY, 'syntax') })],
     work: (db, key) => 2 * db.sizeOf(key),
     run({ db }, key) {
       const value = db.value(key)

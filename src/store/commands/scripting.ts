@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import { type Arg, bytes, key, named, oneOrMore, toInt, zeroOrMore } from '../command/arguments.js'
+import { type Arg, bytes, type KeyUse, named, oneOrMore, toInt, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
@@ -11,7 +11,7 @@ interface Input {
   readonly args: readonly Bytes[]
 }
 
-const input: Arg<Input> = {
+const input = (use: KeyUse): Arg<Input> => ({
   usage: 'numkeys [key …] [arg …]',
   min: 1,
   max: Number.POSITIVE_INFINITY,
@@ -21,11 +21,11 @@ const input: Arg<Input> = {
     if (count < 0) throw negativeKeys()
     const keys: Bytes[] = []
     const args: Bytes[] = []
-    while (keys.length < count) keys.push(key.read(from))
+    while (keys.length < count) keys.push(from.key(use))
     while (from.left > 0) args.push(from.next())
     return { keys, args }
   },
-}
+})
 
 type Evaluation = (source: Bytes, input: Input, context: CommandContext, isReadOnly: boolean) => Reply
 
@@ -41,7 +41,7 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
     since: isReadOnly ? '7.0.0' : '2.6.0',
     deviations:
       'Errors come in the frame of the service. Numbers given to redis.call are written with their fewest digits. A script that takes more than policy.maxScriptSteps steps, or more than policy.maxWork, is stopped.',
-    args: [script, input],
+    args: [script, input(isReadOnly ? 'R' : 'RW')],
     run: (context, source, input) => run(source, input, context, isReadOnly),
   })
 }

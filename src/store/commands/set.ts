@@ -31,7 +31,7 @@ const member = named('member', bytes)
 export const setCommands: readonly Command[] = [
   command('SADD', {
     flags: ['write', 'fast'],
-    args: [key, oneOrMore(member)],
+    args: [key('W'), oneOrMore(member)],
     run({ db }, key, added) {
       const { members } = db.container(key, SetValue, 'create')
       const before = members.size
@@ -43,7 +43,7 @@ export const setCommands: readonly Command[] = [
 
   command('SREM', {
     flags: ['write', 'fast'],
-    args: [key, oneOrMore(member)],
+    args: [key('W'), oneOrMore(member)],
     run({ db }, key, removed) {
       const members = db.container(key, SetValue)?.members
       if (members === undefined) return 0
@@ -56,20 +56,20 @@ export const setCommands: readonly Command[] = [
 
   command('SCARD', {
     flags: ['read', 'fast'],
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => db.container(key, SetValue)?.members.size ?? 0,
   }),
 
   command('SISMEMBER', {
     flags: ['read', 'fast'],
-    args: [key, member],
+    args: [key(''), member],
     run: ({ db }, key, member) => (db.container(key, SetValue)?.members.has(member) ? 1 : 0),
   }),
 
   command('SMISMEMBER', {
     flags: ['read', 'fast'],
     since: '6.2.0',
-    args: [key, oneOrMore(member)],
+    args: [key('R'), oneOrMore(member)],
     run({ db }, key, asked) {
       const members = db.container(key, SetValue)?.members
       return asked.map((member) => (members?.has(member) ? 1 : 0))
@@ -78,14 +78,14 @@ export const setCommands: readonly Command[] = [
 
   command('SMEMBERS', {
     flags: ['read', 'slow'],
-    args: [key],
+    args: [key('R')],
     work: (db, key) => db.sizeOf(key),
     run: ({ db }, key) => [...(db.container(key, SetValue)?.members.keys() ?? [])],
   }),
 
   command('SMOVE', {
     flags: ['write', 'fast'],
-    args: [key, key, member],
+    args: [key('RW'), key('W'), member],
     run({ db }, source, destination, member) {
       const from = db.container(source, SetValue)
       if (from === undefined) return 0
@@ -105,7 +105,7 @@ export const setCommands: readonly Command[] = [
 
   command('SPOP', {
     flags: ['write', 'fast'],
-    args: [key, optional(named('count', bytes))],
+    args: [key('RW'), optional(named('count', bytes))],
     run({ db, random }, key, word) {
       const count = word === undefined ? undefined : intFrom(0, word, 'negativeNotAllowed')
       const members = db.container(key, SetValue)?.members
@@ -126,7 +126,7 @@ export const setCommands: readonly Command[] = [
 
   command('SRANDMEMBER', {
     flags: ['read', 'slow'],
-    args: [key, optional(named('count', bytes))],
+    args: [key('R'), optional(named('count', bytes))],
     run({ db, random }, key, word) {
       const count = word === undefined ? undefined : signedCount(word)
       const members = db.container(key, SetValue)?.members
@@ -146,7 +146,7 @@ export const setCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.0',
     deviations: wholePages,
-    args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
+    args: [key('R'), cursorArg, words('[MATCH pattern] [COUNT count]')],
     run({ db, store }, key, cursor, given) {
       const set = db.container(key, SetValue)
       if (set === undefined) return emptyScan
@@ -177,13 +177,13 @@ function combination(name: string, combine: Combine, work: WorkOf): Command[] {
   return [
     command(name, {
       flags: ['read', 'slow'],
-      args: [oneOrMore(key)],
+      args: [oneOrMore(key('R'))],
       work,
       run: ({ db }, keys) => combine(setsOf(db, keys)),
     }),
     command(`${name}STORE`, {
       flags: ['write', 'slow'],
-      args: [key, oneOrMore(key)],
+      args: [key('W'), oneOrMore(key('R'))],
       work: (db, _destination, keys) => 2 * work(db, keys),
       run({ db }, destination, keys): Reply {
         const found = combine(setsOf(db, keys))
@@ -205,7 +205,7 @@ function cardinality(name: string, combine: Combine, work: WorkOf, since: string
   return command(name, {
     flags: ['read', 'slow'],
     since,
-    args: [numberedKeys('tooManyKeys'), words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]')],
+    args: [numberedKeys('R', 'tooManyKeys'), words(newer ? '[APPROX] [LIMIT limit]' : '[LIMIT limit]')],
     work,
     run({ db }, keys, options) {
       let limit = 0

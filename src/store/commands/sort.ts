@@ -49,7 +49,7 @@ function readOption(from: ArgReader, wish: Wish, canStore: boolean): void {
   else if (option === 'ALPHA') wish.alpha = true
   else if (option === 'BY') wish.by = from.next()
   else if (option === 'GET') wish.get.push(from.next())
-  else if (option === 'STORE' && canStore) wish.store = key.read(from)
+  else if (option === 'STORE' && canStore) wish.store = from.key('W')
   else if (option === 'LIMIT' && from.left >= 2) {
     wish.start = toInt(from.next())
     wish.count = toInt(from.next())
@@ -159,7 +159,7 @@ function sortWork(db: Database, key: Bytes, { by, get, alpha }: Wish): number {
 export const sortCommands: readonly Command[] = [
   command('SORT', {
     flags: ['write', 'slow', 'dangerous'],
-    args: [key, wishes(true)],
+    args: [key('R'), wishes(true)],
     work: sortWork,
     run: (context, key, wish) => sort(key, wish, context),
   }),
@@ -167,7 +167,7 @@ export const sortCommands: readonly Command[] = [
   command('SORT_RO', {
     flags: ['read', 'slow', 'dangerous'],
     since: '7.0.0',
-    args: [key, wishes(false)],
+    args: [key('R'), wishes(false)],
     work: sortWork,
     run: (context, key, wish) => sort(key, wish, context),
   }),

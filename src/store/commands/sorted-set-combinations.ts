@@ -26,7 +26,7 @@ interface Source {
 
 /** `numkeys key [key …]` with the errors of this family. */
 export function inputKeys(command: string): Arg<Bytes[]> {
-  return numberedKeys('syntax', (word) => {
+  return numberedKeys('R', 'syntax', (word) => {
     const count = toInt(word)
     if (count < 1) throw inputKeyNeeded(command)
     return count

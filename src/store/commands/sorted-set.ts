@@ -52,7 +52,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZADD', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: [key, words('[NX | XX] [GT | LT] [CH] [INCR] score member [score member …]', 2)],
+    args: [key('W'), words('[NX | XX] [GT | LT] [CH] [INCR] score member [score member …]', 2)],
     run({ db }, key, given) {
       const { condition, pairs } = addWords(given)
       return addPairs(db, key, pairs, condition)
@@ -62,7 +62,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZINCRBY', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: [key, named('increment', bytes), member],
+    args: [key('RW'), named('increment', bytes), member],
     run({ db }, key, increment, member) {
       // Redis takes the words for those of ZADD, so a keyword in place of the increment is a syntax error.
       const { condition, pairs } = addWords([increment, member])
@@ -73,7 +73,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZREM', {
     flags: ['write', 'fast'],
     since: '1.2.0',
-    args: [key, oneOrMore(member)],
+    args: [key('W'), oneOrMore(member)],
     run({ db }, key, members) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return 0
@@ -87,21 +87,21 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZCARD', {
     flags: ['read', 'fast'],
     since: '1.2.0',
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => db.container(key, SortedSet)?.size ?? 0,
   }),
 
   command('ZSCORE', {
     flags: ['read', 'fast'],
     since: '1.2.0',
-    args: [key, member],
+    args: [key('R'), member],
     run: ({ db }, key, member) => scoreReply(db.container(key, SortedSet)?.score(member)),
   }),
 
   command('ZMSCORE', {
     flags: ['read', 'fast'],
     since: '6.2.0',
-    args: [key, oneOrMore(member)],
+    args: [key('R'), oneOrMore(member)],
     run({ db }, key, members) {
       const set = db.container(key, SortedSet)
       return members.map((member) => scoreReply(set?.score(member)))
@@ -124,7 +124,7 @@ export const sortedSetCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '6.2.0',
     deviations: limitsRanks,
-    args: [key, key, min, max, words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]')],
+    args: [key('W'), key('R'), min, max, words('[BYSCORE | BYLEX] [REV] [LIMIT offset count]')],
     run({ db }, destination, source, min, max, options) {
       const request = toRangeRequest(min, max, options, { stores: true })
       const set = db.container(source, SortedSet)
@@ -150,7 +150,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZMPOP', {
     flags: ['write', 'slow'],
     since: '7.0.0',
-    args: [numberedKeys('syntax'), words('MIN | MAX [COUNT count]', 1)],
+    args: [numberedKeys('RW', 'syntax'), words('MIN | MAX [COUNT count]', 1)],
     run({ db }, keys, where) {
       const [side, ...options] = where
       const end = side?.toUpperCase()
@@ -167,7 +167,7 @@ export const sortedSetCommands: readonly Command[] = [
   command('ZRANDMEMBER', {
     flags: ['read', 'slow'],
     since: '6.2.0',
-    args: [key, words('[count [WITHSCORES]]')],
+    args: [key('R'), words('[count [WITHSCORES]]')],
     run: (context, key, options) => randomMembers(key, options, context),
   }),
 
@@ -175,7 +175,7 @@ export const sortedSetCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '2.8.0',
     deviations: wholePages,
-    args: [key, cursorArg, words('[MATCH pattern] [COUNT count]')],
+    args: [key('R'), cursorArg, words('[MATCH pattern] [COUNT count]')],
     run({ db, store }, key, cursor, given) {
       const set = db.container(key, SortedSet)
       if (set === undefined) return emptyScan
@@ -281,7 +281,7 @@ function rank(name: string, reverse: boolean): Command {
     flags: ['read', 'fast'],
     since: '2.0.0',
     deviations: 'WITHSCORE came with redis 7.2',
-    args: [key, member, optional(named('WITHSCORE', bytes))],
+    args: [key('R'), member, optional(named('WITHSCORE', bytes))],
     surplus: 'arity',
     run({ db }, key, member, withScore) {
       if (withScore !== undefined && withScore.toUpperCase() !== 'WITHSCORE') throw replyError('syntax')
@@ -298,7 +298,7 @@ function count(name: string, by: 'score' | 'lex'): Command {
   return command(name, {
     flags: ['read', 'fast'],
     since: by === 'score' ? '2.0.0' : '2.8.9',
-    args: [key, min, max],
+    args: [key('R'), min, max],
     run({ db }, key, min, max) {
       const select = selection(by, min, max)
       const set = db.container(key, SortedSet)
@@ -320,7 +320,7 @@ function range(name: string, form: RangeForm, since: string): Command {
     since,
     deviations: form.by === undefined ? limitsRanks : '',
     args: [
-      key,
+      key('R'),
       named(form.reverse ? 'max' : 'min', bytes),
       named(form.reverse ? 'min' : 'max', bytes),
       words(usage.filter(Boolean).join(' ')),
@@ -340,7 +340,7 @@ function removeRange(name: string, by: RangeKind, since: string): Command {
   return command(name, {
     flags: ['write', 'slow'],
     since,
-    args: [key, min, max],
+    args: [key('W'), min, max],
     run({ db }, key, min, max) {
       const select = plainSelection(by, min, max)
       const set = db.container(key, SortedSet)
@@ -358,7 +358,7 @@ function pop(name: string, end: 'min' | 'max'): Command {
   return command(name, {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: [key, optional(named('count', bytes))],
+    args: [key('RW'), optional(named('count', bytes))],
     run({ db }, key, word) {
       const count = word === undefined ? 1 : intFrom(0, word, 'negativeNotAllowed')
       const set = db.container(key, SortedSet)
@@ -421,7 +421,7 @@ function combination(name: string, operation: Operation): Command[] {
     command(`${name}STORE`, {
       flags: ['write', 'slow'],
       since: operation === 'diff' ? '6.2.0' : '2.0.0',
-      args: [key, inputKeys(`${name}STORE`), words(options)],
+      args: [key('W'), inputKeys(`${name}STORE`), words(options)],
       work: (db, _destination, keys) => combinationWork(db, keys, operation),
       run({ db }, destination, keys, options) {
         const { set } = combined(db, keys, options, { operation, result: 'stored' })

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, type ArgReader, toInt, UnevenArguments } from '../command/arguments.js'
+import { type Arg, type ArgReader, toInt } from '../command/arguments.js'
 import { replyError } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
 import type { IdEntry } from '../values/id-table.js'
@@ -210,7 +210,7 @@ export const addition: Arg<Addition> = {
     }
     const id = readNewId(from.next())
     const trim = words && checkedTrim(words)
-    if (from.left < 2 || from.left % 2 === 1) throw new UnevenArguments()
+    if (from.left < 2 || from.left % 2 === 1) throw from.uneven()
     if (id !== '*' && id.ms === 0 && id.seq === 0) throw replyError('zeroStreamId')
     return { create, trim, id, fields: from.rest() }
   },
@@ -286,8 +286,6 @@ function toCount(word: Bytes): number {
 
 function readStreams(from: ArgReader): [Bytes, Bytes][] {
   if (from.left % 2 === 1) throw replyError('unbalancedStreams')
-  const keys = Array.from({ length: from.left / 2 }, () => from.next())
-  // Not spread: as arguments, some hundred thousand keys are more than the stack takes.
-  if (from.keys !== undefined) for (const key of keys) from.keys.push(key)
+  const keys = Array.from({ length: from.left / 2 }, () => from.key('R'))
   return keys.map((key) => [key, from.next()])
 }

@@ -39,7 +39,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP CREATE', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: [key, group, named('<id | $>', bytes), groupOptions('CREATE')],
+    args: [key('W'), group, named('<id | $>', bytes), groupOptions('CREATE')],
     run({ db }, key, group, id, { mkstream, entriesRead, tooMany }) {
       const existing = db.container(key, Stream)
       if (existing === undefined && !mkstream) throw replyError('xgroupNeedsKey')
@@ -56,7 +56,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP SETID', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: [key, group, named('<id | $>', bytes), groupOptions('SETID')],
+    args: [key('W'), group, named('<id | $>', bytes), groupOptions('SETID')],
     run({ db }, key, group, id, { entriesRead, tooMany }) {
       const { stream, found } = existingGroup(db, key, group)
       if (tooMany) throw subcommandSyntax('XGROUP', 'SETID')
@@ -70,7 +70,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP DESTROY', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: [key, group],
+    args: [key('W'), group],
     run({ db }, key, group) {
       if (!existingStream(db, key).groups.delete(group)) return 0
       db.notify('t', 'xgroup-destroy', key)
@@ -81,7 +81,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP CREATECONSUMER', {
     flags: ['write', 'slow'],
     since: '6.2.0',
-    args: [key, group, consumer],
+    args: [key('W'), group, consumer],
     run({ db, now }, key, group, consumer) {
       const { found } = existingGroup(db, key, group)
       if (found.consumers.has(consumer)) return 0
@@ -93,7 +93,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XGROUP DELCONSUMER', {
     flags: ['write', 'slow'],
     since: '5.0.0',
-    args: [key, group, consumer],
+    args: [key('W'), group, consumer],
     run({ db }, key, group, consumer) {
       const pending = existingGroup(db, key, group).found.removeConsumer(consumer)
       if (pending !== undefined) db.notify('t', 'xgroup-delconsumer', key)
@@ -121,7 +121,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XACK', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: [key, group, oneOrMore(id)],
+    args: [key('W'), group, oneOrMore(id)],
     run({ db }, key, group, ids) {
       const found = db.container(key, Stream)?.groups.get(group)
       if (found === undefined) return 0
@@ -134,7 +134,7 @@ export const streamGroupCommands: readonly Command[] = [
     since: '8.2.0',
     // [store.md 7.2]
     deviations: 'Deletes what the group has acknowledged before, too; redis-server answers -1.',
-    args: [key, group, markedIds],
+    args: [key('W'), group, markedIds],
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
       const found = stream?.groups.get(group)
@@ -155,7 +155,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XPENDING', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: [key, group, pendingQuery()],
+    args: [key('R'), group, pendingQuery()],
     run({ db, now }, key, group, query) {
       const found = db.container(key, Stream)?.groups.get(group)
       if (found === undefined) throw noSuchGroup(key, group)
@@ -166,14 +166,14 @@ export const streamGroupCommands: readonly Command[] = [
   command('XCLAIM', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: [key, group, consumer, named('min-idle-time', bytes), claimWords()],
+    args: [key('W'), group, consumer, named('min-idle-time', bytes), claimWords()],
     run: claim,
   }),
 
   command('XAUTOCLAIM', {
     flags: ['write', 'fast'],
     since: '6.2.0',
-    args: [key, group, consumer, minIdleTime('XAUTOCLAIM'), rangeStart, autoClaimOptions()],
+    args: [key('W'), group, consumer, minIdleTime('XAUTOCLAIM'), rangeStart, autoClaimOptions()],
     run: autoClaim,
   }),
 ]

@@ -16,7 +16,7 @@ export const streamInfoCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '5.0.0',
     deviations: 'The numbers about the radix tree are estimates.',
-    args: [key, { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' }],
+    args: [key('R'), { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' }],
     run({ db }, key, option) {
       const stream = streamOf(db, key)
       return option.length === 0 ? summary(stream) : details(stream, fullCount(option), db.work)
@@ -26,7 +26,7 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO GROUPS', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: [key],
+    args: [key('R')],
     run({ db }, key) {
       const stream = streamOf(db, key)
       db.work.charge(unitsPerEntry * stream.groups.size)
@@ -48,7 +48,7 @@ export const streamInfoCommands: readonly Command[] = [
     since: '5.0.0',
     // [store.md 7.2]
     deviations: 'A group that is not there has none; redis-server answers an error.',
-    args: [key, named('group', bytes)],
+    args: [key('R'), named('group', bytes)],
     run({ db, now }, key, group) {
       const found = streamOf(db, key).groups.get(group)
       if (found === undefined) return []

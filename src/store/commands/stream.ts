@@ -43,7 +43,7 @@ export const streamCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '5.0.0',
     deviations: aboutSoMany,
-    args: [key, addition],
+    args: [key('W'), addition],
     run({ db, now }, key, addition) {
       const { create, trim, fields } = addition
       const stream = create ? db.container(key, Stream, 'create') : db.container(key, Stream)
@@ -61,7 +61,7 @@ export const streamCommands: readonly Command[] = [
     flags: ['write', 'slow'],
     since: '5.0.0',
     deviations: aboutSoMany,
-    args: [key, trimOptions],
+    args: [key('W'), trimOptions],
     run({ db }, key, trim) {
       const stream = db.container(key, Stream)
       if (stream !== undefined) db.work.charge(trimWork(stream, trim))
@@ -74,28 +74,28 @@ export const streamCommands: readonly Command[] = [
   command('XLEN', {
     flags: ['read', 'fast'],
     since: '5.0.0',
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => db.container(key, Stream)?.length ?? 0,
   }),
 
   command('XRANGE', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: [key, rangeStart, rangeEnd, options({ count: int })],
+    args: [key('R'), rangeStart, rangeEnd, options({ count: int })],
     run: ({ db }, key, start, end, { count }) => ranged(db, key, count, (entries) => entries.range(start, end)),
   }),
 
   command('XREVRANGE', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    args: [key, rangeBackwards, options({ count: int })],
+    args: [key('R'), rangeBackwards, options({ count: int })],
     run: ({ db }, key, [start, end], { count }) => ranged(db, key, count, (entries) => entries.backwards(start, end)),
   }),
 
   command('XDEL', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: [key, oneOrMore(id)],
+    args: [key('W'), oneOrMore(id)],
     run({ db }, key, ids) {
       const stream = db.container(key, Stream)
       if (stream === undefined) return 0
@@ -108,7 +108,7 @@ export const streamCommands: readonly Command[] = [
   command('XDELEX', {
     flags: ['write', 'fast'],
     since: '8.2.0',
-    args: [key, markedIds],
+    args: [key('W'), markedIds],
     run({ db }, key, { references, ids }) {
       const stream = db.container(key, Stream)
       db.work.charge(ids.length * (stream?.groups.size ?? 0))
@@ -146,7 +146,7 @@ export const streamCommands: readonly Command[] = [
   command('XSETID', {
     flags: ['write', 'fast'],
     since: '5.0.0',
-    args: [key, streamId, options({ entriesadded: entriesAdded(), maxdeletedid: streamId })],
+    args: [key('W'), streamId, options({ entriesadded: entriesAdded(), maxdeletedid: streamId })],
     run: setId,
   }),
 

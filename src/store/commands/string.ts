@@ -12,6 +12,7 @@ import {
   noOptions,
   oneOrMore,
   options,
+  readingAndWriting,
   toFloat,
   toInt64,
   tuple,
@@ -98,7 +99,7 @@ function setFor(name: string, unit: 1 | 1000, since: string): Command {
   return command(name, {
     flags: ['write', 'slow'],
     since,
-    args: [key, named(unit === 1 ? 'milliseconds' : 'seconds', bytes), bytes],
+    args: [key('W'), named(unit === 1 ? 'milliseconds' : 'seconds', bytes), bytes],
     run({ db, now }, key, time, value) {
       setString(db, key, value, deadline(time, unit, now, name))
       return ok
@@ -155,13 +156,13 @@ function sliceOf(db: Database, key: Bytes, start: number, end: number): Bytes {
 
 const range = {
   flags: ['read', 'slow'],
-  args: [key, named('start', int), named('end', int)],
+  args: [key('R'), named('start', int), named('end', int)],
   run: ({ db }: CommandContext, key: Bytes, start: number, end: number): Reply => sliceOf(db, key, start, end),
 } as const
 
 // ---- MSETEX -----------------------------------------------------------------------------------------------------
 
-const pair = tuple(key, bytes)
+const pair = tuple(key('W'), bytes)
 
 /** `numkeys key value [key value …]`; the options follow. */
 const countedPairs: Arg<[Bytes, Bytes][]> = {
@@ -181,13 +182,13 @@ const countedPairs: Arg<[Bytes, Bytes][]> = {
 export const stringCommands: readonly Command[] = [
   command('GET', {
     flags: ['read', 'fast'],
-    args: [key],
+    args: [key('R')],
     run: ({ db }, key) => db.string(key) ?? null,
   }),
 
   command('SET', {
     flags: ['write', 'slow'],
-    args: [key, bytes, setOptions],
+    args: [key('W'), bytes, readingAndWriting(['GET'], setOptions)],
     run(context, key, value, options) {
       if (options !== noOptions) return setWithOptions(key, value, options, context)
       setString(context.db, key, value)
@@ -197,7 +198,7 @@ export const stringCommands: readonly Command[] = [
 
   command('SETNX', {
     flags: ['write', 'fast'],
-    args: [key, bytes],
+    args: [key('W'), bytes],
     run({ db }, key, value) {
       if (db.use(key) !== undefined) return 0
       setString(db, key, value)
@@ -210,7 +211,7 @@ export const stringCommands: readonly Command[] = [
 
   command('GETSET', {
     flags: ['write', 'fast'],
-    args: [key, bytes],
+    args: [key('RW'), bytes],
     run({ db }, key, value) {
       const old = db.string(key)
       setString(db, key, value)
@@ -221,7 +222,7 @@ export const stringCommands: readonly Command[] = [
   command('GETDEL', {
     flags: ['write', 'fast'],
     since: '6.2.0',
-    args: [key],
+    args: [key('RW')],
     run({ db }, key) {
       const old = db.string(key)
       if (old === undefined) return null
@@ -234,7 +235,7 @@ export const stringCommands: readonly Command[] = [
   command('GETEX', {
     flags: ['write', 'fast'],
     since: '6.2.0',
-    args: [key, options({ ...deadlineOptions, persist: flag })],
+    args: [key('RW'), options({ ...deadlineOptions, persist: flag })],
     run({ db, now }, key, options) {
       oneDeadline(options, options.persist)
       const value = db.string(key)
@@ -246,7 +247,7 @@ export const stringCommands: readonly Command[] = [
 
   command('MGET', {
     flags: ['read', 'fast'],
-    args: [oneOrMore(key)],
+    args: [oneOrMore(key('R'))],
     run: ({ db }, keys) =>
       keys.map((key) => {
         const value = db.use(key)
@@ -294,7 +295,7 @@ export const stringCommands: readonly Command[] = [
   command('DELEX', {
     flags: ['write', 'fast'],
     since: '8.4.0',
-    args: [key, options(conditionOptions)],
+    args: [key('RW'), options(conditionOptions)],
     run({ db }, key, options) {
       const conditions = conditionsIn(options)
       if (conditions > 1) throw replyError('syntax')
@@ -308,7 +309,7 @@ export const stringCommands: readonly Command[] = [
   command('DIGEST', {
     flags: ['read', 'fast'],
     since: '8.4.0',
-    args: [key],
+    args: [key('R')],
     run({ db }, key) {
       const value = db.string(key)
       return value === undefined ? null : xxh3Hex(value)
@@ -318,7 +319,7 @@ export const stringCommands: readonly Command[] = [
   command('APPEND', {
     flags: ['write', 'fast'],
     since: '2.0.0',
-    args: [key, bytes],
+    args: [key('W'), bytes],
     run({ db }, key, value) {
       if (db.has(key)) {
         if (db.stringLength(key) + value.length > maxStringLength) throw replyError('stringTooLong')
@@ -332,7 +333,7 @@ export const stringCommands: readonly Command[] = [
   command('STRLEN', {
     flags: ['read', 'fast'],
     since: '2.2.0',
-    args: [key],
+    args: [key('')],
     run: ({ db }, key) => db.stringLength(key),
   }),
 
@@ -342,7 +343,7 @@ export const stringCommands: readonly Command[] = [
   command('SETRANGE', {
     flags: ['write', 'slow'],
     since: '2.2.0',
-    args: [key, named('offset', int), bytes],
+    args: [key('W'), named('offset', int), bytes],
     run({ db }, key, offset, value) {
       if (offset < 0) throw replyError('offset')
       const length = db.stringLength(key)
@@ -357,25 +358,25 @@ export const stringCommands: readonly Command[] = [
 
   command('INCR', {
     flags: ['write', 'fast'],
-    args: [key],
+    args: [key('RW')],
     run: ({ db }, key) => increase(db, key, 1),
   }),
 
   command('DECR', {
     flags: ['write', 'fast'],
-    args: [key],
+    args: [key('RW')],
     run: ({ db }, key) => increase(db, key, -1),
   }),
 
   command('INCRBY', {
     flags: ['write', 'fast'],
-    args: [key, named('increment', int64)],
+    args: [key('RW'), named('increment', int64)],
     run: ({ db }, key, increment) => increase(db, key, increment),
   }),
 
   command('DECRBY', {
     flags: ['write', 'fast'],
-    args: [key, named('decrement', int64)],
+    args: [key('RW'), named('decrement', int64)],
     run({ db }, key, decrement) {
       if (decrement === -maxInt - 1n) throw replyError('decrementOverflow')
       return increase(db, key, -decrement)
@@ -386,7 +387,7 @@ export const stringCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '2.6.0',
     deviations: 'Computed in double precision; redis-server uses extended precision.',
-    args: [key, { ...float, usage: 'increment', read: bytes.read }],
+    args: [key('RW'), { ...float, usage: 'increment', read: bytes.read }],
     run({ db }, key, increment) {
       const next = toFloat(db.string(key) ?? latin1('0')) + toFloat(increment)
       if (!Number.isFinite(next)) throw replyError('notFinite')

@@ -29,6 +29,8 @@ import { StaleReads } from './stale-reads.js'
 import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
 
+type Via = 'request' | 'pipeline' | 'transaction'
+
 /** The store behind its REST interface. */
 export class StoreFront {
   readonly store: Store
@@ -47,10 +49,21 @@ export class StoreFront {
   }
 
   /** Runs one row for a request, within the limits of the plan. */
-  execute(argv: Argv, user: User, via: 'request' | 'pipeline' | 'transaction', call: ServiceCall): Reply {
+  execute(argv: Argv, user: User, via: Via, call: ServiceCall): Reply {
+    return this.executeMeasured(argv, this.measured(argv), user, via, call)
+  }
+
+  /** The size of a row, which may be sent. */
+  measured(argv: Argv): number {
+    const size = sizeOfWords(argv)
+    const refusal = refusedSize(size, this.store)
+    if (refusal !== undefined) throw new Oversized(refusal.message, 413)
+    return size
+  }
+
+  executeMeasured(argv: Argv, received: number, user: User, via: Via, call: ServiceCall): Reply {
     const { store } = this
-    const received = sizeOfWords(argv)
-    const refusal = refusedSize(received, store) ?? refusedCount(1, store) ?? refusedStorage(argv, store)
+    const refusal = refusedCount(1, store) ?? refusedStorage(argv, store)
     if (refusal !== undefined) throw refusal
     chargeWords(argv, store)
     const reply =
@@ -60,13 +73,20 @@ export class StoreFront {
     const sent = sizeOfReply(reply)
     store.meter.countBytes(received, sent)
     const refusedReply = refusedSize(sent, store)
-    if (refusedReply !== undefined) throw new OversizedReply(refusedReply.message)
+    if (refusedReply !== undefined) throw new Oversized(refusedReply.message, 200)
     return reply
   }
 }
 
-/** The command ran, but what it answers is more than may be sent. */
-class OversizedReply extends ReplyError {}
+/** Arguments that are too large are the request's fault; a reply that is too large, after the command ran, is nobody's. [store.md 10] */
+class Oversized extends ReplyError {
+  constructor(
+    message: string,
+    readonly status: 413 | 200,
+  ) {
+    super(message)
+  }
+}
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
@@ -165,16 +185,12 @@ function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
 
 // ---- the forms --------------------------------------------------------------------------------------------------
 
-/** One command. Arguments that are too large are the body's fault, a reply that is too large is nobody's. [store.md 10] */
 function single(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
-  const argv = argvOf(call)
-  const tooLarge = refusedSize(sizeOfWords(argv), front.store)
-  if (tooLarge !== undefined) return failed(tooLarge, 413, encoding)
   let reply: Reply
   try {
-    reply = front.execute(argv, call.user, 'request', call)
+    reply = front.execute(argvOf(call), call.user, 'request', call)
   } catch (error) {
-    if (error instanceof OversizedReply) return failed(error, 200, encoding)
+    if (error instanceof Oversized) return failed(error, error.status, encoding)
     throw error
   }
   const room = new AnswerRoom(front.store.options.policy.maxAnswerSize)
@@ -210,16 +226,18 @@ function pipeline(call: StoreCall, front: StoreFront, encoding: Encoding): Answe
 function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): Answer {
   const { store } = front
   const rows = rowsOf(call, store)
+  const sizes: number[] = []
   const commands = rows.map((argv) => {
-    const refusal = refusedSize(sizeOfWords(argv), store)
-    if (refusal !== undefined) throw refusal
+    sizes.push(front.measured(argv))
     return store.check(argv, call.user)
   })
   const refusal = refusedCount(rows.length + transactionOverhead, store) ?? refusedWork(commands, rows, store)
   if (refusal !== undefined) throw refusal
   store.meter.countTransaction()
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
-  const items = rows.map((argv) => rowItem(() => front.execute(argv, call.user, 'transaction', call), room, encoding))
+  const items = rows.map((argv, at) =>
+    rowItem(() => front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call), room, encoding),
+  )
   return jsonText(latin1(`[${items.join(',')}]`))
 }
 

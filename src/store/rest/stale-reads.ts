@@ -49,13 +49,13 @@ export class StaleReads {
   /** Runs a reading command over what its keys were; `undefined` when none of them has changed so often. */
   read(argv: readonly Bytes[], user: User, versions: number): { readonly reply: Reply } | undefined {
     this.#catchUp()
-    const keys = this.#store.check(argv, user).keysOf(argv)
-    const old = [...new Set(keys)].filter((key) => (this.#past.get(key)?.length ?? 0) >= versions)
+    const command = this.#store.check(argv, user)
+    const old = [...new Set(command.keysOf(argv))].filter((key) => (this.#past.get(key)?.length ?? 0) >= versions)
     if (old.length === 0) return undefined
     this.#paused = true
     const restore = old.map((key) => this.#putBack(key, this.#past.get(key)![versions - 1]))
     try {
-      return { reply: this.#store.executeInside(argv, user) }
+      return { reply: this.#store.executePart(command, argv, user) }
     } finally {
       for (const undo of restore) undo()
       this.#paused = false

@@ -1,7 +1,10 @@
+import type { CommandMoment } from '../../faults/actions.js'
+import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
+import { ConnectionBroken } from '../../kernel/connection-broken.js'
 import type { CommandEntry } from '../../kernel/traffic.js'
-import { ConnectionBroken, empty } from '../../protocol/respond.js'
+import { empty } from '../../protocol/respond.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
 import { monthlyLimit } from '../command/errors.js'
@@ -106,36 +109,43 @@ export function executeStruck(
   const run = (): Reply => journal.execute(argv, user, via, call.cause)
   if (strike === undefined) return run()
   const { fault, phase } = strike
-  const target = nameOf(argv)
-  switch (fault.kind) {
-    case 'reply':
-    case 'quota': {
-      const error = fault.kind === 'quota' ? quotaError(store) : new ReplyError(fault.error)
-      if (phase === 'after') run()
-      else journal.note(argv, user, via, call.cause, { error: error.message })
-      strike.log(journal.last, target)
-      throw error
-    }
-    case 'stale-read': {
-      const stale = staleReads?.read(argv, user, fault.versions)
-      if (stale === undefined) {
-        const reply = run()
-        strike.log(journal.last, target, 'its keys have not changed so often: answered as they are')
-        return reply
-      }
-      journal.note(argv, user, via, call.cause, stale)
-      strike.log(journal.last, target)
-      return stale.reply
-    }
-    case 'reset':
-    case 'lost-ack':
-      if (phase === 'after') run()
-      strike.log(phase === 'after' ? journal.last : call.cause, target)
-      throw new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
-    default: {
-      const reply = run()
-      strike.log(journal.last, target)
-      return reply
-    }
+  let cause: number | undefined = call.cause
+  let effect: string | undefined
+  const log = (): void => {
+    strike.log(cause, nameOf(argv), effect)
   }
+  const fail = (error: Error): never => {
+    log()
+    throw error
+  }
+  const refuse = (error: ReplyError): never => {
+    if (phase === 'before') journal.note(argv, user, via, call.cause, { error: error.message })
+    cause = journal.last
+    return fail(error)
+  }
+  const moment: CommandMoment<Reply> = {
+    phase,
+    draw: (below) => strike.draw(below),
+    tell(told) {
+      effect = told
+    },
+    run() {
+      const reply = run()
+      cause = journal.last
+      return reply
+    },
+    past(versions) {
+      const stale = staleReads?.read(argv, user, versions)
+      if (stale === undefined) return undefined
+      journal.note(argv, user, via, call.cause, stale)
+      cause = journal.last
+      return stale
+    },
+    fail: (error) => refuse(new ReplyError(error)),
+    failOverQuota: () => refuse(quotaError(store)),
+    breakConnection: () => fail(new ConnectionBroken('ECONNRESET', 'read ECONNRESET')),
+  }
+  const reply = actionAt('store.command', fault)(fault, moment)
+  log()
+  return reply
 }

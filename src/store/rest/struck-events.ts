@@ -1,7 +1,7 @@
-import type { FaultFacts, Strike } from '../../faults/fault.js'
-import { waitOf } from '../../faults/latency.js'
+import type { EventMoment } from '../../faults/actions.js'
+import { actionAt } from '../../faults/catalog.js'
+import type { FaultFacts } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import { formatDuration } from '../../kernel/duration.js'
 import { dataFrame } from '../../protocol/event-stream.js'
 import type { ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../keyspace/pubsub.js'
@@ -21,34 +21,26 @@ export function struckEvent(outlet: EventOutlet, message: Message, call: Service
     return
   }
   const strikes = front.faults?.ask('stream.event', new EventFacts(message, call)) ?? []
-  let line = message.line
-  let wait = 0
-  let copies = 1
-  let last: Strike | undefined
+  const sent = { line: message.line, wait: 0, copies: 1, breaks: false }
   for (const strike of strikes) {
-    const { fault } = strike
+    const { fault, phase } = strike
     const record = strike.log(call.cause === 0 ? undefined : call.cause, channelOf(message))
-    if (fault.kind === 'latency') {
-      const own = waitOf(fault, (below) => strike.draw(below))
-      record.effect = `takes ${formatDuration(own)} more`
-      wait += own
-    } else if (fault.kind === 'corrupt-json') line = `${line.slice(0, -1)}<` as Bytes
-    else if (fault.kind === 'duplicate') copies += fault.copies ?? 1
-    else last = strike
+    const moment: EventMoment = Object.assign(sent, {
+      phase,
+      draw: (below: number) => strike.draw(below),
+      tell: (effect: string) => {
+        record.effect = effect
+      },
+    })
+    actionAt('stream.event', fault)(fault, moment)
   }
+  const { line, wait, copies, breaks } = sent
   const send = (): void => {
-    if (last?.fault.kind === 'drop') return
-    if (last?.fault.kind === 'reset') {
-      if (last.phase === 'before') {
-        outlet.breakOff()
-        return
-      }
-      outlet.pass(dataFrame(line))
-      // What breaks off takes along what nobody has read: the reader gets its turn first.
-      front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
-      return
-    }
     for (let count = 0; count < copies; count++) outlet.pass(dataFrame(line))
+    if (!breaks) return
+    if (copies === 0) outlet.breakOff()
+    // What breaks off takes along what nobody has read: the reader gets its turn first.
+    else front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
   }
   if (wait === 0) send()
   else front.clock.schedule(front.clock.now() + wait, 'event that a fault holds up', send)

@@ -150,7 +150,8 @@ function execute({ store, run }: ScriptHost, command: Command, argv: readonly By
   work.left = vm.steps
   let reply: Reply
   try {
-    reply = store.executeInside(argv, run.user, 'lua')
+    store.permit(command, argv, run.user)
+    reply = store.executePart(command, argv, run.user, 'lua')
   } catch (error) {
     // Like a loop without end: nothing that a script could catch.
     if (error instanceof WorkExceeded) exhausted()

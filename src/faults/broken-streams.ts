@@ -1,6 +1,6 @@
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import type { StruckAnswer as Answer } from './actions.js'
 import { terminated } from './broken-bodies.js'
-import type { Answer } from './service.js'
 
 // Event streams that break off or fall silent. A chunk of the stream is one event. Comments, and the first events that
 // confirm what was asked for, do not count.

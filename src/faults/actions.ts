@@ -1,0 +1,198 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { VirtualClock } from '../kernel/clock.js'
+import type { Task } from '../kernel/time.js'
+import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
+import type { DeliveryPoint, FaultPoint, RequestPoint } from './points.js'
+
+// What a fault can do where it strikes. Each kind of moment is a small interface: the room in which the moment is hands
+// it in, the row of the fault acts on it. So a row knows neither the protocol nor a service.
+
+export type Phase = 'before' | 'after'
+
+type Maybe<T> = T | Promise<T>
+
+/** What every moment offers. */
+interface Moment {
+  readonly phase: Phase
+  /** A whole number below a bound, from the rule's own stream of chance. */
+  draw(below: number): number
+  /** Writes down what came of it, in place of the sentence of the row. */
+  tell(effect: string): void
+}
+
+// ---- a request, or the opening of an event stream ---------------------------------------------------------------
+
+/** An answer as faults see it: the status line and headers, and a body that may come in parts. */
+export interface StruckAnswer {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Bytes | ReadableStream<Uint8Array> | null
+}
+
+/** A fault that the service answers in its own words. */
+export type WordedFault =
+  | { readonly kind: 'status'; readonly status: number; readonly text: string }
+  | FaultOf<'rate-limited' | 'quota'>
+
+export interface RequestMoment extends Moment {
+  readonly task: Task
+  readonly clock: VirtualClock
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal | undefined
+  /** Lets what lies underneath answer: the next fault, in the end the service. */
+  onwards(): Promise<StruckAnswer>
+  /** An answer in the words of the service. */
+  worded(fault: WordedFault): StruckAnswer
+  /** As the service refuses a call without a token that it knows. */
+  refusedToken(): StruckAnswer
+  /** Cuts off what is in flight; the service is down for so long. */
+  restart(downMs: number): void
+}
+
+/** Throws `ConnectionBroken` where no answer arrives. */
+export type OnRequest<F> = (fault: F, moment: RequestMoment) => Maybe<StruckAnswer>
+
+// ---- a delivery -------------------------------------------------------------------------------------------------
+
+/** What comes of a delivery. */
+export interface StruckReply {
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Bytes
+  /** Why there is no answer. */
+  readonly error?: string
+  /** What really happened where the queue saw less. */
+  readonly note?: string
+  /** Nothing will come: the attempt ends by its time-out. */
+  readonly never?: true
+}
+
+/** A delivery that the queue knows nothing of. */
+export interface DeliveryCopy {
+  sleep(ms: number): Promise<void>
+  deliver(): Maybe<StruckReply>
+}
+
+/** An attempt that has begun. */
+export interface AttemptMoment extends Moment {
+  /** Milliseconds until the attempt is given up. */
+  readonly timeout: number
+  /** In the vendor's words. */
+  readonly nonRetryableHeader: string
+  sleep(ms: number): Promise<void>
+  /** Lets what lies underneath answer: the next fault, in the end a handler, a script or the network. */
+  onwards(): Maybe<StruckReply>
+  answer(status: number, headers?: HeaderRecord, body?: string): StruckReply
+  rateLimited(fault: FaultOf<'rate-limited'>): StruckReply
+  /** What is wrong with the signature. */
+  sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
+  /** Goes on with another fault. */
+  play(fault: DeliveryFault): Maybe<StruckReply>
+  /** Delivers once more, as work of its own: after so many milliseconds, or beside what runs. */
+  again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
+}
+
+/** A delivery that is due and has not begun. */
+export interface DueMoment {
+  readonly now: number
+  /** When the window of the rule closes, `undefined` when it has no end. */
+  readonly until: number | undefined
+  /** Writes the strike down; one that holds nothing up may leave it out. */
+  log(effect?: string): void
+  /** Holds it for so long, after what held it before. */
+  wait(ms: number, reason: string): void
+  /** Holds it until then. */
+  waitUntil(at: number, reason: string): void
+  /** Holds it until a later one has gone, at most for so long. */
+  waitForNext(withinMs: number): void
+  vanish(): void
+}
+
+/** Strikes the attempt; the only kind of fault that a script can name as its step. */
+export interface MeetsAttempt<F> {
+  readonly meets: (fault: F, moment: AttemptMoment) => Maybe<StruckReply>
+  /** The destination has the delivery and answers by itself: it counts as arrived. */
+  readonly arrives?: true
+  /** The fault with which it ends. */
+  readonly next?: (fault: F) => DeliveryFault | undefined
+  /** What a rule does instead, before the attempt begins. */
+  readonly holds?: HoldsDelivery<F>['holds']
+  readonly restarts?: undefined
+}
+/** Strikes before an attempt begins. */
+export interface HoldsDelivery<F> {
+  readonly holds: (fault: F, moment: DueMoment) => void
+  readonly meets?: undefined
+  readonly restarts?: undefined
+}
+/** The service restarts around the attempt. */
+export interface RestartsService<F> {
+  /** @returns how long it is down, in milliseconds */
+  readonly restarts: (fault: F) => number
+  readonly meets?: undefined
+  readonly holds?: undefined
+}
+export type OnDelivery<F> = MeetsAttempt<F> | HoldsDelivery<F> | RestartsService<F>
+
+// ---- a command, an event, a schedule ----------------------------------------------------------------------------
+
+/** One command; `R` is a reply of the store. */
+export interface CommandMoment<R> extends Moment {
+  run(): R
+  /** The reply of a reading command as it was so many changes ago; `undefined` when its keys did not change as often. */
+  past(versions: number): { readonly reply: R } | undefined
+  fail(error: string): never
+  /** Fails as a store whose plan is used up. */
+  failOverQuota(): never
+  breakConnection(): never
+}
+export type OnCommand<F> = <R>(fault: F, moment: CommandMoment<R>) => R
+
+/** One event on its way into one stream; what is written here is sent. */
+export interface EventMoment extends Moment {
+  line: Bytes
+  /** Milliseconds until it goes. */
+  wait: number
+  copies: number
+  /** The stream breaks off after it. */
+  breaks: boolean
+}
+export type OnEvent<F> = (fault: F, moment: EventMoment) => void
+
+/** One trigger of a schedule; what is written here happens. */
+export interface TriggerMoment extends Moment {
+  readonly scheduleId: string
+  /** How often it publishes. */
+  times: number
+  /** Milliseconds until the first time. */
+  wait: number
+  /** Milliseconds between the times. */
+  apart: number
+}
+export type OnTrigger<F> = (fault: F, moment: TriggerMoment) => void
+
+// ---- all of them ------------------------------------------------------------------------------------------------
+
+/** What a row may do at each point. */
+export interface ActionsAt<F>
+  extends Record<RequestPoint, OnRequest<F>>,
+    Record<DeliveryPoint, OnDelivery<F>>,
+    Record<'store.command', OnCommand<F>>,
+    Record<'stream.event', OnEvent<F>>,
+    Record<'schedule.fire', OnTrigger<F>> {}
+
+/** Every point has its kind of action. */
+export type ActionAt<P extends FaultPoint, F> = ActionsAt<F>[P]
+
+type OnService = 'store.request' | 'queue.request' | 'stats.request'
+
+/** The same at the requests of every service. */
+export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
+  return { 'store.request': action, 'queue.request': action, 'stats.request': action }
+}
+
+/** The same for messages and for callbacks. */
+export function atDeliveries<A extends object>(action: A): Record<DeliveryPoint, A> {
+  return { 'queue.delivery': action, 'queue.callback': action }
+}

@@ -1,0 +1,285 @@
+import * as v from 'valibot'
+import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { atDeliveries, atRequests, type OnRequest } from './actions.js'
+import type { FaultOf, HeaderRecord } from './fault.js'
+import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fields.js'
+import { waitOf } from './latency.js'
+import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
+import type { Family } from './row.js'
+
+// What answers late, or in place of whoever was asked.
+
+/** An answer of this status, in the words of whoever is struck where no body is given. */
+export interface StatusFault {
+  readonly kind: 'status'
+  readonly status: number
+  readonly headers?: HeaderRecord
+  readonly body?: string
+}
+
+type LatencyFault =
+  | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
+  | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
+
+/** `retryAfter` of a 429: seconds, an HTTP date, or no such header. */
+export interface RetryAfter {
+  readonly form: 'seconds' | 'date' | 'none'
+  readonly waitMs: number
+}
+
+export interface RateLimitedFault {
+  readonly kind: 'rate-limited'
+  readonly limit: 'chat' | 'daily' | 'burst'
+  readonly retryAfter?: RetryAfter
+}
+
+/** What a script can name. */
+type Step =
+  | LatencyFault
+  | StatusFault
+  | RateLimitedFault
+  | { readonly kind: 'non-retryable'; readonly body?: string }
+  | { readonly kind: 'pass' }
+
+// ---- as one writes them -----------------------------------------------------------------------------------------
+
+/** Waits in virtual time: always so long, give or take a jitter, or anything from one length to another. */
+export function latency(
+  wait: Duration | { readonly min: Duration; readonly max: Duration },
+  jitter?: Duration,
+): FaultOf<'latency'> {
+  if (typeof wait === 'object' && wait !== null) {
+    return { kind: 'latency', minMs: milliseconds(wait.min), maxMs: milliseconds(wait.max) }
+  }
+  const waitMs = milliseconds(wait)
+  return jitter === undefined
+    ? { kind: 'latency', waitMs }
+    : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
+}
+
+export interface ReplyOptions {
+  readonly headers?: HeaderRecord
+  /** A text, or a value that becomes JSON. */
+  readonly body?: unknown
+}
+
+/** Answers with this status; the work underneath is not done. */
+export function status(code: number, options: ReplyOptions = {}): StatusFault {
+  if (!Number.isInteger(code) || code < 200 || code > 599) {
+    throw new RangeError(
+      `status(${code}): an answer has a status from 200 to 599. For no answer at all use reset(), hang() or timeout().`,
+    )
+  }
+  const { headers, body } = options
+  if (body === undefined) return { kind: 'status', status: code, ...(headers && { headers }) }
+  if (typeof body === 'string') return { kind: 'status', status: code, ...(headers && { headers }), body }
+  return {
+    kind: 'status',
+    status: code,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+}
+
+/** `status()` under the name that reads better with a body. */
+export function reply(
+  body: unknown,
+  options: { readonly status?: number; readonly headers?: HeaderRecord } = {},
+): StatusFault {
+  return status(options.status ?? 200, { body, ...(options.headers && { headers: options.headers }) })
+}
+
+/** 429 or another status with a `Retry-After` header. */
+export function retryAfter(wait: number | string, code = 429): StatusFault {
+  return status(code, { headers: { 'retry-after': String(wait) } })
+}
+
+/**
+ * 429 with the headers of one of the three limits, and `Retry-After` as seconds, as an HTTP date or not at all.
+ * @example rateLimited('burst', '2s'); rateLimited('daily', '1h', 'date'); rateLimited('chat')
+ */
+export function rateLimited(
+  limit: RateLimitedFault['limit'] = 'burst',
+  wait?: Duration,
+  form: RetryAfter['form'] = 'seconds',
+): RateLimitedFault {
+  if (wait === undefined) return { kind: 'rate-limited', limit }
+  return { kind: 'rate-limited', limit, retryAfter: { form, waitMs: milliseconds(wait) } }
+}
+
+/** 489 with the header that forbids retries. */
+export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
+  return body === undefined ? { kind: 'non-retryable' } : { kind: 'non-retryable', body }
+}
+
+/** Lets it through: what lies underneath answers, and rules that were added later are not asked. */
+export function ok(): FaultOf<'pass'> {
+  return { kind: 'pass' }
+}
+
+// ---- what they do -----------------------------------------------------------------------------------------------
+
+const takesLonger: OnRequest<LatencyFault> = async (fault, moment) => {
+  const { task, phase, signal } = moment
+  const wait = waitOf(fault, (below) => moment.draw(below))
+  moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+  if (wait === 0) return moment.onwards()
+  if (phase === 'before') {
+    // A request that is on its way arrives, whether or not its client still waits.
+    await task.sleep(wait)
+    return moment.onwards()
+  }
+  const answer = await moment.onwards()
+  await task.sleep(wait, signal)
+  return answer
+}
+
+const addsToWait = (
+  fault: LatencyFault,
+  moment: { wait: number; draw(below: number): number; tell(effect: string): void },
+): void => {
+  const own = waitOf(fault, (below) => moment.draw(below))
+  moment.tell(`takes ${formatDuration(own)} more`)
+  moment.wait += own
+}
+
+const answersStatus: OnRequest<StatusFault> = inBothPhases(statusAnswer)
+
+const rows: Family<Step> = {
+  latency: {
+    summary:
+      'It takes time: always `waitMs`, give or take `jitterMs`, or anything from `minMs` to `maxMs` by the seed.',
+    effect: 'shapes',
+    sentence: () => 'takes longer',
+    made: { latency },
+    phases: ['before', 'after'],
+    fields: {
+      waitMs: optional(span),
+      jitterMs: optional(span),
+      minMs: optional(span),
+      maxMs: optional(span),
+    },
+    odd(fault) {
+      const { waitMs, jitterMs, minMs, maxMs } = fault as Partial<
+        Record<'waitMs' | 'jitterMs' | 'minMs' | 'maxMs', number>
+      >
+      const range = minMs !== undefined || maxMs !== undefined
+      if (range && (waitMs !== undefined || jitterMs !== undefined))
+        return 'takes waitMs (and jitterMs), or minMs and maxMs, not both'
+      if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
+      if (!range) return undefined
+      if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
+      return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: change them over` : undefined
+    },
+    example: { kind: 'latency', waitMs: 300 },
+    shownAt: 'store.request',
+    at: {
+      ...atRequests(takesLonger),
+      ...atDeliveries({
+        meets(fault: LatencyFault, moment) {
+          const { phase } = moment
+          const wait = waitOf(fault, (below) => moment.draw(below))
+          moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to answer' : ''}`)
+          if (wait === 0) return moment.onwards()
+          if (phase === 'before') return moment.sleep(wait).then(() => moment.onwards())
+          return afterwards(moment, (given) => moment.sleep(wait).then(() => given))
+        },
+      }),
+      'stream.open': takesLonger,
+      'stream.event': addsToWait,
+      'schedule.fire': addsToWait,
+    },
+  },
+  status: {
+    summary: 'Answers with this status, in the words of whoever is struck where no `body` is given.',
+    effect: 'answers',
+    sentence: ({ status: code }, phase) => `${done(phase)}answered ${code}`,
+    made: { status, reply, retryAfter },
+    meant: {
+      reply: "reply() makes { kind: 'status', status: 200, body: '…' }",
+      'retry-after': "retryAfter(30) makes { kind: 'status', status: 429, headers: { 'retry-after': '30' } }",
+    },
+    phases: ['before', 'after'],
+    fields: { status: statusCode, headers: optional(headerRecord), body: optional(anyText) },
+    example: { kind: 'status', status: 503 },
+    shownAt: 'queue.delivery',
+    at: {
+      ...atRequests(answersStatus),
+      ...atDeliveries({
+        arrives: true,
+        meets({ status: code, headers, body }: StatusFault, moment) {
+          const instead = moment.answer(code, headers, body)
+          if (moment.phase === 'before') return instead
+          return afterwards(moment, (given) => ({ ...instead, note: `${deed(given)}, its answer was replaced` }))
+        },
+      }),
+      'stream.open': answersStatus,
+    },
+  },
+  'rate-limited': {
+    summary: 'Answers 429 with the headers of one of the three limits, and `Retry-After` in the form asked for.',
+    effect: 'answers',
+    sentence({ limit, retryAfter: given }) {
+      const wait =
+        given === undefined || given.form === 'none'
+          ? ''
+          : `, Retry-After ${formatDuration(given.waitMs)} as ${given.form === 'date' ? 'a date' : 'seconds'}`
+      return `answered 429 of the ${limit} limit${wait}`
+    },
+    made: { rateLimited },
+    phases: ['before'],
+    fields: {
+      limit: v.picklist(['chat', 'daily', 'burst'], "is 'chat', 'daily' or 'burst'"),
+      retryAfter: optional(
+        v.strictObject({
+          form: v.picklist(['seconds', 'date', 'none'], "is 'seconds', 'date' or 'none'"),
+          waitMs: span,
+        }),
+      ),
+    },
+    example: { kind: 'rate-limited', limit: 'burst', retryAfter: { form: 'seconds', waitMs: 2000 } },
+    shownAt: 'queue.delivery',
+    at: {
+      'queue.request': (fault, moment) => moment.worded(fault),
+      ...atDeliveries({
+        arrives: true,
+        meets: (fault: RateLimitedFault, moment) => moment.rateLimited(fault),
+      }),
+    },
+  },
+  'non-retryable': {
+    summary: 'Answers 489 with the header that forbids retries.',
+    effect: 'answers',
+    sentence: () => 'answered 489, not to be retried',
+    made: { nonRetryable },
+    phases: ['before'],
+    fields: { body: optional(anyText) },
+    example: { kind: 'non-retryable', body: 'gone for good' },
+    shownAt: 'queue.delivery',
+    at: atDeliveries({
+      arrives: true,
+      meets: ({ body }: FaultOf<'non-retryable'>, moment) =>
+        moment.answer(489, { [moment.nonRetryableHeader]: 'true' }, body),
+    }),
+  },
+  pass: {
+    summary: 'Lets it through: rules that were added later are not asked.',
+    effect: 'answers',
+    sentence: () => 'let through',
+    made: { ok },
+    meant: { ok: "ok() makes { kind: 'pass' }" },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'pass' },
+    shownAt: 'queue.delivery',
+    at: {
+      ...atRequests<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),
+      ...atDeliveries({ meets: (_fault: FaultOf<'pass'>, moment) => moment.onwards() }),
+      'stream.open': (_fault, moment) => moment.onwards(),
+      'store.command': (_fault, moment) => moment.run(),
+      'stream.event': () => undefined,
+      'schedule.fire': () => undefined,
+    },
+  },
+}
+export default rows

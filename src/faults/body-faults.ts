@@ -1,0 +1,220 @@
+import * as v from 'valibot'
+import type { Bytes } from '../kernel/bytes.js'
+import { type Duration, milliseconds } from '../kernel/duration.js'
+import { atDeliveries, atRequests, type OnRequest } from './actions.js'
+import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
+import type { FaultOf } from './fault.js'
+import { longestSpan, optional, milliseconds as span, text, whole } from './fields.js'
+import { networkErrors } from './network-errors.js'
+import { afterwards, brokenReply, corrupted, counted, deed, silence, unread, withContentType } from './parts.js'
+import type { Family } from './row.js'
+
+// The work is done, and its answer arrives damaged.
+
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'half-open'; readonly forMs?: number }
+  | { readonly kind: 'truncate'; readonly afterBytes: number }
+  | { readonly kind: 'corrupt-json' }
+  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
+  | { readonly kind: 'content-type'; readonly type: string }
+type Other = { readonly kind: 'reply'; readonly error: string }
+
+// ---- as one writes them -----------------------------------------------------------------------------------------
+
+/** The headers arrive, the body never does. */
+export function halfOpen(length?: Duration): FaultOf<'half-open'> {
+  return length === undefined ? { kind: 'half-open' } : { kind: 'half-open', forMs: milliseconds(length) }
+}
+
+/** The connection breaks after so many bytes of the body. */
+export function truncate(afterBytes: number): FaultOf<'truncate'> {
+  return { kind: 'truncate', afterBytes }
+}
+
+/** The body arrives whole and is no JSON. */
+export function corruptJson(): FaultOf<'corrupt-json'> {
+  return { kind: 'corrupt-json' }
+}
+
+/** The body trickles. */
+export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {
+  return { kind: 'slow-body', bytesPerSecond }
+}
+
+/** The answer says that it is something else, such as `text/html`. */
+export function contentType(type: string): FaultOf<'content-type'> {
+  return { kind: 'content-type', type }
+}
+
+/** An error reply of a command of the store: `errorReply('OOM command not allowed')`. */
+export function errorReply(error: string): FaultOf<'reply'> {
+  return { kind: 'reply', error }
+}
+
+// ---- what they do -----------------------------------------------------------------------------------------------
+
+const claimsToBe: OnRequest<FaultOf<'content-type'>> = async ({ type }, moment) => {
+  const answer = await moment.onwards()
+  return { ...answer, headers: withContentType(answer.headers, type) }
+}
+
+const rows: Family<Step, Other> = {
+  'half-open': {
+    summary: 'The work is done and the headers arrive, the body does not: for `forMs`, or as long as with `hang`.',
+    effect: 'answers',
+    sentence: () => 'the work is done, headers arrive and nothing more',
+    made: { halfOpen },
+    phases: ['after'],
+    fields: { forMs: optional(span) },
+    example: { kind: 'half-open', forMs: 5000 },
+    shownAt: 'store.request',
+    instead: {
+      msw: 'no headers either: msw hands an answer on with the first bytes of its body',
+      nock: 'no headers either: nock takes whole answers',
+    },
+    at: {
+      ...atRequests<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
+        silentBody(await moment.onwards(), moment.task, forMs ?? patience),
+      ),
+      ...atDeliveries({
+        meets: ({ forMs }: FaultOf<'half-open'>, moment) =>
+          afterwards(moment, (given) =>
+            given.error !== undefined
+              ? given
+              : silence(moment, forMs, `${deed(given)}, its headers arrived, its body did not`),
+          ),
+      }),
+    },
+  },
+  truncate: {
+    summary: 'The work is done, the connection breaks after `afterBytes` of the body.',
+    effect: 'shapes',
+    sentence: ({ afterBytes }) => `the work is done, the body breaks off after ${counted(afterBytes, 'byte')}`,
+    made: { truncate },
+    phases: ['after'],
+    fields: { afterBytes: whole(0) },
+    example: { kind: 'truncate', afterBytes: 8 },
+    shownAt: 'store.request',
+    instead: {
+      msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body',
+      nock: 'a network error, and no part of the body: nock takes whole answers',
+      playwright: unread,
+    },
+    at: {
+      ...atRequests<FaultOf<'truncate'>>(async ({ afterBytes }, moment) => {
+        const answer = await moment.onwards()
+        const size = typeof answer.body === 'string' ? answer.body.length : undefined
+        if (size === undefined) moment.tell('there is no body to cut')
+        else if (size <= afterBytes) moment.tell(`the body has ${size} bytes only, nothing is cut`)
+        return cutBody(answer, afterBytes)
+      }),
+      ...atDeliveries({
+        meets: ({ afterBytes }: FaultOf<'truncate'>, moment) =>
+          afterwards(moment, (given) => {
+            const { length } = given.body
+            if (given.error !== undefined || length <= afterBytes) return given
+            const note = `${deed(given)}, its body broke off after ${afterBytes} of ${length} bytes`
+            return { ...brokenReply(networkErrors.closed), note }
+          }),
+      }),
+    },
+  },
+  'corrupt-json': {
+    summary: 'The work is done, the body arrives whole and is no JSON: its last char is a `<`.',
+    effect: 'shapes',
+    sentence: () => 'the work is done, the body is no JSON',
+    made: { corruptJson },
+    phases: ['after'],
+    fields: {},
+    example: { kind: 'corrupt-json' },
+    shownAt: 'store.request',
+    at: {
+      ...atRequests<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
+        const answer = await moment.onwards()
+        const { body } = answer
+        if (body !== null && typeof body !== 'string') return answer
+        return { ...answer, body: corrupted(body ?? ('' as Bytes)) }
+      }),
+      ...atDeliveries({
+        meets: (_fault: FaultOf<'corrupt-json'>, moment) =>
+          afterwards(moment, (given) =>
+            given.error !== undefined ? given : { ...given, body: corrupted(given.body) },
+          ),
+      }),
+      'stream.event': (_fault, moment) => {
+        moment.line = corrupted(moment.line)
+      },
+    },
+  },
+  'slow-body': {
+    summary: 'The work is done, the body trickles at `bytesPerSecond`.',
+    effect: 'shapes',
+    sentence: ({ bytesPerSecond }) => `the work is done, the body comes at ${bytesPerSecond} bytes a second`,
+    made: { slowBody },
+    phases: ['after'],
+    fields: {
+      bytesPerSecond: v.pipe(
+        v.number('is a number above 0'),
+        v.finite('is a number above 0'),
+        v.gtValue(0, 'is a number above 0'),
+      ),
+    },
+    example: { kind: 'slow-body', bytesPerSecond: 10 },
+    shownAt: 'store.request',
+    instead: {
+      msw: 'the headers come with the first bytes',
+      nock: 'everything comes at the end: nock takes whole answers',
+    },
+    at: {
+      ...atRequests<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
+        trickling(await moment.onwards(), moment.task, bytesPerSecond),
+      ),
+      ...atDeliveries({
+        meets: ({ bytesPerSecond }: FaultOf<'slow-body'>, moment) =>
+          afterwards(moment, (given) => {
+            const wait = Math.min(longestSpan, Math.round((given.body.length / bytesPerSecond) * 1000))
+            return wait === 0 ? given : moment.sleep(wait).then(() => given)
+          }),
+      }),
+    },
+  },
+  'content-type': {
+    summary: 'The work is done, the answer says that it is something else.',
+    effect: 'shapes',
+    sentence: ({ type }) => `the work is done, the answer claims to be ${type}`,
+    made: { contentType },
+    phases: ['after'],
+    fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'is the value of a header: printable ASCII')) },
+    example: { kind: 'content-type', type: 'text/html' },
+    shownAt: 'store.request',
+    at: {
+      ...atRequests(claimsToBe),
+      ...atDeliveries({
+        meets: ({ type }: FaultOf<'content-type'>, moment) =>
+          afterwards(moment, (given) =>
+            given.error !== undefined ? given : { ...given, headers: withContentType(given.headers, type) },
+          ),
+      }),
+      'stream.open': claimsToBe,
+    },
+  },
+  reply: {
+    summary: 'The command fails with this error: instead of running, or with `phase: after` although it ran.',
+    effect: 'answers',
+    sentence: ({ error }, phase) =>
+      phase === 'after' ? `the command ran, the reply is an error: ${error}` : `error: ${error}`,
+    made: { errorReply },
+    phases: ['before', 'after'],
+    fields: { error: text },
+    example: { kind: 'reply', error: 'OOM command not allowed when used memory > maxmemory' },
+    shownAt: 'store.command',
+    at: {
+      'store.command': ({ error }, moment) => {
+        if (moment.phase === 'after') moment.run()
+        return moment.fail(error)
+      },
+    },
+  },
+}
+export default rows

@@ -1,0 +1,180 @@
+import { ConnectionBroken } from '../kernel/connection-broken.js'
+import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { atDeliveries, atRequests, type MeetsAttempt, type OnRequest } from './actions.js'
+import { patience } from './broken-bodies.js'
+import type { FaultOf } from './fault.js'
+import { optional, milliseconds as span } from './fields.js'
+import { networkErrors } from './network-errors.js'
+import {
+  afterwards,
+  brokenReply,
+  deed,
+  done,
+  inBothPhases,
+  noConnection,
+  oneNetworkError,
+  silence,
+  wasRefused,
+  wasReset,
+} from './parts.js'
+import type { Family } from './row.js'
+
+// Connections that break, or never come about.
+
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unresolved' }
+  | { readonly kind: 'certificate' }
+  | { readonly kind: 'hang'; readonly forMs?: number }
+
+// ---- as one writes them -----------------------------------------------------------------------------------------
+
+/** The connection breaks: before the work, or after it with `phase: 'after'`. */
+export function reset(): FaultOf<'reset'> {
+  return { kind: 'reset' }
+}
+
+/** Nobody listens. */
+export function refused(): FaultOf<'refused'> {
+  return { kind: 'refused' }
+}
+
+/** The host name does not resolve. */
+export function unresolved(): FaultOf<'unresolved'> {
+  return { kind: 'unresolved' }
+}
+
+/** The certificate is not valid. */
+export function badCertificate(): FaultOf<'certificate'> {
+  return { kind: 'certificate' }
+}
+
+/** No answer until the one who waits gives up; the work is not done. */
+export function timeout(): FaultOf<'hang'> {
+  return { kind: 'hang' }
+}
+
+/** No answer for this long, then the connection closes; without a length until the one who waits gives up. */
+export function hang(length?: Duration): FaultOf<'hang'> {
+  return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
+}
+
+// ---- what they do -----------------------------------------------------------------------------------------------
+
+function breaks(broken: () => ConnectionBroken): OnRequest<unknown> {
+  return () => {
+    throw broken()
+  }
+}
+
+const resets = inBothPhases(breaks(wasReset))
+const refuses = breaks(wasRefused)
+const isUnresolved = breaks(() => new ConnectionBroken('ENOTFOUND', 'getaddrinfo ENOTFOUND'))
+const isUntrusted = breaks(() => new ConnectionBroken('CERT_HAS_EXPIRED', 'certificate has expired'))
+
+const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
+  await task.sleep(forMs ?? patience, signal)
+  if (forMs !== undefined) throw wasReset()
+  tell(`no answer for ${formatDuration(patience)}, then given up`)
+  throw new ConnectionBroken('ETIMEDOUT', 'no answer came')
+})
+
+function fails(error: string): MeetsAttempt<unknown> {
+  return { meets: () => brokenReply(error) }
+}
+
+const rows: Family<Step> = {
+  reset: {
+    summary: 'The connection breaks: before the work, or after it with `phase: after`.',
+    effect: 'answers',
+    sentence: (_fault, phase) => `${done(phase)}the connection is reset`,
+    made: { reset },
+    phases: ['before', 'after'],
+    fields: {},
+    example: { kind: 'reset' },
+    shownAt: 'store.request',
+    instead: oneNetworkError,
+    at: {
+      ...atRequests(resets),
+      ...atDeliveries({
+        meets(_fault: FaultOf<'reset'>, moment) {
+          const broken = brokenReply(networkErrors.reset)
+          if (moment.phase === 'before') return broken
+          return afterwards(moment, (given) => ({ ...broken, note: `${deed(given)}, its answer was lost` }))
+        },
+      }),
+      'stream.open': resets,
+      'store.command': (_fault, moment) => {
+        if (moment.phase === 'after') moment.run()
+        return moment.breakConnection()
+      },
+      'stream.event': (_fault, moment) => {
+        moment.copies = moment.phase === 'before' ? 0 : 1
+        moment.breaks = true
+      },
+    },
+  },
+  refused: {
+    summary: 'Nobody listens: the connection is refused.',
+    effect: 'answers',
+    sentence: () => 'the connection is refused',
+    made: { refused },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'refused' },
+    shownAt: 'queue.delivery',
+    instead: noConnection,
+    at: { ...atRequests(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
+  },
+  unresolved: {
+    summary: 'The name of the host does not resolve.',
+    effect: 'answers',
+    sentence: () => 'the host is not found',
+    made: { unresolved },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'unresolved' },
+    shownAt: 'queue.delivery',
+    instead: noConnection,
+    at: { ...atRequests(isUnresolved), ...atDeliveries(fails(networkErrors.unresolved)), 'stream.open': isUnresolved },
+  },
+  certificate: {
+    summary: 'The certificate is not valid.',
+    effect: 'answers',
+    sentence: () => 'the certificate is not valid',
+    made: { badCertificate },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'certificate' },
+    shownAt: 'queue.delivery',
+    instead: noConnection,
+    at: { ...atRequests(isUntrusted), ...atDeliveries(fails(networkErrors.certificate)), 'stream.open': isUntrusted },
+  },
+  hang: {
+    summary:
+      'No answer for `forMs`, then the connection closes. Without it a delivery meets its time-out, and a request is given up after 5 virtual minutes.',
+    effect: 'answers',
+    sentence: ({ forMs }, phase) =>
+      forMs === undefined ? `${done(phase)}no answer` : `${done(phase)}no answer for ${formatDuration(forMs)}`,
+    made: { hang, timeout },
+    meant: { timeout: "timeout() makes { kind: 'hang' }" },
+    phases: ['before', 'after'],
+    fields: { forMs: optional(span) },
+    example: { kind: 'hang' },
+    shownAt: 'queue.delivery',
+    at: {
+      ...atRequests(hangs),
+      ...atDeliveries({
+        arrives: true,
+        meets({ forMs }: FaultOf<'hang'>, moment) {
+          if (moment.phase === 'before') return silence(moment, forMs)
+          return afterwards(moment, (given) => silence(moment, forMs, `${deed(given)}, nobody heard of it`))
+        },
+      }),
+      'stream.open': hangs,
+    },
+  },
+}
+export default rows

@@ -1,0 +1,108 @@
+import * as v from 'valibot'
+import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { atDeliveries, atRequests } from './actions.js'
+import type { FaultOf } from './fault.js'
+import { signatureFaults, signedMilliseconds } from './fields.js'
+import type { Family } from './row.js'
+
+// Signatures that are wrong, tokens and plans that are not worth anything any more.
+
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'signature'; readonly flaw: string }
+  | { readonly kind: 'clock-skew'; readonly byMs: number }
+type Other = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
+
+// ---- as one writes them -----------------------------------------------------------------------------------------
+
+/** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
+export function badSignature(flaw: string): FaultOf<'signature'> {
+  return { kind: 'signature', flaw }
+}
+
+/** The clock of the service is ahead of the receiver's, or behind it: `clockSkew('-10m')`. */
+export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
+  const behind = typeof by === 'string' ? by.startsWith('-') : by < 0
+  const size = typeof by === 'number' ? Math.abs(by) : milliseconds(by.replace(/^-/, '') as Duration)
+  return { kind: 'clock-skew', byMs: behind ? -size : size }
+}
+
+/** As if the token had been revoked. */
+export function revokedToken(): FaultOf<'revoked-token'> {
+  return { kind: 'revoked-token' }
+}
+
+/** As if the plan's quota had been used up. */
+export function quota(): FaultOf<'quota'> {
+  return { kind: 'quota' }
+}
+
+// ---- what they do -----------------------------------------------------------------------------------------------
+
+const rows: Family<Step, Other> = {
+  signature: {
+    summary:
+      'The signature has one thing wrong: a name of `signatureFlaws`, or `rotated` for the key that becomes current next.',
+    effect: 'shapes',
+    sentence: ({ flaw }) => `signed wrongly: ${flaw}`,
+    made: { badSignature },
+    phases: ['before'],
+    fields: { flaw: v.picklist(signatureFaults, `is one of ${signatureFaults.join(', ')}`) },
+    example: { kind: 'signature', flaw: 'expired' },
+    shownAt: 'queue.delivery',
+    at: atDeliveries({
+      meets({ flaw }: FaultOf<'signature'>, moment) {
+        moment.sign({ flaw })
+        return moment.onwards()
+      },
+    }),
+  },
+  'clock-skew': {
+    summary:
+      'The clock that signs is `byMs` ahead of the receiver, below 0 behind it: by more than five minutes, and the signature is over when it arrives; ahead, and receivers that look at `iat` refuse it.',
+    effect: 'shapes',
+    sentence: ({ byMs }) =>
+      `signed by a clock that is ${formatDuration(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'}`,
+    made: { clockSkew },
+    phases: ['before'],
+    fields: { byMs: signedMilliseconds },
+    example: { kind: 'clock-skew', byMs: -600_000 },
+    shownAt: 'queue.delivery',
+    at: atDeliveries({
+      meets({ byMs }: FaultOf<'clock-skew'>, moment) {
+        moment.sign({ skewMs: byMs })
+        return moment.onwards()
+      },
+    }),
+  },
+  'revoked-token': {
+    summary: 'The token is refused as one that is not valid any more.',
+    effect: 'answers',
+    sentence: () => 'the token is refused',
+    made: { revokedToken },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'revoked-token' },
+    shownAt: 'store.request',
+    at: {
+      ...atRequests<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
+      'stream.open': (_fault, moment) => moment.refusedToken(),
+    },
+  },
+  quota: {
+    summary: 'The plan is used up: refused in the words of the service.',
+    effect: 'answers',
+    sentence: () => 'the quota is used up',
+    made: { quota },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'quota' },
+    shownAt: 'store.request',
+    at: {
+      'store.request': (fault, moment) => moment.worded(fault),
+      'store.command': (_fault, moment) => moment.failOverQuota(),
+      'queue.request': (fault, moment) => moment.worded(fault),
+    },
+  },
+}
+export default rows

@@ -1,0 +1,26 @@
+import answers from './answer-faults.js'
+import bodies from './body-faults.js'
+import connections from './connection-faults.js'
+import credentials from './credential-faults.js'
+import order from './order-faults.js'
+import type { FaultsIn, StepsIn } from './row.js'
+import services from './service-faults.js'
+import streams from './stream-faults.js'
+
+// The families of faults, in the order in which pages and sentences name them. A family's table is its default export:
+// what it exports by name is public.
+
+export const families: readonly [
+  typeof answers,
+  typeof connections,
+  typeof bodies,
+  typeof order,
+  typeof credentials,
+  typeof streams,
+  typeof services,
+] = [answers, connections, bodies, order, credentials, streams, services]
+
+type AnyFamily = (typeof families)[number]
+
+export type FamilyFault = AnyFamily extends infer F ? (F extends AnyFamily ? FaultsIn<F> : never) : never
+export type FamilyStep = AnyFamily extends infer F ? (F extends AnyFamily ? StepsIn<F> : never) : never

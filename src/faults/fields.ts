@@ -1,0 +1,68 @@
+import * as v from 'valibot'
+import { headerValueSyntax } from '../kernel/header-list.js'
+
+// What the fields of faults may hold, with the sentence for what they may not.
+
+/** Thirty years, so that a thousand of them are still a time that a calendar knows; a guard of ours. */
+export const longestSpan = 1e12
+const tooLong = 'is a number of milliseconds, at most 1e12'
+const span = (sentence: string): v.GenericSchema<number> =>
+  v.pipe(v.number(sentence), v.finite(sentence), v.minValue(0, sentence), v.maxValue(longestSpan, tooLong))
+export const milliseconds: v.GenericSchema<number> = span('is a number of milliseconds, 0 or more')
+const skew = 'is a number of milliseconds, below 0 for a clock that is behind'
+export const signedMilliseconds: v.GenericSchema<number> = v.pipe(
+  v.number(skew),
+  v.finite(skew),
+  v.minValue(-longestSpan, tooLong),
+  v.maxValue(longestSpan, tooLong),
+)
+export function whole(least: number): v.GenericSchema<number> {
+  const sentence = `is a whole number, ${least} or more`
+  return v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
+}
+export const upToThousand: v.GenericSchema<number> = v.pipe(whole(1), v.maxValue(1000, 'is a whole number, 1 to 1000'))
+export const anyText: v.GenericSchema<string> = v.string('is a text')
+export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'is a text, not an empty one'))
+
+/** What `statusCode` lets through, for answers that are looked at once an attempt. */
+export function isStatus(given: unknown): given is number {
+  return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599
+}
+
+export const statusCode: v.GenericSchema<number> = v.pipe(
+  v.number('is an HTTP status from 200 to 599'),
+  v.integer('is an HTTP status from 200 to 599'),
+  v.minValue(200, 'is an HTTP status from 200 to 599'),
+  v.maxValue(599, 'is an HTTP status from 200 to 599'),
+)
+const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not the name of a header'))
+const headerValue = v.pipe(
+  v.string('is a text'),
+  v.regex(
+    headerValueSyntax,
+    'is the value of a header: bytes, so no char beyond U+00FF, no line ends, no control chars',
+  ),
+)
+export const headerRecord: v.GenericSchema = v.record(
+  headerName,
+  v.union([headerValue, v.array(headerValue)], 'is a text or a list of texts'),
+  'is an object of names and values',
+)
+export function optional<S extends v.GenericSchema>(schema: S): v.OptionalSchema<S, undefined> {
+  return v.optional(schema)
+}
+
+/** Signatures can be wrong in these ways; the names of `signatureFlaws`, and one more. */
+export const signatureFaults = [
+  'url',
+  'body',
+  'reserialised',
+  'expired',
+  'not-yet-valid',
+  'issuer',
+  'rotated-once',
+  'rotated-twice',
+  'key',
+  'tampered',
+  'rotated',
+] as const

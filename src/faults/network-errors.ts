@@ -1,0 +1,8 @@
+/** What the log says about each network error. The service's own texts are not public. [queue.md 4.3, choice] */
+export const networkErrors = {
+  reset: 'read: connection reset by peer',
+  refused: 'dial tcp: connect: connection refused',
+  unresolved: 'dial tcp: lookup: no such host',
+  certificate: 'tls: failed to verify certificate',
+  closed: 'unexpected EOF',
+} as const

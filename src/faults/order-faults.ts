@@ -1,0 +1,273 @@
+import * as v from 'valibot'
+import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import {
+  type AttemptMoment,
+  atDeliveries,
+  atRequests,
+  type DeliveryCopy,
+  type OnRequest,
+  type StruckAnswer,
+  type StruckReply,
+} from './actions.js'
+import type { DeliveryFault, FaultOf } from './fault.js'
+import { optional, milliseconds as span, upToThousand } from './fields.js'
+import { networkErrors } from './network-errors.js'
+import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './parts.js'
+import type { Family } from './row.js'
+
+// What happens and is not heard of, happens late, more than once, in another order, or not at all.
+
+/** What a script can name. */
+type Step =
+  | { readonly kind: 'lost-ack' }
+  | { readonly kind: 'late-answer'; readonly byMs?: number }
+  | DuplicateFault
+  | DelayFault
+type Other = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
+
+interface DuplicateFault {
+  readonly kind: 'duplicate'
+  /** How many more times it happens. Default 1. */
+  readonly copies?: number
+  /** How long after the answer to the one before. Default 0. */
+  readonly afterMs?: number
+  /** All at the same instant, before the first has been answered. */
+  readonly concurrent?: boolean
+}
+
+interface DelayFault {
+  readonly kind: 'delay'
+  readonly waitMs: number
+  readonly then?: DeliveryFault
+}
+
+// ---- as one writes them -----------------------------------------------------------------------------------------
+
+/** The work is done, its answer is lost: whoever asked does not know. */
+export function lostAck(): FaultOf<'lost-ack'> {
+  return { kind: 'lost-ack' }
+}
+
+/** The work is done, its answer comes too late: by so much after the time-out of a delivery (1 s unless given). */
+export function lateAnswer(by?: Duration): FaultOf<'late-answer'> {
+  return by === undefined ? { kind: 'late-answer' } : { kind: 'late-answer', byMs: milliseconds(by) }
+}
+
+/** It happens again, although once was enough: after the first time, or at the same instant. */
+export function duplicate(
+  options: { readonly copies?: number; readonly after?: Duration; readonly concurrent?: boolean } = {},
+): FaultOf<'duplicate'> {
+  const { copies, after, concurrent } = options
+  return {
+    kind: 'duplicate',
+    ...(copies !== undefined && { copies }),
+    ...(after !== undefined && { afterMs: milliseconds(after) }),
+    ...(concurrent !== undefined && { concurrent }),
+  }
+}
+
+/** A delivery is held until a later one has gone, at most for so long. */
+export function reorder(within: Duration): FaultOf<'reorder'> {
+  return { kind: 'reorder', withinMs: milliseconds(within) }
+}
+
+/** A rule: the attempt begins so much later. A step of a script: waits within the attempt, then does `then`. */
+export function delay(wait: Duration, then?: DeliveryFault): FaultOf<'delay'> {
+  const waitMs = milliseconds(wait)
+  return then === undefined ? { kind: 'delay', waitMs } : { kind: 'delay', waitMs, then }
+}
+
+/** It vanishes: no attempt, no retry, no dead letter. */
+export function drop(): FaultOf<'drop'> {
+  return { kind: 'drop' }
+}
+
+// ---- what they do -----------------------------------------------------------------------------------------------
+
+/** The work is done again; the client sees the first answer. */
+const asksAgain: OnRequest<DuplicateFault> = async ({ copies = 1, afterMs = 0, concurrent = false }, moment) => {
+  const { task } = moment
+  if (concurrent) {
+    const [first] = await Promise.all(Array.from({ length: copies + 1 }, () => moment.onwards()))
+    return first as StruckAnswer
+  }
+  const answer = await moment.onwards()
+  for (let count = 0; count < copies; count++) {
+    if (afterMs > 0) await task.sleep(afterMs)
+    await moment.onwards()
+  }
+  return answer
+}
+
+/** The copies are deliveries of their own, of which the queue sees nothing: its answer is that of the first. */
+function deliversAgain(fault: DuplicateFault, moment: AttemptMoment): StruckReply | Promise<StruckReply> {
+  const { copies = 1, afterMs = 0, concurrent = false } = fault
+  const seen: string[] = []
+  const again = async (copy: DeliveryCopy): Promise<void> => {
+    const given = await copy.deliver()
+    seen.push(given.error ?? String(given.status))
+    moment.tell(
+      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first answer only; the others: ${seen.join(', ')}`,
+    )
+  }
+  if (concurrent) {
+    const given = moment.onwards()
+    for (let count = 0; count < copies; count++) moment.again(0, again, 'now')
+    return given
+  }
+  const others = async (copy: DeliveryCopy): Promise<void> => {
+    for (let count = 0; count < copies; count++) {
+      if (count > 0 && afterMs > 0) await copy.sleep(afterMs)
+      await again(copy)
+    }
+  }
+  return afterwards(moment, (given) => {
+    moment.again(afterMs, others)
+    return given
+  })
+}
+
+const rows: Family<Step, Other> = {
+  'lost-ack': {
+    summary: 'The work is done, its answer is lost.',
+    effect: 'answers',
+    sentence: () => 'the work is done, its answer is lost',
+    made: { lostAck },
+    phases: ['after'],
+    fields: {},
+    example: { kind: 'lost-ack' },
+    shownAt: 'queue.delivery',
+    instead: oneNetworkError,
+    at: {
+      ...atRequests<FaultOf<'lost-ack'>>(async (_fault, moment) => {
+        await moment.onwards()
+        throw wasReset()
+      }),
+      ...atDeliveries({
+        meets: (_fault: FaultOf<'lost-ack'>, moment) =>
+          afterwards(moment, (given) => ({
+            ...brokenReply(networkErrors.reset),
+            note: given.error === undefined ? `${deed(given)}, its answer was lost` : deed(given),
+          })),
+      }),
+      'store.command': (_fault, moment) => {
+        if (moment.phase === 'after') moment.run()
+        return moment.breakConnection()
+      },
+    },
+  },
+  'late-answer': {
+    summary:
+      'The work is done at once, its answer comes `byMs` (1 s) after the time-out of the delivery; to a request, so much later.',
+    effect: 'answers',
+    sentence: () => 'the work is done, its answer comes late',
+    made: { lateAnswer },
+    phases: ['after'],
+    fields: { byMs: optional(span) },
+    example: { kind: 'late-answer', byMs: 1000 },
+    shownAt: 'queue.delivery',
+    at: {
+      ...atRequests<FaultOf<'late-answer'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
+        const answer = await onwards()
+        await task.sleep(byMs, signal)
+        return answer
+      }),
+      ...atDeliveries({
+        meets({ byMs = 1000 }: FaultOf<'late-answer'>, moment) {
+          const begun = moment.sleep(moment.timeout + byMs)
+          return Promise.resolve(moment.onwards()).then((given) => begun.then(() => given))
+        },
+      }),
+    },
+  },
+  duplicate: {
+    summary:
+      'It happens again, `copies` (1) times: `afterMs` after the answer to the one before, or all at once with `concurrent`.',
+    effect: 'shapes',
+    sentence: ({ copies = 1, concurrent }) => `happens ${copies + 1} times${concurrent === true ? ' at once' : ''}`,
+    made: { duplicate },
+    phases: ['after'],
+    fields: {
+      copies: optional(upToThousand),
+      afterMs: optional(span),
+      concurrent: optional(v.boolean('is true or false')),
+    },
+    example: { kind: 'duplicate', copies: 1 },
+    shownAt: 'queue.delivery',
+    at: {
+      'store.request': asksAgain,
+      'queue.request': asksAgain,
+      ...atDeliveries({ meets: deliversAgain }),
+      'schedule.fire': ({ copies = 1, afterMs = 0 }, moment) => {
+        moment.times += copies
+        moment.apart = afterMs
+      },
+      'stream.event': ({ copies = 1 }, moment) => {
+        moment.copies += copies
+      },
+    },
+  },
+  reorder: {
+    summary: 'A delivery is held until a later one has gone, at most `withinMs`.',
+    effect: 'holds',
+    sentence: ({ withinMs }) => `held until a later one has gone, at most ${formatDuration(withinMs)}`,
+    made: { reorder },
+    phases: ['before'],
+    fields: { withinMs: span },
+    example: { kind: 'reorder', withinMs: 60_000 },
+    shownAt: 'queue.delivery',
+    at: atDeliveries({ holds: ({ withinMs }: FaultOf<'reorder'>, moment) => moment.waitForNext(withinMs) }),
+  },
+  delay: {
+    summary:
+      'It begins `waitMs` later. In the script of a destination, where the attempt has begun: waits within it, then does `then`.',
+    effect: 'holds',
+    sentence: ({ waitMs }) => `held for ${formatDuration(waitMs)}`,
+    made: { delay },
+    phases: ['before'],
+    fields: { waitMs: span },
+    example: { kind: 'delay', waitMs: 90_000 },
+    shownAt: 'queue.callback',
+    at: {
+      ...atDeliveries({
+        holds({ waitMs }: DelayFault, moment) {
+          if (waitMs === 0) return
+          moment.log()
+          moment.wait(waitMs, 'held by a fault')
+        },
+        next: ({ then }: DelayFault) => then,
+        meets: ({ waitMs, then }: DelayFault, moment) =>
+          moment.sleep(waitMs).then(() => (then === undefined ? moment.onwards() : moment.play(then))),
+      }),
+      'schedule.fire': ({ waitMs }, moment) => {
+        moment.wait += waitMs
+      },
+    },
+  },
+  drop: {
+    summary: 'It vanishes: no attempt, no retry, no dead letter.',
+    effect: 'answers',
+    sentence: () => 'vanishes',
+    made: { drop },
+    phases: ['before'],
+    fields: {},
+    example: { kind: 'drop' },
+    shownAt: 'queue.callback',
+    at: {
+      ...atDeliveries({
+        holds(_fault: FaultOf<'drop'>, moment) {
+          moment.log()
+          moment.vanish()
+        },
+      }),
+      'schedule.fire': (_fault, moment) => {
+        moment.times = 0
+        moment.tell(`schedule ${moment.scheduleId} misses its time`)
+      },
+      'stream.event': (_fault, moment) => {
+        moment.copies = 0
+      },
+    },
+  },
+}
+export default rows

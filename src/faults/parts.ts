@@ -1,0 +1,102 @@
+import { type Bytes, utf8 } from '../kernel/bytes.js'
+import { ConnectionBroken } from '../kernel/connection-broken.js'
+import { reasonPhrase } from '../kernel/reason-phrase.js'
+import type { AttemptMoment, OnRequest, Phase, RequestMoment, StruckAnswer, StruckReply } from './actions.js'
+import type { FaultOf } from './fault.js'
+import { networkErrors } from './network-errors.js'
+import type { Carriage } from './row.js'
+
+// What the rows of several faults share.
+
+export const noConnection: Partial<Record<Carriage, string>> = {
+  msw: 'a network error without its cause: msw has only one kind',
+  server: 'a connection that is reset: a server that is asked has been found and has accepted',
+}
+export const oneNetworkError: Partial<Record<Carriage, string>> = {
+  msw: 'a network error without its cause: msw has only one kind',
+}
+export const unread = 'the last part may be missing: a browser drops what its page has not read when a body breaks'
+
+// ---- sentences --------------------------------------------------------------------------------------------------
+
+export function done(phase: Phase): string {
+  return phase === 'after' ? 'the work is done, ' : ''
+}
+
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}
+
+// ---- requests ---------------------------------------------------------------------------------------------------
+
+/** An action that knows both phases: after the work its answer is thrown away. */
+export function inBothPhases<F>(action: OnRequest<F>): OnRequest<F> {
+  return async (fault, moment) => {
+    if (moment.phase === 'after') await moment.onwards()
+    return action(fault, moment)
+  }
+}
+
+export function wasReset(): ConnectionBroken {
+  return new ConnectionBroken('ECONNRESET', 'read ECONNRESET')
+}
+
+export function wasRefused(): ConnectionBroken {
+  return new ConnectionBroken('ECONNREFUSED', 'connect ECONNREFUSED')
+}
+
+export function statusAnswer({ status, headers = {}, body }: FaultOf<'status'>, moment: RequestMoment): StruckAnswer {
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name.toLowerCase(), one as string]),
+  )
+  if (body !== undefined) return { status, headers: list, body: utf8(body) }
+  const text = (reasonPhrase(status) ?? `status ${status}`).toLowerCase()
+  const answer = status < 300 ? { status, headers: [], body: null } : moment.worded({ kind: 'status', status, text })
+  const own = new Set(list.map(([name]) => name))
+  return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...list] }
+}
+
+// ---- deliveries -------------------------------------------------------------------------------------------------
+
+type Maybe<T> = T | Promise<T>
+
+/** The work is done, then the answer suffers. */
+export function afterwards(
+  moment: AttemptMoment,
+  suffer: (given: StruckReply) => Maybe<StruckReply>,
+): Maybe<StruckReply> {
+  const given = moment.onwards()
+  return given instanceof Promise ? given.then(suffer) : suffer(given)
+}
+
+/** What the handler did, for a note about an answer that the queue did not see. */
+export function deed(given: StruckReply): string {
+  return given.error === undefined
+    ? `the handler ran and answered ${given.status}`
+    : `the handler ran and failed: ${given.error}`
+}
+
+export function brokenReply(error: string): StruckReply {
+  return { status: 0, headers: [], body: '' as Bytes, error }
+}
+
+/** Nothing comes: for so long, then the connection closes; without a length until the attempt is given up. */
+export function silence(moment: AttemptMoment, forMs: number | undefined, note?: string): Maybe<StruckReply> {
+  const told = note === undefined ? {} : { note }
+  if (forMs === undefined) return { ...brokenReply('no answer'), never: true, ...told }
+  return moment.sleep(forMs).then(() => ({ ...brokenReply(networkErrors.closed), ...told }))
+}
+
+// ---- answers ----------------------------------------------------------------------------------------------------
+
+/** Never JSON, and as long as it was; of an empty body one char. */
+export function corrupted(body: Bytes): Bytes {
+  return `${body.slice(0, -1)}<` as Bytes
+}
+
+export function withContentType(
+  headers: StruckAnswer['headers'],
+  type: string,
+): readonly (readonly [name: string, value: string])[] {
+  return [...headers.filter(([name]) => name.toLowerCase() !== 'content-type'), ['content-type', type]]
+}

@@ -1,0 +1,59 @@
+import type * as v from 'valibot'
+import type { ActionsAt, MeetsAttempt, Phase } from './actions.js'
+import type { DeliveryPoint, FaultPoint } from './points.js'
+
+/** Ways on which a fault reaches a client. */
+export type Carriage = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
+
+export interface AnyFault {
+  readonly kind: string
+}
+
+/** One fault, all of it: what it is called, how it is written and checked, what it does and how that is told. */
+export interface Row<F extends AnyFault> {
+  /** What happens, as one sentence. */
+  readonly summary: string
+  /** `answers` ends the question: rules that were added later are not asked. `shapes` and `holds` go on. */
+  readonly effect: 'answers' | 'shapes' | 'holds'
+  /** What comes of it, as a part of a sentence: for the timeline, where nobody knows better. */
+  readonly sentence: (fault: F, phase: Phase) => string
+  /** Its constructors by their names; the first is the one for code that prints faults. */
+  readonly made: Readonly<Record<string, (...given: never[]) => F>>
+  /** Names of constructors that look like kinds, and what to write instead where kinds are written. */
+  readonly meant?: Readonly<Record<string, string>>
+  readonly fields: v.ObjectEntries
+  /** What each field for itself allows, and all together do not; `undefined` for a good one. */
+  readonly odd?: (fault: F) => string | undefined
+  readonly example: F
+  /** Where the example strikes in the table of effects. */
+  readonly shownAt: FaultPoint
+  /** When it can strike, the default first. */
+  readonly phases: readonly Phase[]
+  /** Where it strikes, in the order of the page, and what it does there. */
+  readonly at: Partial<ActionsAt<F>>
+  /** What an adapter does instead of what it cannot express, and why. */
+  readonly instead?: Partial<Record<Carriage, string>>
+}
+
+/** A fault that can be a step of a destination's script. */
+export interface StepRow<F extends AnyFault> extends Row<F> {
+  readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryPoint, MeetsAttempt<F>>>
+}
+
+declare const faults: unique symbol
+declare const steps: unique symbol
+
+/** A table of rows: of faults that scripts can name, and of others. */
+export type Family<Step extends AnyFault, Other extends AnyFault = never> = {
+  readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>>
+} & {
+  readonly [K in Other['kind']]: Row<Extract<Other, { kind: K }>>
+} & { readonly [faults]?: Step | Other; readonly [steps]?: Step }
+
+interface AnyFamily {
+  readonly [faults]?: AnyFault
+  readonly [steps]?: AnyFault
+}
+
+export type FaultsIn<F extends AnyFamily> = NonNullable<F[typeof faults]>
+export type StepsIn<F extends AnyFamily> = NonNullable<F[typeof steps]>

@@ -1,0 +1,104 @@
+import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { atDeliveries, atRequests } from './actions.js'
+import type { FaultOf } from './fault.js'
+import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
+import { counted, done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
+import type { Family } from './row.js'
+
+// A service that is behind, restarts or is gone.
+
+type Other =
+  | { readonly kind: 'stale-read'; readonly versions: number }
+  | { readonly kind: 'restart'; readonly downMs?: number }
+  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
+
+// ---- as one writes them -----------------------------------------------------------------------------------------
+
+/** A read is answered from what the key was so many changes ago. */
+export function staleRead(versions = 1): FaultOf<'stale-read'> {
+  return { kind: 'stale-read', versions }
+}
+
+/** The service restarts: what is in flight is cut off and, where it is a delivery, made again. */
+export function restart(down?: Duration): FaultOf<'restart'> {
+  return down === undefined ? { kind: 'restart' } : { kind: 'restart', downMs: milliseconds(down) }
+}
+
+/** A region, or the whole service, answers nobody: connections are refused, or answered with a status. */
+export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
+  return { kind: 'outage', ...options }
+}
+
+// ---- what they do -----------------------------------------------------------------------------------------------
+
+const rows: Family<never, Other> = {
+  'stale-read': {
+    summary:
+      'A command that only reads is answered from what its keys were `versions` changes ago; writes go where they belong.',
+    effect: 'answers',
+    sentence: ({ versions }) => `answered from ${counted(versions, 'change')} ago`,
+    made: { staleRead },
+    phases: ['before'],
+    fields: { versions: upToThousand },
+    example: { kind: 'stale-read', versions: 1 },
+    shownAt: 'store.command',
+    at: {
+      'store.command': ({ versions }, moment) => {
+        const stale = moment.past(versions)
+        if (stale !== undefined) return stale.reply
+        const reply = moment.run()
+        moment.tell('its keys have not changed so often: answered as they are')
+        return reply
+      },
+    },
+  },
+  restart: {
+    summary:
+      'The service restarts and is down for `downMs`: connections and event streams break and are refused; deliveries in flight are cut off and made again, which counts as no retry.',
+    effect: 'answers',
+    sentence: ({ downMs }, phase) =>
+      `${done(phase)}the service restarts${downMs === undefined ? '' : `, down for ${formatDuration(downMs)}`}`,
+    made: { restart },
+    phases: ['after', 'before'],
+    fields: { downMs: optional(span) },
+    example: { kind: 'restart', downMs: 10_000 },
+    shownAt: 'queue.delivery',
+    at: {
+      ...atRequests<FaultOf<'restart'>>(
+        inBothPhases(({ downMs = 0 }, moment) => {
+          moment.restart(downMs)
+          throw wasReset()
+        }),
+      ),
+      ...atDeliveries({ restarts: ({ downMs = 0 }: FaultOf<'restart'>) => downMs }),
+    },
+  },
+  outage: {
+    summary:
+      'A `region`, or the whole service, is gone while the rule lasts: connections are refused or answered with `status`, deliveries wait for its end.',
+    effect: 'answers',
+    sentence({ region, status }) {
+      const what = region === undefined ? 'the service' : `region ${region}`
+      return `${what} is gone: ${status === undefined ? 'connections are refused' : `answered ${status}`}`
+    },
+    made: { outage },
+    phases: ['before'],
+    fields: { region: optional(text), status: optional(statusCode) },
+    example: { kind: 'outage', region: 'us-east-1', status: 503 },
+    shownAt: 'queue.request',
+    at: {
+      ...atRequests<FaultOf<'outage'>>(({ status }, moment) => {
+        if (status === undefined) throw wasRefused()
+        return statusAnswer({ kind: 'status', status }, moment)
+      }),
+      ...atDeliveries({
+        holds(_fault: FaultOf<'outage'>, moment) {
+          const { now, until = now } = moment
+          moment.log(`waits for its end, ${formatDuration(until - now)}`)
+          moment.waitUntil(until, 'held by an outage')
+        },
+      }),
+    },
+  },
+}
+export default rows

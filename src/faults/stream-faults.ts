@@ -1,0 +1,63 @@
+import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { cutEvents, stalledEvents } from './broken-streams.js'
+import type { FaultOf } from './fault.js'
+import { optional, milliseconds as span, whole } from './fields.js'
+import { counted, unread } from './parts.js'
+import type { Family } from './row.js'
+
+// Event streams that break off or fall silent.
+
+type Other =
+  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
+  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
+
+/** An event stream breaks off after so many events. */
+export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
+  return { kind: 'cut-stream', afterEvents }
+}
+
+/** An event stream stays open and silent after so many events; what was said meanwhile follows at the end. */
+export function stallStream(afterEvents: number, length?: Duration): FaultOf<'stall-stream'> {
+  return length === undefined
+    ? { kind: 'stall-stream', afterEvents }
+    : { kind: 'stall-stream', afterEvents, forMs: milliseconds(length) }
+}
+
+const rows: Family<never, Other> = {
+  'cut-stream': {
+    summary: 'An event stream breaks off after `afterEvents` events.',
+    effect: 'shapes',
+    sentence: ({ afterEvents }) => `the stream breaks off after ${counted(afterEvents, 'event')}`,
+    made: { cutStream },
+    phases: ['after'],
+    fields: { afterEvents: whole(0) },
+    example: { kind: 'cut-stream', afterEvents: 2 },
+    shownAt: 'stream.open',
+    instead: {
+      msw: 'the stream ends as if it were complete: msw has no sign for a body that breaks off',
+      nock: 'nothing: nock carries no event streams',
+      playwright: unread,
+    },
+    at: { 'stream.open': async ({ afterEvents }, moment) => cutEvents(await moment.onwards(), afterEvents) },
+  },
+  'stall-stream': {
+    summary:
+      'An event stream falls silent after `afterEvents` events, for `forMs` or for ever; what was said meanwhile follows then.',
+    effect: 'shapes',
+    sentence({ afterEvents, forMs }) {
+      const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`
+      return `the stream falls silent after ${counted(afterEvents, 'event')}${wait}`
+    },
+    made: { stallStream },
+    phases: ['after'],
+    fields: { afterEvents: whole(0), forMs: optional(span) },
+    example: { kind: 'stall-stream', afterEvents: 1, forMs: 30_000 },
+    shownAt: 'stream.open',
+    instead: { nock: 'nothing: nock carries no event streams' },
+    at: {
+      'stream.open': async ({ afterEvents, forMs }, moment) =>
+        stalledEvents(await moment.onwards(), afterEvents, forMs, moment.clock),
+    },
+  },
+}
+export default rows

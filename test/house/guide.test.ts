@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apply, type Guide, readGuide, type Sample } from '../support/guide.js'
+
+// The guide for contributors, followed to the letter in a copy of the tree.
+
+const root = new URL('../..', import.meta.url).pathname
+const pages = join(root, 'docs/contributing')
+const guide: Guide = readGuide(readFileSync(join(pages, 'add-one-thing.md'), 'utf8'))
+const copied = ['src', 'matchers', 'fixtures', 'properties', 'reporters', 'test']
+const single = ['package.json', 'tsconfig.json', 'vitest.config.ts']
+
+let copy = ''
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'stuntdouble-guide-'))
+  for (const name of [...copied, ...single]) cpSync(join(root, name), join(copy, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  for (const sample of guide.samples) apply(sample, copy)
+}, 60_000)
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+/** Files that several questions read. */
+const parsed = new Map<string, ts.SourceFile>()
+
+/** What the compiler says of files of the copy, a line each. `changed`: other texts for some of them. */
+function complaints(files: readonly string[], changed: Readonly<Record<string, string>> = {}): string[] {
+  const { config } = ts.readConfigFile(join(copy, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, copy)
+  const host = ts.createCompilerHost(options)
+  const parse = host.getSourceFile
+  host.getSourceFile = (name, target, ...more) => {
+    const text = Object.entries(changed).find(([file]) => name === join(copy, file))?.[1]
+    if (text !== undefined) return ts.createSourceFile(name, text, target)
+    const known = parsed.get(name) ?? parse(name, target, ...more)
+    if (known !== undefined) parsed.set(name, known)
+    return known
+  }
+  const program = ts.createProgram(
+    files.map((file) => join(copy, file)),
+    options,
+    host,
+  )
+  return files.flatMap((file) => {
+    const source = program.getSourceFile(join(copy, file))
+    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+    return found.map(({ messageText }) => `${file}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+  })
+}
+
+function filesOf(adds: string): string[] {
+  return [...new Set(guide.samples.filter((sample) => sample.adds === adds).map(({ file }) => file))].sort()
+}
+
+describe('adding one thing touches', () => {
+  test.each([
+    ['A command', ['src/store/commands/hash.ts', 'test/store/hash.steps.ts']],
+    ['An endpoint', ['src/stats/rest/endpoints.ts', 'test/stats/user.test.ts']],
+    ['A fault', ['src/faults/answer-faults.ts', 'test/support/fault-contract.ts']],
+    [
+      'A matcher',
+      ['matchers/index.ts', 'matchers/timers.ts', 'test/matchers/mutants.test.ts', 'test/matchers/verdicts.ts'],
+    ],
+  ])('%s: its row and its test', (adds, files) => {
+    expect(filesOf(adds)).toEqual(files)
+  })
+
+  test('nothing else, and its types are right', () => {
+    const touched = [...new Set(guide.samples.map(({ file }) => file))]
+    const sources = touched.filter((file) => !file.startsWith('test/'))
+    expect(complaints([...sources, 'src/faults/catalog.ts'])).toEqual([])
+  }, 120_000)
+
+  test('the tests that the guide names pass', () => {
+    const { files, names } = namedTests()
+    const run = spawnSync(
+      join(root, 'node_modules/.bin/vitest'),
+      ['run', '--project', 'unit', '--reporter', 'json', '--outputFile', 'report.json', ...files, '-t', names],
+      { cwd: copy, encoding: 'utf8' },
+    )
+    expect(existsSync(join(copy, 'report.json')), run.stdout + run.stderr).toBe(true)
+    const report = JSON.parse(readFileSync(join(copy, 'report.json'), 'utf8')) as Report
+    const all = report.testResults.flatMap(({ assertionResults }) => assertionResults)
+    const ran = all.filter(({ status }) => status === 'passed' || status === 'failed')
+    expect(ran.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)).toEqual([])
+    for (const word of ['HSIZE', '/v2/user', 'captive-portal', 'matchers/timers.ts', 'as the table says']) {
+      expect(
+        ran.some(({ fullName }) => fullName.includes(word)),
+        word,
+      ).toBe(true)
+    }
+  }, 120_000)
+})
+
+interface Report {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
+  }[]
+}
+
+/** The `npx vitest run` lines of the guide as one run. */
+function namedTests(): { readonly files: readonly string[]; readonly names: string } {
+  const files: string[] = []
+  const names: string[] = []
+  for (const { line } of guide.commands) {
+    const words = line.match(/"[^"]*"|\S+/g) ?? []
+    expect(words.slice(0, 5).join(' ')).toBe('npx vitest run --project unit')
+    const at = words.indexOf('-t')
+    const own = words.slice(5, at === -1 ? undefined : at)
+    for (const file of own) expect([file, existsSync(join(copy, file))]).toEqual([file, true])
+    files.push(...own)
+    names.push(at === -1 ? '/v2/user' : words[at + 1]!.replaceAll('"', ''))
+  }
+  return { files, names: names.join('|') }
+}
+
+describe('a fault that does nothing somewhere does not compile', () => {
+  const row = (): Sample => guide.samples.find(({ code }) => code.includes('summary: ') && code.includes('atRequests'))!
+
+  test.each<[string, (code: string) => string, RegExp]>([
+    ['a step that deliveries do not meet', (code) => code.replace(/^.*atDeliveries.*\n/m, ''), /queue\.delivery/],
+    [
+      'the action of another point',
+      (code) => code.replace('atRequests<', 'atDeliveries<'),
+      /captive-portal|not assign/,
+    ],
+    ['a point without an action', (code) => code.replace('at: {', "at: {\n'stream.event': undefined,"), /undefined/],
+    ['no sentence', (code) => code.replace(/^.*sentence:.*\n/m, ''), /sentence/],
+    ['no row', () => '', /captive-portal/],
+  ])(
+    '%s',
+    (_, spoil, expected) => {
+      const { file, code } = row()
+      const whole = readFileSync(join(copy, file), 'utf8')
+      expect(whole).toContain(code.trimEnd())
+      const spoiled = whole.replace(code.trimEnd(), () => spoil(code))
+      const found = complaints([file], { [file]: spoiled })
+      expect(found.join('\n')).toMatch(expected)
+    },
+    60_000,
+  )
+})
+
+test('a sample without a place, or with a place that is there twice, is found', () => {
+  expect(() => readGuide('## A\n\n```ts\nconst a = 1\n```\n')).toThrow('names its place')
+  const twice: Sample = {
+    adds: 'A',
+    file: 'src/faults/answer-faults.ts',
+    place: { where: 'after', line: 'import' },
+    code: '',
+  }
+  expect(() => apply(twice, copy)).toThrow('lines that begin with import')
+})
+
+test('every command of the other page is there', () => {
+  const page = readFileSync(join(pages, 'development.md'), 'utf8')
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
+  const steps = readFileSync(join(root, 'test/all.ts'), 'utf8')
+  const lines = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, text]) => text!.trim().split('\n'))
+  expect(lines.length).toBeGreaterThan(5)
+  for (const line of lines.map((given) => given.replace(/\s*#.*/, ''))) {
+    const [, script, rest] = /^npm (?:run )?(test|start|[\w:]+)(?: -- (.*))?$/.exec(line) ?? []
+    if (line.startsWith('npx vitest run ')) expect(existsSync(join(root, line.split(' ')[3]!)), line).toBe(true)
+    else if (script !== 'ci') expect(Object.keys(scripts), line).toContain(script)
+    if (script === 'test') for (const step of rest?.split(' ') ?? []) expect(steps).toContain(`'${step}'`)
+  }
+})
