@@ -5,16 +5,21 @@ const day = 86_400_000
 
 /** How many calls of the API are allowed a second and a day. [queue.md 10] */
 export class CallLimits {
-  readonly #policy: Policy
-  readonly #plannedPerDay: number | undefined
+  readonly #perDay: number | undefined
+  readonly #perSecond: number | undefined
   #second = -1
   #inSecond = 0
   #day = -1
   #inDay = 0
 
   constructor(policy: Policy, plannedPerDay: number | undefined) {
-    this.#policy = policy
-    this.#plannedPerDay = policy.enforceQuotas ? plannedPerDay : undefined
+    this.#perDay = policy.queueDailyLimit ?? (policy.enforceQuotas ? plannedPerDay : undefined)
+    this.#perSecond = policy.queueBurstLimit
+  }
+
+  /** Whether there is anything to count. */
+  get isAny(): boolean {
+    return this.#perDay !== undefined || this.#perSecond !== undefined
   }
 
   /** Counts a call. @throws Refusal 429 with the headers by which clients tell the two limits apart */
@@ -24,7 +29,7 @@ export class CallLimits {
   }
 
   #countDay(now: number): void {
-    const limit = this.#policy.queueDailyLimit ?? this.#plannedPerDay
+    const limit = this.#perDay
     if (limit === undefined) return
     const today = Math.floor(now / day)
     if (today !== this.#day) {
@@ -37,7 +42,7 @@ export class CallLimits {
   }
 
   #countSecond(now: number): void {
-    const limit = this.#policy.queueBurstLimit
+    const limit = this.#perSecond
     if (limit === undefined) return
     const second = Math.floor(now / 1000)
     if (second !== this.#second) {

@@ -59,7 +59,7 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
       if (given !== token && call.method !== 'GET') return refuse(refusals.readOnly(readOnlyStatus))
       return undefined
     },
-    count: ({ limit = 'burst' }) => limits.count(limit, queue.now()),
+    ...(limits.isAny && { count: ({ limit = 'burst' }) => limits.count(limit, queue.now()) }),
     notFound: (call) => refuse(refusals.unknownPath(call.method, call.path)),
     methodNotAllowed: (call, allowed) =>
       refuse(refusals.wrongMethod(call.method, call.path), [['allow', allowed.join(', ')]]),
