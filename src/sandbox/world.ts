@@ -103,11 +103,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
 }
 
 /** Every token and key of a world, now or before. */
-function secretsOf(
-  { mgmtUser: _, ...initial }: SandboxTokens,
-  { engine }: Journal,
-  { keys }: Queue,
-): readonly string[] {
+function secretsOf({ mgmtUser: _, ...initial }: SandboxTokens, { store }: Journal, { keys }: Queue): readonly string[] {
   const { standard, readOnly } = store.access.tokens
   return [...Object.values(initial), standard, readOnly, keys.current, keys.next, ...keys.former]
 }

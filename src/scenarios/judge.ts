@@ -55,8 +55,7 @@ const judgesByName: Judges = {
     const expected = `key ${name}${absent ? ' absent' : fieldsText(wanted)}`
     return verdictOf(expected, judges.toHaveKey(sandbox, ...([name, wanted] as never[])), absent === true)
   },
-  deadLetters: (count, { sandbox }) =>
-    tallied(counted(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
+  deadLetters: (count, { sandbox }) => tallied(counted(count, 'dead letter'), sandbox.queue.deadLetters.length, count),
   pending: (count, { sandbox }) =>
     tallied(counted(count, 'message pending', 'messages pending'), sandbox.queue.messages.length, count),
   idle: (_, { sandbox }) => {

@@ -23,7 +23,9 @@ test.each<[string, () => unknown, RegExp]>([
 
 test('a budget that is no number: a sentence with the next step', async () => {
   const budget = 'x' as never
-  await expect(sandbox.clock.drain({ budget })).rejects.toThrow(/drain\(\) takes a number of timers as its budget, got x/)
+  await expect(sandbox.clock.drain({ budget })).rejects.toThrow(
+    /drain\(\) takes a number of timers as its budget, got x/,
+  )
 })
 
 test('no scenario to explore: a sentence with the next step', async () => {
