@@ -58,7 +58,7 @@ export interface FaultRule {
   readonly skip?: number
   /** Strikes so often, then never again. */
   readonly times?: number
-  /** Of what is not skipped, strikes the first and then every so-manieth. */
+  /** Strikes the first match that is not skipped, and from there every n-th: with 2 the first, the third, the fifth. */
   readonly every?: number
   /** Strikes in `times` of `outOf` cases, decided by the seed. */
   readonly chance?: readonly [times: number, outOf: number]

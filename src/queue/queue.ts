@@ -224,9 +224,9 @@ export class Queue {
     return this.courier.flow
   }
 
-  /** Writes an oddity down, each once. */
-  notice(oddity: string): void {
-    if (this.#diagnostics.size < mostDiagnostics) this.#diagnostics.add(oddity)
+  /** Writes down what was accepted and should not have been, each sentence once. */
+  notice(sentence: string): void {
+    if (this.#diagnostics.size < mostDiagnostics) this.#diagnostics.add(sentence)
   }
 
   now(): number {
