@@ -1,6 +1,6 @@
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { goOn, stop, type VirtualClock } from '../kernel/clock.js'
-import { type Instant, instant, iso } from '../kernel/instant.js'
+import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator } from '../protocol/address.js'
 import type { Answer, Call } from '../protocol/service.js'
@@ -18,7 +18,7 @@ import { checkDump, dumpOf, loadInto, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
-import { shifted } from './shift.js'
+import { refuseAhead, resumption, shiftedTo } from './shift.js'
 import { buildWorld, type Start, type World } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
@@ -191,31 +191,15 @@ export class Sandbox {
    */
   load(given: SandboxDump, { at, shift = false }: LoadOptions = {}): void {
     checkDump(given)
-    const goesOn = this.#goesOn(given, at)
-    const dump = shift && goesOn < given.now ? shifted(given, goesOn - given.now) : given
-    this.#checkAhead(dump, goesOn)
+    const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
+    const dump = shift ? shiftedTo(given, goesOn) : given
+    if (this.options.clock === 'real') refuseAhead(dump, goesOn)
     const loads = dump.loads + 1
     const world = this.#build({ startAt: dump.now, loads })
     loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
     goOn(world.clock, goesOn)
     this.#loads = loads
     this.#replace(world, 'load')
-  }
-
-  /** When a loaded world goes on. */
-  #goesOn(dump: SandboxDump, at: Instant | undefined): number {
-    if (this.options.clock !== 'real') return at === undefined ? dump.now : instant(at)
-    if (at === undefined) return this.clock.now()
-    throw new TypeError(
-      "With clock: 'real' a loaded world goes on at the host's time, not at another. Use clock: 'manual' or 'auto', or leave `at` out.",
-    )
-  }
-
-  #checkAhead(dump: SandboxDump, now: number): void {
-    if (this.options.clock !== 'real' || dump.now <= now) return
-    throw new TypeError(
-      `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { shift: true } (serve --shift), which moves all its times back, or use clock: 'manual' or 'auto'.`,
-    )
   }
 
   /** What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both. */

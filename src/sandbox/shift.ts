@@ -1,3 +1,5 @@
+import type { ClockMode } from '../kernel/clock.js'
+import { type Instant, instant, iso } from '../kernel/instant.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { LedgerDump } from '../stats/ledger.js'
 import type { DumpedKey, StoreDump } from '../store/dump/snapshot.js'
@@ -66,4 +68,29 @@ function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
 function moveOf<T extends object, K extends keyof T>(row: T, by: number, ...names: readonly K[]): Partial<Pick<T, K>> {
   const present = names.filter((name) => row[name] !== undefined)
   return Object.fromEntries(present.map((name) => [name, (row[name] as number) + by])) as Partial<Pick<T, K>>
+}
+
+/** When a loaded world goes on. */
+export function resumption(
+  { now: then }: SandboxDump,
+  { at, clock, now }: { readonly at: Instant | undefined; readonly clock: ClockMode | undefined; readonly now: number },
+): number {
+  if (clock !== 'real') return at === undefined ? then : instant(at)
+  if (at === undefined) return now
+  throw new TypeError(
+    "With clock: 'real' a loaded world goes on at the host's time, not at another. Use clock: 'manual' or 'auto', or leave `at` out.",
+  )
+}
+
+/** A dump that is ahead of the time at which it goes on, moved back to it. */
+export function shiftedTo(dump: SandboxDump, now: number): SandboxDump {
+  return now < dump.now ? shifted(dump, now - dump.now) : dump
+}
+
+/** On a real clock time does not go back. */
+export function refuseAhead(dump: SandboxDump, now: number): void {
+  if (dump.now <= now) return
+  throw new TypeError(
+    `The dump is of ${iso(dump.now)}, and with clock: 'real' it is ${iso(now)}: time does not go back. Load it with { shift: true } (serve --shift), which moves all its times back, or use clock: 'manual' or 'auto'.`,
+  )
 }
