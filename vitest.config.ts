@@ -27,6 +27,8 @@ export const alias = [
 export default defineConfig({
   resolve: { alias },
   test: {
+    // One for each processor: by default one is left idle, which is half of a small machine.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,

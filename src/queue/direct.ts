@@ -50,11 +50,12 @@ export interface DirectPublish extends PublishOptions {
 
 const noOverrides: RawSettings = new Map()
 
-let behind: (queue: DirectQueue) => Queue
+/** No private name: the package may be there twice, as a module and as CommonJS, and each hands the other its worlds. */
+const behind = Symbol.for('stuntdouble.queue.engine')
 
 /** The engine behind the face, for the rest of the house. */
 export function engineOf(queue: DirectQueue): Queue {
-  return behind(queue)
+  return (queue as unknown as { readonly [behind]: Queue })[behind]
 }
 
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
@@ -66,10 +67,7 @@ export class DirectQueue {
   constructor(engine: Queue) {
     this.#engine = engine
     this.traffic = engine.traffic
-  }
-
-  static {
-    behind = (queue) => queue.#engine
+    Object.defineProperty(this, behind, { value: engine })
   }
 
   /**

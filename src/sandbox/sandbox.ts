@@ -208,9 +208,9 @@ export class Sandbox {
   }
 
   #build(start: Start = { startAt: this.#start }): World {
-    const { options, vocabulary, policy, addresses, fetch } = this
+    const { options, vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens] = [this.#locate, this.#initialTokens]
-    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, fetch }, start)
+    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, answer }, start)
   }
 
   /** Where a world as new begins; one on a real clock does whenever that is. */

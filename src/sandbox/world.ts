@@ -54,7 +54,7 @@ export interface Plan {
   /** Tokens that a world begins with. */
   readonly tokens: SandboxTokens
   /** Reaches the world that is there when it is called. */
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly answer: (request: Request) => Promise<Response>
 }
 
 export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): World {
@@ -127,7 +127,7 @@ function storeOf(
   return new Journal(engine, traffic)
 }
 
-function destinationsOf({ options, vocabulary, policy, addresses, fetch }: Plan): Destinations {
+function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan): Destinations {
   const destinations = new Destinations({
     fetch: options.fetch,
     deliver: options.deliver,
@@ -138,7 +138,7 @@ function destinationsOf({ options, vocabulary, policy, addresses, fetch }: Plan)
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
-    destinations.on(`${address}/*`, (request) => fetch(request))
+    destinations.on(`${address}/*`, answer)
   }
   return destinations
 }

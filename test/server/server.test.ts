@@ -151,7 +151,7 @@ describe('the control API', () => {
     again()
     const answer = await control('/main/clock/drain', { budget: 100 })
     expect(answer.status).toBe(409)
-    expect(answer.body.error).toContain('Most often fired: "spin"')
+    expect(answer.body.error).toContain('Most often: "spin"')
   })
 
   test('resets', async () => {

@@ -205,6 +205,6 @@ describe('a file that cannot be used is refused, and kept', () => {
   })
 
   test('a directory', async () => {
-    await expect(start({ state: place })).rejects.toThrow('cannot be read')
+    await expect(start({ state: place })).rejects.toThrow('is a directory')
   })
 })
