@@ -24,6 +24,27 @@ export const alias = [
   { find: /^stuntdouble\/playwright\/extend$/, replacement: source('matchers/playwright.ts') },
 ]
 
+const unit = ['test/**/*.test.ts', 'examples/**/*.test.ts']
+const notUnit = ['test/package/**', 'test/twin/**', 'test/jest/**']
+
+/** What takes more than two seconds for itself (mutants, fuzzing, bodies of 10 MB, programs), and what one process cannot share. */
+const slow = [
+  ...['test/mutants/**', 'test/endurance/**', 'test/contract/**', 'test/model/**', 'test/browser/**'],
+  ...['test/**/*{hostile,fuzz,mutants,random,programs,page,cli,rogue,slips,promises,determinism}*.test.ts'],
+  ...['test/report/{large,html,trace-difference}.test.ts', 'test/secrets/planted.test.ts', 'test/house/guide.test.ts'],
+  ...[
+    'test/queue/{bad-handlers,every-message-ends,scale}.test.ts',
+    'test/properties/{check-delivery,faults-and-turns}.test.ts',
+  ],
+  ...['test/server/{tail,limits,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
+  ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
+  ...['test/sdk/queue/real-clock.test.ts', 'test/store/scripting/bounds.test.ts', 'examples/usage-dashboard/**'],
+  // These replace the host's clock, its requests or its environment.
+  ...['test/**/nock*.test.ts', 'test/**/*real-clock*.test.ts', 'test/server/handles.test.ts', 'test/fixtures/**'],
+  ...['test/house/{browser-bundle,walks}.test.ts'],
+  ...['test/kernel/clock-moves.test.ts', 'test/sdk/store/{served,pubsub-transports}.test.ts'],
+]
+
 export default defineConfig({
   resolve: { alias },
   test: {
@@ -34,8 +55,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['test/package/**', 'test/twin/**', 'test/jest/**'],
+          include: unit,
+          exclude: notUnit,
+        },
+      },
+      {
+        // An answer within a minute, for between two edits. Files share a process, so that modules are loaded once.
+        extends: true,
+        test: {
+          name: 'fast',
+          include: unit,
+          exclude: [...notUnit, ...slow],
+          setupFiles: ['test/support/few-runs.ts'],
+          isolate: false,
         },
       },
       {
