@@ -120,7 +120,7 @@ function tonumber(...args: Value[]): Result {
 
 /** Reads as C's `strtoul` does: a sign wraps around, too much becomes the largest number. */
 function unsigned(source: string, radix: number): number | undefined {
-  charge(2 * source.length)
+  charge(3 * source.length)
   const text = withoutSpace(source.split('\0', 1)[0]!)
   const sign = text.startsWith('-') || text.startsWith('+') ? text.charAt(0) : ''
   const unsignedText = text.slice(sign.length)

@@ -121,8 +121,6 @@ export const readonlyText = 'Attempt to modify a readonly table'
 export function rawSet(table: LuaTable, key: Value, value: Value, operation: Operation): void {
   if (key === undefined) throw errorAt(operation.site, 'table index is nil')
   if (Number.isNaN(key)) throw errorAt(operation.site, 'table index is NaN')
-  // A new key is hashed, each byte of it.
-  if (typeof key === 'string' && key.length > 256) charge(key.length >> 4)
   table.set(key, value)
 }
 
@@ -141,7 +139,7 @@ export const arithmeticEvents: Readonly<Record<string, ArithmeticEvent>> = {
 
 /** A number as a text. One with a fraction is laid out digit by digit. */
 export function textOf(value: number): string {
-  if (!Number.isInteger(value)) charge(24)
+  if (!Number.isInteger(value)) charge(80)
   return numberText(value)
 }
 
@@ -149,7 +147,7 @@ export function textOf(value: number): string {
 export function toNumber(value: Value): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined
-  if (value.length > 32) charge(value.length >> 3)
+  if (value.length > 32) charge(value.length >> 2)
   return parseNumber(value)
 }
 

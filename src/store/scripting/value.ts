@@ -75,9 +75,9 @@ class Entry {
 /** Up to this many entries a walk over the list beats a `Map`. */
 const smallTable = 8
 
-/** Places of deleted elements that a traversal passes over for nothing; 32 of them cost a step. */
+/** Places of deleted elements that a traversal passes over for nothing; two of them cost a step. */
 const fewPassed = 32
-const passedShift = 5
+const passedShift = 1
 
 /**
  * A table: a dense part for 1…n and a list of entries in order of insertion for all other keys. A deleted entry
@@ -259,6 +259,8 @@ export class LuaTable {
   }
 
   #append(key: Value, value: Value): void {
+    // A new key is hashed, each byte of it.
+    if (typeof key === 'string' && key.length > 256) charge(key.length >> 1)
     if (this.#entries >= smallTable && this.#live < this.#entries >> 1) this.#compact()
     const entry = new Entry(key, value)
     if (this.#last === undefined) this.#first = entry
