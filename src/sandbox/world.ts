@@ -138,7 +138,7 @@ function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
-    destinations.on(`${address}/*`, answer)
+    destinations.on(`${address}/*`, (request) => answer(request))
   }
   return destinations
 }

@@ -47,6 +47,8 @@ const scripts: Readonly<Record<string, string>> = {
   'reading a long number': 'local s=string.rep("1",1000000) for i=1,1e9 do tonumber(s) end',
   'reading a long number of another base': 'local s=string.rep("1",1000000) for i=1,1e9 do tonumber(s,16) end',
   'a number with spaces inside': 'for i=1,1e9 do tonumber("1"..string.rep(" ",40000).."1",16) end',
+  'a long number that is none at its end':
+    'local s=string.rep("1",200000).."x" for i=1,1e9 do tonumber(s) tonumber("0x"..s) end',
   'adding a long text': 'local s=string.rep("1",1000000) local x for i=1,1e9 do x=s+1 end',
   'next over what was deleted':
     'local t={} for i=1,100000 do t[i]=i end for i=1,100000 do t[i]=nil; next(t) end for i=1,1e9 do next(t) end',
@@ -105,6 +107,7 @@ const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
     await filled(target, 'RPUSH', 'l', 500_000, (at) => [(at * 7919) % 500_000])
     return target.store('/', ['SORT', 'l', 'LIMIT', 0, 1])
   },
+  'a number that is none at its end': (target) => target.store('/', ['INCRBYFLOAT', 'k', `${'1'.repeat(1_000_000)}x`]),
   'a bit far away': (target) => target.store('/', ['SETBIT', 'b', 4_294_967_295, 1]),
   'BITOP over one large value many times': async (target) => {
     await target.store('/', ['SET', 'b', 'x'.repeat(9_000_000)])

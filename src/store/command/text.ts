@@ -42,7 +42,7 @@ function parseLongInt64(bytes: Bytes): number | bigint | undefined {
   return Number.isSafeInteger(number) ? number : value
 }
 
-const decimalFloat = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
+const decimalFloat = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 const hexFloat = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?$/
 const infinity = /^([+-]?)inf(?:inity)?$/i
 /** Only zeros before the exponent: the number is 0, not just too small for a double. */

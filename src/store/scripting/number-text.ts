@@ -130,8 +130,8 @@ function roundAt(digits: string, count: number): string {
   return (BigInt(head) + 1n).toString().padStart(head.length, '0')
 }
 
-const decimal = /^[ \t-\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t-\r]*$/
-const hexadecimal = /^[ \t-\r]*([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)(?:[pP]([+-]?[0-9]+))?[ \t-\r]*$/
+const decimal = /^[ \t-\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t-\r]*$/
+const hexadecimal = /^[ \t-\r]*([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?[ \t-\r]*$/
 const named = /^[ \t-\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9A-Za-z_]*\))?)[ \t-\r]*$/i
 
 /** Up to 15 digits and nothing else: what most numbers in a store are. */
@@ -153,7 +153,7 @@ export function parseNumber(source: string): number | undefined {
   const plain = decimal.exec(text)
   if (plain !== null) return Number(plain[1])
   const hex = hexadecimal.exec(text)
-  if (hex !== null) return hexNumber(hex[1]!, hex[2]!, hex[3]!, hex[4])
+  if (hex !== null) return hexNumber(hex[1]!, hex[2]!, hex[3] ?? '', hex[4])
   const word = named.exec(text)
   if (word === null) return undefined
   const size = word[2] === undefined ? Number.NaN : Number.POSITIVE_INFINITY
