@@ -43,6 +43,15 @@ interface StepPatterns {
     readonly messageId?: Text
   }
   readonly workflow: { readonly runId?: Text; readonly state?: Text; readonly to?: Text }
+  readonly step: {
+    readonly runId?: Text
+    readonly stepName?: Text
+    readonly stepType?: Text
+    readonly stepId?: Or<number>
+  }
+  readonly wait: { readonly runId?: Text; readonly stepName?: Text; readonly eventId?: Text }
+  readonly notify: { readonly eventId?: Text; readonly runId?: Text | undefined }
+  readonly invoke: { readonly runId?: Text; readonly stepName?: Text; readonly invokedRunId?: Text; readonly to?: Text }
   readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
 }
 
@@ -94,6 +103,27 @@ const stepFields: { readonly [T in keyof StepPatterns]: Fields<EntryOf<T>> } = {
   workflow: {
     runId: textField((entry) => entry.runId),
     state: textField((entry) => entry.state),
+    to: addressField((entry) => entry.url),
+  },
+  step: {
+    runId: textField((entry) => entry.runId),
+    stepName: textField((entry) => entry.stepName),
+    stepType: textField((entry) => entry.stepType),
+    stepId: numberField((entry) => entry.stepId),
+  },
+  wait: {
+    runId: textField((entry) => entry.runId),
+    stepName: textField((entry) => entry.stepName),
+    eventId: textField((entry) => entry.eventId),
+  },
+  notify: {
+    eventId: textField((entry) => entry.eventId),
+    runId: optional(textField((entry) => entry.runId)),
+  },
+  invoke: {
+    runId: textField((entry) => entry.runId),
+    stepName: textField((entry) => entry.stepName),
+    invokedRunId: textField((entry) => entry.invokedRunId),
     to: addressField((entry) => entry.url),
   },
   fault: {

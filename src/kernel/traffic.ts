@@ -114,7 +114,7 @@ export interface AttemptEntry {
   /** Why and how long it had to wait, absent when it did not. */
   readonly waited?: string | undefined
   /** The workflow run that the attempt belongs to. */
-  readonly workflowRunId?: string
+  readonly workflowRunId?: string | undefined
   readonly headers: HeaderList
   readonly body: Bytes
   /** What its publisher asked to hide. */
@@ -165,6 +165,53 @@ export interface WorkflowEntry {
   readonly runId: string
   readonly url: string
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
+}
+
+/** A run has a step more: done, or one of several that are planned to run beside each other. */
+export interface StepEntry {
+  readonly type: 'step'
+  readonly runId: string
+  /** The message that carries it to the endpoint. */
+  readonly messageId: string
+  readonly stepId: number
+  readonly stepName: string
+  /** `Run`, `SleepFor`, `Call`, `Wait` … */
+  readonly stepType: string
+  readonly planned?: true
+}
+
+/** A step of a run waits for an event. */
+export interface WaitEntry {
+  readonly type: 'wait'
+  readonly runId: string
+  readonly stepId: number
+  readonly stepName: string
+  readonly eventId: string
+  /** When it gives up, in virtual milliseconds. */
+  readonly until: number
+}
+
+/** An event came. */
+export interface NotifyEntry {
+  readonly type: 'notify'
+  readonly eventId: string
+  /** Runs that waited for it. */
+  readonly runIds: readonly string[]
+  /** The only run that it is for. */
+  readonly runId?: string
+  readonly body: Bytes
+  /** `kept`: nobody waited yet, and the run's next wait for it will have it. */
+  readonly kept?: true
+}
+
+/** A step of a run began another run. */
+export interface InvokeEntry {
+  readonly type: 'invoke'
+  readonly runId: string
+  readonly stepId: number
+  readonly stepName: string
+  readonly invokedRunId: string
+  readonly url: string
 }
 
 /** What stays in force until it is changed again: `of` names the kind, `name` which one. */
@@ -233,13 +280,19 @@ export type EntryBody =
   | MessageEntry
   | DeadLetterEntry
   | WorkflowEntry
+  | StepEntry
+  | WaitEntry
+  | NotifyEntry
+  | InvokeEntry
   | SettingEntry
   | FaultEntry
   | FlowControlEntry
   | ClockEntry
   | DroppedEntry
 export type EntryType = EntryBody['type']
-export type EntryOf<T extends EntryType> = EntryStamp & Extract<EntryBody, { type: T }>
+/** A table, because the compiler gives up on so many types when it has to search them. */
+type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryStamp & Body }
+export type EntryOf<T extends EntryType> = EntryTable[T]
 export type Entry = EntryStamp & EntryBody
 
 /** Every type of entry; the compiler keeps the list complete. */
@@ -252,6 +305,10 @@ export const entryTypes: Readonly<Record<EntryType, true>> = {
   message: true,
   'dead-letter': true,
   workflow: true,
+  step: true,
+  wait: true,
+  notify: true,
+  invoke: true,
   setting: true,
   fault: true,
   'flow-control': true,

@@ -128,6 +128,18 @@ export interface Policy {
   maxCancelCount: number
   /** Longest rate period of flow control, seconds. [queue.md 2.2] */
   maxRatePeriod: number
+  /** When the callback of a workflow's call goes out: after its last attempt, or after every one. [workflow.md 0] */
+  callReports: 'last' | 'every'
+  /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
+  lazyAbove: number | undefined
+  /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0.5] */
+  deduplicateSteps: boolean
+  /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
+  echoConfiguration: boolean
+  /** When `/v2/trigger` asks the SDK to begin the run: for urls that were never seen to be workflows, always, or when the header asks. [workflow.md 2.4] */
+  twoPhaseTrigger: 'unknown-url' | 'always' | 'header'
+  /** Whom an event reaches first. [workflow.md 13] */
+  notifyOrder: 'oldest' | 'newest'
   /** Whether a replaced schedule stays paused. [queue.md 7] */
   replacedScheduleStaysPaused: boolean
   /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
@@ -180,6 +192,12 @@ export const defaultPolicy: Policy = {
   dlqPageSize: 100,
   maxCancelCount: 500,
   maxRatePeriod: 604_800,
+  callReports: 'last',
+  lazyAbove: undefined,
+  deduplicateSteps: true,
+  echoConfiguration: false,
+  twoPhaseTrigger: 'unknown-url',
+  notifyOrder: 'oldest',
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
 }

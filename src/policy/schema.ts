@@ -72,6 +72,12 @@ const policies: Schemas<Policy> = {
   dlqPageSize: page,
   maxCancelCount: page,
   maxRatePeriod: amount,
+  callReports: v.picklist(['last', 'every']),
+  lazyAbove: limit,
+  deduplicateSteps: v.boolean(),
+  echoConfiguration: v.boolean(),
+  twoPhaseTrigger: v.picklist(['unknown-url', 'always', 'header']),
+  notifyOrder: v.picklist(['oldest', 'newest']),
   replacedScheduleStaysPaused: v.boolean(),
   replacedScheduleKeepsCreatedAt: v.boolean(),
 }

@@ -67,6 +67,20 @@ export interface PreparedPublish {
   readonly call: PublishCall
   readonly settings: PublishSettings
   readonly group: UrlGroup | undefined
+  readonly accept?: undefined
+}
+
+/** The same for a message of a workflow run, which is not accepted in the ordinary way. */
+export interface PreparedRunPublish {
+  readonly call: PublishCall
+  readonly accept: () => PublishResult
+}
+
+/** Who takes the messages of workflow runs. */
+export interface WorkflowDoor {
+  /** Checks a publish. @returns what accepts it; `undefined` when it has nothing to do with runs. @throws Refusal */
+  prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined
+  reset(): void
 }
 
 export interface PublishResult {
@@ -98,6 +112,8 @@ export class Queue {
   readonly traffic: Traffic
   /** Of messages that come without a request. */
   readonly region: string
+  /** Set by the workflow engine. */
+  workflows: WorkflowDoor | undefined
   readonly #diagnostics = new Set<string>()
   readonly #clock: Clock
   readonly #random: Random
@@ -131,6 +147,7 @@ export class Queue {
     stop(this.#holdings)
     this.#note('service', 'queue', 'reset')
     this.#diagnostics.clear()
+    this.workflows?.reset()
     this.#holdings = this.#fresh()
   }
 
@@ -234,12 +251,17 @@ export class Queue {
   }
 
   /** Reads and checks everything that does not depend on what exists. @throws Refusal */
-  prepare(call: PublishCall): PreparedPublish {
+  prepare(call: PublishCall): PreparedPublish | PreparedRunPublish {
     const { target, body } = call
     const group = this.#groupOf(target)
     const { raw, headers } = overDefaults(group, call.settings, call.headers)
-    if (triggersRun(raw)) throw refusals.noWorkflows()
     if (target.group === '') throw refusals.noDestination()
+    const accept =
+      raw.has('workflow-runid') || raw.has('workflow-init') ? this.workflows?.prepare(call, raw) : undefined
+    if (accept !== undefined) {
+      this.#checkSize(body)
+      return { call, accept }
+    }
     const settings = this.#read(raw, headers, call.queue)
     checkTarget(target)
     this.#checkSize(body)
@@ -257,8 +279,8 @@ export class Queue {
   }
 
   /** Options as a publish reads them. @throws Refusal */
-  settings(raw: RawSettings, headers: PublishHeaders = {}): PublishSettings {
-    return readSettings(raw, this.#context, headers)
+  settings(raw: RawSettings, headers: PublishHeaders = {}, base?: PublishSettings): PublishSettings {
+    return readSettings(raw, this.#context, headers, base)
   }
 
   /** Reads the settings of a publish; those that say the same share one object. */
@@ -282,7 +304,9 @@ export class Queue {
   readonly #shared = new Map<string, PublishSettings>()
 
   /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
-  send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
+  send(prepared: PreparedPublish | PreparedRunPublish): readonly PublishResult[] {
+    if (prepared.accept !== undefined) return [prepared.accept()]
+    const { call, settings, group } = prepared
     const { target, callerIp, region, cause, body } = call
     if (target.url !== undefined) {
       checkReach(target.url, this.policy)
@@ -311,7 +335,6 @@ export class Queue {
   /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
     const { target, body, callerIp, region, settings: raw, headers } = call
-    if (triggersRun(raw)) throw refusals.noWorkflows()
     if (target.group === '') throw refusals.noDestination()
     const settings = readSettings(raw, this.#context, headers)
     settings.queue ??= call.queue
@@ -482,9 +505,4 @@ function overDefaults(
     raw: group?.defaults === undefined ? settings : new Map([...group.defaults, ...settings]),
     headers: { ...headers, contentType: headers?.contentType ?? group?.contentType },
   }
-}
-
-/** Whether a publish begins a run of a workflow. [queue.md 14.2] */
-function triggersRun(raw: RawSettings): boolean {
-  return raw.get('workflow-init')?.trim().toLowerCase() === 'true'
 }

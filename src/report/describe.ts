@@ -62,6 +62,20 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
         head: `workflow run ${plainText(entry.runId)} of ${urlOf(entry.url)}: ${plainText(entry.state)}`,
         details: [],
       }
+    case 'step':
+      return { head: `${stepText(entry, redaction)} ${entry.planned ? 'planned' : 'submitted'}`, details: [] }
+    case 'wait':
+      return {
+        head: `${stepText(entry, redaction)} waits for event ${word(entry.eventId, redaction)}, until ${timeSeenFrom(entry.until, entry.at)}`,
+        details: [],
+      }
+    case 'notify':
+      return { head: notifyText(entry, redaction), details: [] }
+    case 'invoke':
+      return {
+        head: `${stepText(entry, redaction)} invokes workflow run ${plainText(entry.invokedRunId)} of ${urlOf(entry.url)}`,
+        details: [],
+      }
     case 'setting':
       return { head: redaction.text(setting(entry)), details: [] }
     case 'flow-control':
@@ -81,6 +95,21 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
     default:
       return { head: redaction.text(anyFields(entry)), details: [] }
   }
+}
+
+function stepText(
+  entry: { readonly runId: string; readonly stepId: number; readonly stepName: string },
+  redaction: Redaction,
+): string {
+  return `step ${entry.stepId} ${word(entry.stepName, redaction)} of workflow run ${plainText(entry.runId)}`
+}
+
+function notifyText({ eventId, runIds, runId, kept }: EntryOf<'notify'>, redaction: Redaction): string {
+  const event = `event ${word(eventId, redaction)}`
+  if (kept) return `${event} is kept for workflow run ${plainText(runId!)}`
+  return runIds.length === 0
+    ? `${event}: nobody waits for it`
+    : `${event} reaches ${counted(runIds.length, 'workflow run')}`
 }
 
 /** A name that somebody gave. */

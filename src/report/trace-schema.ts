@@ -104,6 +104,23 @@ const entries = [
   entry('message', { messageId: text, state: text, reason: v.optional(text) }),
   entry('dead-letter', { messageId: text, dlqId: text, kind, url: text, status: integer, error: v.optional(text) }),
   entry('workflow', { runId: text, url: text, state: text }),
+  entry('step', {
+    runId: text,
+    messageId: text,
+    stepId: integer,
+    stepName: text,
+    stepType: text,
+    planned: v.optional(v.literal(true)),
+  }),
+  entry('wait', { runId: text, stepId: integer, stepName: text, eventId: text, until: time }),
+  entry('notify', {
+    eventId: text,
+    runIds: v.array(text),
+    runId: v.optional(text),
+    body: bytes,
+    kept: v.optional(v.literal(true)),
+  }),
+  entry('invoke', { runId: text, stepId: integer, stepName: text, invokedRunId: text, url: text }),
   entry('setting', { of: text, name: text, change: text, value: v.optional(v.looseObject({})) }),
   entry('fault', { point: text, fault: text, target: text }),
   entry('flow-control', {

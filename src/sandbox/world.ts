@@ -21,6 +21,8 @@ import { DirectStore } from '../store/direct.js'
 import { Journal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
+import { workflowEndpoints } from '../workflow/rest/endpoints.js'
+import { Workflows } from '../workflow/workflows.js'
 import { type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxOptions } from './options.js'
 
@@ -77,6 +79,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   const destinations = destinationsOf(plan)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
   const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
+  const workflows = new Workflows({ queue, clock, random: random.fork('workflow'), traffic })
   const stats = new Statistics({
     traffic,
     now: () => clock.now(),
@@ -86,7 +89,12 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   })
   const services = [
     storeService(journal, clock, faults),
-    queueService(queue, { vocabulary, token: tokens.queue, readOnlyToken: tokens.queueReadonly }),
+    queueService(queue, {
+      vocabulary,
+      token: tokens.queue,
+      readOnlyToken: tokens.queueReadonly,
+      more: workflowEndpoints(workflows),
+    }),
     statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
   ] as Service[]
   const exchange = createGateway({ locate: plan.locate, vocabulary, services, clock, traffic, faults })

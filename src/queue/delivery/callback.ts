@@ -19,13 +19,15 @@ export interface Reported {
 /** The message that reports an attempt to a callback url: an ordinary message of its own. [queue.md 3.2, 5.4] */
 export function callbackDraft(reported: Reported, callback: CallbackSettings, policy: Policy): Draft {
   const { message, cause } = reported
+  const kind = reported.dlqId === undefined ? 'callback' : 'failure-callback'
   return {
-    kind: reported.dlqId === undefined ? 'callback' : 'failure-callback',
+    kind,
     url: callback.url,
     body: utf8(JSON.stringify(callbackBody(reported, policy))),
     settings: callback.settings,
     origin: { callerIp: message.origin.callerIp, region: message.origin.region, cause },
     source: message,
+    part: message.part?.reporter(kind),
   }
 }
 
@@ -33,7 +35,7 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 export function callbackBody({ message, retried, reply, dlqId }: Reported, policy: Policy): Record<string, unknown> {
   const { origin } = message
   const time = (at: number): string | number => (policy.callbackTimes === 'string' ? String(at) : at)
-  return {
+  const body = {
     status: reply.status,
     header: headerMap(reply.headers),
     body: toBase64(reply.body),
@@ -52,6 +54,7 @@ export function callbackBody({ message, retried, reply, dlqId }: Reported, polic
     callerIP: origin.callerIp,
     ...(dlqId !== undefined && { dlqId }),
   }
+  return message.part === undefined ? body : message.part.reported(body)
 }
 
 /** An answer as far as the plan keeps it. [queue.md 5.4, 5.6] */

@@ -136,8 +136,9 @@ export class Courier {
     destinations.noticePublisher(message.url)
     this.flow.arrive(message)
     if (source !== undefined) source.openCallbacks++
-    if (settings.queue === undefined) this.#plan(message, notBefore)
-    else {
+    if (settings.queue === undefined) {
+      if (message.held !== true) this.#plan(message, notBefore)
+    } else {
       const lane = laneOf(settings.queue)
       if (message.awaited && lane.hasUnawaited) {
         for (const before of lane.all()) this.#waitFor(before)
@@ -265,6 +266,17 @@ export class Courier {
     return true
   }
 
+  /** Ends a message of a run that is over; one that is being delivered ends with its attempt. */
+  drop(message: Message): void {
+    if (message.ended) return
+    this.live.delete(message)
+    message.cancelRequested = true
+    if (message.running || message.admitted) return
+    if (message.ticket?.live === true) this.flow.leave(message)
+    message.timer?.cancel()
+    this.#cancelled(message)
+  }
+
   /** Delivers a waiting message now; the plan of its retries stays as it is. [queue.md 1.5] */
   release(message: Message): void {
     if (message.timer === undefined || message.admitted) return
@@ -272,6 +284,19 @@ export class Courier {
     message.releasedByHand = true
     this.#note(message, 'RELEASED', 'delivered now on request')
     this.#plan(message, this.#options.clock.now())
+  }
+
+  /** The call that submitted a message has answered: its delivery is planned. */
+  letGo(message: Message): void {
+    if (message.held !== true) return
+    delete message.held
+    if (message.ended || message.timer !== undefined) return
+    const now = this.#options.clock.now()
+    if (message.notBefore < now) {
+      const delay = now - message.notBefore
+      message.wait = { delay, reason: `${delay / 1000} s until the call that submitted it had answered` }
+    }
+    this.#plan(message, Math.max(now, message.notBefore))
   }
 
   #plan(message: Message, at: number): void {
@@ -339,6 +364,7 @@ export class Courier {
     message.releasedByHand = false
     traffic.adopt(attempt, message.trail)
     message.trail = attempt.seq
+    message.part?.begins(message)
     const { strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
     // The next attempt asks anew, whether or not this one is struck.
@@ -402,27 +428,36 @@ export class Courier {
     const now = clock.now()
     const reply = truncated(given, limits.maxMessageSize)
     message.running = false
-    const error = failureText(reply)
+    const wrong = message.part?.wrongWith(reply)
+    const error = wrong ?? failureText(reply)
     if (error === undefined) {
       this.live.delete(message)
       this.log.write(message, 'DELIVERED', now)
       attempt.end(now, reply, 'DELIVERED', undefined)
-    } else this.#failed(attempt, reply, error, now)
+    } else this.#failed(attempt, reply, error, now, wrong !== undefined)
     traffic.complete(attempt, undefined, reply.body.length)
     this.#report(attempt, reply, error)
     this.flow.release(message)
     this.#faults?.gone(attempt)
+    message.part?.ends(message, reply, error)
     if (message.ended) this.#conclude(message)
-    else if (message.cancelRequested && policy.cancelledAt === 'now') this.#cancelled(message)
+    else if (message.cancelRequested && (policy.cancelledAt === 'now' || attempt.next === undefined))
+      this.#cancelled(message)
     else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)
   }
 
-  #failed(attempt: Attempt, reply: WireReply, error: string, now: number): void {
+  #failed(attempt: Attempt, reply: WireReply, error: string, now: number, isFinal: boolean): void {
     const { policy, nonRetryableHeader } = this.#options
     const { message } = attempt
     const { status, headers } = reply
     this.log.write(message, 'ERROR', now, { error, response: reply })
-    const hopeless = status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? '')
+    if (message.part?.isOver === true) {
+      this.live.delete(message)
+      message.cancelRequested = true
+      attempt.end(now, reply, 'CANCELLED', undefined, error)
+      return
+    }
+    const hopeless = isFinal || (status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? ''))
     if (hopeless || message.retried >= message.maxRetries) {
       this.live.delete(message)
       this.log.write(message, 'FAILED', now, { error })
@@ -444,14 +479,19 @@ export class Courier {
     const { callback, failureCallback } = message.settings
     if (callback === undefined && message.state !== 'FAILED') return
     const reported = { message, retried: attempt.retried, reply, cause: attempt.seq }
-    if (callback !== undefined && !message.cancelRequested) this.accept(callbackDraft(reported, callback, policy))
+    const { part } = message
+    const isDue = part?.isCall !== true || policy.callReports === 'every' || message.ended
+    if (callback !== undefined && isDue && !message.cancelRequested)
+      this.accept(callbackDraft(reported, callback, policy))
     if (message.state !== 'FAILED') return
+    if (part?.isCall === true) return
     const letter = this.deadLetters.add(message, reply)
     const { id: messageId, kind, url } = message
     traffic.append(
       { type: 'dead-letter', messageId, dlqId: letter.id, kind, url, status: reply.status, error: error! },
       attempt.seq,
     )
+    part?.failed(message, reply, letter.id)
     if (failureCallback === undefined || message.cancelRequested) return
     this.accept(callbackDraft({ ...reported, dlqId: letter.id }, failureCallback, policy))
   }

@@ -39,6 +39,7 @@ export function deliveryWriter(
       const headers: (readonly [string, string])[] = []
       if (!message.headers.some(([name]) => name === 'User-Agent')) headers.push(['User-Agent', words.userAgent])
       headers.push(...message.headers)
+      if (message.part !== undefined) headers.push(...message.part.headers(message))
       headers.push([names.signature, signature(attempt)], [names.messageId, message.id])
       headers.push([names.retried, String(attempt.retried)])
       if (urlGroup !== undefined) headers.push([names.topicName, urlGroup])

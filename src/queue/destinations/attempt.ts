@@ -127,6 +127,10 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return this.message.maxRetries
   }
 
+  get workflowRunId(): string | undefined {
+    return this.message.part?.runId
+  }
+
   get why(): string {
     const turn = this.retried === 0 ? 'first attempt' : `retry ${this.retried} of ${this.maxRetries}`
     return this.#waiting?.byHand === true ? `${turn}, delivered now on request` : turn
@@ -159,7 +163,9 @@ export class Attempt implements AttemptEntry, EntryStamp {
 
   /** GET is delivered without a body. [queue.md 3.1, choice] */
   get body(): Bytes {
-    return this.method === 'GET' ? ('' as Bytes) : this.message.body
+    const { message } = this
+    if (this.method === 'GET') return '' as Bytes
+    return message.part === undefined ? message.body : message.part.body(message)
   }
 
   get bytes(): Uint8Array<ArrayBuffer> {
@@ -189,7 +195,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   }
 
   toJSON(): EntryStamp & AttemptEntry {
-    const { waited, outcome } = this
+    const { waited, outcome, workflowRunId } = this
     return {
       seq: this.seq,
       at: this.at,
@@ -203,6 +209,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
       maxRetries: this.maxRetries,
       why: this.why,
       ...(waited !== undefined && { waited }),
+      ...(workflowRunId !== undefined && { workflowRunId }),
       headers: this.headers,
       body: this.body,
       ...(outcome && { outcome }),

@@ -7,6 +7,7 @@ import type { MessageKind } from '../../kernel/traffic.js'
 import type { PublishSettings } from '../settings/settings.js'
 import type { Lane } from './lane.js'
 import type { LogEntry } from './log.js'
+import type { RunPart } from './run-part.js'
 
 /** States of the log. [queue.md 4.1] */
 export type MessageState =
@@ -41,6 +42,10 @@ export interface Draft {
   readonly source?: Message | undefined
   /** `false`: published by a schedule while time was draining. */
   readonly awaited?: boolean
+  /** For messages of a workflow run. */
+  readonly part?: RunPart | undefined
+  /** Not delivered before `Courier.letGo()`. */
+  readonly held?: boolean
 }
 
 /** How long to wait before the next attempt, and by which rule: a sentence part for timelines. */
@@ -92,6 +97,10 @@ export class Message implements Filed, TimerTarget {
   declare strikes?: readonly Strike[] | undefined
   /** A fault made it vanish: nothing will be heard of it again. */
   declare vanished?: true
+  /** What it has to do with a workflow run; most messages belong to none. */
+  declare part?: RunPart
+  /** It waits for the answer of the call that submitted it. [workflow.md 0, 11] */
+  declare held?: true
   /** Released by hand: the next attempt happens now although it was not due. */
   releasedByHand = false
   lastLog: LogEntry | undefined
@@ -121,6 +130,8 @@ export class Message implements Filed, TimerTarget {
     this.source = draft.source
     this.awaited = draft.awaited ?? draft.source?.awaited ?? true
     this.due = notBefore
+    if (draft.part !== undefined) this.part = draft.part
+    if (draft.held === true) this.held = true
   }
 
   /** @internal It is due: what its timer calls. */

@@ -20,6 +20,8 @@ export interface QueueServiceOptions {
   readonly vocabulary: Vocabulary
   readonly token: string
   readonly readOnlyToken?: string | undefined
+  /** Endpoints of what is built on the queue. */
+  readonly more?: readonly Row[]
 }
 
 /** Every endpoint of the queue API. [queue.md 1.2] */
@@ -40,7 +42,7 @@ export const queueEndpoints: readonly Row[] = [
 
 /** The queue as the gateway serves it. */
 export function queueService(queue: Queue, options: QueueServiceOptions): Service<QueueApi> {
-  const { vocabulary, token, readOnlyToken } = options
+  const { vocabulary, token, readOnlyToken, more = [] } = options
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)
   return {
     name: 'queue',
@@ -48,7 +50,7 @@ export function queueService(queue: Queue, options: QueueServiceOptions): Servic
     anyCase: true,
     state: { queue, vocabulary },
     faults: queueFaults,
-    endpoints: queueEndpoints,
+    endpoints: [...queueEndpoints, ...more],
     authorize(call) {
       const given = tokenOf(call, vocabulary.queueTokenQuery)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())

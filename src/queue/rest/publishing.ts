@@ -8,7 +8,7 @@ import { bearerToken, queryToken } from '../../protocol/auth.js'
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
-import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
+import type { PublishCall, PublishResult, Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/errors.js'
 import type { RawSettings } from '../settings/settings.js'
 import { readTarget, targetOf } from '../settings/url.js'
@@ -33,8 +33,6 @@ export const publishEndpoints: readonly Row[] = [
   row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api), {
     limit: 'daily',
   }),
-  row('POST', '/v2/trigger/**', 'Refused: there are no workflows yet.', refuseTrigger, { limit: 'daily' }),
-  row('POST', '/v2/batch/trigger', 'Refused: there are no workflows yet.', refuseTrigger, { limit: 'daily' }),
 ]
 
 /** Where the message of a publish, or of a schedule, is to go. */
@@ -52,10 +50,6 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const shown = results.map((result) => resultShape(result, true))
   const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
   return json(given.target.url === undefined ? shown : shown[0], status)
-}
-
-function refuseTrigger(): Answer {
-  throw refusals.noWorkflows()
 }
 
 export function resultShape({ message, deduplicated }: PublishResult, withUrl: boolean): object {
@@ -122,21 +116,27 @@ export const headerObject: v.GenericSchema<unknown, [name: string, value: string
   v.union([v.string(), v.array(v.string())]),
 )
 
-const batchItems = v.array(
-  v.object({
-    destination: v.nullish(v.string(), ''),
-    headers: v.nullish(headerObject),
-    body: v.optional(v.unknown()),
-    queue: v.nullish(v.string()),
-  }),
-)
+/** One of the items of a batch. */
+export interface BatchItem {
+  readonly destination: string
+  readonly headers?: [name: string, value: string | string[]][] | null | undefined
+  readonly body?: unknown
+  readonly queue?: string | null | undefined
+}
+
+export const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
+  destination: v.nullish(v.string(), ''),
+  headers: v.nullish(headerObject),
+  body: v.optional(v.unknown()),
+  queue: v.nullish(v.string()),
+})
 
 /** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
 function batch(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
   const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
   if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
-  const prepared = parsed(call, batchItems).map((item): PreparedPublish => queue.prepare(itemCall(item, call, api)))
+  const prepared = parsed(call, v.array(itemSchema)).map((item) => queue.prepare(itemCall(item, call, api)))
   return json(
     prepared.map((item) => {
       try {
@@ -151,7 +151,7 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
   )
 }
 
-function itemCall(item: v.InferOutput<typeof batchItems>[number], call: ServiceCall, api: QueueApi): PublishCall {
+export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): PublishCall {
   const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
   const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
   return {

@@ -41,7 +41,7 @@ function factOf(path: string): Pick<Row, 'facts'> {
   return fact === undefined ? {} : { facts: ({ params }) => ({ [fact]: params[param] }) }
 }
 
-export function open(method: string, path: string, summary: string, run: Row['run']): Row {
+export function open(method: Row['method'], path: string, summary: string, run: Row['run']): Row {
   return { method, path, auth: 'none', summary, run }
 }
 

@@ -38,12 +38,10 @@ export const refusals = {
     new Refusal(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): Refusal => new Refusal(404, `${thing} ${id} not found`),
   invalid: (field: string, reason: string): Refusal => new Refusal(400, `invalid ${field}: ${reason}`),
-  /** Ours: the service would begin a run. */
-  noWorkflows: (): Refusal =>
-    new Refusal(
-      501,
-      'This double has no workflows yet: a run that is triggered would never begin. Call the endpoint itself to test a step, or see docs/limits.md.',
-    ),
+  /** [workflow.md 1] */
+  runNotFound: (id: string): Refusal => new Refusal(404, `workflowRun ${id} not found`),
+  /** The status tells the SDK to end quietly; the text is not public. [workflow.md 5] */
+  runOver: (id: string): Refusal => new Refusal(400, `workflowRun ${id} is not running`),
   /** The body texts are not public. [queue.md 10] */
   dailyLimit: (headers: Readonly<Record<string, string>>): Refusal =>
     new Refusal(429, 'exceeded daily rate limit', Object.entries(headers)),

@@ -65,7 +65,7 @@ export const publishOptions: readonly PublishOption[] = [
   },
   {
     name: 'timeout',
-    grammar: 'duration `<n>s|m|h|d`, also combined; a bare number is seconds',
+    grammar: 'duration `<n>s|m|h|d|w|mo|y`, also combined; a bare number is seconds',
     default: "the plan's longest response time",
     bounds: 'only shortens the default',
     callbacks: true,
@@ -115,7 +115,7 @@ export const publishOptions: readonly PublishOption[] = [
   },
   {
     name: 'delay',
-    grammar: 'duration `<n>s|m|h|d`, also combined: `1d10h30m`',
+    grammar: 'duration `<n>s|m|h|d|w|mo|y`, also combined: `1d10h30m`',
     default: '0s',
     bounds: "the plan's maximum, when quotas are enforced",
     callbacks: true,
@@ -340,13 +340,22 @@ function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): str
   return parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(', ')
 }
 
-const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+/** A month has 30 days and a year 365. [queue.md, last section; choice] */
+const unitSeconds: Readonly<Record<string, number>> = {
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  mo: 2_592_000,
+  y: 31_536_000,
+}
 
 /** Milliseconds of `90s` or `1d10h30m`, the service's grammar of durations; `undefined` when the text is none. [queue.md 2.2] */
-function parseServiceDuration(text: string): number | undefined {
-  if (!/^(?:\d+(?:\.\d+)?[smhd])+$/.test(text)) return undefined
+export function parseServiceDuration(text: string): number | undefined {
+  if (!/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/.test(text)) return undefined
   let seconds = 0
-  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)([smhd])/g))
+  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(mo|[smhdwy])/g))
     seconds += Number(count) * unitSeconds[unit!]!
   // Longer ones would leave the time that a Date can tell.
   return seconds <= 1e12 ? Math.round(seconds * 1000) : undefined

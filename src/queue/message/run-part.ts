@@ -1,0 +1,37 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import type { HeaderList } from '../../kernel/header-list.js'
+import type { Message } from './message.js'
+
+/** An answer, as far as a run looks at it. */
+export interface RunReply {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly body: Bytes
+}
+
+/** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
+export interface RunPart {
+  readonly runId: string
+  /** Virtual milliseconds. */
+  readonly runCreatedAt: number
+  readonly runUrl: string
+  /** The run has ended: what is left of the message is dropped. */
+  readonly isOver: boolean
+  /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */
+  readonly isCall: boolean
+  /** Headers of its deliveries beside those of every message, in the vendor's words. */
+  headers(message: Message): HeaderList
+  /** What its deliveries carry. */
+  body(message: Message): Bytes
+  /** Why a successful answer fails the message at once, if it does. [workflow.md 2.5] */
+  wrongWith(reply: RunReply): string | undefined
+  /** What a message that reports on it is to the run. */
+  reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined
+  /** What a report says of it beyond what every report says. */
+  reported(body: Record<string, unknown>): Record<string, unknown>
+  begins(message: Message): void
+  /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
+  ends(message: Message, reply: RunReply, error: string | undefined): void
+  /** It is a dead letter now; its failure callback has not been accepted yet. */
+  failed(message: Message, reply: RunReply, dlqId: string): void
+}

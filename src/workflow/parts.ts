@@ -1,0 +1,225 @@
+import { type Bytes, toBase64 } from '../kernel/bytes.js'
+import { type HeaderList, headerOf } from '../kernel/header-list.js'
+import type { Message } from '../queue/message/message.js'
+import type { RunPart, RunReply } from '../queue/message/run-part.js'
+import type { RunWords } from './protocol.js'
+import type { Run, StepRecord } from './run.js'
+
+/** Who says what becomes of a run when one of its messages does something. */
+export interface RunKeeper {
+  readonly words: RunWords
+  /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
+  readonly lazyAbove: number | undefined
+  began(run: Run, message: Message): void
+  ended(run: Run, message: Message): void
+  answered(run: Run, reply: RunReply): void
+  failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
+}
+
+/** A message of a run, whatever it carries. */
+abstract class Part implements RunPart {
+  readonly isCall: boolean = false
+
+  constructor(
+    readonly run: Run,
+    protected readonly keeper: RunKeeper,
+  ) {}
+
+  get runId(): string {
+    return this.run.id
+  }
+
+  get runUrl(): string {
+    return this.run.url
+  }
+
+  get runCreatedAt(): number {
+    return this.run.time
+  }
+
+  get isOver(): boolean {
+    return !this.run.isStarted
+  }
+
+  abstract headers(message: Message): HeaderList
+
+  body(message: Message): Bytes {
+    return message.body
+  }
+
+  wrongWith(_reply: RunReply): string | undefined {
+    return undefined
+  }
+
+  reporter(_kind: 'callback' | 'failure-callback'): RunPart | undefined {
+    return undefined
+  }
+
+  reported(body: Record<string, unknown>): Record<string, unknown> {
+    return body
+  }
+
+  begins(message: Message): void {
+    this.keeper.began(this.run, message)
+  }
+
+  ends(message: Message, _reply: RunReply, _error: string | undefined): void {
+    this.keeper.ended(this.run, message)
+  }
+
+  failed(message: Message, reply: RunReply, dlqId: string): void {
+    this.keeper.failed(this.run, message, reply, dlqId)
+  }
+
+  /** [workflow.md 3.1] */
+  protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
+    const { words } = this.keeper
+    const { id, url, time, labels } = this.run
+    const headers: [string, string][] = [
+      [words.runId, id],
+      [words.url, url],
+      [words.init, String(init)],
+      [words.createdAt, String(time)],
+    ]
+    if (callType !== undefined) headers.push([words.callType, callType])
+    // The SDK forwards its labels itself.
+    const label = words.label.toLowerCase()
+    if (labels !== undefined && headerOf(message.headers, label) === undefined)
+      headers.push([words.label, labels.join(',')])
+    return headers
+  }
+}
+
+/** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */
+export class StepPart extends Part {
+  constructor(
+    run: Run,
+    keeper: RunKeeper,
+    /** Its place in the list of the run. */
+    readonly index: number,
+    /** Asks the SDK to begin the run itself. [workflow.md 2.4] */
+    readonly announces: boolean = false,
+  ) {
+    super(run, keeper)
+  }
+
+  headers(message: Message): HeaderList {
+    const headers = this.runHeaders(message, this.index === 0)
+    if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
+    return headers
+  }
+
+  override body(): Bytes {
+    const list = this.run.listUpTo(this.index)
+    const { lazyAbove } = this.keeper
+    const isLazy = lazyAbove !== undefined && list.length > lazyAbove && this.run.features.has('LazyFetch')
+    return isLazy ? ('' as Bytes) : list
+  }
+
+  /** Whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
+  override wrongWith({ status, headers }: RunReply): string | undefined {
+    if (this.index > 0 || status < 200 || status > 299) return undefined
+    const { run } = this
+    const { sdk, sdkVersion } = this.keeper.words
+    if (headerOf(headers, sdkVersion) === undefined)
+      return run.features.has('WF_DetectTrigger') ? noWorkflow : undefined
+    return run.byRest && headerOf(headers, sdk) === undefined ? tooOld : undefined
+  }
+
+  override ends(message: Message, reply: RunReply, error: string | undefined): void {
+    this.keeper.answered(this.run, reply)
+    super.ends(message, reply, error)
+  }
+
+  override reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined {
+    return kind === 'failure-callback' ? new FailurePart(this.run, this.keeper) : undefined
+  }
+
+  override reported(body: Record<string, unknown>): Record<string, unknown> {
+    return failureOf(this.run, body)
+  }
+}
+
+/** [workflow.md 0.3] */
+const noWorkflow =
+  'detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint'
+/** [workflow.md 2.5] */
+const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 major version'
+
+/** A call of a third party, which hears nothing of the run. [workflow.md 6] */
+export class CallPart extends Part {
+  override readonly isCall = true
+
+  constructor(
+    run: Run,
+    keeper: RunKeeper,
+    readonly record: StepRecord | undefined,
+  ) {
+    super(run, keeper)
+  }
+
+  headers(): HeaderList {
+    return []
+  }
+
+  override begins(): void {}
+
+  override ends(_message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    const call = this.record?.call
+    if (call !== undefined) call.reply = { status, headers, body, error }
+  }
+
+  override reporter(): RunPart {
+    return new CallbackPart(this.run, this.keeper)
+  }
+
+  override failed(): void {}
+}
+
+/** Tells the endpoint how a call went. */
+export class CallbackPart extends Part {
+  headers(message: Message): HeaderList {
+    return this.runHeaders(message, false, 'fromCallback')
+  }
+
+  override reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined {
+    return kind === 'failure-callback' ? new FailurePart(this.run, this.keeper) : undefined
+  }
+
+  override reported(body: Record<string, unknown>): Record<string, unknown> {
+    return failureOf(this.run, body)
+  }
+}
+
+/** Calls the failure function of a run that has failed. [workflow.md 11] */
+export class FailurePart extends Part {
+  /** It goes out because the run is over. */
+  override get isOver(): boolean {
+    return false
+  }
+
+  headers(message: Message): HeaderList {
+    return this.runHeaders(message, false, 'failureCall')
+  }
+
+  override begins(): void {}
+
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    const { run } = this
+    run.failureFunction = message
+    run.failureReply = { status, headers, body, error }
+  }
+
+  override failed(): void {}
+}
+
+/** The report of a failed run tells its payload instead of the body of the step that failed. [workflow.md 11] */
+function failureOf(run: Run, body: Record<string, unknown>): Record<string, unknown> {
+  const { sourceBody: _, ...others } = body
+  return {
+    ...others,
+    ...(run.payload !== '' && { sourceBody: toBase64(run.payload) }),
+    workflowRunId: run.id,
+    workflowCreatedAt: run.time,
+  }
+}

@@ -1,0 +1,140 @@
+import type { HeaderList } from '../kernel/header-list.js'
+import type { RawSettings } from '../queue/settings/settings.js'
+import type { Words } from '../queue/settings/words.js'
+
+/** What a publish says to the workflow engine. [workflow.md 2, 5, 6, 9] */
+export interface RunSettings {
+  /** Begins a run. */
+  readonly init: boolean
+  readonly runId: string | undefined
+  readonly url: string | undefined
+  /** `toCallback`: a call of a third party, on behalf of a step. */
+  readonly callType: string | undefined
+  readonly features: ReadonlySet<string>
+  /** Begins a run for a step of another. */
+  readonly invoke: boolean
+  /** The SDK begins the run that the queue has announced to it. */
+  readonly bySdk: boolean
+}
+
+/** What the workflow SDK can do, as its messages tell. [workflow.md 2.1] */
+export type Feature = 'LazyFetch' | 'InitialBody' | 'WF_DetectTrigger' | 'WF_TriggerOnConfig'
+
+/** The features of a run whose trigger names none, because it is no SDK's. */
+export const allFeatures: ReadonlySet<string> = new Set<Feature>([
+  'LazyFetch',
+  'InitialBody',
+  'WF_DetectTrigger',
+  'WF_TriggerOnConfig',
+])
+
+/** `undefined` where a publish has nothing to do with workflows. */
+export function runSettingsOf(raw: RawSettings): RunSettings | undefined {
+  const init = isTrue(raw.get('workflow-init'))
+  const runId = raw.get('workflow-runid')?.trim()
+  if (!init && runId === undefined) return undefined
+  return {
+    init,
+    runId: runId === '' ? undefined : runId,
+    url: raw.get('workflow-url'),
+    callType: raw.get('workflow-calltype')?.trim(),
+    features: featuresOf(raw.get('feature-set') ?? ''),
+    invoke: isTrue(raw.get('workflow-invoke')),
+    bySdk: isTrue(raw.get('workflow-trigger-by-sdk')),
+  }
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text !== undefined && /^\s*true\s*$/i.test(text)
+}
+
+/** Runs share the few sets that there are. */
+const featureSets = new Map<string, ReadonlySet<string>>()
+
+function featuresOf(text: string): ReadonlySet<string> {
+  let features = featureSets.get(text)
+  if (features === undefined) {
+    features = new Set(text.split(',').map((name) => name.trim()))
+    if (featureSets.size < 100) featureSets.set(text, features)
+  }
+  return features
+}
+
+/** The forwarded headers that tell the SDK on the other side something; all others of the service's own are dropped. */
+const keptOwn = ['label', 'workflow-sdk-version', 'workflow-invoke-count', 'workflow-unknown-sdk']
+
+/** Beside those of one connection, which are never passed on. */
+const transport = new Set(['accept-encoding'])
+
+/**
+ * The settings of a trigger without the forwarded headers that would disturb later deliveries: a trigger by a direct
+ * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0.12, 3.3]
+ */
+export function cleanTrigger(raw: RawSettings, words: Words): Map<string, string> {
+  const own = words.header('').toLowerCase()
+  const clean = new Map<string, string>()
+  for (const [name, value] of raw) {
+    if (name.startsWith('forward-')) {
+      const header = name.slice('forward-'.length).toLowerCase()
+      if (transport.has(header)) continue
+      if (header.startsWith(own) && !keptOwn.includes(header.slice(own.length))) continue
+    }
+    clean.set(name, value)
+  }
+  return clean
+}
+
+/** `forward-<prefix>workflow-invoke-count` and its like. */
+export function forwardName(header: string, words: Words): string {
+  return `forward-${words.header(header).toLowerCase()}`
+}
+
+/** The spellings of the headers that runs add to deliveries. */
+export interface RunWords {
+  readonly runId: string
+  readonly url: string
+  readonly init: string
+  readonly createdAt: string
+  readonly callType: string
+  readonly label: string
+  readonly unknownSdk: string
+  /** Lower case, as answers are asked for them. */
+  readonly sdkVersion: string
+  readonly sdk: string
+  readonly errorStepName: string
+  readonly failureNotFound: string
+}
+
+export function runWords(words: Words): RunWords {
+  const lower = (name: string): string => words.header(name).toLowerCase()
+  return {
+    runId: words.header('Workflow-RunId'),
+    url: words.header('Workflow-Url'),
+    init: words.header('Workflow-Init'),
+    createdAt: words.header('Workflow-CreatedAt'),
+    callType: words.header('Workflow-CallType'),
+    label: words.header('Label'),
+    unknownSdk: words.header('Workflow-Unknown-Sdk'),
+    sdkVersion: lower('Workflow-Sdk-Version'),
+    sdk: lower('Workflow-Sdk'),
+    errorStepName: lower('Error-Step-Name'),
+    failureNotFound: lower('Workflow-Failure-Callback-Notfound'),
+  }
+}
+
+/** Headers without one, whose name is given in any case. */
+export function without(headers: HeaderList, name: string): HeaderList {
+  const lower = name.toLowerCase()
+  return headers.filter(([key]) => key.toLowerCase() !== lower)
+}
+
+/** Headers of a JSON body as settings: `Service-Forward-X: [a]` → `forward-x: a`. */
+export function rawOf(headers: Readonly<Record<string, readonly string[]>>, words: Words): Map<string, string> {
+  const own = words.header('').toLowerCase()
+  const raw = new Map<string, string>()
+  for (const [name, values] of Object.entries(headers)) {
+    const lower = name.toLowerCase()
+    if (lower.startsWith(own)) raw.set(lower.slice(own.length), values.join(', '))
+  }
+  return raw
+}

@@ -1,0 +1,196 @@
+import * as v from 'valibot'
+import { toBase64, utf8 } from '../../kernel/bytes.js'
+import { decodeSegment } from '../../kernel/percent.js'
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { PublishCall } from '../../queue/queue.js'
+import { itemCall, itemSchema, publishCall } from '../../queue/rest/publishing.js'
+import { open, parsed, type QueueApi, type Row, row } from '../../queue/rest/reading.js'
+import { refusals } from '../../queue/settings/errors.js'
+import { headerMap } from '../../queue/settings/headers.js'
+import { parseServiceDuration } from '../../queue/settings/options.js'
+import { checkReach, checkTarget } from '../../queue/settings/url.js'
+import { headerArrays, stepSchema } from '../invoke.js'
+import { allFeatures } from '../protocol.js'
+import type { Run, Wait } from '../run.js'
+import type { Begun, Workflows } from '../workflows.js'
+
+/** What begins a run, and what happens while it lasts. [workflow.md 1] */
+export function runningEndpoints(workflows: Workflows): readonly Row[] {
+  return [
+    row(
+      'POST',
+      '/v2/trigger/**',
+      'Begin a run of a workflow.',
+      (call, api) => json(begunShape(prepared(publishCall(call, api), workflows)())),
+      {
+        limit: 'daily',
+      },
+    ),
+    row('POST', '/v2/batch/trigger', 'Begin many runs.', (call, api) => triggerMany(call, api, workflows), {
+      limit: 'daily',
+    }),
+    row('POST', '/v2/wait/**', 'A step of a run waits for an event.', (call) => wait(call, workflows)),
+    row(
+      'POST',
+      '/v2/notify/**',
+      'Tell an event to the runs that wait for it, or keep it for the next wait of one.',
+      (call) => notify(call, workflows),
+    ),
+    row('GET', '/v2/waiters/**', 'Who waits for an event.', (call) =>
+      json(workflows.waits.of(decodeSegment(call.rest)).map((one) => waiterShape(one))),
+    ),
+    row('GET', '/v2/workflows/runs/:id', 'The steps of a run that goes on, for lazy fetch.', (call) =>
+      steps(call, workflows),
+    ),
+    row('DELETE', '/v2/workflows/runs/:id', 'End a run with its result, or cancel it.', (call) => end(call, workflows)),
+    open(
+      ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      '/v2/workflows/hooks/:user/:run/**',
+      'A webhook of a run: tells it the request as an event.',
+      (call) => hook(call, workflows),
+    ),
+  ]
+}
+
+function begunShape({ run, deduplicated }: Begun): object {
+  return { workflowRunId: run.id, workflowCreatedAt: run.time, ...(deduplicated && { deduplicated }) }
+}
+
+/** A run begun by the REST API is one of an SDK that can do everything, until the SDK says what it can. [workflow.md 2.4] */
+function prepared(call: PublishCall, workflows: Workflows): () => Begun {
+  const { target } = call
+  if (target.group === '') throw refusals.noDestination()
+  if (target.url === undefined) throw refusals.invalidScheme()
+  checkTarget(target)
+  checkReach(target.url, workflows.queue.policy)
+  const { url } = target
+  const settings = new Map(call.settings)
+  const isAsked = /^true$/i.test(settings.get('workflow-unknown-sdk') ?? '')
+  const given = settings.get('workflow-runid')?.trim()
+  const runId = given === undefined || given === '' ? undefined : given.startsWith('wfr_') ? given : `wfr_${given}`
+  const read = workflows.readTrigger(call, url, withProtocol(settings, workflows))
+  return () =>
+    workflows.begin({
+      ...read,
+      runId,
+      features: allFeatures,
+      byRest: true,
+      announce: workflows.announcesTo(url, isAsked),
+    })
+}
+
+/** What an SDK would say about itself. */
+function withProtocol(settings: Map<string, string>, { queue }: Workflows): Map<string, string> {
+  const own = queue.words.header('Workflow-Sdk-Version').toLowerCase()
+  if (!settings.has(`forward-${own}`)) settings.set(`forward-${own}`, '1')
+  return settings
+}
+
+function triggerMany(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
+  const all = parsed(call, v.array(itemSchema)).map((item) => prepared(itemCall(item, call, api), workflows))
+  return json(
+    all.map((begin) => begunShape(begin())),
+    201,
+  )
+}
+
+const waitBody = v.object({
+  url: v.string(),
+  timeout: v.optional(v.union([v.string(), v.number()]), '7d'),
+  timeoutUrl: v.optional(v.string()),
+  timeoutHeaders: v.optional(headerArrays, {}),
+  step: stepSchema,
+})
+
+function wait(call: ServiceCall, workflows: Workflows): Answer {
+  const eventId = decodeSegment(call.rest)
+  if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
+  const runId = call.settings.get('workflow-runid')
+  const { url, timeout: given, timeoutUrl = url, timeoutHeaders, step } = parsed(call, waitBody)
+  if (runId === undefined) throw refusals.invalid(workflows.words.runId, 'it is missing')
+  const timeout = typeof given === 'number' ? `${given}s` : given
+  const after = parseServiceDuration(timeout)
+  if (after === undefined) throw refusals.invalid('timeout', `${JSON.stringify(given)} is not a duration`)
+  for (const target of [url, timeoutUrl]) checkTarget({ url: target })
+  workflows.wait(runId, { eventId, step, url, timeout, after, timeoutUrl, timeoutHeaders }, call.cause)
+  return empty()
+}
+
+/** A run and an event, or an event whose id may have slashes. [workflow.md 7] */
+function notify(call: ServiceCall, workflows: Workflows): Answer {
+  const slash = call.rest.indexOf('/')
+  const first = slash < 0 ? '' : decodeSegment(call.rest.slice(0, slash))
+  const isForRun = first.startsWith('wfr_') && slash < call.rest.length - 1
+  const eventId = decodeSegment(isForRun ? call.rest.slice(slash + 1) : call.rest)
+  if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
+  const told = workflows.notify(eventId, call.body, isForRun ? first : undefined, call.cause)
+  return json(
+    told.map(({ wait: one, message }) => ({
+      waiter: waiterShape(one),
+      messageId: message.id,
+      workflowRunId: one.run.id,
+      workflowCreatedAt: one.run.time,
+    })),
+    201,
+  )
+}
+
+/** [queue.md 1.12] */
+function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId }: Wait): object {
+  const timeoutBody = toBase64(utf8(JSON.stringify({ ...step, waitEventId: eventId, waitTimeout: true })))
+  return {
+    url,
+    deadline: Math.floor(deadline / 1000),
+    headers: timeoutHeaders,
+    timeoutUrl,
+    timeoutBody,
+    timeoutHeaders,
+  }
+}
+
+function runOf(call: ServiceCall, workflows: Workflows): Run {
+  const { id } = call.params
+  const run = workflows.get(id!)
+  if (run === undefined || !run.isStarted) throw refusals.runNotFound(id!)
+  return run
+}
+
+function steps(call: ServiceCall, workflows: Workflows): Answer {
+  const run = runOf(call, workflows)
+  return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
+}
+
+/** `cancel=false` and the result end it; anything else cancels. [workflow.md 1] */
+function end(call: ServiceCall, workflows: Workflows): Answer {
+  const { id } = call.params
+  const cancel = new URLSearchParams(call.query).get('cancel')
+  if (cancel === 'false') workflows.end(id!, call.body, call.cause)
+  else workflows.cancel(id!, call.cause)
+  return empty()
+}
+
+/** A call of a webhook is an event for one run, kept when the run does not wait yet. [workflow.md 8] */
+function hook(call: ServiceCall, workflows: Workflows): Answer {
+  const { run: runId } = call.params
+  const run = workflows.get(runId!)
+  if (run === undefined || !run.isStarted) throw refusals.runNotFound(runId!)
+  const event = utf8(JSON.stringify(webhookCall(call)))
+  workflows.notify(decodeSegment(call.rest), event, runId!, call.cause)
+  return empty()
+}
+
+/** What the SDK makes a `Request` of, whose url is that of the webhook. */
+function webhookCall(call: ServiceCall): object {
+  const base = new URL(call.base)
+  const query = call.query === '' ? '' : `?${call.query}`
+  const path = base.pathname.replace(/\/$/, '') + call.path
+  return {
+    method: call.method,
+    header: headerMap(call.headers),
+    body: toBase64(call.body),
+    proto: base.protocol.slice(0, -1),
+    host: base.host,
+    url: path + query,
+  }
+}

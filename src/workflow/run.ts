@@ -1,0 +1,178 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Filed } from '../kernel/records.js'
+import type { Timer } from '../kernel/time.js'
+import type { Message } from '../queue/message/message.js'
+import type { PublishSettings } from '../queue/settings/settings.js'
+import { type CallType, rawStep, readStep, type StepBody } from './step.js'
+
+/** [workflow.md 10] */
+export type RunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
+
+/** An answer as it is kept: of a third party, or of a failure function. */
+export interface KeptReply {
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Bytes
+  readonly error?: string | undefined
+}
+
+/** One entry of the list of a run: what was submitted, and the message that carries it. */
+export interface RunEntry {
+  readonly message: Message
+  readonly callType: CallType
+}
+
+/** What a run knows of one of its steps. */
+export interface StepRecord {
+  readonly stepId: number
+  readonly stepName: string
+  readonly stepType: string
+  readonly concurrent: number
+  readonly createdAt: number
+  /** The message of its plan, of its call, or of its result: the latest one. */
+  message: Message | undefined
+  /** The step as it was submitted when it was done; `undefined` while it is not. */
+  result: StepBody | undefined
+  /** Of several that run beside each other. */
+  plan?: StepBody
+  call?: { readonly message: Message; reply?: KeptReply }
+  wait?: Wait
+  invoked?: Run
+}
+
+/** A step that waits for an event. [workflow.md 7] */
+export interface Wait {
+  readonly run: Run
+  readonly eventId: string
+  readonly step: StepBody
+  readonly url: string
+  readonly timeout: string
+  /** Virtual milliseconds. */
+  readonly deadline: number
+  readonly timeoutUrl: string
+  readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
+  readonly record: StepRecord
+  timer?: Timer
+  state: 'waiting' | 'notified' | 'timed out' | 'dropped'
+}
+
+/** The step of another run that waits for the end of this one. [workflow.md 9] */
+export interface Invoker {
+  readonly runId: string
+  readonly url: string
+  readonly createdAt: number
+  readonly headers: Readonly<Record<string, readonly string[]>>
+  readonly step: StepBody
+}
+
+/** What holds for every later message of a run. [workflow.md 4] */
+export interface RunConfiguration {
+  /** As the trigger says it. */
+  readonly settings: PublishSettings
+  /** Whether it holds for the steps, or each message stands for itself. */
+  readonly applies: boolean
+}
+
+/** One run of a workflow: a list of finished steps, and who waits for what. */
+export class Run implements Filed {
+  gone = false
+  state: RunState = 'RUN_STARTED'
+  completedAt: number | undefined
+  /** What it returned. */
+  result: Bytes | undefined
+  readonly entries: RunEntry[] = []
+  readonly steps: StepRecord[] = []
+  /** Messages of which an attempt runs. */
+  readonly running: Set<Message> = new Set()
+  /** Submitted while the attempt of another runs: delivered when that has answered. */
+  readonly held: Map<Message, Set<Message>> = new Map()
+  declare waits?: Set<Wait>
+  /** Events that came before somebody waited for them, by id. */
+  declare early?: Map<string, Bytes[]>
+  declare invoker?: Invoker
+  failureFunction: Message | undefined
+  failureReply: KeptReply | undefined
+  /** What made it fail. */
+  failure: (KeptReply & { readonly message: Message; readonly dlqId: string }) | undefined
+  /** The queue announced it and the SDK has not begun it yet. [workflow.md 2.4] */
+  announced = false
+  /** Begun by `/v2/trigger`, whose endpoint must be new enough. [workflow.md 2.5] */
+  byRest = false
+
+  constructor(
+    readonly id: string,
+    readonly seq: number,
+    /** Creation, in virtual milliseconds. */
+    readonly time: number,
+    readonly url: string,
+    public features: ReadonlySet<string>,
+    public configuration: RunConfiguration,
+    readonly origin: { readonly callerIp: string; readonly region: string },
+  ) {}
+
+  get isStarted(): boolean {
+    return this.state === 'RUN_STARTED'
+  }
+
+  get labels(): readonly string[] | undefined {
+    return this.configuration.settings.labels
+  }
+
+  /** The initial payload. */
+  get payload(): Bytes {
+    return this.entries[0]?.message.body ?? ('' as Bytes)
+  }
+
+  #list = ''
+  #listed = 0
+  #first: Message | undefined
+
+  /** The list up to an entry, as its delivery carries it: nothing that came later. [workflow.md 3.1] */
+  listUpTo(index: number): Bytes {
+    const { entries } = this
+    // The SDK may begin an announced run with another payload.
+    if (this.#listed > index + 1 || this.#first !== entries[0]?.message) {
+      this.#list = ''
+      this.#listed = 0
+      this.#first = entries[0]?.message
+    }
+    while (this.#listed <= index) {
+      const { message, callType } = entries[this.#listed++]!
+      this.#list += (this.#list === '' ? '' : ',') + rawStep(message.id, message.body, callType)
+    }
+    return `[${this.#list}]` as Bytes
+  }
+
+  /** The same step submitted before, by its text. [workflow.md 0.5] */
+  submittedBefore(body: Bytes): Message | undefined {
+    for (let index = 1; index < this.entries.length; index++) {
+      const { message, callType } = this.entries[index]!
+      if (callType === 'step' && message.body === body) return message
+    }
+    return undefined
+  }
+
+  /** The record of a step by its id, made when it is first heard of. */
+  record(step: StepBody, now: number): StepRecord {
+    const stepId = step.targetStep ?? step.stepId
+    const known = this.steps.find((record) => record.stepId === stepId)
+    if (known !== undefined) return known
+    const { stepName, stepType, concurrent } = step
+    const record: StepRecord = {
+      stepId,
+      stepName,
+      stepType,
+      concurrent,
+      createdAt: now,
+      message: undefined,
+      result: undefined,
+    }
+    this.steps.push(record)
+    return record
+  }
+
+  /** What was submitted, as it was read. */
+  stepOf({ message, callType }: RunEntry): StepBody | undefined {
+    return callType === 'step' && message !== this.entries[0]?.message ? readStep(message.body) : undefined
+  }
+}

@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
+
+/** Kinds of steps, as the SDK names them. [workflow.md 5 to 9] */
+export type StepType =
+  | 'Initial'
+  | 'Run'
+  | 'SleepFor'
+  | 'SleepUntil'
+  | 'Call'
+  | 'Wait'
+  | 'WaitForWebhook'
+  | 'Notify'
+  | 'CreateWebhook'
+  | 'Invoke'
+
+/** What the SDK submits: a finished step, or with `targetStep` one of several that are planned. [workflow.md 5] */
+export interface StepBody {
+  readonly stepId: number
+  readonly stepName: string
+  readonly stepType: string
+  /** Steps that run beside it, itself included. */
+  readonly concurrent: number
+  /** Set for a plan: the id that its result will have. */
+  readonly targetStep?: number | undefined
+  readonly out?: unknown
+  readonly sleepFor?: string | number | undefined
+  readonly sleepUntil?: string | number | undefined
+  readonly waitEventId?: string | undefined
+  readonly timeout?: string | undefined
+  readonly waitTimeout?: boolean | undefined
+}
+
+const text1 = v.optional(v.string())
+const stepBody = v.looseObject({
+  stepId: v.number(),
+  stepName: v.string(),
+  stepType: v.string(),
+  concurrent: v.nullish(v.number(), 1),
+  targetStep: v.optional(v.number()),
+  sleepFor: v.optional(v.union([v.string(), v.number()])),
+  sleepUntil: v.optional(v.union([v.string(), v.number()])),
+  waitEventId: text1,
+  timeout: text1,
+  waitTimeout: v.optional(v.boolean()),
+})
+
+/** A submitted step; `undefined` where the body is none, which the SDK on the other side will say. */
+export function readStep(body: Bytes): StepBody | undefined {
+  try {
+    return checkedStep(JSON.parse(text(body)))
+  } catch {
+    return undefined
+  }
+}
+
+export function checkedStep(given: unknown): StepBody | undefined {
+  const result = v.safeParse(stepBody, given)
+  return result.success ? (result.output as StepBody) : undefined
+}
+
+export function writtenStep(step: object): Bytes {
+  return utf8(JSON.stringify(step))
+}
+
+/** How an entry of a run's list came about: submitted, or on the way to a third party and back. */
+export type CallType = 'step' | 'toCallback' | 'fromCallback'
+
+/** One entry of the list that a delivery carries. [workflow.md 3.1] */
+export function rawStep(messageId: string, body: Bytes, callType: CallType): string {
+  return `{"messageId":"${messageId}","body":"${toBase64(body)}","callType":"${callType}"}`
+}

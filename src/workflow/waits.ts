@@ -1,0 +1,93 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Clock } from '../kernel/clock.js'
+import type { Policy } from '../policy/policy.js'
+import type { Message } from '../queue/message/message.js'
+import type { Run, Wait } from './run.js'
+
+/** A wait that an event ended, and the message that tells the endpoint. */
+export interface Told {
+  readonly wait: Wait
+  readonly message: Message
+}
+
+/** Who waits for which event, and which events came too early. [workflow.md 7, 8] */
+export class Waits {
+  readonly #clock: Clock
+  readonly #policy: Policy
+  readonly #wake: (wait: Wait, event: Bytes | undefined) => Message
+  /** By event, in the order in which they began to wait. */
+  readonly #byEvent = new Map<string, Set<Wait>>()
+
+  /** @param wake delivers the result of a wait: the event, or `undefined` when its time is over */
+  constructor(clock: Clock, policy: Policy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
+    this.#clock = clock
+    this.#policy = policy
+    this.#wake = wake
+  }
+
+  reset(): void {
+    for (const waits of this.#byEvent.values()) for (const wait of waits) wait.timer?.cancel()
+    this.#byEvent.clear()
+  }
+
+  /** Waits, or takes an event that came before. */
+  add(wait: Wait): void {
+    const early = wait.run.early?.get(wait.eventId)
+    const event = early?.shift()
+    if (early?.length === 0) wait.run.early!.delete(wait.eventId)
+    if (event !== undefined) {
+      wait.state = 'notified'
+      this.#wake(wait, event)
+      return
+    }
+    const label = `time-out of a wait for event ${JSON.stringify(wait.eventId)}`
+    wait.timer = this.#clock.schedule(wait.deadline, label, () => this.#expire(wait))
+    wait.run.waits ??= new Set()
+    wait.run.waits.add(wait)
+    const waits = this.#byEvent.get(wait.eventId)
+    if (waits === undefined) this.#byEvent.set(wait.eventId, new Set([wait]))
+    else waits.add(wait)
+  }
+
+  /** Those that wait for an event, in the order in which they are told. */
+  of(eventId: string, run?: Run): readonly Wait[] {
+    const waits = [...(this.#byEvent.get(eventId) ?? [])].filter((wait) => run === undefined || wait.run === run)
+    return this.#policy.notifyOrder === 'newest' ? waits.reverse() : waits
+  }
+
+  /** @returns the waits that the event ended, with the messages that tell of it */
+  notify(eventId: string, event: Bytes, run?: Run): readonly Told[] {
+    return this.of(eventId, run).map((wait) => {
+      this.#leave(wait, 'notified')
+      return { wait, message: this.#wake(wait, event) }
+    })
+  }
+
+  /** Keeps an event for the next wait of a run, oldest first. */
+  remember(run: Run, eventId: string, event: Bytes): void {
+    run.early ??= new Map()
+    const events = run.early.get(eventId)
+    if (events === undefined) run.early.set(eventId, [event])
+    else events.push(event)
+  }
+
+  /** The run is over: it waits for nothing. */
+  drop(run: Run): void {
+    for (const wait of run.waits ?? []) this.#leave(wait, 'dropped')
+    run.early?.clear()
+  }
+
+  #expire(wait: Wait): void {
+    this.#leave(wait, 'timed out')
+    this.#wake(wait, undefined)
+  }
+
+  #leave(wait: Wait, state: Wait['state']): void {
+    wait.state = state
+    wait.timer?.cancel()
+    wait.run.waits?.delete(wait)
+    const waits = this.#byEvent.get(wait.eventId)
+    waits?.delete(wait)
+    if (waits?.size === 0) this.#byEvent.delete(wait.eventId)
+  }
+}

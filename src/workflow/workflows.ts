@@ -1,0 +1,591 @@
+import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
+import type { Clock } from '../kernel/clock.js'
+import type { Random } from '../kernel/random.js'
+import { Records } from '../kernel/records.js'
+import type { Traffic } from '../kernel/traffic.js'
+import { IdSource } from '../queue/message/ids.js'
+import type { Message } from '../queue/message/message.js'
+import type { RunReply } from '../queue/message/run-part.js'
+import { defaultSettings } from '../queue/publish/publish.js'
+import { Published } from '../queue/publish/published.js'
+import type { PublishCall, PublishResult, Queue, WorkflowDoor } from '../queue/queue.js'
+import { refusals } from '../queue/settings/errors.js'
+import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import { checkReach, checkTarget } from '../queue/settings/url.js'
+import { type InvokeBody, readInvoke } from './invoke.js'
+import { CallPart, type RunKeeper, StepPart } from './parts.js'
+import {
+  cleanTrigger,
+  forwardName,
+  type RunSettings,
+  type RunWords,
+  rawOf,
+  runSettingsOf,
+  runWords,
+  without,
+} from './protocol.js'
+import { Run, type RunState, type Wait } from './run.js'
+import { readStep, type StepBody, writtenStep } from './step.js'
+import { type Told, Waits } from './waits.js'
+
+export interface WorkflowOptions {
+  readonly queue: Queue
+  readonly clock: Clock
+  readonly random: Random
+  readonly traffic: Traffic
+}
+
+/** A trigger that was read and found in order. */
+export interface Trigger {
+  readonly runId: string | undefined
+  readonly url: string
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  readonly features: ReadonlySet<string>
+  readonly origin: { readonly callerIp: string; readonly region: string; readonly cause?: number | undefined }
+  /** The SDK begins a run that was announced to it. */
+  readonly bySdk?: boolean
+  readonly byRest?: boolean
+  /** The first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
+  readonly announce?: boolean
+  readonly invoke?: InvokeBody | undefined
+}
+
+/** What a trigger came to. */
+export interface Begun {
+  readonly run: Run
+  readonly message: Message
+  readonly deduplicated: boolean
+}
+
+/** How long the random part of a run id is, behind `wfr_`. [workflow.md 2.1] */
+const runIdLength = 21
+/** [workflow.md 9] */
+const deepestInvocation = 100
+
+/** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
+export class Workflows implements WorkflowDoor, RunKeeper {
+  readonly queue: Queue
+  readonly words: RunWords
+  readonly waits: Waits
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #traffic: Traffic
+  #runs = new Map<string, Run>()
+  #records = runRecords()
+  #ids: IdSource
+  #sequence = 0
+  /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
+  readonly #proven = new Set<string>()
+
+  constructor({ queue, clock, random, traffic }: WorkflowOptions) {
+    this.queue = queue
+    this.words = runWords(queue.words)
+    this.#clock = clock
+    this.#random = random
+    this.#traffic = traffic
+    this.#ids = this.#freshIds()
+    this.waits = new Waits(clock, queue.policy, (wait, event) => this.#wake(wait, event))
+    queue.workflows = this
+  }
+
+  get lazyAbove(): number | undefined {
+    return this.queue.policy.lazyAbove
+  }
+
+  reset(): void {
+    this.waits.reset()
+    this.#runs = new Map()
+    this.#records = runRecords()
+    this.#ids = this.#freshIds()
+    this.#proven.clear()
+  }
+
+  #freshIds(): IdSource {
+    return new IdSource(this.#random.fork('run'), 'wfr_', runIdLength)
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
+  get(id: string): Run | undefined {
+    this.#prune()
+    return this.#runs.get(id)
+  }
+
+  /** All runs, oldest first, to be filtered. */
+  get records(): Records<Run> {
+    this.#prune()
+    return this.#records
+  }
+
+  #prune(): void {
+    const oldest = this.now() - this.queue.limits.logRetention
+    for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
+      if (first.isStarted || (first.completedAt ?? first.time) >= oldest) return
+      this.#records.delete(first)
+      this.#runs.delete(first.id)
+    }
+  }
+
+  /** A run that goes on. @throws Refusal 400 */
+  started(id: string): Run {
+    const run = this.#runs.get(id)
+    if (run === undefined || !run.isStarted) throw refusals.runOver(id)
+    return run
+  }
+
+  prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined {
+    const asked = runSettingsOf(raw)
+    if (asked === undefined) return undefined
+    const { target } = call
+    if (target.url === undefined) throw refusals.invalidScheme()
+    checkTarget(target)
+    checkReach(target.url, this.queue.policy)
+    if (asked.init) return this.#prepareTrigger(call, target.url, raw, asked)
+    const run = this.started(asked.runId!)
+    if (asked.callType === 'toCallback') return this.#prepareCall(run, call, target.url, raw)
+    return this.#prepareStep(run, call, target.url, raw)
+  }
+
+  // ── beginning
+
+  #prepareTrigger(call: PublishCall, url: string, raw: RawSettings, asked: RunSettings): () => PublishResult {
+    const invoke = asked.invoke ? readInvoke(call.body) : undefined
+    if (invoke !== undefined) {
+      this.started(invoke.workflowRunId)
+      this.#checkDepth(raw)
+    }
+    const trigger: Trigger = {
+      ...this.readTrigger(call, url, raw),
+      runId: asked.runId,
+      body: invoke === undefined ? call.body : utf8(invoke.body ?? ''),
+      features: asked.features,
+      bySdk: asked.bySdk,
+      announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.queue.words)),
+      invoke,
+    }
+    return () => this.begin(trigger)
+  }
+
+  /** What a publish says about the run that it begins. @throws Refusal */
+  readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
+    const settings = this.queue.settings(cleanTrigger(raw, this.queue.words), call.headers)
+    settings.workflow = undefined
+    const { callerIp, region, cause } = call
+    return { url, body: call.body, settings, origin: { callerIp, region, cause } }
+  }
+
+  #checkDepth(raw: RawSettings): void {
+    const depth = Number(raw.get(forwardName('Workflow-Invoke-Count', this.queue.words)) ?? 0)
+    if (depth < deepestInvocation) return
+    throw refusals.quota('maxInvokeCount', deepestInvocation, this.queue.policy.quotaStatus)
+  }
+
+  /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
+  begin(trigger: Trigger): Begun {
+    const { runId: id = this.#nextId(), url, settings, features, origin, announce = false } = trigger
+    const known = this.get(id)
+    if (known !== undefined) return this.#beginAgain(known, trigger)
+    const applies = features.has('WF_TriggerOnConfig')
+    const { callerIp, region, cause } = origin
+    const run = new Run(
+      id,
+      ++this.#sequence,
+      this.now(),
+      url,
+      features,
+      { settings: { ...settings, headers: without(settings.headers, this.words.unknownSdk) }, applies },
+      { callerIp, region },
+    )
+    run.byRest = trigger.byRest === true
+    run.announced = announce
+    this.#runs.set(id, run)
+    this.#records.add(run)
+    const entry = this.#note(run, 'RUN_STARTED', cause)
+    if (trigger.invoke !== undefined) this.#invoked(run, trigger.invoke)
+    const message = this.#first(run, trigger, entry)
+    return { run, message, deduplicated: false }
+  }
+
+  /** One that no run has. */
+  #nextId(): string {
+    let id = this.#ids.next()
+    while (this.#runs.has(id)) id = this.#ids.next()
+    return id
+  }
+
+  #first(run: Run, { url, body, settings, origin, announce = false }: Trigger, cause: number): Message {
+    const isAnnounced = announce && !settings.headers.some(([name]) => name === this.words.unknownSdk)
+    const part = new StepPart(run, this, 0, isAnnounced)
+    const message = this.#accept(run, { url, body, settings, cause: cause || origin.cause, part })
+    run.entries[0] = { message, callType: 'step' }
+    return message
+  }
+
+  /** Nothing begins twice; but what was announced to the SDK, it begins now. [workflow.md 2.4] */
+  #beginAgain(run: Run, trigger: Trigger): Begun {
+    const first = run.entries[0]!.message
+    if (!trigger.bySdk || !run.announced || !run.isStarted) {
+      const { url, body, settings, origin } = trigger
+      const draft = { kind: 'message' as const, url, body, settings, origin }
+      this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
+      return { run, message: first, deduplicated: true }
+    }
+    run.announced = false
+    run.features = trigger.features
+    const { settings } = run.configuration
+    const { headers } = trigger.settings
+    run.configuration = {
+      settings: { ...settings, headers: without(headers, this.words.unknownSdk) },
+      applies: trigger.features.has('WF_TriggerOnConfig'),
+    }
+    const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
+    const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
+    return { run, message, deduplicated: false }
+  }
+
+  #invoked(run: Run, invoke: InvokeBody): void {
+    const { workflowRunId, workflowUrl, workflowRunCreatedAt, headers, step } = invoke
+    run.invoker = { runId: workflowRunId, url: workflowUrl, createdAt: workflowRunCreatedAt, headers, step }
+    const parent = this.#runs.get(workflowRunId)
+    if (parent === undefined) return
+    const record = parent.record(step, this.now())
+    record.invoked = run
+    this.#traffic.append({
+      type: 'invoke',
+      runId: parent.id,
+      stepId: record.stepId,
+      stepName: record.stepName,
+      invokedRunId: run.id,
+      url: run.url,
+    })
+  }
+
+  /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
+  announcesTo(url: string, isAsked: boolean): boolean {
+    const { twoPhaseTrigger } = this.queue.policy
+    if (twoPhaseTrigger === 'always') return true
+    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#proven.has(url))
+  }
+
+  // ── steps
+
+  #prepareStep(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+    const { body, cause } = call
+    const settings = this.queue.settings(raw, call.headers, this.#base(run, raw))
+    settings.workflow = undefined
+    return () => {
+      const known = this.#knownStep(run, body)
+      if (known !== undefined) {
+        const draft = { kind: 'message' as const, url, body, settings, origin: { ...run.origin, cause } }
+        this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
+        return { message: known, deduplicated: true }
+      }
+      return { message: this.append(run, url, body, settings, cause), deduplicated: false }
+    }
+  }
+
+  #knownStep(run: Run, body: Bytes): Message | undefined {
+    return this.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
+  }
+
+  /** What holds where a message of a run is silent. [workflow.md 4] */
+  #base(run: Run, raw: RawSettings): PublishSettings {
+    const silent = defaultSettings(this.queue.policy)
+    const { settings, applies } = run.configuration
+    if (!applies) return silent
+    return {
+      ...silent,
+      retries: settings.retries,
+      retryDelay: settings.retryDelay,
+      flowControl: raw.has('flow-control-key') ? undefined : settings.flowControl,
+      headers: without(settings.headers, 'Content-Type'),
+      labels: settings.labels,
+      redact: settings.redact,
+      failureCallback: settings.failureCallback,
+    }
+  }
+
+  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  append(run: Run, url: string, body: Bytes, settings: PublishSettings, cause: number | undefined): Message {
+    const step = readStep(body)
+    const part = new StepPart(run, this, run.entries.length)
+    const message = this.#accept(run, { url, body, settings, cause, part, step })
+    run.entries.push({ message, callType: 'step' })
+    if (step !== undefined) this.#keep(run, step, message)
+    return message
+  }
+
+  #keep(run: Run, step: StepBody, message: Message): void {
+    const record = run.record(step, this.now())
+    record.message = message
+    if (step.targetStep === undefined) record.result ??= step
+    else record.plan = step
+    const { stepName, stepType, targetStep } = step
+    this.#traffic.append(
+      {
+        type: 'step',
+        runId: run.id,
+        messageId: message.id,
+        stepId: record.stepId,
+        stepName,
+        stepType,
+        ...(targetStep !== undefined && { planned: true as const }),
+      },
+      message.trail,
+    )
+  }
+
+  #accept(
+    run: Run,
+    draft: {
+      readonly url: string
+      readonly body: Bytes
+      readonly settings: PublishSettings
+      readonly cause: number | undefined
+      readonly part: StepPart | CallPart
+      readonly step?: StepBody | undefined
+    },
+  ): Message {
+    const { url, body, settings, cause, part, step } = draft
+    const behind = this.#submitters(run, step)
+    const held = behind.size > 0
+    const origin = { ...run.origin, cause }
+    const message = this.queue.courier.accept({ kind: 'message', url, body, settings, origin, part, held })
+    if (held) run.held.set(message, behind)
+    return message
+  }
+
+  /** Whose answers a message of a run waits for. The result of one of several branches was submitted by that one. */
+  #submitters({ running, entries }: Run, step: StepBody | undefined): Set<Message> {
+    if (running.size <= 1 || step === undefined || step.concurrent === 1 || step.targetStep !== undefined)
+      return new Set(running)
+    for (const message of running) {
+      const entry = entries.find((one) => one.message === message)
+      if (entry !== undefined && readStep(entry.message.body)?.targetStep === step.stepId) return new Set([message])
+    }
+    return new Set(running)
+  }
+
+  // ── calls
+
+  #prepareCall(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+    const { body, cause } = call
+    const settings = this.queue.settings(raw, call.headers)
+    settings.workflow = undefined
+    this.#configureCallback(run, settings, raw)
+    const step = this.#callStep(raw)
+    return () => {
+      const record = step === undefined ? undefined : run.record(step, this.now())
+      const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
+      if (known !== undefined && known.url === url && known.body === body) {
+        return { message: known, deduplicated: true }
+      }
+      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record) })
+      run.entries.push({ message, callType: 'toCallback' })
+      if (record !== undefined) {
+        record.call = { message }
+        record.message = message
+      }
+      return { message, deduplicated: false }
+    }
+  }
+
+  /** The callback of a call is a message of the run. [workflow.md 4] */
+  #configureCallback(run: Run, settings: PublishSettings, raw: RawSettings): void {
+    const { callback } = settings
+    if (callback === undefined) return
+    const base = this.#base(run, raw)
+    const own = new Set(callback.settings.headers.map(([name]) => name.toLowerCase()))
+    settings.callback = {
+      url: callback.url,
+      settings: {
+        ...callback.settings,
+        workflow: undefined,
+        retries: raw.has('callback-retries') ? callback.settings.retries : base.retries,
+        retryDelay: callback.settings.retryDelay ?? base.retryDelay,
+        flowControl: callback.settings.flowControl ?? base.flowControl,
+        headers: [...base.headers.filter(([name]) => !own.has(name.toLowerCase())), ...callback.settings.headers],
+        labels: base.labels,
+        failureCallback: base.failureCallback,
+      },
+    }
+  }
+
+  /** The step that a call is made for, as its callback will name it. */
+  #callStep(raw: RawSettings): StepBody | undefined {
+    const told = (name: string): string | undefined => raw.get(`callback-${forwardName(name, this.queue.words)}`)
+    const stepId = Number(told('Workflow-StepId') ?? Number.NaN)
+    if (!Number.isInteger(stepId)) return undefined
+    return {
+      stepId,
+      stepName: told('Workflow-StepName') ?? '',
+      stepType: told('Workflow-StepType') ?? 'Call',
+      concurrent: Number(told('Workflow-Concurrent') ?? 1),
+    }
+  }
+
+  // ── waiting
+
+  /** A step waits for an event. [workflow.md 7] @throws Refusal 400 */
+  wait(
+    runId: string,
+    wait: Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number },
+    cause: number,
+  ): void {
+    const run = this.started(runId)
+    const record = run.record(wait.step, this.now())
+    const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
+    const deadline = this.now() + after
+    const made: Wait = {
+      run,
+      eventId,
+      step,
+      url,
+      timeout,
+      deadline,
+      timeoutUrl,
+      timeoutHeaders,
+      record,
+      state: 'waiting',
+    }
+    record.wait = made
+    const { stepId } = record
+    this.#traffic.append({ type: 'wait', runId, stepId, stepName: step.stepName, eventId, until: deadline }, cause)
+    this.waits.add(made)
+  }
+
+  /**
+   * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
+   * @returns the waits that it ended
+   */
+  notify(eventId: string, event: Bytes, runId: string | undefined, cause: number): readonly Told[] {
+    const run = runId === undefined ? undefined : this.#running(runId)
+    const waiting = this.waits.of(eventId, run)
+    const kept = run !== undefined && waiting.length === 0
+    const runIds = waiting.map((wait) => wait.run.id)
+    this.#traffic.append(
+      { type: 'notify', eventId, runIds, ...(run && { runId: run.id }), body: event, ...(kept && { kept }) },
+      cause,
+    )
+    if (kept) this.waits.remember(run, eventId, event)
+    return this.waits.notify(eventId, event, run)
+  }
+
+  /** An event came, or `undefined`: its time is over. */
+  #wake(wait: Wait, event: Bytes | undefined): Message {
+    const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
+    const raw = rawOf(timeoutHeaders, this.queue.words)
+    const settings = this.queue.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
+    settings.workflow = undefined
+    const result =
+      event === undefined
+        ? { ...step, waitEventId: eventId, waitTimeout: true }
+        : { ...step, waitEventId: eventId, out: toBase64(event) }
+    return this.append(run, event === undefined ? timeoutUrl : url, writtenStep(result), settings, undefined)
+  }
+
+  // ── ends
+
+  /** @throws Refusal 404 */
+  end(id: string, result: Bytes, cause?: number): Run {
+    const run = this.#running(id)
+    run.result = result
+    this.#conclude(run, 'RUN_SUCCESS', cause)
+    return run
+  }
+
+  /** @throws Refusal 404 */
+  cancel(id: string, cause?: number): Run {
+    const run = this.#running(id)
+    this.#conclude(run, 'RUN_CANCELED', cause)
+    return run
+  }
+
+  #running(id: string): Run {
+    const run = this.get(id)
+    if (run === undefined || !run.isStarted) throw refusals.runNotFound(id)
+    return run
+  }
+
+  #conclude(run: Run, state: Exclude<RunState, 'RUN_STARTED'>, cause?: number): void {
+    run.state = state
+    run.completedAt = this.now()
+    this.waits.drop(run)
+    run.held.clear()
+    const { courier } = this.queue
+    for (const { message } of run.entries) {
+      // The delivery that reported the end of the run is about to be answered.
+      if (message.running && state === 'RUN_SUCCESS') continue
+      courier.drop(message)
+    }
+    this.#note(run, state, cause)
+    this.#tellInvoker(run, state)
+  }
+
+  /** The step of the run that invoked this one has its result. [workflow.md 9] */
+  #tellInvoker(run: Run, state: RunState): void {
+    const { invoker, result } = run
+    if (invoker === undefined) return
+    const parent = this.#runs.get(invoker.runId)
+    if (parent === undefined) return
+    const isFailed = state === 'RUN_FAILED'
+    const isCanceled = state === 'RUN_CANCELED'
+    const body = isFailed || isCanceled || result === undefined || result === '' ? undefined : text(result)
+    const step = { ...invoker.step, out: JSON.stringify({ body, isFailed, isCanceled }) }
+    if (!parent.isStarted) {
+      parent.record(invoker.step, this.now()).result ??= step
+      return
+    }
+    const raw = rawOf(invoker.headers, this.queue.words)
+    const settings = this.queue.settings(raw, { contentType: 'application/json' }, this.#base(parent, raw))
+    settings.workflow = undefined
+    this.append(parent, invoker.url, writtenStep(step), settings, undefined)
+  }
+
+  #note(run: Run, state: RunState, cause?: number): number {
+    return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
+  }
+
+  // ── what the queue tells
+
+  began(run: Run, message: Message): void {
+    run.running.add(message)
+  }
+
+  ended(run: Run, message: Message): void {
+    run.running.delete(message)
+    for (const [held, behind] of run.held) {
+      behind.delete(message)
+      if (behind.size > 0) continue
+      run.held.delete(held)
+      this.queue.courier.letGo(held)
+    }
+  }
+
+  answered({ url }: Run, { headers }: RunReply): void {
+    if (this.#proven.has(url) || this.#proven.size >= 1000) return
+    if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) this.#proven.add(url)
+  }
+
+  failed(run: Run, message: Message, { status, headers, body }: RunReply, dlqId: string): void {
+    if (!run.isStarted) return
+    run.failure = { status, headers, body, message, dlqId }
+    this.#conclude(run, 'RUN_FAILED', message.trail)
+  }
+}
+
+function runRecords(): Records<Run> {
+  return new Records<Run>({
+    workflowRunId: (run) => run.id,
+    workflowUrl: (run) => run.url,
+    state: (run) => run.state,
+    label: (run) => run.labels,
+    callerIp: (run) => run.origin.callerIp,
+    flowControlKey: (run) => run.configuration.settings.flowControl?.key,
+    workflowCreatedAt: (run) => String(run.time),
+  })
+}
