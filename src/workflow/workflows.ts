@@ -302,7 +302,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       retries: settings.retries,
       retryDelay: settings.retryDelay,
       flowControl: raw.has('flow-control-key') ? undefined : settings.flowControl,
-      headers: without(settings.headers, 'Content-Type'),
+      // Steps bring their own; the callback of a call must not say that it carries steps.
+      headers: without(without(settings.headers, 'Content-Type'), this.words.sdkVersion),
       labels: settings.labels,
       redact: settings.redact,
       failureCallback: settings.failureCallback,
