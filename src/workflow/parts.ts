@@ -1,7 +1,9 @@
-import { type Bytes, toBase64 } from '../kernel/bytes.js'
+import { type Bytes, text, toBase64 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/header-list.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunPart, RunReply } from '../queue/message/run-part.js'
+import { headerMap } from '../queue/settings/headers.js'
+import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
 
@@ -58,6 +60,31 @@ abstract class Part implements RunPart {
   reported(body: Record<string, unknown>): Record<string, unknown> {
     return body
   }
+
+  get failureFunctionState(): string | undefined {
+    return failureFunctionState(this.run, this.keeper.words)
+  }
+
+  deadLetter(): Record<string, unknown> {
+    const { id, url, time, failureFunction, failureReply: reply } = this.run
+    const state = this.failureFunctionState
+    return {
+      workflowRunId: id,
+      workflowCreatedAt: time,
+      workflowUrl: url,
+      failureFunctionState: state,
+      ...(failureFunction !== undefined && {
+        failureCallbackInfo: {
+          state,
+          responseStatus: reply?.status,
+          responseBody: reply && text(reply.body),
+          responseHeaders: reply && headerMap(reply.headers),
+        },
+      }),
+    }
+  }
+
+  accepted(_message: Message): void {}
 
   begins(message: Message): void {
     this.keeper.began(this.run, message)
@@ -202,11 +229,14 @@ export class FailurePart extends Part {
     return this.runHeaders(message, false, 'failureCall')
   }
 
+  override accepted(message: Message): void {
+    this.run.failureFunction = message
+  }
+
   override begins(): void {}
 
-  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+  override ends(_message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
     const { run } = this
-    run.failureFunction = message
     run.failureReply = { status, headers, body, error }
   }
 

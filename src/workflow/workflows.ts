@@ -24,7 +24,7 @@ import {
   runWords,
   without,
 } from './protocol.js'
-import { Run, type RunState, type Wait } from './run.js'
+import { Run, type RunConfiguration, type RunState, type Wait } from './run.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { type Told, Waits } from './waits.js'
 
@@ -186,28 +186,32 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
   begin(trigger: Trigger): Begun {
-    const { runId: id = this.#nextId(), url, settings, features, origin, announce = false } = trigger
-    const known = this.get(id)
+    const { runId, announce = false, origin } = trigger
+    const known = runId === undefined ? undefined : this.get(runId)
     if (known !== undefined) return this.#beginAgain(known, trigger)
-    const applies = features.has('WF_TriggerOnConfig')
-    const { callerIp, region, cause } = origin
-    const run = new Run(
-      id,
-      ++this.#sequence,
-      this.now(),
-      url,
-      features,
-      { settings: { ...settings, headers: without(settings.headers, this.words.unknownSdk) }, applies },
-      { callerIp, region },
-    )
-    run.byRest = trigger.byRest === true
+    const run = this.#newRun(trigger)
     run.announced = announce
-    this.#runs.set(id, run)
-    this.#records.add(run)
-    const entry = this.#note(run, 'RUN_STARTED', cause)
+    const entry = this.#note(run, 'RUN_STARTED', origin.cause)
     if (trigger.invoke !== undefined) this.#invoked(run, trigger.invoke)
     const message = this.#first(run, trigger, entry)
     return { run, message, deduplicated: false }
+  }
+
+  #newRun({ runId = this.#nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
+    const { callerIp, region } = origin
+    const run = new Run(runId, ++this.#sequence, this.now(), url, features, this.#configuration(settings, features), {
+      callerIp,
+      region,
+    })
+    run.byRest = byRest
+    this.#runs.set(runId, run)
+    this.#records.add(run)
+    return run
+  }
+
+  #configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
+    const headers = without(settings.headers, this.words.unknownSdk)
+    return { settings: { ...settings, headers }, applies: features.has('WF_TriggerOnConfig') }
   }
 
   /** One that no run has. */
@@ -237,11 +241,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.announced = false
     run.features = trigger.features
     const { settings } = run.configuration
-    const { headers } = trigger.settings
-    run.configuration = {
-      settings: { ...settings, headers: without(headers, this.words.unknownSdk) },
-      applies: trigger.features.has('WF_TriggerOnConfig'),
-    }
+    run.configuration = this.#configuration({ ...settings, headers: trigger.settings.headers }, trigger.features)
     const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
     const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
     return { run, message, deduplicated: false }
@@ -551,6 +551,53 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
 
+  // ── again
+
+  /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
+  runAgain(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
+    const { configuration, url, features, origin, failure } = run
+    const settings = this.queue.settings(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
+    settings.workflow = undefined
+    const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
+    if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run
+    const resumed = this.#newRun(next)
+    this.#note(resumed, 'RUN_STARTED', cause)
+    for (const record of run.steps) resumed.steps.push({ ...record })
+    for (const [index, { message, callType }] of run.entries.entries()) {
+      const { body, url: to, state } = message
+      if (state === 'DELIVERED' || callType !== 'step') {
+        resumed.entries.push({ message, callType })
+        continue
+      }
+      const notBefore = message.notBefore > this.now() ? message.notBefore : undefined
+      const given = { ...message.settings, ...this.#overridden(overrides, settings), delay: 0, notBefore }
+      const part = new StepPart(resumed, this, index)
+      const again = this.#accept(resumed, { url: to, body, settings: given, cause, part })
+      resumed.entries.push({ message: again, callType })
+      for (const record of resumed.steps) if (record.message === message) record.message = again
+    }
+    return resumed
+  }
+
+  /** Of some settings those that were given. */
+  #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
+    const { retries, retryDelay, flowControl, labels, failureCallback } = settings
+    return {
+      failureCallback,
+      ...(overrides.has('retries') && { retries }),
+      ...(overrides.has('retry-delay') && { retryDelay }),
+      ...(overrides.has('flow-control-key') && { flowControl }),
+      ...(overrides.has('label') && { labels }),
+    }
+  }
+
+  /** Calls the failure function of a run once more. [workflow.md 1] */
+  retryFailureFunction(run: Run, cause?: number): void {
+    const { kind, url, body, settings, origin, part } = run.failureFunction!
+    run.failureReply = undefined
+    this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
+  }
+
   // ── what the queue tells
 
   began(run: Run, message: Message): void {
@@ -582,8 +629,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 function runRecords(): Records<Run> {
   return new Records<Run>({
     workflowRunId: (run) => run.id,
-    workflowUrl: (run) => run.url,
-    state: (run) => run.state,
     label: (run) => run.labels,
     callerIp: (run) => run.origin.callerIp,
     flowControlKey: (run) => run.configuration.settings.flowControl?.key,

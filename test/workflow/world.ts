@@ -30,7 +30,11 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
     client: new Client(connection),
     calls,
     serve(path: string, route: Route, given: Options = {}): string {
-      const { POST } = serve<unknown, unknown>(route, { qstashClient: new QueueClient(connection), receiver: undefined as never, ...given })
+      const { POST } = serve<unknown, unknown>(route, {
+        qstashClient: new QueueClient(connection),
+        receiver: undefined as never,
+        ...given,
+      })
       sandbox.destinations.on(app + path, async (request) => {
         const response = await (POST as unknown as (request: Request) => Promise<Response>)(request)
         calls.push({ path, status: response.status, body: await response.clone().text() })

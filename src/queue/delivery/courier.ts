@@ -134,6 +134,7 @@ export class Courier {
     this.byId.set(message.id, message)
     this.live.add(message)
     destinations.noticePublisher(message.url)
+    message.part?.accepted(message)
     this.flow.arrive(message)
     if (source !== undefined) source.openCallbacks++
     if (settings.queue === undefined) {

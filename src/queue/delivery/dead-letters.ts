@@ -24,11 +24,9 @@ export class DeadLetters {
     ...fieldsThrough<DeadLetter>(),
     dlqIds: (letter) => letter.id,
     responseStatus: (letter) => String(letter.reply.status),
-    workflowRunId: ({ message }) => message.settings.workflow?.get('workflow-runid'),
-    workflowUrl: ({ message }) => message.settings.workflow?.get('workflow-url'),
-    // Nothing has them until there are runs.
-    workflowCreatedAt: () => undefined,
-    failureFunctionState: () => undefined,
+    workflowRunId: ({ message }) => message.part?.runId,
+    workflowUrl: ({ message }) => message.part?.runUrl,
+    workflowCreatedAt: ({ message }) => message.part && String(message.part.runCreatedAt),
   })
   readonly #retention: number
   readonly #now: () => number

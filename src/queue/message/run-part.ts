@@ -29,6 +29,11 @@ export interface RunPart {
   reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined
   /** What a report says of it beyond what every report says. */
   reported(body: Record<string, unknown>): Record<string, unknown>
+  /** What its dead letter tells of the run. */
+  deadLetter(): Record<string, unknown>
+  /** How the failure function of the run stands. */
+  readonly failureFunctionState: string | undefined
+  accepted(message: Message): void
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void

@@ -45,18 +45,27 @@ function deadLetter(queue: Queue, call: ServiceCall): DeadLetter {
   return found(queue.courier.deadLetters.get(call.params.id!), 'dlq message', call.params.id!)
 }
 
-function dlqSelection(query: QueryValues, queue: Queue): Selection<DeadLetter> {
-  const size = queue.policy.dlqPageSize
+/** @param most dead letters of a page, or what the policy says */
+export function dlqSelection(
+  query: QueryValues,
+  { policy }: Queue,
+  most: number = policy.dlqPageSize,
+): Selection<DeadLetter> {
+  const states = query.get('failureFunctionState')
   const rules = {
     filters: [...dlqFilters, ...runFilters],
     ids: 'dlqIds',
-    defaultCount: size,
-    maxCount: size,
-    others: ['trimBody', 'source', 'api'],
+    defaultCount: most,
+    maxCount: most,
+    others: ['trimBody', 'source', 'api', 'failureFunctionState'],
   }
   const selection = readFilters<DeadLetter>(query, rules)
-  if (query.get('source')?.[0] !== 'workflow') return selection
-  return { ...selection, only: (letter) => letter.message.settings.workflow?.has('workflow-runid') === true }
+  if (query.get('source')?.[0] !== 'workflow' && states === undefined) return selection
+  return {
+    ...selection,
+    only: ({ message: { part } }) =>
+      part !== undefined && (states === undefined || states.includes(part.failureFunctionState ?? '')),
+  }
 }
 
 function retryMany(call: ServiceCall, api: QueueApi): Answer {

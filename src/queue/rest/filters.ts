@@ -41,12 +41,7 @@ export const dlqFilters: readonly string[] = [
   'flowControlKey',
 ]
 /** What the workflow SDK filters dead letters of runs by. [queue.md 1.12] */
-export const runFilters: readonly string[] = [
-  'workflowRunId',
-  'workflowUrl',
-  'workflowCreatedAt',
-  'failureFunctionState',
-]
+export const runFilters: readonly string[] = ['workflowRunId', 'workflowUrl', 'workflowCreatedAt']
 export const logFilters: readonly string[] = [
   'messageIds',
   'state',

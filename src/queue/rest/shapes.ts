@@ -98,6 +98,7 @@ export function deadLetterShape(letter: DeadLetter, trim?: TrimBody): Shape {
     dlqId: letter.id,
     responseStatus: reply.status,
     responseHeader: headerMap(reply.headers),
+    ...letter.message.part?.deadLetter(),
     ...(body !== undefined && (isUtf8(body) ? { responseBody: text(body) } : { responseBodyBase64: toBase64(body) })),
   }
 }

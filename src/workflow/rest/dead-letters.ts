@@ -1,0 +1,106 @@
+import { empty, json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { DeadLetter } from '../../queue/delivery/dead-letters.js'
+import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letters.js'
+import { settingsIn } from '../../queue/rest/publishing.js'
+import { found, type QueueApi, queryAndBody, type Row, row } from '../../queue/rest/reading.js'
+import { refusals } from '../../queue/settings/errors.js'
+import { failureFunctionState } from '../log.js'
+import type { Run } from '../run.js'
+import type { Workflows } from '../workflows.js'
+
+/** Runs that one bulk call resumes or restarts. [workflow.md 1] */
+const atOnce = 50
+
+/** Dead letters of runs: the queue's own, and what can be done with them besides. [workflow.md 1, 11] */
+export function runDeadLetterEndpoints(workflows: Workflows): readonly Row[] {
+  const again = (verb: 'resume' | 'restart', summary: string): Row[] => [
+    row('POST', `/v2/workflows/dlq/${verb}`, `${summary}, by ids or filters.`, (call, api) =>
+      many(call, api, workflows, verb),
+    ),
+    row('POST', `/v2/workflows/dlq/${verb}/:id`, `${summary}.`, (call, api) =>
+      json(shape(runAgain(workflows, letterOf(call, workflows), call, api, verb))),
+    ),
+  ]
+  return [
+    ...deadLetterEndpoints
+      .filter(({ method }) => method !== 'POST')
+      .map(({ method, path, run }) =>
+        row(
+          method,
+          path.replace('/v2/dlq', '/v2/workflows/dlq'),
+          nameOf(String(method), path),
+          (call, api) => run(onlyRuns(call), api) as Answer,
+        ),
+      ),
+    ...again('resume', 'Go on with failed runs where they failed'),
+    ...again('restart', 'Begin failed runs anew'),
+    row('POST', '/v2/workflows/dlq/callback/:id', 'Call a failure function again that has failed.', (call) => {
+      const letter = letterOf(call, workflows)
+      const run = runOf(letter, workflows)
+      if (failureFunctionState(run, workflows.words) !== 'CALLBACK_FAIL')
+        throw refusals.invalid('dlqId', 'its failure function has not failed')
+      workflows.retryFailureFunction(run, call.cause)
+      return json(shape(run))
+    }),
+    row('DELETE', '/v2/workflows/dlq/callback/:id', 'Cancel a failure function.', (call) => {
+      const run = runOf(letterOf(call, workflows), workflows)
+      if (failureFunctionState(run, workflows.words) !== 'CALLBACK_INPROGRESS')
+        throw refusals.invalid('dlqId', 'its failure function is not in progress')
+      workflows.queue.courier.cancel(run.failureFunction!)
+      return empty(302)
+    }),
+  ]
+}
+
+function nameOf(method: string, path: string): string {
+  const one = path.endsWith(':id')
+  if (method === 'GET') return one ? 'Read the dead letter of a run.' : 'List the dead letters of runs.'
+  return one ? 'Delete the dead letter of a run.' : 'Delete many dead letters of runs, by ids or filters.'
+}
+
+/** The same call, about dead letters of runs only. */
+function onlyRuns(call: ServiceCall): ServiceCall {
+  const query = call.query === '' ? 'source=workflow' : `${call.query}&source=workflow`
+  return Object.create(call, { query: { value: query } }) as ServiceCall
+}
+
+function letterOf(call: ServiceCall, { queue }: Workflows): DeadLetter {
+  const { id } = call.params
+  return found(queue.courier.deadLetters.get(id!), 'dlq message', id!)
+}
+
+/** @throws Refusal 400 for a dead letter that belongs to no run */
+function runOf(letter: DeadLetter, workflows: Workflows): Run {
+  const { part } = letter.message
+  const run = part === undefined ? undefined : workflows.get(part.runId)
+  if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)
+  return run
+}
+
+function runAgain(
+  workflows: Workflows,
+  letter: DeadLetter,
+  call: ServiceCall,
+  api: QueueApi,
+  verb: 'resume' | 'restart',
+): Run {
+  const run = runOf(letter, workflows)
+  const begun = workflows.runAgain(run, settingsIn(call, api), verb === 'resume', call.cause)
+  workflows.queue.courier.deadLetters.delete(letter)
+  return begun
+}
+
+function many(call: ServiceCall, api: QueueApi, workflows: Workflows, verb: 'resume' | 'restart'): Answer {
+  const query = new Map(queryAndBody(call, api))
+  query.set('source', ['workflow'])
+  const { items, cursor } = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue, atOnce))
+  const ids = query.get('dlqIds') ?? []
+  if (items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
+  const workflowRuns = items.map((letter) => shape(runAgain(workflows, letter, call, api, verb)))
+  return json({ cursor: cursor ?? '', workflowRuns })
+}
+
+function shape({ id, time }: Run): object {
+  return { workflowRunId: id, workflowCreatedAt: time }
+}

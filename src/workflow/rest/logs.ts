@@ -1,0 +1,109 @@
+import { text } from '../../kernel/bytes.js'
+import type { Selection } from '../../kernel/records.js'
+import { json } from '../../protocol/respond.js'
+import type { Answer, ServiceCall } from '../../protocol/service.js'
+import type { Message } from '../../queue/message/message.js'
+import { readTrimBody } from '../../queue/rest/filters.js'
+import { type QueueApi, queryAndBody, queryOf, type Row, row } from '../../queue/rest/reading.js'
+import { refusals } from '../../queue/settings/errors.js'
+import { headerMap } from '../../queue/settings/headers.js'
+import { eventsOf, type LogView, runShape } from '../log.js'
+import type { Run } from '../run.js'
+import type { Workflows } from '../workflows.js'
+import { readRunFilters } from './filters.js'
+
+/** Runs of a page, at most. [workflow.md 10] */
+const runsOfPage = 10
+/** Runs that one bulk cancel ends. [workflow.md 1] */
+const cancelledAtOnce = 100
+/** Lines of a page of the flat log. [queue.md 1.12] */
+const eventsOfPage = 1000
+
+/** What is asked about runs, and the bulk cancel that is asked with the same filters. [workflow.md 1, 10] */
+export function logEndpoints(workflows: Workflows): readonly Row[] {
+  return [
+    row('GET', '/v2/workflows/events', 'The log of runs, grouped by run or flat.', (call, api) =>
+      queryOf(call, api).get('groupBy')?.[0] === 'workflowRunId'
+        ? runs(call, api, workflows)
+        : events(call, api, workflows),
+    ),
+    row('GET', '/v2/workflows/logs', 'The log of runs.', (call, api) => runs(call, api, workflows)),
+    row('GET', '/v2/workflows/messageLogs', 'The flat log of runs under its older name.', (call, api) =>
+      events(call, api, workflows),
+    ),
+    row('DELETE', '/v2/workflows/runs', 'Cancel many runs, by ids or filters.', (call, api) =>
+      cancelMany(call, api, workflows),
+    ),
+  ]
+}
+
+const others = ['groupBy', 'trimBody', 'workflowRuns']
+
+function runs(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
+  const query = queryOf(call, api)
+  const page = workflows.records.select(selectionOf(query))
+  const view = viewOf(workflows, readTrimBody(query))
+  return json({ cursor: page.cursor ?? '', runs: page.items.map((run) => runShape(run, view)) })
+}
+
+/** `workflowRuns=ID@TS,ID@TS` leaves all other filters out. [queue.md 1.12] */
+function selectionOf(query: ReadonlyMap<string, readonly string[]>): Selection<Run> {
+  const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
+  if (named !== undefined) {
+    const ids = new Set(named.map((one) => one.replace(/@\d*$/, '')))
+    return { filters: new Map([['workflowRunId', ids]]), order: 'latestFirst', count: ids.size }
+  }
+  const rules = { defaultCount: runsOfPage, maxCount: runsOfPage, order: 'latestFirst' as const, others }
+  return readRunFilters(query, rules, false)
+}
+
+/** What a run's log needs to know of its messages. */
+function viewOf(workflows: Workflows, trim: number | undefined): LogView {
+  const { queue, words } = workflows
+  return {
+    now: workflows.now(),
+    words,
+    errors: (message: Message) =>
+      queue.log.about(message).flatMap(({ state, time, detail }) => {
+        if (state !== 'ERROR') return []
+        const { response } = detail ?? {}
+        return [
+          {
+            error: detail?.error,
+            body: response && text(response.body),
+            headers: response && headerMap(response.headers),
+            status: response?.status ?? 0,
+            time,
+          },
+        ]
+      }),
+    shown: (given) => (trim === undefined ? given : trim < 0 ? undefined : given.slice(0, trim)),
+  }
+}
+
+function events(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
+  const query = queryOf(call, api)
+  const rules = { defaultCount: eventsOfPage, maxCount: eventsOfPage, order: 'latestFirst' as const, others }
+  const page = workflows.records.select(readRunFilters(query, rules, false))
+  return json({ cursor: page.cursor ?? '', events: page.items.flatMap((run) => eventsOf(run).reverse()) })
+}
+
+/** Ids that nobody knows and runs that ended do not count. [workflow.md 1] */
+function cancelMany(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
+  const query = queryAndBody(call, api)
+  const ids = query.get('workflowRunIds')
+  const found =
+    ids === undefined
+      ? workflows.records.select(cancelSelection(query)).items
+      : ids.flatMap((value) => value.split(',')).flatMap((id) => workflows.get(id.trim()) ?? [])
+  const open = found.filter((run) => run.isStarted)
+  for (const run of open) if (run.isStarted) workflows.cancel(run.id, call.cause)
+  return json({ cancelled: open.length })
+}
+
+function cancelSelection(query: ReadonlyMap<string, readonly string[]>): Selection<Run> {
+  if (query.has('cursor')) throw refusals.invalid('filter', '"cursor" is not known')
+  const rules = { defaultCount: cancelledAtOnce, maxCount: cancelledAtOnce }
+  const selection = readRunFilters(query, rules, true)
+  return { ...selection, only: (run) => run.isStarted && selection.only!(run) }
+}
