@@ -1,8 +1,9 @@
+import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { atDeliveries, atRequests } from './actions.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
-import { counted, done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
+import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
 import type { Family } from './row.js'
 
 // A service that is behind, restarts or is gone.

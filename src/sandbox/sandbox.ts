@@ -1,5 +1,5 @@
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
-import { goOn, stop, type VirtualClock } from '../kernel/clock.js'
+import { goOn, type VirtualClock } from '../kernel/clock.js'
 import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator } from '../protocol/address.js'
@@ -19,7 +19,7 @@ import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
-import { buildWorld, type Start, type World } from './world.js'
+import { buildWorld, endWorld, type Start, type World } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './options.js'
@@ -219,8 +219,7 @@ export class Sandbox {
   }
 
   #replace(world: World, by: 'reset' | 'load'): void {
-    this.#world.store.engine.pubsub.close()
-    stop(this.#world.clock)
+    endWorld(this.#world)
     this.#world = world
     for (const renewed of [...this.#renewals]) renewed(by)
   }
@@ -250,8 +249,7 @@ export class Sandbox {
 
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
-    this.#world.store.engine.pubsub.close()
-    stop(this.#world.clock)
+    endWorld(this.#world)
   }
 
   [Symbol.dispose](): void {
