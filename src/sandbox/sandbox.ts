@@ -13,6 +13,7 @@ import type { FaultHandle, Faults } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
+import { inside } from '../store/inside.js'
 import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
@@ -66,7 +67,7 @@ export class Sandbox {
 
   /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
   get tokens(): SandboxTokens {
-    const { standard, readOnly } = this.#world.store.engine.access.tokens
+    const { standard, readOnly } = inside.of(this.#world.store).engine.access.tokens
     return { ...this.#initialTokens, store: standard, readonly: readOnly }
   }
 

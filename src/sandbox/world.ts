@@ -18,6 +18,7 @@ import { statsService } from '../stats/rest/endpoints.js'
 import { Statistics } from '../stats/statistics.js'
 import { Access } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
+import { inside } from '../store/inside.js'
 import { Journal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
@@ -104,7 +105,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
 
 /** Streams of events end, and nothing that waits happens any more. */
 export function endWorld({ store, clock }: World): void {
-  store.engine.pubsub.close()
+  inside.of(store).engine.pubsub.close()
   stop(clock)
 }
 
