@@ -62,7 +62,7 @@ describe('adding one thing touches', () => {
     ['A fault', ['src/faults/answer-faults.ts', 'test/support/fault-contract.ts']],
     [
       'A matcher',
-      ['matchers/index.ts', 'matchers/timers.ts', 'test/matchers/mutants.test.ts', 'test/matchers/verdicts.ts'],
+      ['matchers/index.ts', 'matchers/timers.ts', 'test/matchers/verdicts.ts', 'test/matchers/wrong.ts'],
     ],
   ])('%s: its row and its test', (adds, files) => {
     expect(filesOf(adds)).toEqual(files)
