@@ -1,5 +1,5 @@
 import type { Bytes } from './bytes.js'
-import type { HeaderList } from './header-list.js'
+import type { HeaderList } from './http.js'
 
 /** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
 export interface EntryStamp {

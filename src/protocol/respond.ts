@@ -1,5 +1,5 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import type { Answer } from './service.js'
 
 /** Shared, because answers are kept in the traffic log. */

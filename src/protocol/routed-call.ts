@@ -1,5 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
-import { headerOf } from '../kernel/header-list.js'
+import { headerOf } from '../kernel/http.js'
 import type { Location } from './address.js'
 import type { Call, Endpoint, ServiceCall } from './service.js'
 import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'

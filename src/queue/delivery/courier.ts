@@ -1,6 +1,6 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { Clock } from '../../kernel/clock.js'
-import { headerOf } from '../../kernel/header-list.js'
+import { headerOf } from '../../kernel/http.js'
 import type { Random } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'

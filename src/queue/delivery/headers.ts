@@ -1,4 +1,4 @@
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import type { Random } from '../../kernel/random.js'
 import type { Attempt, DeliveryWriter } from '../destinations/attempt.js'
 import { singleId } from '../message/ids.js'

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import { tokenOf } from '../../protocol/auth.js'
 import { empty, json } from '../../protocol/respond.js'
 import type { Answer, Service } from '../../protocol/service.js'

@@ -1,4 +1,4 @@
-import { decodeSegment } from '../../kernel/percent.js'
+import { decodeSegment } from '../../kernel/http.js'
 import { json } from '../../protocol/respond.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
