@@ -1,7 +1,6 @@
 import type { HeaderList } from '../../kernel/http.js'
-import type { Random } from '../../kernel/random.js'
+import { type Random, singleId } from '../../kernel/random.js'
 import type { Attempt, DeliveryWriter } from '../destinations/attempt.js'
-import { singleId } from '../message/ids.js'
 import type { Words } from '../settings/words.js'
 import { faultySignature } from '../signing/signature-lab.js'
 import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '../signing/signing.js'
