@@ -1,5 +1,5 @@
 import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
-import { jsonText } from '../../protocol/respond.js'
+import { jsonText } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { ReplyError } from '../command/reply.js'
 import type { Store } from '../store.js'
