@@ -75,7 +75,7 @@ export class Store {
     this.meter = new Meter(options.now)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, options.docs)
     this.db = new Database(options.now, this.work, refuseText, (eventClass, event, key) => {
-      this.#notifications.announce(eventClass, event, key)
+      if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
     this.#notifications = new Notifications(this.db, this.pubsub, options.clock)
@@ -114,9 +114,7 @@ export class Store {
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
-    const { work } = this
-    // Most commands charge nothing, and leave nothing to renew.
-    if (work.left !== work.limit && !this.#isRequest) this.#beginWork()
+    if (!this.#isRequest) this.#beginWork()
     if (this.#commandListeners.length === 0) return this.#run(argv, user, restClient)
     let reply: Reply
     try {
@@ -230,9 +228,10 @@ export class Store {
   }
 
   #beginWork(): void {
-    const { maxWork } = this.options.policy
-    this.work.renew(maxWork)
-    if (this.eventFlags !== noEvents) this.pubsub.attend(maxWork)
+    const { work } = this
+    // Most commands charge nothing, and leave nothing to renew.
+    if (work.left !== work.limit) work.renew()
+    if (this.#notifications.hearsAny) this.pubsub.attend(work.limit)
   }
 
   /** Nearly all commands in a row come from the same user. */

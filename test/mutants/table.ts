@@ -195,8 +195,8 @@ export const mutants: readonly Mutant[] = [
   ...of('store-linearizable', 'store/rest/endpoints.ts', [
     [
       'a command of another client comes between those of a transaction',
-      "front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call), room",
-      "(front.journal.execute(['GET', 'x'], call.user, 'request'), front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call)), room",
+      "front.execute(argv, call.user, 'transaction', call, sizes[at]!), room",
+      "(front.journal.execute(['GET', 'x'], call.user, 'request'), front.execute(argv, call.user, 'transaction', call, sizes[at]!)), room",
     ],
   ]),
   ...of('signatures-verify', 'queue/delivery/courier.ts', [

@@ -3,7 +3,7 @@ import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { Access } from '../../src/store/access/access.js'
 import { ReplyError } from '../../src/store/command/reply.js'
-import { resp2, resp2Error } from '../../src/store/rest/resp2.js'
+import { resp2, resp2Error } from '../../src/store/rest/answers.js'
 import { Store } from '../../src/store/store.js'
 
 /** The narrow side of the store that transcripts need. */

@@ -3,7 +3,7 @@ import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
 import { Access, type User } from '../../../src/store/access/access.js'
 import { type Reply, ReplyError } from '../../../src/store/command/reply.js'
-import { resp2, resp2Error } from '../../../src/store/rest/resp2.js'
+import { resp2, resp2Error } from '../../../src/store/rest/answers.js'
 import { Store } from '../../../src/store/store.js'
 
 /** A store of its own for tests of scripts. */
