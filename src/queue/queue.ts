@@ -206,6 +206,11 @@ export class Queue {
     return this.#holdings.schedules
   }
 
+  /** Messages that have not ended. */
+  get backlog(): number {
+    return this.courier.live.size
+  }
+
   get courier(): Courier {
     return this.#holdings.courier
   }

@@ -82,7 +82,7 @@ let traffic: Traffic
 let exchange: Exchange
 beforeEach(() => {
   clock = new VirtualClock({ startAt: 0 })
-  traffic = new Traffic(() => clock.now())
+  traffic = new Traffic({ now: () => clock.now() })
   exchange = createGateway({
     locate: locator(addressesOf()),
     vocabulary: upstashVocabulary,

@@ -18,7 +18,7 @@ export interface Engine {
 export function createEngine(onEvent?: (event: string, key: string) => void): Engine {
   let now = Date.UTC(2026, 0, 1)
   const store = new Store({
-    now: () => now,
+    clock: { now: () => now },
     random: createRandom('transcript'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
     policy: defaultPolicy,

@@ -410,7 +410,7 @@ export class Courier {
     traffic.complete(attempt, undefined, reply.body.length)
     this.#report(attempt, reply, error)
     this.flow.release(message)
-    this.#faults?.gone(attempt)
+    if (this.#faults !== undefined && this.#faults.heldBack.length > 0) this.#faults.gone(attempt)
     if (message.ended) this.#conclude(message)
     else if (message.cancelRequested && policy.cancelledAt === 'now') this.#cancelled(message)
     else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)

@@ -22,7 +22,7 @@ export class Notifications {
   constructor(
     private readonly db: Database,
     private readonly pubsub: PubSub,
-    private readonly clock: StoreClock | undefined,
+    private readonly clock: StoreClock,
   ) {}
 
   get flags(): EventFlags {
@@ -67,7 +67,7 @@ export class Notifications {
     this.#alarm =
       at === undefined
         ? undefined
-        : this.clock?.schedule(at, 'expiry of keys', () => this.#expire(), { background: true })
+        : this.clock.schedule?.(at, 'expiry of keys', () => this.#expire(), { background: true })
   }
 
   #expire(): void {

@@ -19,7 +19,7 @@ export interface ScriptStore {
 
 export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
   const store = new Store({
-    now: () => Date.UTC(2026, 0, 1),
+    clock: { now: () => Date.UTC(2026, 0, 1) },
     random: createRandom('scripts'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
     policy: { ...defaultPolicy, ...policy },
