@@ -1,5 +1,5 @@
 import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
-import { headerOf } from '../kernel/header-list.js'
+import { headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import { headerMap } from '../queue/settings/headers.js'
 import { redactedBody, redactedHeaders } from '../queue/settings/redaction.js'

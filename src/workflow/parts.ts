@@ -1,5 +1,5 @@
 import { type Bytes, text, toBase64 } from '../kernel/bytes.js'
-import { type HeaderList, headerOf } from '../kernel/header-list.js'
+import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunPart, RunReply } from '../queue/message/run-part.js'
 import { headerMap } from '../queue/settings/headers.js'

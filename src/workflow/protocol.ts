@@ -1,4 +1,4 @@
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import type { RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
 

@@ -1,4 +1,4 @@
-import { empty, json } from '../../protocol/respond.js'
+import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { DeadLetter } from '../../queue/delivery/dead-letters.js'
 import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letters.js'

@@ -1,6 +1,6 @@
 import { text } from '../../kernel/bytes.js'
 import type { Selection } from '../../kernel/records.js'
-import { json } from '../../protocol/respond.js'
+import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
 import { readTrimBody } from '../../queue/rest/filters.js'
