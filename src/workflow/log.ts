@@ -1,7 +1,6 @@
 import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
-import { headerOf } from '../kernel/http.js'
+import { headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import { headerMap } from '../queue/settings/headers.js'
 import { redactedBody, redactedHeaders } from '../queue/settings/redaction.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
