@@ -13,6 +13,7 @@ import type { FaultHandle, Faults } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
+import type { DirectWorkflows } from '../workflow/direct.js'
 import { inside } from '../store/inside.js'
 import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './dump.js'
@@ -84,6 +85,11 @@ export class Sandbox {
   /** The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. */
   get queue(): DirectQueue {
     return this.#world.queue
+  }
+
+  /** The runs of workflows: their states and results, events, and what a test makes of their steps. */
+  get workflow(): DirectWorkflows {
+    return this.#world.workflow
   }
 
   /** Usage figures: counted from the traffic, told as a story, or set by hand. */

@@ -22,6 +22,7 @@ import { inside } from '../store/inside.js'
 import { Journal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
+import { DirectWorkflows } from '../workflow/direct.js'
 import { workflowEndpoints } from '../workflow/rest/endpoints.js'
 import { Workflows } from '../workflow/workflows.js'
 import { type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
@@ -36,6 +37,7 @@ export interface World {
   readonly destinations: Destinations
   readonly faults: Faults
   readonly queue: DirectQueue
+  readonly workflow: DirectWorkflows
   readonly stats: Statistics
   readonly exchange: Exchange
 }
@@ -107,7 +109,18 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     secrets: () => secretsOf(tokens, journal, queue),
     store,
   })
-  return { clock, random, traffic: view, store, destinations, faults, queue: new DirectQueue(queue), stats, exchange }
+  return {
+    clock,
+    random,
+    traffic: view,
+    store,
+    destinations,
+    faults,
+    queue: new DirectQueue(queue),
+    workflow: new DirectWorkflows(workflows),
+    stats,
+    exchange,
+  }
 }
 
 /** Streams of events end, and nothing that waits happens any more. */

@@ -463,7 +463,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
    * Tells an event to all that wait for it; one that is for a single run is kept for its next wait, if it does not wait.
    * @returns the waits that it ended
    */
-  notify(eventId: string, event: Bytes, runId: string | undefined, cause: number): readonly Told[] {
+  notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[] {
     const run = runId === undefined ? undefined : this.#running(runId)
     const waiting = this.waits.of(eventId, run)
     const kept = run !== undefined && waiting.length === 0

@@ -64,7 +64,7 @@ interface Room {
 }
 
 const ground = ['kernel', 'secrets', 'policy', 'faults', 'protocol']
-const services = ['store/*', 'queue/*', 'stats/*']
+const services = ['store/*', 'queue/*', 'workflow/*', 'stats/*']
 const engine = [...ground, 'rules', ...services, 'report', 'invariants', 'sandbox']
 
 // Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
@@ -134,6 +134,10 @@ const rooms: readonly Room[] = [
     ],
   },
   { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
+
+  // A run is made of messages: the engine of workflows stands on the queue.
+  { room: 'workflow', may: ['kernel', 'policy', 'queue/*'], packages: ['valibot'] },
+  { room: 'workflow/rest', may: [...ground, 'queue/*', 'workflow'], packages: ['valibot'] },
 
   { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },
   { room: 'stats/rest', may: [...ground, 'stats'] },
