@@ -3,11 +3,11 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { PlainReply } from '../src/store/direct.js'
-import { inside } from '../src/store/inside.js'
 import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './hidden.js'
 import { compareText } from './kinds.js'
 import { isAsymmetric, literal } from './literal.js'
+import { inside } from './received.js'
 
 /** What a key holds, ready to be compared. */
 export interface StoredValue {
