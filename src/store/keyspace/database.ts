@@ -297,7 +297,7 @@ export class Database {
   /** Visits the live keys in order of insertion. */
   forEach(visit: (value: Value, key: Bytes, expiresAt: number | undefined) => void): void {
     this.sweep()
-    this.#entries.forEach(({ value, expiresAt }, key) => visit(value, key, expiresAt))
+    for (const [key, { value, expiresAt }] of this.#entries) visit(value, key, expiresAt)
   }
 
   clear(): void {
