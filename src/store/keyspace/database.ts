@@ -40,9 +40,6 @@ export class Database {
   #touchedCount = 0
   /** Those of them that the running command made itself: one left empty never was there. */
   #made = new Set<Container>()
-  /** The last time that was asked for, in milliseconds and in seconds: time stands still during most commands. */
-  #secondsOf = 0
-  #secondsThen = 0
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
   missed: Set<Bytes> | undefined
 
@@ -77,7 +74,7 @@ export class Database {
   /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
   isLive(key: Bytes): boolean {
     const entry = this.#entries.get(key)
-    return entry !== undefined && !hasExpired(entry, this.now())
+    return entry !== undefined && !this.#isPast(entry.expiresAt)
   }
 
   /** The value of a string key; WRONGTYPE for any other kind. */
@@ -155,7 +152,7 @@ export class Database {
   /** How much there is to walk over in a key, see `sizeOfValue`; 0 for one that is not there. Changes nothing. */
   sizeOf(key: Bytes): number {
     const entry = this.#entries.get(key)
-    return entry === undefined || hasExpired(entry, this.now()) ? 0 : sizeOfValue(entry.value)
+    return entry === undefined || this.#isPast(entry.expiresAt) ? 0 : sizeOfValue(entry.value)
   }
 
   /** The same of several keys together. */
@@ -332,13 +329,13 @@ export class Database {
   }
 
   #isLive(key: Bytes, entry: KeyEntry): boolean {
-    if (hasExpired(entry, this.now())) {
+    if (this.#isPast(entry.expiresAt)) {
       this.#expire(key)
       this.missed?.add(key)
       return false
     }
     const { value } = entry
-    if (typeof value === 'string' || value.partsExpireAt === undefined || value.partsExpireAt > this.now()) return true
+    if (typeof value === 'string' || !this.#isPast(value.partsExpireAt)) return true
     const expired = value.expireParts?.(this.now()) ?? 0
     if (expired > 0) this.notify('h', 'hexpired', key)
     if (value.isEmpty) {
@@ -350,13 +347,12 @@ export class Database {
     return true
   }
 
+  #isPast(at: number | undefined): boolean {
+    return at !== undefined && at <= this.now()
+  }
+
   #seconds(): number {
-    const now = this.now()
-    if (now !== this.#secondsOf) {
-      this.#secondsOf = now
-      this.#secondsThen = Math.floor(now / 1000)
-    }
-    return this.#secondsThen
+    return Math.floor(this.now() / 1000)
   }
 
   #holds(deadline: Deadline): boolean {
@@ -368,10 +364,6 @@ export class Database {
     this.#entries.delete(key)
     this.notify('x', 'expired', key)
   }
-}
-
-function hasExpired({ expiresAt }: KeyEntry, now: number): boolean {
-  return expiresAt !== undefined && expiresAt <= now
 }
 
 function partsExpireAt({ value }: KeyEntry): number | undefined {
