@@ -95,17 +95,15 @@ export class DirectQueue {
     const target = targetOf(to)
     const engine = this.#engine
     const { region, policy } = engine
-    const results = engine.send(
-      engine.prepare({
-        target,
-        settings,
-        headers: { contentType },
-        body: bytesOf(body),
-        callerIp: policy.callerIp,
-        region,
-        queue,
-      }),
-    )
+    const results = engine.publisher.publish({
+      target,
+      settings,
+      headers: { contentType },
+      body: bytesOf(body),
+      callerIp: policy.callerIp,
+      region,
+      queue,
+    })
     return target.url === undefined ? results.map((result) => result.message) : results[0]!.message
   }
 
@@ -162,7 +160,7 @@ export class DirectQueue {
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
     }
-    return this.#engine.retryDeadLetter(letter, noOverrides).message
+    return this.#engine.publisher.retryDeadLetter(letter, noOverrides).message
   }
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */

@@ -158,6 +158,8 @@ export const mutants: readonly Mutant[] = [
   ...of('deduplicated-within-window', 'queue/publish/deduplication.ts', [
     ['half the window', 'until: now + this.#window', 'until: now + this.#window / 2'],
     ['nothing is forgotten', 'if (until > now) return', 'if (until > 0) return'],
+  ]),
+  ...of('deduplicated-within-window', 'queue/publisher.ts', [
     ['bodies are not looked at', "${headers.join('')}\\n`) + body)", "${headers.join('')}\\n`))"],
   ]),
   ...of('schedule-on-time', 'queue/schedules/schedules.ts', [
@@ -166,7 +168,7 @@ export const mutants: readonly Mutant[] = [
     ['a second late', 'clock.schedule(next, `', 'clock.schedule(next + 1000, `'],
     ['a deleted one goes on', 'schedule.timer?.cancel()\n    this.#schedules.delete(id)', 'this.#schedules.delete(id)'],
   ]),
-  ...of('schedule-on-time', 'queue/queue.ts', [
+  ...of('schedule-on-time', 'queue/publisher.ts', [
     [
       'only the first endpoint of a group, twice',
       'return endpoints.map(({ url, name }) => {',
