@@ -1,7 +1,6 @@
 import type { FaultSource } from '../faults/fault.js'
-import { type Bytes, utf8 } from '../kernel/bytes.js'
+import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
-import { sha256Bytes } from '../kernel/digest.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
@@ -9,7 +8,7 @@ import type { Courier } from './delivery/courier.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { Lanes } from './delivery/lanes.js'
 import type { Message, Origin } from './message/message.js'
-import { Deduplication } from './publish/deduplication.js'
+import { Deduplication, deduplicationKey } from './publish/deduplication.js'
 import { type PublishHeaders, readSettings } from './publish/publish.js'
 import { Published } from './publish/published.js'
 import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
@@ -269,17 +268,4 @@ function overDefaults(
 /** Whether a publish begins a run of a workflow. [queue.md 14.2] */
 function triggersRun(raw: RawSettings): boolean {
   return raw.get('workflow-init')?.trim().toLowerCase() === 'true'
-}
-
-/**
- * The key under which a message is remembered, `undefined` when it asks for no deduplication. An id counts for the
- * whole account, within a group for each endpoint.
- */
-function deduplicationKey(settings: PublishSettings, url: string, body: Bytes, urlGroup?: string): string | undefined {
-  if (settings.deduplicationId !== undefined) {
-    return urlGroup === undefined ? `id ${settings.deduplicationId}` : `id ${settings.deduplicationId} ${url}`
-  }
-  if (!settings.contentBasedDeduplication) return undefined
-  const headers = settings.headers.map(([name, value]) => `${name}: ${value}\n`).sort()
-  return `content ${sha256Bytes((utf8(`${url}\n${headers.join('')}\n`) + body) as Bytes)}`
 }

@@ -139,7 +139,7 @@ const notAwaited = { awaited: false } as const
  * The time between a delivery's start and its answer, and the task that a handler gets. Virtual time passes only while
  * the handler sleeps, so the alarm is set by its first sleep: most handlers never need one.
  */
-class RunningCall implements DeliveryContext, Task {
+export class RunningCall implements DeliveryContext, Task {
   ended = false
   #alarm: Timer | undefined
   #onTimeout: (() => void) | undefined

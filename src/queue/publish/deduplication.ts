@@ -1,3 +1,7 @@
+import { type Bytes, utf8 } from '../../kernel/bytes.js'
+import { sha256Bytes } from '../../kernel/digest.js'
+import type { PublishSettings } from '../settings/settings.js'
+
 /** What a key stands for, until its window is over. */
 export interface Remembered<T> {
   readonly key: string
@@ -42,4 +46,22 @@ export class Deduplication<T> {
       this.#remembered.delete(key)
     }
   }
+}
+
+/**
+ * The key under which a message is remembered, `undefined` when it asks for no deduplication. An id counts for the
+ * whole account, within a group for each endpoint.
+ */
+export function deduplicationKey(
+  settings: PublishSettings,
+  url: string,
+  body: Bytes,
+  urlGroup?: string,
+): string | undefined {
+  if (settings.deduplicationId !== undefined) {
+    return urlGroup === undefined ? `id ${settings.deduplicationId}` : `id ${settings.deduplicationId} ${url}`
+  }
+  if (!settings.contentBasedDeduplication) return undefined
+  const headers = settings.headers.map(([name, value]) => `${name}: ${value}\n`).sort()
+  return `content ${sha256Bytes((utf8(`${url}\n${headers.join('')}\n`) + body) as Bytes)}`
 }
