@@ -3,7 +3,6 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
-import type { Policy, QueueLimits } from '../policy/policy.js'
 import type { Courier } from './delivery/courier.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { Lanes } from './delivery/lanes.js'
@@ -66,28 +65,11 @@ export class Publisher {
   readonly published: Deduplication<Message>
   /** What counts as scheduled already. */
   readonly scheduled: Deduplication<Schedule>
-  readonly #clock: Clock
-  readonly #traffic: Traffic
-  readonly #context: ReadContext
-  readonly #policy: Policy
-  readonly #limits: QueueLimits
-  readonly #urlGroups: UrlGroups
-  readonly #lanes: Lanes
-  readonly #courier: Courier
-  readonly #note: NoteSetting
   readonly #shared = new Map<string, PublishSettings>()
 
-  constructor({ clock, random, traffic, context, urlGroups, lanes, courier, note, faults }: PublisherOptions) {
+  constructor(private readonly options: PublisherOptions) {
+    const { clock, random, context, note, faults } = options
     const { policy, limits } = context
-    this.#clock = clock
-    this.#traffic = traffic
-    this.#context = context
-    this.#policy = policy
-    this.#limits = limits
-    this.#urlGroups = urlGroups
-    this.#lanes = lanes
-    this.#courier = courier
-    this.#note = note
     this.published = new Deduplication(policy.deduplicationWindow)
     this.scheduled = new Deduplication(policy.deduplicationWindow)
     const trigger = (schedule: Schedule, awaited: boolean, cause: number) => this.#trigger(schedule, awaited, cause)
@@ -113,23 +95,23 @@ export class Publisher {
   }
 
   #groupOf({ group }: Target): UrlGroup | undefined {
-    return group === undefined ? undefined : this.#urlGroups.get(group)
+    return group === undefined ? undefined : this.options.urlGroups.get(group)
   }
 
   #checkSize(body: Bytes): void {
-    const { maxMessageSize } = this.#limits
-    if (!this.#policy.enforceQuotas || body.length <= maxMessageSize) return
-    throw refusals.quota('maxMessageSize', maxMessageSize, this.#policy.quotaStatus)
+    const { maxMessageSize } = this.options.context.limits
+    if (!this.options.context.policy.enforceQuotas || body.length <= maxMessageSize) return
+    throw refusals.quota('maxMessageSize', maxMessageSize, this.options.context.policy.quotaStatus)
   }
 
   /** Options as a publish reads them. @throws Refusal */
   settings(raw: RawSettings, headers: PublishHeaders = {}): PublishSettings {
-    return readSettings(raw, this.#context, headers)
+    return readSettings(raw, this.options.context, headers)
   }
 
   /** Reads the settings of a publish; those that say the same share one object. */
   #read(raw: RawSettings, headers: PublishHeaders, queue: string | undefined): PublishSettings {
-    if (queue !== undefined) this.#lanes.check(queue, undefined)
+    if (queue !== undefined) this.options.lanes.check(queue, undefined)
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
     // With lengths, because a value out of a query may contain anything.
@@ -137,7 +119,7 @@ export class Publisher {
     const known = shareable ? this.#shared.get(key) : undefined
     if (known !== undefined) return known
     // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
-    const settings: PublishSettings = { ...readSettings(raw, this.#context, headers), queue }
+    const settings: PublishSettings = { ...readSettings(raw, this.options.context, headers), queue }
     if (shareable) {
       if (this.#shared.size >= sharedAtMost) this.#shared.clear()
       this.#shared.set(key, settings)
@@ -149,7 +131,7 @@ export class Publisher {
   send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
     const { target, callerIp, region, cause, body } = call
     if (target.url !== undefined) {
-      checkReach(target.url, this.#policy)
+      checkReach(target.url, this.options.context.policy)
       return [this.#enqueue(target.url, body, settings, { callerIp, region, cause })]
     }
     if (group === undefined) throw refusals.notFound('topic', target.group)
@@ -159,15 +141,15 @@ export class Publisher {
   }
 
   #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: Origin): PublishResult {
-    const now = this.#clock.now()
+    const now = this.options.clock.now()
     const draft = { kind: 'message' as const, url, body, settings, origin }
     const key = deduplicationKey(settings, url, body, origin.urlGroup)
     const before = key === undefined ? undefined : this.published.find(key, now)
     if (before !== undefined) {
-      this.#traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
+      this.options.traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
       return { message: before, deduplicated: true }
     }
-    const message = this.#courier.accept(draft)
+    const message = this.options.courier.accept(draft)
     if (key !== undefined) this.published.remember(key, message, now)
     return { message, deduplicated: false }
   }
@@ -182,14 +164,14 @@ export class Publisher {
       deduplicationId: undefined,
       contentBasedDeduplication: false,
     }
-    const settings = overrides.size === 0 ? base : readSettings(overrides, this.#context, {}, base)
+    const settings = overrides.size === 0 ? base : readSettings(overrides, this.options.context, {}, base)
     settings.queue = message.settings.queue
-    this.#courier.deadLetters.delete(letter)
+    this.options.courier.deadLetters.delete(letter)
     const origin = { ...message.origin, cause }
     const key = deduplicationKey(settings, message.url, message.body, message.origin.urlGroup)
     if (key !== undefined) return this.#enqueue(message.url, message.body, settings, origin)
     const draft = { kind: message.kind, url: message.url, body: message.body, settings, origin }
-    return { message: this.#courier.accept(draft), deduplicated: false }
+    return { message: this.options.courier.accept(draft), deduplicated: false }
   }
 
   /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
@@ -197,15 +179,15 @@ export class Publisher {
     const { target, body, callerIp, region, settings: raw, headers } = call
     if (triggersRun(raw)) throw refusals.noWorkflows()
     if (target.group === '') throw refusals.noDestination()
-    const settings = readSettings(raw, this.#context, headers)
+    const settings = readSettings(raw, this.options.context, headers)
     settings.queue ??= call.queue
     checkTarget(target)
-    if (target.url !== undefined) checkReach(target.url, this.#policy)
+    if (target.url !== undefined) checkReach(target.url, this.options.context.policy)
     else if (this.#groupOf(target) === undefined) throw refusals.notFound('topic', target.group)
-    if (settings.cron === undefined) throw refusals.invalid(this.#context.words.header('Cron'), 'it is missing')
+    if (settings.cron === undefined) throw refusals.invalid(this.options.context.words.header('Cron'), 'it is missing')
     this.#checkSize(body)
-    if (settings.queue !== undefined) this.#lanes.open(settings.queue)
-    const now = this.#clock.now()
+    if (settings.queue !== undefined) this.options.lanes.open(settings.queue)
+    const now = this.options.clock.now()
     const key = deduplicationKey(settings, target.url ?? target.group, body, 'schedule')
     const known = key === undefined ? undefined : this.scheduled.find(key, now)
     if (known !== undefined && this.schedules.get(known.id) !== undefined)
@@ -226,15 +208,16 @@ export class Publisher {
       if (group === undefined && target.url === undefined) throw refusals.notFound('topic', target.group)
       const settings = this.#scheduledSettings(schedule, group)
       const endpoints: readonly GroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
-      if (endpoints.length === 0) this.#note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
+      if (endpoints.length === 0)
+        this.options.note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
       return endpoints.map(({ url, name }) => {
         const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
-        return this.#courier.accept({ kind: 'message', url, body, settings, origin, awaited })
+        return this.options.courier.accept({ kind: 'message', url, body, settings, origin, awaited })
       })
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       schedule.error = error.message
-      this.#note('schedule', schedule.id, 'refused', { reason: error.message }, cause)
+      this.options.note('schedule', schedule.id, 'refused', { reason: error.message }, cause)
       return []
     }
   }
@@ -243,7 +226,7 @@ export class Publisher {
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
     return {
-      ...(group === undefined ? draft.settings : readSettings(raw, this.#context, headers)),
+      ...(group === undefined ? draft.settings : readSettings(raw, this.options.context, headers)),
       queue: draft.settings.queue,
       notBefore: undefined,
       deduplicationId: undefined,
