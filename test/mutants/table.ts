@@ -240,9 +240,9 @@ export const mutants: readonly Mutant[] = [
     'a command of another client comes between those of a transaction': swap(
       StoreFront.prototype,
       'execute',
-      (front, execute, argv, user, via, call, received) => {
+      (front, execute, argv, user, via, ...given) => {
         if (via === 'transaction') front.journal.execute(['GET', 'x'] as unknown as Argv, user, 'request')
-        return execute(argv, user, via, call, received)
+        return execute(argv, user, via, ...given)
       },
     ),
   }),
