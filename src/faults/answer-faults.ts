@@ -201,6 +201,7 @@ const rows: Family<Step> = {
     },
     phases: ['before', 'after'],
     fields: { status: statusCode, headers: optional(headerRecord), body: optional(anyText) },
+    hints: { 'store.command': "For the error of a command write errorReply('…')." },
     example: { kind: 'status', status: 503 },
     shownAt: 'queue.delivery',
     at: {

@@ -226,6 +226,8 @@ const rows: Family<Step, Other> = {
     made: { delay },
     phases: ['before'],
     fields: { waitMs: span },
+    oddRule: (fault) =>
+      'then' in fault ? ['fault', 'of kind delay takes `then` in a script only: add a second rule'] : undefined,
     example: { kind: 'delay', waitMs: 90_000 },
     shownAt: 'queue.callback',
     at: {

@@ -1,8 +1,9 @@
+import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { atDeliveries, atRequests } from './actions.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
-import { counted, done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
+import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
 import type { Family } from './row.js'
 
 // A service that is behind, restarts or is gone.
@@ -40,6 +41,8 @@ const rows: Family<never, Other> = {
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
+    // What writes cannot be answered from the past.
+    also: () => ({ reads: true }),
     example: { kind: 'stale-read', versions: 1 },
     shownAt: 'store.command',
     at: {
@@ -84,6 +87,11 @@ const rows: Family<never, Other> = {
     made: { outage },
     phases: ['before'],
     fields: { region: optional(text), status: optional(statusCode) },
+    also: ({ region }) => (region === undefined ? {} : { region }),
+    oddRule: (_fault, { on, until }) =>
+      until === undefined && [on].flat().some((point) => point === 'queue.delivery' || point === 'queue.callback')
+        ? ['until', 'is needed: deliveries wait for the end of an outage']
+        : undefined,
     example: { kind: 'outage', region: 'us-east-1', status: 503 },
     shownAt: 'queue.request',
     at: {
