@@ -1,5 +1,5 @@
 import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
-import { ConnectionBroken } from '../../src/kernel/connection-broken.js'
+import { ConnectionBroken } from '../../src/kernel/http.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
 import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'

@@ -2,7 +2,7 @@ import { createServer, request as nodeRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { json } from '../../src/protocol/respond.js'
+import { json } from '../../src/protocol/call.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { listener } from '../../src/server/listener.js'
 
