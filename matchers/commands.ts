@@ -69,7 +69,7 @@ export function checkWords(matcher: string, words: unknown): asserts words is re
   const wrong = words.findIndex((word) => word === undefined || word === null || typeof word === 'boolean')
   if (wrong !== -1) {
     throw new TypeError(
-      `${matcher}() got ${literal(words[wrong])} as word ${wrong + 1}, and a command has texts only: leave it out, or write expect.anything().`,
+      `${matcher}() got ${literal(words[wrong])} as word ${wrong + 1}, and the words of a command are strings: leave it out, or write expect.anything().`,
     )
   }
 }

@@ -135,7 +135,7 @@ function checkValue(matcher: string, name: string, value: unknown, { takes, opti
     typeof answer === 'string'
       ? ` ${answer}`
       : value === undefined
-        ? ' Leave it out, or look at the variable that should have a value.'
+        ? ' Leave it out, or check the variable that should have a value.'
         : ''
   throw new TypeError(`${matcher}() takes ${takes.what} as ${name}, got ${literal(value)}.${advice}`)
 }

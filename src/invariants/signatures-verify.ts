@@ -51,7 +51,8 @@ function verify(attempt: EntryOf<'attempt'>, key: string, { world }: History, fi
 
 function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'>): string | undefined {
   const [head, payload, signature, ...more] = token.split('.')
-  if (head === undefined || payload === undefined || signature === undefined || more.length > 0) return 'it is no token'
+  if (head === undefined || payload === undefined || signature === undefined || more.length > 0)
+    return 'it is not a token'
   if (toBase64Url(hmacSha256(utf8(key), latin1(`${head}.${payload}`))) !== signature) {
     return 'it was not made with the key in force'
   }

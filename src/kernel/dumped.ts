@@ -26,7 +26,7 @@ export interface Complaint {
 /** The sentence for what is no dump. @param of `a sandbox`, `a queue` */
 export function noDump(of: string, { place, reason }: Complaint): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
-  return new TypeError(`This is not a dump of ${of}: load() takes what dump() gave. ${where}${shortened(reason)}`)
+  return new TypeError(`This is not a dump of ${of}: load() takes what dump() returned. ${where}${shortened(reason)}`)
 }
 
 const most = 300

@@ -7,6 +7,6 @@ export function errorText(error: unknown): string {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
     return text.length > longest ? `${text.slice(0, longest)}…` : text
   } catch {
-    return 'something that cannot be told as a text'
+    return 'something that cannot be shown as text'
   }
 }

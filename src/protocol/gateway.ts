@@ -41,7 +41,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     const location = options.locate(call.url)
     if (location === undefined) {
       throw new Error(
-        `No service of this sandbox lives at ${call.url}. Ask sandbox.owns(url) before handing a request in.`,
+        `No service of this sandbox is at ${call.url}. Check sandbox.owns(url) before you pass a request in.`,
       )
     }
     const body = call.body()

@@ -19,7 +19,7 @@ export class ArmedRule implements Indexed {
   readonly until: number | undefined
   matched = 0
   struck = 0
-  /** How often chance had its say. */
+  /** How often the dice were rolled. */
   drawn = 0
   askedBefore = 0
   readonly #from: number | undefined
@@ -40,7 +40,7 @@ export class ArmedRule implements Indexed {
     this.match = rule.match ?? noMatch
     const outage = rule.fault.kind === 'outage' && rule.fault.region !== undefined ? { region: rule.fault.region } : {}
     const tests = predicatesOf({ ...this.match, ...outage }, tenant)
-    // What writes cannot be answered from the past.
+    // Commands that write cannot be answered from the past.
     this.#tests = rule.fault.kind === 'stale-read' ? [(facts) => facts.reads === true, ...tests] : tests
     this.#from = rule.from === undefined ? undefined : windowEnd(rule.from, now)
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)

@@ -121,7 +121,7 @@ const shortestSecret = 16
 export function checkSecret(secret: string | undefined): void {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= shortestSecret)) return
   throw new TypeError(
-    `A secret that tokens come of has at least ${shortestSecret} characters: make one with "openssl rand -base64 24".`,
+    `A secret from which tokens are derived has at least ${shortestSecret} characters: make one with "openssl rand -base64 24".`,
   )
 }
 

@@ -104,7 +104,7 @@ export class Sandbox {
   }
 
   /**
-   * Brings the weather of a scenario: adds its fault rules, until the handle takes them back. What else the scenario
+   * Adds the fault rules of a scenario, until the handle removes them. What else the scenario
    * has, steps and expectations, is for `playScenario()` of `stuntdouble/scenarios`.
    * @example using outage = sandbox.play(checkoutOutage)
    * @throws TypeError for a scenario without faults, and for what is none
@@ -116,7 +116,7 @@ export class Sandbox {
     const { faults = [], name } = scenario
     if (faults.length > 0) return this.faults.add(faults)
     throw new TypeError(
-      `The scenario ${JSON.stringify(name)} has no faults to bring. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
+      `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
     )
   }
 
@@ -182,7 +182,7 @@ export class Sandbox {
   }
 
   /**
-   * Replaces the world by what `dump()` gave once, here or elsewhere. It goes on at the time of the dump or at `at`,
+   * Replaces the world with what `dump()` returned, here or elsewhere. It goes on at the time of the dump or at `at`,
    * whichever is later, and on a real clock now: what fell due meanwhile is due, in the order of its times, and the
    * slots that a schedule missed count once. Deliveries that were under way then are due at once.
    * @param options.shift moves all times of a dump that is ahead back, so that it goes on at `at`, or on a real clock now

@@ -240,7 +240,7 @@ function refusePublic(world: SandboxOptions, host: string): void {
   const names = publicOnes(world)
   if (names.length === 0) return
   throw new TypeError(
-    `Everybody knows what was given as ${names.join(', ')}, and other machines can call ${JSON.stringify(host)}: leave it out for tokens of this server's own, leave out --dev-user, or listen on localhost.`,
+    `What was given as ${names.join(', ')} is public, and other machines can call ${JSON.stringify(host)}: leave it out for tokens of this server's own, leave out --dev-user, or listen on localhost.`,
   )
 }
 

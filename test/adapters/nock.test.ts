@@ -25,7 +25,7 @@ adapterContract('stuntdouble/nock', {
   ...(isNock14 && {
     exceptions: ['a body on GET is taken', 'errors are no TypeErrors', 'the service does not see aborts'] as const,
   }),
-  refusesStreams: 'nock cannot carry an event stream. Use replaceFetch() of stuntdouble/fetch',
+  refusesStreams: 'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch',
   open: async (world) => {
     const close = nockScopes(world)
     return { fetch: async (input, init) => globalThis.fetch(input, init), close }

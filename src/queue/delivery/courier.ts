@@ -229,7 +229,7 @@ export class Courier {
     for (const message of lane.unpark()) {
       const delay = now - message.due
       const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} went on` }
+      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} was resumed` }
       this.#plan(message, now)
     }
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) {

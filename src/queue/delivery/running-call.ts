@@ -111,7 +111,7 @@ export class RunningCall implements DeliveryContext, Task {
   get #stuck(): string {
     return (
       `has neither ended nor slept for ${formatDuration(this.#patience!)} of real time (policy.handlerPatience). ` +
-      'See that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
+      'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
     )
   }
 

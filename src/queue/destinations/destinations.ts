@@ -51,7 +51,7 @@ export interface DeliveryContext {
   now(): number
   /** A whole number below a bound, for faults of scripts that leave something to chance. */
   draw(below: number): number
-  /** Delivers once more, as work of its own: after so many milliseconds, or beside what runs. */
+  /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
 }
 
@@ -375,7 +375,7 @@ export class Destinations {
       return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
   }
 
   async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {

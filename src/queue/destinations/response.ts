@@ -66,7 +66,7 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
   const list = typeof headers?.[Symbol.iterator] === 'function' ? [...headers] : [['', undefined]]
   const isText = ([name, value]: readonly unknown[]): boolean => typeof name === 'string' && typeof value === 'string'
   if (list.every(isText)) return list as [string, string][]
-  throw new UnusableAnswer(`${from} returned a Response with headers that are no texts.`)
+  throw new UnusableAnswer(`${from} returned a Response with headers that are not strings.`)
 }
 
 async function bodyOf(response: Response, most: number): Promise<Bytes> {

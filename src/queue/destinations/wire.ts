@@ -16,7 +16,7 @@ export interface WireReply {
   readonly error?: string
   /** What really happened where the queue saw less. */
   readonly note?: string
-  /** Nothing will come: the attempt ends by its time-out. */
+  /** Nothing will come: the attempt ends with its time-out. */
   readonly never?: true
 }
 
@@ -75,7 +75,7 @@ function jsonOf(body: unknown): string {
   const what = Object.prototype.toString.call(body)
   if (typeof body === 'object' && noData.test(what)) {
     throw new TypeError(
-      `A body is a text, a Uint8Array or a value that becomes JSON, got ${what.slice(8, -1)}: return new Response(body).`,
+      `A body is a string, a Uint8Array or a value that JSON can hold, got ${what.slice(8, -1)}: return new Response(body).`,
     )
   }
   let json: string | undefined

@@ -283,7 +283,7 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
-    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was no slot of it.`)
+    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was not one of its slots.`)
   }
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })

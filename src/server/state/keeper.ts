@@ -85,7 +85,7 @@ export class StateKeeper {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
-        this.#tell(`a write has taken ${this.#patience / 1000} s and goes on`)
+        this.#tell(`a write has taken ${this.#patience / 1000} s and is still running`)
         resolve()
       }, this.#patience)
     })
@@ -118,7 +118,7 @@ export class StateKeeper {
   #tell(reason: string): void {
     if (this.#isTold) return
     this.#isTold = true
-    this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${reason}. It goes on trying.`)
+    this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${reason}. It keeps trying.`)
   }
 
   #stamp(): string {

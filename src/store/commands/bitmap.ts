@@ -8,7 +8,7 @@ import { RawString } from '../values/raw-string.js'
 import { bitfieldCommands } from './bitfield.js'
 import { maxStringLength } from './string.js'
 
-/** A bit's place. Bits are counted from the most significant one of the first byte. */
+/** A bit's position. Bits are counted from the most significant one of the first byte. */
 export const bitOffset: Arg<number> = {
   usage: 'offset',
   min: 1,
@@ -63,7 +63,7 @@ function countOnes(array: Uint8Array, { from, to }: BitRange): number {
   const last = to >>> 3
   let count = 0
   for (let at = first; at <= last; at++) count += onesOf[array[at]!]!
-  // Bits of the outer bytes that lie outside of the range were counted too.
+  // Bits of the outer bytes beyond the range were counted, too.
   count -= onesOf[array[first]! & ~(0xff >> (from & 7)) & 0xff]!
   count -= onesOf[array[last]! & (0x7f >> (to & 7))]!
   return count
@@ -110,7 +110,7 @@ function folded(sources: readonly Uint8Array[], length: number, fold: Fold): Uin
 
 type Combine = (sources: readonly Uint8Array[], length: number) => Uint8Array
 
-/** The newer ones set the first source against the others. */
+/** The newer operations compare the first source with the others. */
 const operations: Readonly<Record<string, Combine>> = {
   AND: (sources, length) => folded(sources, length, and),
   OR: (sources, length) => folded(sources, length, or),
