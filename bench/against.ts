@@ -6,10 +6,9 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { each, measure, type Variant } from './harness.ts'
+import { type Argv, engineOf, type Store } from './store.ts'
 
 type Build = typeof import('stuntdouble')
-type Store = ReturnType<Build['createSandbox']>['store']['engine']
-type Argv = Parameters<Store['execute']>[0]
 
 const words = (...argv: readonly (string | number)[]): Argv => argv.map(String) as unknown as Argv
 
@@ -19,7 +18,7 @@ const keys = Array.from({ length: manyKeys }, (_, index) => `user:${(index * 791
 /** What a row does to a store without a sandbox around it. */
 function command(row: (key: string, index: number) => Argv, prepare: (key: string) => Argv = (key) => row(key, 0)) {
   return ({ createSandbox }: Build, name: string): Variant => {
-    const { engine } = createSandbox().store
+    const engine = engineOf(createSandbox().store)
     const store = new (engine.constructor as new (options: Store['options']) => Store)(engine.options)
     for (const key of keys) store.execute(prepare(key))
     return each(name, keys.map(row), (argv) => store.execute(argv))
@@ -98,7 +97,7 @@ const figures: Readonly<Record<string, (build: Build, name: string) => Variant>>
 
 /** A list that stays short: elements that go and come would measure the collector of garbage. */
 function pushAndTrim({ createSandbox }: Build, name: string): Variant {
-  const { engine } = createSandbox().store
+  const engine = engineOf(createSandbox().store)
   const store = new (engine.constructor as new (options: Store['options']) => Store)(engine.options)
   const rows = keys.slice(0, 1000).flatMap((key) => [words('LPUSH', key, ...ten), words('LTRIM', key, 0, 9)])
   return each(name, rows, (argv) => store.execute(argv))

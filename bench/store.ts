@@ -1,16 +1,25 @@
 // What the figures of the data store have in common.
 import { createSandbox } from 'stuntdouble'
+import type { Store } from '../src/store/store.ts'
 import { each, type Variant } from './harness.ts'
 
-export type Store = ReturnType<typeof createSandbox>['store']['engine']
+export type { Store }
 export type Argv = Parameters<Store['execute']>[0]
+
+/** The engine behind `sandbox.store`; builds of before have it under a plain name. */
+export function engineOf(store: object): Store {
+  const { engine } = store as { readonly engine?: Store }
+  const inside = store as { readonly [behind]?: { readonly engine: Store } }
+  return engine ?? inside[behind]!.engine
+}
+const behind = Symbol.for('stuntdouble.store')
 
 /**
  * A data store without a sandbox around it, which would write every change of a key into the traffic log: what is
  * compared with it here keeps no log either.
  */
 export function loneStore(): Store {
-  const { engine } = createSandbox().store
+  const engine = engineOf(createSandbox().store)
   const LoneStore = engine.constructor as new (options: Store['options']) => Store
   return new LoneStore(engine.options)
 }

@@ -2,6 +2,7 @@ import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { shortNames } from '../src/report/names.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
+import { inside } from '../src/store/inside.js'
 import { literal } from './literal.js'
 
 /** What a matcher looks at: the entries of a log, and what is known about the world they come from. */
@@ -79,7 +80,7 @@ export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
-  if ('engine' in given && typeof given.run === 'function') return 'store'
+  if (inside.find(given) !== undefined) return 'store'
   return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
 }
 

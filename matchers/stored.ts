@@ -1,7 +1,8 @@
 import { type Bytes, latin1 } from '../src/kernel/bytes.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
-import type { DirectStore, PlainReply } from '../src/store/direct.js'
+import type { PlainReply } from '../src/store/direct.js'
+import { inside } from '../src/store/inside.js'
 import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './hidden.js'
 import { parseJson } from './kinds.js'
@@ -24,15 +25,13 @@ export interface KeyReader {
 
 /** Reads keys of the store in what was given to `expect()`, without leaving a trace. */
 export function keyReaderOf(matcher: string, received: unknown): KeyReader {
-  const given = received as { store?: unknown }
-  const store = isStore(received) ? received : given.store
-  if (!isStore(store)) {
+  const behind = inside.find(received) ?? inside.find((received as { store?: unknown } | null | undefined)?.store)
+  if (behind === undefined) {
     throw new TypeError(
       `${matcher}() reads the store itself: write expect(sandbox.store).${matcher}(…) or expect(sandbox).`,
     )
   }
-  const { engine } = store
-  const run: Run = (...words) => store.peek(...words)
+  const { engine, peek: run } = behind
   return {
     keys: () => {
       const keys: Bytes[] = []
@@ -48,10 +47,6 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
       return { type, ttl: left < 0 ? undefined : left, ...held(type, key, run) }
     },
   }
-}
-
-function isStore(store: unknown): store is DirectStore {
-  return typeof store === 'object' && store !== null && 'engine' in store
 }
 
 type Run = (...words: Bytes[]) => PlainReply

@@ -1,15 +1,13 @@
 // What long streams and many listeners cost.
 import { createSandbox } from 'stuntdouble'
 import type { Figure, Variant } from '../harness.ts'
-
-type Engine = ReturnType<typeof createSandbox>['store']['engine']
-type Argv = Parameters<Engine['execute']>[0]
+import { type Argv, engineOf, type Store } from '../store.ts'
 
 const argv = (...words: string[]): Argv => words as unknown as Argv
 
 /** A stream that keeps its length: what is added at its end leaves at its beginning. */
-function filled(length: number): Engine {
-  const { engine } = createSandbox().store
+function filled(length: number): Store {
+  const engine = engineOf(createSandbox().store)
   for (let id = 1; id <= length; id++) engine.execute(argv('XADD', 's', `${id}-1`, 'field', `value ${id}`))
   return engine
 }
@@ -84,7 +82,7 @@ async function publish(): Promise<Figure> {
   const writers = streams(1000)
   const encoder = new TextEncoder()
   const sandbox = createSandbox()
-  const { engine } = sandbox.store
+  const engine = engineOf(sandbox.store)
   for (let count = 0; count < 1000; count++) {
     const response = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, {
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },

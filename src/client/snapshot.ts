@@ -7,6 +7,7 @@ import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 import type { DirectStore } from '../store/direct.js'
+import { inside } from '../store/inside.js'
 import type { Spend } from '../store/meter.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
@@ -14,7 +15,7 @@ type Told<T> = T & { readonly traffic: TrafficView }
 /** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
 export class SandboxSnapshot {
   readonly traffic: TrafficView
-  readonly store: Told<Pick<DirectStore, 'engine' | 'run' | 'peek' | 'get' | 'dump' | 'spend'>>
+  readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
   readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
   readonly clock: {
     now(): number
@@ -55,15 +56,15 @@ export class SandboxSnapshot {
 }
 
 function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): SandboxSnapshot['store'] {
-  return {
+  const copy: SandboxSnapshot['store'] = {
     traffic,
-    engine: store.engine,
     run: (...words) => store.run(...words),
-    peek: (...words) => store.peek(...words),
     get: (key) => store.get(key),
     dump: () => store.dump(),
     spend: () => spend,
   }
+  inside.put(copy, inside.of(store))
+  return copy
 }
 
 function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {

@@ -41,7 +41,7 @@ type Step =
   | { readonly kind: 'non-retryable'; readonly body?: string }
   | { readonly kind: 'pass' }
 
-// ---- constructors -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** Waits in virtual time: a fixed time, give or take a jitter, or anything within a range. */
 export function latency(
@@ -201,6 +201,7 @@ const rows: Family<Step> = {
     },
     phases: ['before', 'after'],
     fields: { status: statusCode, headers: optional(headerRecord), body: optional(anyText) },
+    hints: { 'store.command': "For the error of a command write errorReply('…')." },
     example: { kind: 'status', status: 503 },
     shownAt: 'queue.delivery',
     at: {

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Bytes } from '../kernel/bytes.js'
+import { counted } from '../kernel/counted.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { atDeliveries, atRequests, type OnRequest } from './actions.js'
 import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
 import type { FaultOf } from './fault.js'
 import { longestSpan, optional, milliseconds as span, text, whole } from './fields.js'
 import { networkErrors } from './network-errors.js'
-import { afterwards, brokenReply, corrupted, counted, deed, silence, unread, withContentType } from './parts.js'
+import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentType } from './parts.js'
 import type { Family } from './row.js'
 
 // The work is done, and its answer arrives damaged.
@@ -20,7 +21,7 @@ type Step =
   | { readonly kind: 'content-type'; readonly type: string }
 type Other = { readonly kind: 'reply'; readonly error: string }
 
-// ---- constructors -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** The headers arrive, the body never does. */
 export function halfOpen(length?: Duration): FaultOf<'half-open'> {

@@ -29,7 +29,7 @@ type Step =
   | { readonly kind: 'certificate' }
   | { readonly kind: 'hang'; readonly forMs?: number }
 
-// ---- constructors -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** The connection breaks: before the work, or after it with `phase: 'after'`. */
 export function reset(): FaultOf<'reset'> {

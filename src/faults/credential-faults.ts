@@ -13,7 +13,7 @@ type Step =
   | { readonly kind: 'clock-skew'; readonly byMs: number }
 type Other = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
 
-// ---- constructors -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
 export function badSignature(flaw: string): FaultOf<'signature'> {

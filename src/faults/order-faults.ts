@@ -41,7 +41,7 @@ interface DelayFault {
   readonly then?: DeliveryFault
 }
 
-// ---- constructors -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** The work is done, its answer is lost: the caller does not know. */
 export function lostAck(): FaultOf<'lost-ack'> {
@@ -226,6 +226,8 @@ const rows: Family<Step, Other> = {
     made: { delay },
     phases: ['before'],
     fields: { waitMs: span },
+    oddRule: (fault) =>
+      'then' in fault ? ['fault', 'of kind delay takes `then` in a script only: add a second rule'] : undefined,
     example: { kind: 'delay', waitMs: 90_000 },
     shownAt: 'queue.callback',
     at: {

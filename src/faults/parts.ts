@@ -8,12 +8,12 @@ import type { Carriage } from './row.js'
 
 // What the rows of several faults share.
 
-export const noConnection: Partial<Record<Carriage, string>> = {
-  msw: 'a network error without its cause: msw has only one kind',
-  server: 'a connection that is reset: by then the server has been found and has accepted it',
-}
 export const oneNetworkError: Partial<Record<Carriage, string>> = {
   msw: 'a network error without its cause: msw has only one kind',
+}
+export const noConnection: Partial<Record<Carriage, string>> = {
+  ...oneNetworkError,
+  server: 'a connection that is reset: by then the server has been found and has accepted it',
 }
 export const unread = 'the last part may be missing: a browser drops what its page has not read when a body breaks'
 
@@ -21,10 +21,6 @@ export const unread = 'the last part may be missing: a browser drops what its pa
 
 export function done(phase: Phase): string {
   return phase === 'after' ? 'the work is done, ' : ''
-}
-
-export function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
 // ---- requests ---------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import type { ActionsAt, MeetsAttempt, Phase } from './actions.js'
+import type { FaultMatch, FaultRule } from './fault.js'
 import type { DeliveryPoint, FaultPoint } from './points.js'
 
 /** Ways in which a fault reaches a client. */
@@ -24,6 +25,12 @@ export interface Row<F extends AnyFault> {
   readonly fields: v.ObjectEntries
   /** A conflict between fields that are valid one by one; `undefined` if there is none. */
   readonly odd?: (fault: F) => string | undefined
+  /** What must be so besides what a rule with it matches. */
+  readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }
+  /** What no rule with it can be: the field that is wrong, and what is wrong with it. */
+  readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
+  /** For a rule where it does not strike: what may have been meant. */
+  readonly hints?: Partial<Record<FaultPoint, string>>
   readonly example: F
   /** Where the example strikes in the table of effects. */
   readonly shownAt: FaultPoint

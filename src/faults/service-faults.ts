@@ -1,8 +1,9 @@
+import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { atDeliveries, atRequests } from './actions.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
-import { counted, done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
+import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
 import type { Family } from './row.js'
 
 // A service that is behind, restarts or is gone.
@@ -12,7 +13,7 @@ type Other =
   | { readonly kind: 'restart'; readonly downMs?: number }
   | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
-// ---- constructors -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** A read is answered from what the key was this many changes ago. */
 export function staleRead(versions = 1): FaultOf<'stale-read'> {
@@ -39,6 +40,8 @@ const rows: Family<never, Other> = {
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
+    // Commands that write cannot be answered from the past.
+    also: () => ({ reads: true }),
     example: { kind: 'stale-read', versions: 1 },
     shownAt: 'store.command',
     at: {
@@ -83,6 +86,11 @@ const rows: Family<never, Other> = {
     made: { outage },
     phases: ['before'],
     fields: { region: optional(text), status: optional(statusCode) },
+    also: ({ region }) => (region === undefined ? {} : { region }),
+    oddRule: (_fault, { on, until }) =>
+      until === undefined && [on].flat().some((point) => point === 'queue.delivery' || point === 'queue.callback')
+        ? ['until', 'is needed: deliveries wait for the end of an outage']
+        : undefined,
     example: { kind: 'outage', region: 'us-east-1', status: 503 },
     shownAt: 'queue.request',
     at: {

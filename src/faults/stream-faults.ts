@@ -1,8 +1,9 @@
+import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { cutEvents, stalledEvents } from './broken-streams.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, whole } from './fields.js'
-import { counted, unread } from './parts.js'
+import { unread } from './parts.js'
 import type { Family } from './row.js'
 
 // Event streams that break off or fall silent.

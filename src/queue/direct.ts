@@ -1,3 +1,4 @@
+import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { headerOf } from '../kernel/header-list.js'
@@ -50,24 +51,19 @@ export interface DirectPublish extends PublishOptions {
 
 const noOverrides: RawSettings = new Map()
 
-/** No private name: the package may be there twice, as a module and as CommonJS, and each hands the other its worlds. */
-const behind = Symbol.for('stuntdouble.queue.engine')
+const { put, of } = behind<DirectQueue, Queue>('queue')
 
 /** The engine behind the face, for the rest of the house. */
-export function engineOf(queue: DirectQueue): Queue {
-  return (queue as unknown as { readonly [behind]: Queue })[behind]
-}
+export const engineOf: (queue: DirectQueue) => Queue = of
 
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
 export class DirectQueue {
-  readonly #engine: Queue
   /** The log of everything that happened, which the matchers read. */
   readonly traffic: Traffic
 
   constructor(engine: Queue) {
-    this.#engine = engine
+    put(this, engine)
     this.traffic = engine.traffic
-    Object.defineProperty(this, behind, { value: engine })
   }
 
   /**
@@ -93,7 +89,7 @@ export class DirectQueue {
     const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
     const contentType = headerOf(Object.entries(headers), 'content-type') ?? (isJson ? 'application/json' : undefined)
     const target = targetOf(to)
-    const engine = this.#engine
+    const engine = engineOf(this)
     const { region, policy } = engine
     const results = engine.send(
       engine.prepare({
@@ -111,17 +107,17 @@ export class DirectQueue {
 
   /** Every message that has not ended. */
   get messages(): readonly Message[] {
-    return this.#engine.courier.live.select({}).items
+    return engineOf(this).courier.live.select({}).items
   }
 
   /** A message that has not ended. */
   message(id: string): Message | undefined {
-    return this.#engine.message(id)
+    return engineOf(this).message(id)
   }
 
   /** Why a message is where it is, in sentences. */
   explain(id: string): string {
-    return this.#engine.explain(id)
+    return engineOf(this).explain(id)
   }
 
   /**
@@ -130,7 +126,7 @@ export class DirectQueue {
    * @throws RangeError for a message that the log does not know
    */
   cancel(id: string): boolean {
-    return this.#engine.courier.cancel(this.#known(id))
+    return engineOf(this).courier.cancel(this.#known(id))
   }
 
   /**
@@ -138,18 +134,18 @@ export class DirectQueue {
    * @throws RangeError for a message that the log does not know
    */
   release(id: string): void {
-    this.#engine.courier.release(this.#known(id))
+    engineOf(this).courier.release(this.#known(id))
   }
 
   #known(id: string): Message {
-    const message = this.#engine.courier.byId.get(id)
+    const message = engineOf(this).courier.byId.get(id)
     if (message !== undefined) return message
     throw new RangeError(`There is no message ${JSON.stringify(id)}. Those that wait are in queue.messages.`)
   }
 
   /** The dead letters, oldest first. */
   get deadLetters(): readonly DeadLetter[] {
-    return this.#engine.courier.deadLetters.select({}).items
+    return engineOf(this).courier.deadLetters.select({}).items
   }
 
   /**
@@ -158,64 +154,64 @@ export class DirectQueue {
    * @throws RangeError for a letter that is not there
    */
   retryDeadLetter(id: string): Message {
-    const letter = this.#engine.courier.deadLetters.get(id)
+    const letter = engineOf(this).courier.deadLetters.get(id)
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
     }
-    return this.#engine.retryDeadLetter(letter, noOverrides).message
+    return engineOf(this).retryDeadLetter(letter, noOverrides).message
   }
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
   get schedules(): Pick<Schedules, 'list' | 'fire' | 'upcoming'> {
-    return this.#engine.schedules
+    return engineOf(this).schedules
   }
 
   /** The url groups: `list()`, `delete(name)`. */
   get urlGroups(): Pick<UrlGroups, 'list' | 'delete'> {
-    return this.#engine.urlGroups
+    return engineOf(this).urlGroups
   }
 
   /** Adds endpoints to a url group, creating it. */
   urlGroup(name: string, endpoints: readonly (GroupEndpoint | string)[]): UrlGroup {
-    return this.#engine.urlGroup(name, endpoints)
+    return engineOf(this).urlGroup(name, endpoints)
   }
 
   /** Creates a FIFO queue, or changes it. */
   upsertQueue(name: string, parallelism: number, paused?: boolean): void {
-    this.#engine.upsertQueue(name, parallelism, paused)
+    engineOf(this).upsertQueue(name, parallelism, paused)
   }
 
   pauseQueue(name: string): void {
-    this.#engine.pauseQueue(name)
+    engineOf(this).pauseQueue(name)
   }
 
   resumeQueue(name: string): void {
-    this.#engine.resumeQueue(name)
+    engineOf(this).resumeQueue(name)
   }
 
   /** Deletes a FIFO queue; its messages are cancelled. */
   deleteQueue(name: string): void {
-    this.#engine.deleteQueue(name)
+    engineOf(this).deleteQueue(name)
   }
 
   /** The keys that deliveries are signed with: `current`, `next`, `former`, `pair()`, `rotate()`. */
   get keys(): Pick<SigningKeys, 'current' | 'next' | 'former' | 'pair' | 'rotate'> {
-    return this.#engine.keys
+    return engineOf(this).keys
   }
 
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
   sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
-    return this.#engine.sign(request, overrides)
+    return engineOf(this).sign(request, overrides)
   }
 
   /** What was accepted and should not have been, as sentences: a percent-encoded destination, for example. */
   get diagnostics(): readonly string[] {
-    return this.#engine.diagnostics
+    return engineOf(this).diagnostics
   }
 
   /** Everything as plain JSON. */
   dump(): QueueDump {
-    return this.#engine.dump()
+    return engineOf(this).dump()
   }
 
   /**
@@ -223,12 +219,12 @@ export class DirectQueue {
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
    */
   load(dump: QueueDump): void {
-    this.#engine.load(dump)
+    engineOf(this).load(dump)
   }
 
   /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
   reset(): void {
-    this.#engine.reset()
+    engineOf(this).reset()
   }
 
   /** As `sandbox.snapshot()`: the queue itself. */

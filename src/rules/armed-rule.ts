@@ -38,10 +38,7 @@ export class ArmedRule implements Indexed {
     this.points = [...new Set([rule.on].flat() as FaultPoint[])]
     this.definition = catalog[rule.fault.kind] as FaultDefinition
     this.match = rule.match ?? noMatch
-    const outage = rule.fault.kind === 'outage' && rule.fault.region !== undefined ? { region: rule.fault.region } : {}
-    const tests = predicatesOf({ ...this.match, ...outage }, tenant)
-    // Commands that write cannot be answered from the past.
-    this.#tests = rule.fault.kind === 'stale-read' ? [(facts) => facts.reads === true, ...tests] : tests
+    this.#tests = predicatesOf({ ...this.match, ...this.definition.also?.(rule.fault as never) }, tenant)
     this.#from = rule.from === undefined ? undefined : windowEnd(rule.from, now)
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
     if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {

@@ -7,7 +7,10 @@ import { globMatcher } from '../kernel/glob.js'
 export type Predicate = (facts: FaultFacts) => boolean
 
 /** One test for each given field; a field without a matching fact does not match. */
-export function predicatesOf(match: FaultMatch, tenant: string | undefined): readonly Predicate[] {
+export function predicatesOf(
+  match: FaultMatch & { readonly reads?: true },
+  tenant: string | undefined,
+): readonly Predicate[] {
   const tests: Predicate[] = []
   for (const [field, wanted] of Object.entries(match)) {
     if (wanted !== undefined) tests.push(predicate(field as keyof FaultMatch, wanted as never, tenant))

@@ -142,7 +142,7 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
 /** Conflicts between fields that are valid one by one. */
 function* impossible(
   rule: FaultRule,
-): Generator<[field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {
+): Generator<readonly [field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {
   const { from, until, chance, phase, fault } = rule
   if (until !== undefined && sameKind(from ?? 0, until) && windowEnd(until, 0) <= windowEnd(from ?? 0, 0)) {
     yield [
@@ -160,15 +160,8 @@ function* impossible(
   if (phase !== undefined && !definition.phases.includes(phase)) {
     yield ['phase', `is always '${definition.phases[0]}' for ${fault.kind}: leave it out`]
   }
-  if (fault.kind === 'delay' && 'then' in fault)
-    yield ['fault', 'of kind delay takes `then` in a script only: add a second rule']
-  if (
-    fault.kind === 'outage' &&
-    until === undefined &&
-    [rule.on].flat().some((on) => on === 'queue.delivery' || on === 'queue.callback')
-  ) {
-    yield ['until', 'is needed: deliveries wait for the end of an outage']
-  }
+  const odd = definition.oddRule?.(fault as never, rule)
+  if (odd !== undefined) yield odd
   const attempt = rule.match?.attempt
   if (typeof attempt === 'object' && (attempt.from ?? 1) > (attempt.to ?? Number.POSITIVE_INFINITY)) {
     yield ['match', `names attempts from ${attempt.from} to ${attempt.to}: there are none`]
@@ -181,14 +174,10 @@ function sameKind(a: number | string, b: number | string): boolean {
 }
 
 function elsewhere(fault: Fault, on: FaultPoint): string {
-  const { points } = catalog[fault.kind]
-  const hint =
-    on === 'store.command' && fault.kind === 'status' ? " For the error of a command write errorReply('…')." : ''
-  return `${fault.kind} cannot strike at ${on}. It strikes at ${points.join(', ')}; at ${on} there are ${kindsAt(on).join(', ')}.${hint}`
-}
-
-export function kindsAt(on: FaultPoint): readonly string[] {
-  return faultKinds.filter((kind) => catalog[kind].points.includes(on))
+  const { points, hints } = catalog[fault.kind]
+  const there = faultKinds.filter((kind) => catalog[kind].points.includes(on))
+  const hint = hints?.[on] === undefined ? '' : ` ${hints[on]}`
+  return `${fault.kind} cannot strike at ${on}. It strikes at ${points.join(', ')}; at ${on} there are ${there.join(', ')}.${hint}`
 }
 
 /** Every problem of a rule, in the order of its fields; an empty list for a good one. */

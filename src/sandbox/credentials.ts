@@ -7,6 +7,7 @@ import type { DirectQueue } from '../queue/direct.js'
 import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/credentials.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { DirectStore } from '../store/direct.js'
+import { inside } from '../store/inside.js'
 import type { SandboxDump } from './dump.js'
 
 /** What clients sign in with and verify deliveries with, by the option that gives it. */
@@ -133,7 +134,7 @@ export function withoutCredentials(
   dump: SandboxDump,
   { store, queue }: { readonly store: DirectStore; readonly queue: DirectQueue },
 ): SandboxDump {
-  const { tokens, key } = store.engine.access.dump()
+  const { tokens, key } = inside.of(store).engine.access.dump()
   const users = dump.access.users.map(({ name, rules }) => ({
     name,
     rules: rules.filter((rule) => !bytesOf(rule).startsWith('>')),

@@ -12,6 +12,7 @@ import { ReplyError } from '../store/command/reply.js'
 import type { DirectStore } from '../store/direct.js'
 import type { StoreDump } from '../store/dump/snapshot.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
+import { inside } from '../store/inside.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,
@@ -83,7 +84,7 @@ export function dumpOf({
   store,
   stats,
 }: Omit<Parts, 'queue'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
-  const { engine } = store
+  const { engine } = inside.of(store)
   return {
     store: store.dump(),
     access: engine.access.dump(),
@@ -94,7 +95,7 @@ export function dumpOf({
 
 /** Fills a fresh world. */
 export function loadInto({ store, stats, queue }: Parts, dump: SandboxDump): void {
-  const { engine } = store
+  const { engine } = inside.of(store)
   store.load(dump.store)
   within('users', () => engine.access.load(dump.access, (name) => engine.commands.has(name)))
   within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))

@@ -1,5 +1,5 @@
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
-import { goOn, stop, type VirtualClock } from '../kernel/clock.js'
+import { goOn, type VirtualClock } from '../kernel/clock.js'
 import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator } from '../protocol/address.js'
@@ -13,13 +13,14 @@ import type { FaultHandle, Faults } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
+import { inside } from '../store/inside.js'
 import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
-import { buildWorld, type Start, type World } from './world.js'
+import { buildWorld, endWorld, type Start, type World } from './world.js'
 
 export type { SandboxTokens } from './credentials.js'
 export type { LoadOptions, SandboxOptions } from './options.js'
@@ -66,7 +67,7 @@ export class Sandbox {
 
   /** What clients sign in with. Those of the data store change with `store.resetPassword()`. */
   get tokens(): SandboxTokens {
-    const { standard, readOnly } = this.#world.store.engine.access.tokens
+    const { standard, readOnly } = inside.of(this.#world.store).engine.access.tokens
     return { ...this.#initialTokens, store: standard, readonly: readOnly }
   }
 
@@ -219,8 +220,7 @@ export class Sandbox {
   }
 
   #replace(world: World, by: 'reset' | 'load'): void {
-    this.#world.store.engine.pubsub.close()
-    stop(this.#world.clock)
+    endWorld(this.#world)
     this.#world = world
     for (const renewed of [...this.#renewals]) renewed(by)
   }
@@ -250,8 +250,7 @@ export class Sandbox {
 
   dispose(): void {
     while (this.#disposals.length > 0) this.#disposals.pop()!()
-    this.#world.store.engine.pubsub.close()
-    stop(this.#world.clock)
+    endWorld(this.#world)
   }
 
   [Symbol.dispose](): void {

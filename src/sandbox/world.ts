@@ -1,4 +1,4 @@
-import { VirtualClock } from '../kernel/clock.js'
+import { stop, VirtualClock } from '../kernel/clock.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { Traffic } from '../kernel/traffic.js'
@@ -18,6 +18,7 @@ import { statsService } from '../stats/rest/endpoints.js'
 import { Statistics } from '../stats/statistics.js'
 import { Access } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
+import { inside } from '../store/inside.js'
 import { Journal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
@@ -100,6 +101,12 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     store,
   })
   return { clock, random, traffic: view, store, destinations, faults, queue: new DirectQueue(queue), stats, exchange }
+}
+
+/** Streams of events end, and nothing that waits happens any more. */
+export function endWorld({ store, clock }: World): void {
+  inside.of(store).engine.pubsub.close()
+  stop(clock)
 }
 
 /** Every token and key of a world, now or before. */

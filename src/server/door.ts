@@ -7,6 +7,7 @@ import type { Answer, Call } from '../protocol/service.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import { isPublic, tokensOf } from '../sandbox/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import { inside } from '../store/inside.js'
 import { isSameText } from './same-text.js'
 
 /**
@@ -57,7 +58,8 @@ function mayEnter(call: Call, location: Location, options: SandboxOptions, known
   const token = tokenOf(asked, storeTokenQuery)
   if (isOneOf(token, [tokens.store, tokens.readonly])) return true
   // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
-  return token !== undefined && known?.store.engine.access.holderOf(token) !== undefined
+  if (token === undefined || known === undefined) return false
+  return inside.of(known.store).engine.access.holderOf(token) !== undefined
 }
 
 function isOneOf(given: string | undefined, expected: readonly string[]): boolean {

@@ -4,9 +4,9 @@ import type { Traffic } from '../kernel/traffic.js'
 import type { Tokens } from './access/access.js'
 import { NilArray, type Reply, Status } from './command/reply.js'
 import { differenceOf, dumpOf, loadInto, type StoreDifference, type StoreDump } from './dump/snapshot.js'
+import { inside } from './inside.js'
 import type { Journal } from './journal.js'
 import type { Spend } from './meter.js'
-import type { Store } from './store.js'
 
 /** A reply in plain JavaScript: strings are decoded as UTF-8, both kinds of nil are `null`. */
 export type PlainReply = null | number | bigint | string | readonly PlainReply[]
@@ -16,7 +16,6 @@ export type Word = string | number | bigint | Uint8Array
 
 /** The data store, spoken to directly by a test: no HTTP, no token, no limits, nothing billed. */
 export class DirectStore {
-  readonly engine: Store
   /** The log of everything that happened, which the matchers read. */
   readonly traffic: Traffic
   readonly #journal: Journal
@@ -25,7 +24,13 @@ export class DirectStore {
   /** @param draws what new tokens are drawn from */
   constructor(journal: Journal, draws: Random = journal.store.options.random) {
     this.#journal = journal
-    this.engine = journal.store
+    inside.put(this, {
+      engine: journal.store,
+      peek: (...words) => {
+        const { access, meter } = journal.store
+        return plainReply(meter.pause(() => journal.store.executeUnseen(words, access.standardUser)))
+      },
+    })
     this.traffic = journal.traffic
     this.#tokens = draws.fork('tokens')
   }
@@ -35,31 +40,25 @@ export class DirectStore {
    * @example sandbox.store.run('SET', 'greeting', 'hello', 'EX', 60) // 'OK'
    */
   run(...words: readonly Word[]): PlainReply {
-    const { access, meter } = this.engine
+    const { access, meter } = this.#journal.store
     const argv = words.map((word, at) => bytesOfWord(word, at))
     return plainReply(meter.pause(() => this.#journal.execute(argv, access.standardUser, 'direct')))
   }
 
-  /** Runs a reading command as the owner and leaves no trace in the traffic: for matchers and inspectors. */
-  peek(...words: readonly Bytes[]): PlainReply {
-    const { access, meter } = this.engine
-    return plainReply(meter.pause(() => this.engine.executeUnseen(words, access.standardUser)))
-  }
-
   /** The value of a string key as text, `null` when there is none. Leaves no trace in the traffic. */
   get(key: string | Uint8Array): string | null {
-    const value = this.engine.db.string(bytesOfWord(key))
+    const value = this.#journal.store.db.string(bytesOfWord(key))
     return value === undefined ? null : text(value)
   }
 
   /** Everything that is stored, as plain JSON. */
   dump(): StoreDump {
-    return dumpOf(this.engine.db)
+    return dumpOf(this.#journal.store.db)
   }
 
   /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
   load(dump: StoreDump): void {
-    loadInto(this.engine.db, dump)
+    loadInto(this.#journal.store.db, dump)
     this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
   }
 
@@ -78,13 +77,13 @@ export class DirectStore {
 
   /** What the service would have billed so far. */
   spend(): Spend {
-    return this.engine.meter.spend()
+    return this.#journal.store.meter.spend()
   }
 
   /** Resets the password, as in the service's console: both tokens are revoked, the new ones are returned. */
   resetPassword(): Tokens {
     const tokens: Tokens = { standard: this.#token(), readOnly: this.#token() }
-    this.engine.access.replaceTokens(tokens)
+    this.#journal.store.access.replaceTokens(tokens)
     return tokens
   }
 

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import * as constructors from '../../src/faults/constructors.js'
@@ -189,4 +190,10 @@ test.each([
   expect(made).toEqual(expected)
   expect(JSON.parse(JSON.stringify(made))).toEqual(made)
   if (made.kind !== 'delay') expect(faultProblems(made)).toEqual([])
+})
+
+test('a fault is one row: what a rule has to know of it, its row says, and no file of the rules names it', () => {
+  const folder = new URL('../../src/rules/', import.meta.url)
+  const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  expect(sources.filter((source) => /\bkind *[!=]== *'/.test(source))).toEqual([])
 })

@@ -1,214 +1,266 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are places in sources
+import { VirtualClock } from '../../src/kernel/clock.js'
+import type { Timer } from '../../src/kernel/time.js'
+import { Traffic } from '../../src/kernel/traffic.js'
+import { Courier } from '../../src/queue/delivery/courier.js'
+import { FlowControl, FlowKey } from '../../src/queue/delivery/flow-control.js'
+import * as deliveryHeaders from '../../src/queue/delivery/headers.js'
+import { InFlight } from '../../src/queue/delivery/in-flight.js'
+import * as retry from '../../src/queue/delivery/retry.js'
+import { RunningCall } from '../../src/queue/delivery/running-call.js'
+import { Attempt } from '../../src/queue/destinations/attempt.js'
+import { Lane } from '../../src/queue/message/lane.js'
+import { Message, type MessageState } from '../../src/queue/message/message.js'
+import * as deduplication from '../../src/queue/publish/deduplication.js'
+import { UrlGroup, UrlGroups } from '../../src/queue/publish/url-groups.js'
+import { Schedules } from '../../src/queue/schedules/schedules.js'
+import * as signing from '../../src/queue/signing/signing.js'
 
-/** A mistake that is built into the engine of one test: `find` stands in the file exactly once. */
+import { Database } from '../../src/store/keyspace/database.js'
+import { StoreFront } from '../../src/store/rest/endpoints.js'
+import type { Argv } from '../../src/store/rest/request.js'
+import { type Swap, swap } from './swap.js'
+
+/** A mistake that one test puts into the engine. */
 export interface Mutant {
   /** The invariant that must catch it. */
   readonly invariant: string
   readonly what: string
-  readonly file: string
-  readonly find: string
-  readonly replace: string
+  readonly swap: Swap
 }
 
-const of = (
-  invariant: string,
-  file: string,
-  rows: readonly (readonly [what: string, find: string, replace: string])[],
-): readonly Mutant[] => rows.map(([what, find, replace]) => ({ invariant, what, file: `src/${file}`, find, replace }))
+function of(invariant: string, mistakes: Readonly<Record<string, Swap>>): readonly Mutant[] {
+  return Object.entries(mistakes).map(([what, swap]) => ({ invariant, what, swap }))
+}
+
+/** A message that has come to this end is attempted once more. */
+function attemptedAfter(state: MessageState): Swap {
+  const again = new WeakSet<Message>()
+  return swap(InFlight.prototype, 'ended', ({ clock }, ended, call, reply) => {
+    ended(call, reply)
+    const { message } = call.attempt
+    if (message.state !== state || again.has(message)) return
+    again.add(message)
+    message.retried++
+    message.timer = clock.schedule(clock.now() + 1000, 'once more', message)
+  })
+}
+
+/** The timer of a message that has none. */
+const gone: Timer = { at: 0, label: '', background: true, cancel() {} }
+
+const isDelayed = (message: Message): boolean => message.notBefore > message.time
 
 export const mutants: readonly Mutant[] = [
-  ...of('no-lost-message', 'queue/delivery/courier.ts', [
-    [
-      'a retry is never planned',
-      'else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)',
-      '',
-    ],
-    [
-      'a callback that fails is no dead letter',
-      "if (message.state !== 'FAILED') return\n    const letter",
-      "if (message.state !== 'FAILED' || message.kind !== 'message') return\n    const letter",
-    ],
-    [
-      'a message that is let in is forgotten when its queue was paused meanwhile',
-      'message.lane.parked.push(message)',
-      'message.lane.holding.add(message)',
-    ],
-  ]),
-  ...of('no-lost-message', 'queue/delivery/flow-control.ts', [
-    [
-      'one that waits for the total of the plan is never started',
-      'this.inFlight++\n      this.#admitted(ticket.message, this.#clock.now())\n      this.#start(ticket.message)',
-      'this.inFlight++',
-    ],
-  ]),
-  ...of('no-attempt-after-success', 'queue/delivery/courier.ts', [
-    [
-      'a delivered message is delivered again',
-      "attempt.end(now, reply, 'DELIVERED', undefined)",
-      "attempt.end(now, reply, 'DELIVERED', undefined); if (message.retried === 0) { message.retried++; this.#plan(message, now + 1000) }",
-    ],
-    [
-      'a message is released while an attempt runs',
-      'if (message.timer === undefined || message.admitted) return\n    message.timer.cancel()',
-      'if (message.ended || message.admitted) return\n    message.timer?.cancel()',
-    ],
-  ]),
-  ...of('no-attempt-left-running', 'queue/delivery/in-flight.ts', [
-    [
-      'what a failing destination answers is not heard',
-      'the alarm is set.\n      call.end(reply)',
-      'the alarm is set.\n      if (reply.status < 500) call.end(reply)',
-    ],
-  ]),
-  ...of('attempts-within-retries', 'queue/delivery/courier.ts', [
-    ['one retry too many', 'message.retried >= message.maxRetries', 'message.retried > message.maxRetries'],
-    [
-      'given up at a status that may pass',
-      'const hopeless = status === 489',
-      'const hopeless = status === 404 || status === 489',
-    ],
-    ['a retry counts twice', 'message.retried++\n    message.wait', 'message.retried += 2\n    message.wait'],
-  ]),
-  ...of('backoff-within-bounds', 'queue/delivery/retry.ts', [
-    [
-      'the first wait of the back-off is the zeroth',
-      'const delay = defaultBackoff(retried + 1, policy)',
-      'const delay = defaultBackoff(retried, policy)',
-    ],
-    [
-      'Retry-After does not win over the expression',
-      '(expression === undefined || policy.retryHeadersOverrideExpression)',
-      'expression === undefined',
-    ],
-    [
-      'only the last part of a duration counts',
-      'sum += Number(count) * goUnits[unit!]!',
-      'sum = Number(count) * goUnits[unit!]!',
-    ],
-    ['an expression counts from one', 'expression.evaluate(retried)', 'expression.evaluate(retried + 1)'],
-  ]),
-  ...of('backoff-within-bounds', 'queue/delivery/courier.ts', [
-    [
-      'a delayed message starts at once',
-      'this.#plan(message, notBefore)\n    else',
-      'this.#plan(message, now)\n    else',
-    ],
-  ]),
-  ...of('callback-per-attempt', 'queue/delivery/courier.ts', [
-    [
-      'only the last attempt is reported',
-      'if (callback !== undefined && !message.cancelRequested) this',
-      'if (callback !== undefined && !message.cancelRequested && attempt.next === undefined) this',
-    ],
-    [
-      'a cancelled message is reported',
-      'if (callback !== undefined && !message.cancelRequested) this',
-      'if (callback !== undefined) this',
-    ],
-  ]),
-  ...of('failure-callback-per-dead-letter', 'queue/delivery/courier.ts', [
-    [
-      'none after a broken connection',
-      'if (failureCallback === undefined || message.cancelRequested) return',
-      'if (failureCallback === undefined || message.cancelRequested || reply.status === 0) return',
-    ],
-    [
-      'two of them',
-      'this.accept(callbackDraft({ ...reported, dlqId: letter.id }, failureCallback, policy))',
-      'for (const _ of [1, 2]) this.accept(callbackDraft({ ...reported, dlqId: letter.id }, failureCallback, policy))',
-    ],
-  ]),
-  ...of('fifo-per-queue', 'queue/message/lane.ts', [
-    ['one place too many', 'this.holding.size >= this.parallelism', 'this.holding.size > this.parallelism'],
-    [
-      'a paused queue that goes on forgets who holds a place',
-      'this.paused ? [] : this.parked.splice(0)',
-      '(this.holding.clear(), this.paused) ? [] : this.parked.splice(0)',
-    ],
-  ]),
-  ...of('fifo-per-queue', 'queue/delivery/courier.ts', [
-    [
-      'callbacks are not waited for',
-      'if (!message.ended || message.openCallbacks > 0) return',
-      'if (!message.ended) return',
-    ],
-    [
-      'delayed messages lose their place',
-      'this.#plan(message, Math.max(now, message.notBefore))',
-      'this.#plan(message, Math.max(now, message.notBefore)); if (message.notBefore > now) lane.holding.delete(message)',
-    ],
-  ]),
-  ...of('parallelism-bound', 'queue/delivery/flow-control.ts', [
-    [
-      'one call too many for a key',
-      'this.parallelismCount < this.parallelismMax',
-      'this.parallelismCount <= this.parallelismMax',
-    ],
-    ['one call too many for the plan', 'this.inFlight >= this.#globalMax', 'this.inFlight > this.#globalMax'],
-  ]),
-  ...of('rate-bound', 'queue/delivery/flow-control.ts', [
-    ['one call too many', 'this.rateCount < this.rateMax', 'this.rateCount <= this.rateMax'],
-    ['periods are half as long', 'this.ratePeriod * 1000', 'this.ratePeriod * 500'],
-    [
-      'a longer period revives one that is over',
-      'if (this.#clock.now() >= key.periodEnd()) key.ratePeriodStart = undefined',
-      '',
-    ],
-  ]),
-  ...of('deduplicated-within-window', 'queue/publish/deduplication.ts', [
-    ['half the window', 'until: now + this.#window', 'until: now + this.#window / 2'],
-    ['nothing is forgotten', 'if (until > now) return', 'if (until > 0) return'],
-    ['bodies are not looked at', "${headers.join('')}\\n`) + body)", "${headers.join('')}\\n`))"],
-  ]),
-  ...of('schedule-on-time', 'queue/schedules/schedules.ts', [
-    ['every other time is left out', 'Math.max(at, now))', 'Math.max(at, now) + 60_000)'],
-    ['a pause does not stop it', 'if (!schedule.paused) this.#trigger', 'this.#trigger'],
-    ['a second late', 'clock.schedule(next, `', 'clock.schedule(next + 1000, `'],
-    ['a deleted one goes on', 'schedule.timer?.cancel()\n    this.#schedules.delete(id)', 'this.#schedules.delete(id)'],
-  ]),
-  ...of('schedule-on-time', 'queue/queue.ts', [
-    [
-      'only the first endpoint of a group, twice',
-      'return endpoints.map(({ url, name }) => {',
-      'return endpoints.map(() => { const { url, name } = endpoints[0]!;',
-    ],
-  ]),
-  ...of('store-linearizable', 'store/keyspace/database.ts', [
-    [
-      'a key lives a second longer',
-      'expiresAt !== undefined && expiresAt <= now',
-      'expiresAt !== undefined && expiresAt + 1000 <= now',
-    ],
-  ]),
-  ...of('store-linearizable', 'store/commands/string.ts', [
-    [
-      'SET keeps the deadline',
-      "(xx === true)) return reply\n  setString(db, key, value, at, keepttl ? 'keep' : 'drop')",
-      "(xx === true)) return reply\n  setString(db, key, value, at, 'keep')",
-    ],
-    [
-      'a second increment is lost',
-      '({ db }, key) => increase(db, key, 1)',
-      "({ db }, key) => (db.string(key) === '1' ? increase(db, key, 0) : increase(db, key, 1))",
-    ],
-  ]),
-  ...of('store-linearizable', 'store/rest/endpoints.ts', [
-    [
-      'a command of another client comes between those of a transaction',
-      "front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call), room",
-      "(front.journal.execute(['GET', 'x'], call.user, 'request'), front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call)), room",
-    ],
-  ]),
-  ...of('signatures-verify', 'queue/delivery/courier.ts', [
-    [
-      'signed with the next key',
-      'new Attempt(message, keys.current, writer)',
-      'new Attempt(message, keys.next, writer)',
-    ],
-  ]),
-  ...of('signatures-verify', 'queue/signing/signing.ts', [
-    ['signed for another url', 'sub: url,', "sub: url + '/',"],
-    ['signed for an empty body', 'body: bodyHash(body),', "body: bodyHash('' as Bytes),"],
-    ['a rotation does not change the key in force', 'this.#current = this.#next\n', 'this.#former[0] = this.#next\n'],
-  ]),
+  ...of('no-lost-message', {
+    'a retry is never planned': swap(Attempt.prototype, 'end', (attempt, end, ...given) => {
+      end(...given)
+      attempt.next = undefined
+    }),
+    'a callback that fails is no dead letter': swap(Traffic.prototype, 'append', (_, append, body, cause) =>
+      body.type === 'dead-letter' && body.kind !== 'message' ? { seq: 0, at: 0, ...body } : append(body, cause),
+    ),
+    'what came due while its queue was paused is forgotten': swap(Lane.prototype, 'unpark', (lane, unpark) => {
+      if (!lane.paused) lane.parked.length = 0
+      return unpark()
+    }),
+    'one that waits for the total of the plan is never started': swap(
+      Message.prototype,
+      'fire',
+      (message, fire, task) => {
+        if (!message.admitted || message.settings.flowControl !== undefined) return fire(task)
+        message.timer = undefined
+      },
+    ),
+  }),
+  ...of('no-attempt-after-success', {
+    'a delivered message is delivered again': attemptedAfter('DELIVERED'),
+    'a message is released while an attempt runs': swap(Courier.prototype, 'release', (_, release, message) => {
+      if (!message.ended) message.timer ??= gone
+      release(message)
+    }),
+  }),
+  ...of('no-attempt-left-running', {
+    'what a failing destination answers is not heard': swap(RunningCall.prototype, 'end', (_, end, reply) => {
+      if (reply.status < 500) end(reply)
+    }),
+  }),
+  ...of('attempts-within-retries', {
+    'one retry too many': attemptedAfter('FAILED'),
+    'given up at a status that may pass': swap(RunningCall.prototype, 'end', ({ attempt }, end, reply) => {
+      if (reply.status === 404) attempt.message.retried = attempt.maxRetries
+      end(reply)
+    }),
+    'a retry counts twice': swap(Attempt.prototype, 'end', ({ message }, end, at, reply, state, next, error) => {
+      end(at, reply, state, next, error)
+      if (state === 'RETRY') message.retried++
+    }),
+  }),
+  ...of('backoff-within-bounds', {
+    'the first wait of the back-off is the zeroth': swap(retry, 'retryWait', (_, wait, retried, expression, ...given) =>
+      wait(expression === undefined ? retried - 1 : retried, expression, ...given),
+    ),
+    'Retry-After does not win over the expression': swap(
+      retry,
+      'retryWait',
+      (_, wait, retried, expression, headers, ...given) =>
+        wait(retried, expression, expression === undefined ? headers : [], ...given),
+    ),
+    'only the last part of a duration counts': swap(
+      retry,
+      'retryWait',
+      (_, wait, retried, expression, headers, ...given) =>
+        wait(
+          retried,
+          expression,
+          headers.map(([name, value]) => [name, value.replace(/^\d+m(?=\d+s$)/, '')] as const),
+          ...given,
+        ),
+    ),
+    'an expression counts from one': swap(retry, 'retryWait', (_, wait, retried, expression, ...given) =>
+      wait(expression === undefined ? retried : retried + 1, expression, ...given),
+    ),
+    'a delayed message starts at once': swap(
+      VirtualClock.prototype,
+      'schedule',
+      (clock, schedule, at, label, run, ...given) => {
+        const isFirst = run instanceof Message && run.retried === 0 && at === run.notBefore
+        return schedule(isFirst ? clock.now() : at, label, run, ...given)
+      },
+    ),
+  }),
+  ...of('callback-per-attempt', {
+    'only the last attempt is reported': swap(Courier.prototype, 'accept', (_, accept, draft) =>
+      draft.kind === 'callback' && draft.source?.ended === false ? draft.source : accept(draft),
+    ),
+    'a cancelled message is reported': swap(Courier.prototype, 'cancel', (_, cancel, message) => {
+      const isCancelled = cancel(message)
+      if (message.running) message.cancelRequested = false
+      return isCancelled
+    }),
+  }),
+  ...of('failure-callback-per-dead-letter', {
+    'none after a broken connection': swap(Courier.prototype, 'accept', (_, accept, draft) =>
+      draft.kind === 'failure-callback' && JSON.parse(draft.body).status === 0 ? draft.source! : accept(draft),
+    ),
+    'two of them': swap(Courier.prototype, 'accept', (_, accept, draft) => {
+      if (draft.kind === 'failure-callback') accept(draft)
+      return accept(draft)
+    }),
+  }),
+  ...of('fifo-per-queue', {
+    'one place too many': swap(Lane.prototype, 'admit', (lane, admit) => {
+      lane.parallelism++
+      const message = admit()
+      lane.parallelism--
+      return message
+    }),
+    'a queue that goes on forgets who holds a place': swap(Lane.prototype, 'unpark', (lane, unpark) => {
+      lane.holding.clear()
+      return unpark()
+    }),
+    'callbacks are not waited for': swap(Courier.prototype, 'accept', (_, accept, draft) => {
+      const message = accept(draft)
+      if (draft.source !== undefined) draft.source.openCallbacks--
+      return message
+    }),
+    'delayed messages lose their place': swap(Lane.prototype, 'admit', (lane, admit) => {
+      const message = admit()
+      if (message !== undefined && isDelayed(message)) lane.holding.delete(message)
+      return message
+    }),
+  }),
+  ...of('parallelism-bound', {
+    'one call too many for a key': swap(FlowKey.prototype, 'parallelismCount', (_, count) => count() - 1),
+    'one call too many for the plan': swap(FlowControl.prototype, 'ask', (flow, ask, message) => {
+      flow.inFlight--
+      const mayStart = ask(message)
+      flow.inFlight++
+      return mayStart
+    }),
+  }),
+  ...of('rate-bound', {
+    'one call too many': swap(FlowKey.prototype, 'hasRoom', (key, hasRoom, now) => {
+      const { rateMax } = key
+      if (rateMax !== undefined) key.rateMax = rateMax + 1
+      const is = hasRoom(now)
+      key.rateMax = rateMax
+      return is
+    }),
+    'periods are half as long': swap(FlowKey.prototype, 'periodEnd', (key, end) => end() - key.ratePeriod * 500),
+    'a longer period revives one that is over': swap(FlowControl.prototype, 'arrive', (flow, arrive, message) => {
+      const name = message.settings.flowControl?.key
+      const key = name === undefined ? undefined : flow.keyOf(name)
+      const before = key?.ratePeriodStart
+      arrive(message)
+      if (key !== undefined) key.ratePeriodStart ??= before
+    }),
+  }),
+  ...of('deduplicated-within-window', {
+    'half the window': swap(deduplication.Deduplication.prototype, 'remember', (memory, remember, key, first, now) => {
+      remember(key, first, now)
+      memory.restore(key, first, (now + memory.remembered(now).at(-1)!.until) / 2)
+    }),
+    'nothing is forgotten': swap(deduplication.Deduplication.prototype, 'find', (_, find, key) => find(key, 0)),
+    'bodies are not looked at': swap(deduplication, 'deduplicationKey', (_, keyOf, settings, url, body, group) =>
+      keyOf(settings, url, body.slice(0, 0) as typeof body, group),
+    ),
+  }),
+  ...of('schedule-on-time', {
+    'every other time is left out': swap(Schedules.prototype, 'create', (_, create, ...given) => {
+      const schedule = create(...given)
+      const { cron } = schedule
+      return Object.assign(schedule, { cron: { next: (after: number) => cron.next(after + 60_000) } })
+    }),
+    'a pause does not stop it': swap(Schedules.prototype, 'setPaused', (_, setPaused, schedule, paused) => {
+      setPaused(schedule, paused)
+      schedule.paused = false
+    }),
+    'a second late': swap(VirtualClock.prototype, 'schedule', (_, schedule, at, label, ...given) =>
+      schedule(label.startsWith('schedule ') ? at + 1000 : at, label, ...given),
+    ),
+    'a deleted one goes on': swap(Schedules.prototype, 'delete', (schedules, remove, id) => {
+      const schedule = schedules.get(id)
+      if (schedule !== undefined) schedule.timer = undefined
+      remove(id)
+    }),
+    'only the first endpoint of a group, twice': swap(UrlGroups.prototype, 'get', (_, get, name) => {
+      const group = get(name)
+      if (group === undefined) return undefined
+      const endpoints = group.endpoints.map(() => group.endpoints[0]!)
+      return Object.assign(new UrlGroup(name, group.createdAt), { ...group, endpoints })
+    }),
+  }),
+  ...of('store-linearizable', {
+    'a key lives a second longer': swap(Database.prototype, 'setDeadline', (_, set, key, at) =>
+      set(key, at === undefined ? at : at + 1000),
+    ),
+    'SET keeps the deadline': swap(Database.prototype, 'set', (_, set, key, value) => set(key, value, 'keep')),
+    'a second increment is lost': swap(Database.prototype, 'set', (db, set, key, value, ...given) => {
+      if (value !== '2' || db.value(key) !== '1') set(key, value, ...given)
+    }),
+    'a command of another client comes between those of a transaction': swap(
+      StoreFront.prototype,
+      'executeMeasured',
+      (front, execute, argv, received, user, via, call) => {
+        if (via === 'transaction') front.journal.execute(['GET', 'x'] as unknown as Argv, user, 'request')
+        return execute(argv, received, user, via, call)
+      },
+    ),
+  }),
+  ...of('signatures-verify', {
+    'signed with the next key': swap(deliveryHeaders, 'deliveryWriter', (_, writer, words, random, window, keys) => {
+      const { headers } = writer(words, random, window, keys)
+      return { headers: (attempt) => headers(Object.assign(attempt, { key: keys.next })) }
+    }),
+    'signed for another url': swap(signing, 'claimsFor', (_, claims, url, ...given) => claims(`${url}/`, ...given)),
+    'signed for an empty body': swap(signing, 'claimsFor', (_, claims, url, body, ...given) =>
+      claims(url, body.slice(0, 0) as typeof body, ...given),
+    ),
+    'a rotation does not change the key in force': swap(signing.SigningKeys.prototype, 'rotate', (keys, rotate) => {
+      const { current, next: passedOver } = keys
+      const { next } = rotate()
+      keys.replace({ current, next, former: [passedOver, ...keys.former.slice(1)] })
+      return keys.pair()
+    }),
+  }),
 ]

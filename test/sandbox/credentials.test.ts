@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { publicCredentials } from '../../src/queue/signing/credentials.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
+import { inside } from '../../src/store/inside.js'
 
 const secret = 'a secret of the server, 32 bytes'
 
@@ -106,7 +107,8 @@ describe('a dump', () => {
     sandbox.queue.keys.rotate()
     return { sandbox, token }
   }
-  const holder = ({ store }: Sandbox, token: string): string | undefined => store.engine.access.userOf(token)?.name
+  const holder = ({ store }: Sandbox, token: string): string | undefined =>
+    inside.of(store).engine.access.userOf(token)?.name
 
   test.each<[string, SandboxOptions]>([
     ['without a secret', {}],

@@ -61,7 +61,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
     const reached = (address: string): string => tenants.reached(address, call)
     const answer = await order.run(tenants.asked(tenant, call), given, { query, params, call, reached })
-    return isAnswer(answer) ? answer : json(answer)
+    return isAnswer(answer) ? answer : json(answer === undefined ? {} : answer)
   } catch (error) {
     return failure(error)
   }

@@ -26,10 +26,7 @@ export const destinationOrders: readonly Order[] = [
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
     example: { to: 'https://shop.test/orders', steps: [{ kind: 'reset' }, { kind: 'lost-ack' }] },
-    run: ({ destinations }, { to, steps }) => {
-      destinations.script(to, steps as Step[])
-      return {}
-    },
+    run: ({ destinations }, { to, steps }) => void destinations.script(to, steps as Step[]),
   }),
   order({
     method: 'POST',
@@ -38,10 +35,7 @@ export const destinationOrders: readonly Order[] = [
     body: v.strictObject({ to: v.string(), answer: given }),
     describes: v.strictObject({ to: v.string(), answer: described() }),
     example: { to: 'https://shop.test/orders', answer: 503 },
-    run: ({ destinations }, { to, answer }) => {
-      destinations.answer(to, answer as PlainAnswer)
-      return {}
-    },
+    run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as PlainAnswer),
   }),
   order({
     method: 'POST',
@@ -55,7 +49,6 @@ export const destinationOrders: readonly Order[] = [
       // First what may be refused: a refused order changes nothing.
       if (answer !== undefined) sandbox.destinations.answer(to, answer as PlainAnswer)
       if (!known.has(to)) known.set(to, sandbox.destinations.record(to))
-      return {}
     },
   }),
   {
@@ -83,7 +76,6 @@ export const destinationOrders: readonly Order[] = [
       sandbox.destinations.off(to)
       if (to === undefined) recordersOf(sandbox).clear()
       else recordersOf(sandbox).delete(to)
-      return {}
     },
   },
   {

@@ -49,7 +49,7 @@ export const faultOrders: readonly Order[] = [
     path: '/faults',
     summary: 'Removes rules: those of a handle, those of a name, or all.',
     query: { handle: 'what adding them returned', name: 'the name of rules' },
-    run: ({ faults }, _, asked) => removed(faults, asked),
+    run: ({ faults }, _, asked) => remove(faults, asked),
   },
   order({
     method: 'POST',
@@ -92,20 +92,19 @@ function kept(faults: Faults, handle: FaultHandle): { handle: string } {
   return { handle: id }
 }
 
-function removed(faults: Faults, { query }: Asked): object {
+function remove(faults: Faults, { query }: Asked): void {
   const [id, name] = [query.get('handle'), query.get('name')]
   if (id === null && name === null) {
     faults.clear()
     handles.delete(faults)
-    return {}
+    return
   }
   if (name !== null) faults.remove(name)
-  if (id === null) return {}
+  if (id === null) return
   const handle = handles.get(faults)?.get(id)
   if (handle === undefined)
     throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: use one that POST /faults returned.`)
   handle.remove()
-  return {}
 }
 
 /** Loaded when it is asked for: a player knows matchers and more that a server does without. */

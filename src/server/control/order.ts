@@ -28,6 +28,7 @@ export interface Order {
   readonly query?: Readonly<Record<string, string>>
   /** What a good answer is, where it is not JSON. */
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
+  /** What is answered, as JSON unless it is an answer by itself; nothing is `{}`. */
   run(sandbox: Sandbox, body: unknown, asked: Asked): unknown
 }
 

@@ -129,10 +129,7 @@ export const queueOrders: readonly Order[] = [
     method: 'DELETE',
     path: '/queue/url-groups/:name',
     summary: 'Deletes a url group.',
-    run: ({ queue }, _, { params }) => {
-      queue.urlGroups.delete(params.name ?? '')
-      return {}
-    },
+    run: ({ queue }, _, { params }) => void queue.urlGroups.delete(params.name ?? ''),
   },
   order({
     method: 'POST',
@@ -144,19 +141,13 @@ export const queueOrders: readonly Order[] = [
     }),
     example: { parallelism: 2, paused: false },
     run: ({ queue }, { parallelism, paused }, { params }) =>
-      refusing(() => {
-        queue.upsertQueue(params.name ?? '', parallelism, paused)
-        return {}
-      }),
+      refusing(() => queue.upsertQueue(params.name ?? '', parallelism, paused)),
   }),
   {
     method: 'DELETE',
     path: '/queue/queues/:name',
     summary: 'Deletes a FIFO queue; its messages are cancelled.',
-    run: ({ queue }, _, { params }) => {
-      queue.deleteQueue(params.name ?? '')
-      return {}
-    },
+    run: ({ queue }, _, { params }) => queue.deleteQueue(params.name ?? ''),
   },
   ...(['pause', 'resume'] as const).map((verb) =>
     order({
@@ -164,11 +155,7 @@ export const queueOrders: readonly Order[] = [
       path: `/queue/queues/:name/${verb}`,
       summary: `${verb === 'pause' ? 'Pauses' : 'Resumes'} a FIFO queue.`,
       body: nothing,
-      run: ({ queue }, _, { params }) =>
-        refusing(() => {
-          queue[`${verb}Queue`](params.name ?? '')
-          return {}
-        }),
+      run: ({ queue }, _, { params }) => refusing(() => queue[`${verb}Queue`](params.name ?? '')),
     }),
   ),
   {
@@ -238,20 +225,14 @@ export const queueOrders: readonly Order[] = [
     path: '/queue/dump',
     summary: 'Replaces everything that is in the queue with what GET returned.',
     body: dump,
-    run: ({ queue }, given) => {
-      queue.load(given)
-      return {}
-    },
+    run: ({ queue }, given) => queue.load(given),
   }),
   order({
     method: 'POST',
     path: '/queue/reset',
     summary: 'Empties the queue. Signing keys and destinations stay.',
     body: nothing,
-    run: ({ queue }) => {
-      queue.reset()
-      return {}
-    },
+    run: ({ queue }) => queue.reset(),
   }),
 ]
 

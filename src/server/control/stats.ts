@@ -30,7 +30,7 @@ export const statsOrders: readonly Order[] = [
     summary: "Sets fields of the queue's statistics by hand.",
     body: figures,
     example: { total_monthly_billing: 5.806, daily_used: [320, 450] },
-    run: ({ stats }, given) => done(stats.queue.set(given as Parameters<QueueStatistics['set']>[0])),
+    run: ({ stats }, given) => stats.queue.set(given as Parameters<QueueStatistics['set']>[0]),
   }),
   order({
     method: 'POST',
@@ -38,13 +38,13 @@ export const statsOrders: readonly Order[] = [
     summary: 'Scripts what happened at the queue besides the traffic of the sandbox.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
-    run: ({ stats }, { steps, scale }) => done(stats.queue.script(steps as unknown as QueueStep[], scale)),
+    run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueStep[], scale),
   }),
   {
     method: 'DELETE',
     path: '/stats/queue',
     summary: 'Forgets what was set and scripted for the queue; what was counted stays.',
-    run: ({ stats }) => done(stats.queue.clear()),
+    run: ({ stats }) => stats.queue.clear(),
   },
   {
     method: 'GET',
@@ -59,8 +59,7 @@ export const statsOrders: readonly Order[] = [
     summary: "Sets fields of a search index's statistics by hand.",
     body: figures,
     example: { current_vector_count: 1000, query_latency_99: 18 },
-    run: (sandbox, given, asked) =>
-      done(indexOf(sandbox.stats, asked).set(given as Parameters<SearchStatistics['set']>[0])),
+    run: (sandbox, given, asked) => indexOf(sandbox.stats, asked).set(given as Parameters<SearchStatistics['set']>[0]),
   }),
   order({
     method: 'POST',
@@ -69,13 +68,13 @@ export const statsOrders: readonly Order[] = [
     body: story,
     example,
     run: (sandbox, { steps, scale }, asked) =>
-      done(indexOf(sandbox.stats, asked).script(steps as unknown as SearchStep[], scale)),
+      indexOf(sandbox.stats, asked).script(steps as unknown as SearchStep[], scale),
   }),
   {
     method: 'DELETE',
     path: '/stats/search/:id',
     summary: 'Forgets what was set and scripted for a search index.',
-    run: (sandbox, _, asked) => done(indexOf(sandbox.stats, asked).clear()),
+    run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).clear(),
   },
   order({
     method: 'POST',
@@ -83,20 +82,16 @@ export const statsOrders: readonly Order[] = [
     summary: "Makes an id one of somebody else's account: asking for its statistics is answered with 403.",
     body: v.strictObject({ id: v.string() }),
     example: { id: '0c0e0f10-0000-4000-8000-000000000001' },
-    run: ({ stats }, { id }) => done(stats.forbid(id)),
+    run: ({ stats }, { id }) => stats.forbid(id),
   }),
   order({
     method: 'POST',
     path: '/stats/clear',
     summary: 'Forgets what was set, scripted and forbidden; what was counted stays.',
     body: nothing,
-    run: ({ stats }) => done(stats.clear()),
+    run: ({ stats }) => stats.clear(),
   }),
 ]
-
-function done(_: void): object {
-  return {}
-}
 
 function indexOf(stats: { search(id: string): SearchStatistics }, { params }: Asked): SearchStatistics {
   return stats.search(params.id!)

@@ -82,10 +82,7 @@ export const trafficOrders: readonly Order[] = [
     path: '/traffic',
     summary: 'Forgets all entries; numbering continues.',
     body: nothing,
-    run: ({ traffic }) => {
-      traffic.clear()
-      return {}
-    },
+    run: ({ traffic }) => traffic.clear(),
   }),
 ]
 

@@ -80,7 +80,7 @@ export class AclUser implements User {
     return rule?.allow ?? this.#base
   }
 
-  // ---- changing it ------------------------------------------------------------------------------------
+  // ---- changing it ----------------------------------------------------------------------------------------------
 
   get tokens(): Iterable<string> {
     return this.#tokens.values()
