@@ -48,7 +48,7 @@ export function executed(received: unknown, ...given: readonly (Word | MatchOpti
   })
 }
 
-/** A last argument `{ times: n }` is no word. */
+/** A last argument `{ times: n }` is not a word. */
 function splitOptions(given: readonly (Word | MatchOptions)[]): {
   words: readonly Word[]
   options: MatchOptions | undefined

@@ -4,7 +4,7 @@ import type { EntryOf } from '../kernel/traffic.js'
 import type { History } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
-/** Checking a signature costs more than everything else about an attempt: of many, some are taken evenly. */
+/** Checking a signature costs more than everything else about an attempt: of many, an even sample is checked. */
 const sample = 64
 
 export const signaturesVerify: Invariant = {

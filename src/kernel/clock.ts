@@ -33,30 +33,30 @@ export interface Follower {
 export type ClockMode = (typeof clockModes)[number]
 export const clockModes = ['manual', 'auto', 'real'] as const
 
-/** Hears of the calls that move time; what it returns is called when the move has ended. */
+/** Called for each call that moves time; the function it returns is called when the move has ended. */
 export type DriveListener = (call: DriveCall) => () => void
 export type { DriveCall, MoveOptions } from './move.js'
 
 export interface ClockOptions {
-  /** In mode `real` only of a world that is being loaded: time stands there until `goOn()`. */
+  /** In mode `real` only for a world that is being loaded: time stands there until `goOn()`. */
   readonly startAt?: number
   readonly mode?: ClockMode
   /** Receives the warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
-  /** How much waits without a timer of its own, such as messages in a line: a move may take the longer for it. */
+  /** How much waits without a timer of its own, such as messages in a line: it raises the budget of a move. */
   readonly backlog?: () => number
   readonly onDrive?: DriveListener
 }
 
 const patienceMilliseconds = 1_000
 /**
- * Longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
+ * The longest that a timer of the host is set for. Hosts fire at once when asked to wait for longer than 2^31-1 ms, and many
  * do not count the time that the machine sleeps.
  */
 const longestWait = 60_000
-/** Turns of a clock that moves by itself after which everybody else gets one. */
+/** Turns after which a clock that moves by itself yields to everybody else. */
 const turnsPerPause = 100
-/** Microtasks that work may take before somebody watches whether it ends at all. */
+/** Microtasks that work may take before the patience watch starts. */
 const quickTurns = 16
 
 interface TimerOwner {
@@ -82,7 +82,7 @@ class ScheduledTimer implements Timer, Ranked {
   }
 }
 
-/** What the rest of the house does with a clock, and nobody who has one. */
+/** For the rest of the package, not for users of a clock. */
 interface Inside {
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
@@ -91,7 +91,7 @@ interface Inside {
 let inside: Inside
 
 /**
- * The world of a dump is whole, and goes on: at a later instant, or in mode `real` now. What fell due in between is due,
+ * A loaded world is complete and continues: at a later instant, or in mode `real` now. What fell due in between is due,
  * in the order of its times.
  */
 export function goOn(clock: VirtualClock, at?: number): void {
@@ -104,7 +104,7 @@ export function letOutsideContinue(clock: VirtualClock): void {
 }
 
 /**
- * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are told; whatever else
+ * Drops every timer, stops host timers and ends the move that is under way. Requests that sleep are rejected; whatever else
  * sleeps stays asleep.
  */
 export function stop(clock: VirtualClock): void {
@@ -123,7 +123,7 @@ export class VirtualClock implements Clock {
   #cancelled = 0
   #foreground = 0
   #running = new Set<RunningTask>()
-  /** What the last timer started or woke: the code that runs is its, until the clock has waited for it. */
+  /** What the last timer started or woke: running code belongs to it, until the clock has waited for it. */
   #latest: RunningTask | undefined
   #idleWaiters: (() => void)[] = []
   /** Something outside was answered: it gets a turn of the event loop before time moves on. */
@@ -133,14 +133,14 @@ export class VirtualClock implements Clock {
   #followers = new Set<Follower>()
   #warn: (text: string) => void
   #warnedForgotten = false
-  /** In mode `real`: whether time stands still yet. */
+  /** In mode `real`: whether time still stands. */
   #isHeld: boolean
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
   readonly #backlog: () => number
   readonly #onDrive: DriveListener | undefined
-  /** What timers and tasks tell it. */
+  /** Calls from timers and tasks. */
   readonly #inner: TaskClock & TimerOwner = {
     now: () => this.now(),
     schedule: (at, label, run, options) => this.schedule(at, label, run, options),
@@ -195,7 +195,7 @@ export class VirtualClock implements Clock {
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer {
     if (!Number.isFinite(at)) throw new RangeError(`schedule() needs a time in milliseconds, got ${at} for "${label}".`)
     const timer = new ScheduledTimer(
-      // Where time runs by itself a timer may be late, and keeps its place in the order of what is due.
+      // Where time runs by itself, a timer may be late; it keeps its place in the order of due times.
       this.mode === 'real' ? at : Math.max(at, this.#now),
       this.#sequence++,
       label,
@@ -310,7 +310,7 @@ export class VirtualClock implements Clock {
       .sort((a, b) => a.at - b.at || a.sequence - b.sequence)
   }
 
-  /** Nothing runs, and no timer waits but those that renew themselves for ever. */
+  /** Nothing runs, and only timers that renew themselves for ever wait. */
   get isDrained(): boolean {
     if (this.#stopped || this.#foreground > 0 || this.#busy()) return false
     for (const timer of this.#heap.values()) if (!timer.awaited && !timer.cancelled) return false
@@ -421,7 +421,7 @@ export class VirtualClock implements Clock {
       )
     }
     if (this.mode !== 'manual') {
-      // A person or a program at the control API may ask while a delivery runs: one after the other.
+      // The control API may be called while a delivery runs: one move after the other.
       const turn = this.#queue.then(() => this.#driveNow(name, options, run))
       this.#queue = turn.catch(() => undefined)
       return turn
@@ -459,7 +459,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Runs what falls due; a target that is an instant is where time stands in the end. */
+  /** Runs what falls due; if the target is an instant, time ends up there. */
   async #runUntil(move: Move, target: number): Promise<void> {
     const isDrain = target === Number.POSITIVE_INFINITY
     for (;;) {
@@ -498,7 +498,7 @@ export class VirtualClock implements Clock {
   #take(timer: ScheduledTimer): void {
     this.#heap.pop()
     if (!timer.background) this.#foreground--
-    // From here on cancel() has nothing left to do.
+    // From here on cancel() has no effect.
     timer.cancelled = true
   }
 
@@ -551,7 +551,7 @@ export class VirtualClock implements Clock {
     for (const follower of this.#followers) await follower.advanceBy(by)
   }
 
-  /** In the modes that move by themselves: sees to it that the next timer gets its turn. */
+  /** In the modes that move by themselves: makes sure that the next timer fires. */
   #wake(): void {
     if (this.mode === 'manual' || this.#stopped) return
     if (this.mode === 'real') this.#armHostTimer()
@@ -566,7 +566,7 @@ export class VirtualClock implements Clock {
     const wait = Math.min(Math.max(0, timer.at - this.now()), longestWait)
     this.#hostTimer = hostSetTimeout(() => {
       this.#hostTimer = undefined
-      // Of many that are due the others follow with the next timer of the host: a loaded state may have thousands.
+      // If many are due, the others follow with the next timer of the host: a loaded state may have thousands.
       for (let left = turnsPerPause; left > 0; left--) {
         const due = this.#next()
         if (due === undefined || due.at > this.now()) break
@@ -583,7 +583,7 @@ export class VirtualClock implements Clock {
     let fired = 0
     try {
       while (!this.#stopped && this.#driving === undefined) {
-        // A turn lets the caller go on, but no socket is looked at before a pause.
+        // A turn lets the caller continue, but sockets are only served after a pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await this.settled()
         if (this.#foreground === 0 || this.#driving !== undefined) break

@@ -12,7 +12,7 @@ export function headerOf(headers: HeaderList, name: string): string | undefined 
 
 const nameSyntax = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Bytes without line breaks and other control chars but the tab. */
+/** Bytes without line breaks and other control characters except the tab. */
 export const headerValueSyntax: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Whether HTTP can carry it. */

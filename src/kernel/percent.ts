@@ -1,4 +1,4 @@
-/** A segment of a path without its percent-escapes; where they are broken, the segment as it is. */
+/** A percent-decoded path segment; if the escapes are broken, the segment as it is. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -1,4 +1,4 @@
-/** The registered words for statuses that are no success. */
+/** The registered phrases for statuses other than success. */
 const reasonPhrases: Readonly<Record<number, string>> = {
   300: 'Multiple Choices',
   301: 'Moved Permanently',

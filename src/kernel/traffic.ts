@@ -11,7 +11,7 @@ export interface EntryStamp {
 
 export type ServiceName = 'store' | 'queue' | 'stats'
 
-/** One HTTP request that the sandbox received. `answer` is there once it was answered. */
+/** One HTTP request that the sandbox received; `answer` is set once it has been answered. */
 export interface RequestEntry {
   readonly type: 'request'
   readonly service: ServiceName
@@ -22,7 +22,7 @@ export interface RequestEntry {
   readonly headers: HeaderList
   readonly body: Bytes
   answer?: RequestAnswer
-  /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
+  /** `seq` of the last entry when the answer left: where it belongs in the story. */
   endedAfter?: number
 }
 
@@ -76,12 +76,12 @@ export interface PublishedEntry {
   readonly failureCallback?: string
   /** The expression that the message brought for its waits, as it was written. */
   readonly retryDelay?: string
-  /** What it is recognised by when it is published again. */
+  /** The key by which a duplicate is recognised. */
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: true
   /** For callbacks: the message whose delivery is reported. */
   readonly sourceMessageId?: string
-  /** What its publisher asked to hide, with `Redact-Fields`; every rendering does. */
+  /** What its publisher asked to hide, with `Redact-Fields`; every rendering hides it. */
   readonly redact?: HiddenFields
 }
 
@@ -93,14 +93,14 @@ export interface HiddenFields {
   readonly headers: ReadonlySet<string>
 }
 
-/** Keys that were added, removed and changed, as `store.diff()` tells them. */
+/** Keys that were added, removed and changed, as `store.diff()` reports them. */
 export interface StoreChange {
   readonly added: readonly object[]
   readonly removed: readonly object[]
   readonly changed: readonly { readonly before: object; readonly after: object }[]
 }
 
-/** One delivery attempt. `outcome` is there once it ended. */
+/** One delivery attempt; `outcome` is set once it has ended. */
 export interface AttemptEntry {
   readonly type: 'attempt'
   readonly messageId: string
@@ -109,7 +109,7 @@ export interface AttemptEntry {
   readonly method: string
   readonly retried: number
   readonly maxRetries: number
-  /** Why the attempt happens now, as a sentence part: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
+  /** Why the attempt happens now, as part of a sentence: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
   readonly why: string
   /** Why and how long it had to wait, absent when it did not. */
   readonly waited?: string | undefined
@@ -122,7 +122,7 @@ export interface AttemptEntry {
   /** What the delivery changed in the data store; only while `traffic.watchStore()` looks. */
   store?: StoreChange
   outcome?: AttemptOutcome | undefined
-  /** `seq` of the last entry that was there when the attempt ended: where its end belongs in the story. */
+  /** `seq` of the last entry when the attempt ended: where its end belongs in the story. */
   endedAfter?: number
 }
 
@@ -167,7 +167,7 @@ export interface WorkflowEntry {
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 }
 
-/** What stays in force until it is changed again: `of` names the kind, `name` which one. */
+/** A setting that stays in force until it is changed again: `of` names the kind, `name` which one. */
 export interface SettingEntry {
   readonly type: 'setting'
   /** `service`: the whole message queue was reset or loaded; `store`: the data store was loaded. */
@@ -175,7 +175,7 @@ export interface SettingEntry {
   readonly name: string
   /** A word for what happened: `created`, `paused`, `limited`, `rotated` … */
   readonly change: string
-  /** What is in force from now on, as far as it is no secret. Periods in seconds. */
+  /** What is in force from now on, except secrets. Periods in seconds. */
   readonly value?: Readonly<Record<string, string | number | boolean>>
 }
 
@@ -187,11 +187,11 @@ export interface FaultEntry {
   readonly target: string
   /** Name of the rule, when it has one. */
   readonly rule?: string
-  /** What came of it, as a sentence part. */
+  /** Its effect, as part of a sentence. */
   effect?: string
 }
 
-/** Flow control held a message back, or let it go after that. Who may start at once leaves no entry. */
+/** Flow control held a message back, or let it go after that. A message that may start at once leaves no entry. */
 export interface FlowControlEntry {
   readonly type: 'flow-control'
   readonly decision: 'held' | 'admitted'
@@ -206,18 +206,18 @@ export interface FlowControlEntry {
 export interface ClockEntry {
   readonly type: 'clock'
   readonly call: 'advance' | 'advanceTo' | 'drain'
-  /** Where time stood when the move ended; absent while it goes on. */
+  /** The time when the move ended; absent while it is under way. */
   to?: number
   /** Moves in this entry. */
   moves: number
-  /** `seq` of the last entry that was there when the move ended. */
+  /** `seq` of the last entry when the move ended. */
   endedAfter?: number
 }
 
-/** Stands first when the log is full, for everything that it has forgotten. */
+/** The first entry when the log is full, for everything that it has dropped. */
 export interface DroppedEntry {
   readonly type: 'dropped'
-  /** Entries that were forgotten so far. */
+  /** Entries that were dropped so far. */
   readonly count: number
   /** The limit that was met: entries, or bytes of their bodies. */
   readonly limit: number
@@ -265,9 +265,9 @@ export function isEntryType(word: string): word is EntryType {
 
 /** How much a traffic log keeps. */
 export interface TrafficLimits {
-  /** Entries; of more the older half goes. 0: nothing is captured, and only the queue's events are announced. Default: all. */
+  /** Entries; beyond it the older half is dropped. 0: nothing is captured, and only the queue's events are announced. Default: all. */
   readonly entries?: number | undefined
-  /** Bytes of bodies and answers together; beyond it the older half goes. Default: all. */
+  /** Bytes of bodies and answers together; beyond it the older half is dropped. Default: all. */
   readonly bytes?: number | undefined
 }
 
@@ -279,10 +279,10 @@ interface TrafficIndex {
 
 /**
  * The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1); the
- * index is made by the first question, so that who only counts or listens does not pay for it.
+ * index is built by the first query, so that those who only count or listen do not pay for it.
  */
 export class Traffic {
-  /** False when nothing is kept, so that nobody needs to describe what would be thrown away. */
+  /** False when nothing is kept, so that entries need not be built just to be dropped. */
   readonly keeps: boolean
   readonly #now: () => number
   readonly #limit: number
@@ -291,7 +291,7 @@ export class Traffic {
   #bytes = 0
   #dropped = 0
   #index: TrafficIndex | undefined
-  /** Replaced, never changed: who leaves or comes while an entry is told does not disturb it. */
+  /** Replaced, never mutated: listeners may come and go while an entry is announced. */
   #subscribers: readonly ((entry: Entry) => void)[] = []
   #sequence = 0
 
@@ -381,7 +381,7 @@ export class Traffic {
   }
 
   /**
-   * Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced.
+   * Adds the answer to a request, or the outcome to an attempt, once. An entry that already has its end is only announced.
    * @param bytes of the answer, when `end` does not hold it
    */
   complete<E extends RequestEntry | AttemptEntry | ClockEntry>(
@@ -424,7 +424,7 @@ export class Traffic {
     return this.#dropped
   }
 
-  /** `seq` of the newest entry, 0 before the first; forgotten ones count. */
+  /** `seq` of the newest entry, 0 before the first; dropped ones count. */
   get latest(): number {
     return this.#sequence
   }
@@ -448,7 +448,7 @@ export class Traffic {
     return seq <= 0 ? this.#entries : this.#entries.slice(this.#placeAfter(seq))
   }
 
-  /** Where the first entry with a higher `seq` stands. Entries are consecutive, but for recorded ones. */
+  /** Index of the first entry with a higher `seq`. Entries are consecutive, but for recorded ones. */
   #placeAfter(seq: number): number {
     const entries = this.#entries
     const first = entries[0]

@@ -2,24 +2,24 @@
  * A budget of work that is counted, never timed, so that the same work ends at the same place on every machine.
  *
  * One unit is some 25 nanoseconds on the machine that the defaults were measured on: a turn of a short loop in a script,
- * one element looked at, 32 bytes copied. Who works charges by the size that it touches, and before it touches it where
+ * one element looked at, 32 bytes copied. Work is charged by the size that it touches, and before it touches it where
  * the size is known. [choice]
  */
 export class Work {
-  /** Units that may be charged in all. */
+  /** Units that may be charged in total. */
   limit: number
   /** Units that may still be charged. */
   left: number
   readonly #exceeded: (units: number) => Error
 
-  /** `exceeded` makes the error for work that would take so many units more than are left. */
+  /** `exceeded` makes the error for work that would take this many units more than are left. */
   constructor(limit: number, exceeded: (units: number) => Error) {
     this.limit = limit
     this.left = limit
     this.#exceeded = exceeded
   }
 
-  /** Begins anew. */
+  /** Refills the budget. */
   renew(limit: number): void {
     this.limit = limit
     this.left = limit

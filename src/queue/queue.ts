@@ -43,7 +43,7 @@ export interface QueueOptions {
   /** What later keys are drawn from; by default `random`. */
   readonly keyDraws?: Random | undefined
   readonly signing?: { readonly window?: SignatureWindow } | undefined
-  /** What shall go wrong. */
+  /** What goes wrong. */
   readonly faults?: FaultSource | undefined
   /** Region of messages that come without a request. Default `eu-central-1`. */
   readonly region?: string | undefined
@@ -78,7 +78,7 @@ const mostDiagnostics = 1000
 /** Different settings that are kept for sharing. */
 const sharedAtMost = 256
 
-/** What a reset makes anew. */
+/** What a reset replaces. */
 interface Holdings {
   readonly urlGroups: UrlGroups
   readonly lanes: Lanes
@@ -126,7 +126,7 @@ export class Queue {
     this.#holdings = this.#fresh()
   }
 
-  /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
   reset(): void {
     stop(this.#holdings)
     this.#note('service', 'queue', 'reset')
@@ -171,7 +171,7 @@ export class Queue {
   }
 
   /**
-   * Replaces everything by what `dump()` gave once, here or in another sandbox. A delivery that was under way then is
+   * Replaces everything with what `dump()` returned, here or in another sandbox. A delivery that was under way then is
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
    */
   load(given: QueueDump): void {
@@ -211,7 +211,7 @@ export class Queue {
     return this.#holdings.courier
   }
 
-  /** What was accepted and should not have been, as sentences. */
+  /** Mistakes in requests that were accepted all the same, as sentences. */
   get diagnostics(): readonly string[] {
     return [...this.#diagnostics]
   }
@@ -224,7 +224,7 @@ export class Queue {
     return this.courier.flow
   }
 
-  /** Writes down what was accepted and should not have been, each sentence once. */
+  /** Records mistakes in requests that were accepted all the same, each sentence once. */
   notice(sentence: string): void {
     if (this.#diagnostics.size < mostDiagnostics) this.#diagnostics.add(sentence)
   }
@@ -436,7 +436,7 @@ export class Queue {
     return explain(this, id)
   }
 
-  /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */
+  /** The state of every message that has not ended; `adrift` when nothing will ever move it on. */
   whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
     for (const message of this.courier.byId.values()) {

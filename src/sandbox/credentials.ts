@@ -30,7 +30,7 @@ export interface CredentialOptions extends Partial<Credentials> {
 
 const [firstUser] = publicCredentials
 
-/** What everybody can read in this package: good on one's own machine, where nobody else can call. */
+/** Public defaults of this package: fine on one's own machine, where nobody else can call. */
 const defaults: Credentials = {
   storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
   readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
@@ -116,7 +116,7 @@ export function sealOf(given: CredentialOptions): string | undefined {
   return toBase64Url(derived(secret, `dump ${JSON.stringify(credentialsOf(given))}`, name))
 }
 
-/** What a short text comes of can be found by trying. */
+/** A short secret can be found by trying. */
 const shortestSecret = 16
 
 export function checkSecret(secret: string | undefined): void {

@@ -8,7 +8,7 @@ import type { WireReply } from '../destinations/wire.js'
 import type { Meeting } from './faults.js'
 import { type CallOwner, RunningCall } from './running-call.js'
 
-/** Who says what becomes of an attempt. */
+/** Decides what becomes of an attempt. */
 export interface Outcomes {
   /** The destination answered, or time ran out. */
   settle(attempt: Attempt, reply: WireReply): void

@@ -12,7 +12,7 @@ import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
 import type { WireReply } from './wire.js'
 
-/** Builds what is costly about a delivery, when somebody looks. */
+/** Builds the costly parts of a delivery on demand. */
 export interface DeliveryWriter {
   headers(attempt: Attempt): HeaderList
 }

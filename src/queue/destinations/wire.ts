@@ -67,10 +67,10 @@ export function wire(status: number, headers?: HeaderRecord, body?: string | Uin
   return { status, headers: list, body: utf8(json) }
 }
 
-/** What JSON would silently make nothing of. */
+/** What JSON would silently drop. */
 const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
 
-/** @throws TypeError for what is no JSON, with what to give instead */
+/** @throws TypeError for what JSON cannot hold, with what to give instead */
 function jsonOf(body: unknown): string {
   const what = Object.prototype.toString.call(body)
   if (typeof body === 'object' && noData.test(what)) {

@@ -30,7 +30,7 @@ export interface TenantSource {
   reached(address: string, call: Call): string
 }
 
-/** The control API: one row for each thing that a tenant can be told or asked. */
+/** The control API: one row for each order that a tenant takes. */
 export const orders: readonly Order[] = [
   ...worldOrders,
   ...clockOrders,
@@ -97,7 +97,7 @@ function failure(error: unknown): Answer {
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
 
-/** Levels of a body: whoever walks through it calls itself as often. */
+/** Levels of a body, because the code that walks it is recursive. */
 const deepest = 1_000
 
 const anyObject = v.pipe(

@@ -104,8 +104,8 @@ export interface OpenFile {
 export const nodeFiles: FileSystem = { open, rename, unlink }
 
 /**
- * Writes a state so that the file is always whole: beside it first, then to the disk, then in its place. A machine that
- * stops meanwhile leaves the state of before.
+ * Writes a state so that the file is always whole: to a temporary file, flushed, then renamed. A machine that
+ * stops in between leaves the previous state.
  */
 export async function writeState(path: string, state: ServerState, files: FileSystem = nodeFiles): Promise<void> {
   const body = Buffer.from(JSON.stringify(state), 'utf8')
@@ -115,7 +115,7 @@ export async function writeState(path: string, state: ServerState, files: FileSy
     await writeWhole(await files.open(beside, 'w', 0o600), Buffer.concat([Buffer.from(`${head}\n`, 'utf8'), body]))
     await files.rename(beside, path)
   } catch (error) {
-    // A full disk shall not hold half a state, too.
+    // A full disk must not keep half a state as well.
     await files.unlink(beside).catch(() => undefined)
     throw error
   }

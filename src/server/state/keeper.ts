@@ -13,7 +13,7 @@ export interface Kept {
 
 export interface KeeperOptions {
   readonly files?: FileSystem
-  /** Host milliseconds after which a write that goes on is told, and the end of the server does without it. */
+  /** Host milliseconds after which a hanging write is reported, and the server stops without waiting for it. */
   readonly patience?: number
   /** Longest wait before a write is tried again, in host milliseconds. */
   readonly longestWait?: number
@@ -21,7 +21,7 @@ export interface KeeperOptions {
 
 /**
  * Writes the state of all tenants to a file while the server runs, and once more at its end: one write at a time, and
- * none beside one that hangs. What fails is told once and tried again, each time after twice the time.
+ * none beside one that hangs. A failure is reported once and retried, each time after twice as long.
  */
 export class StateKeeper {
   readonly #path: string

@@ -62,7 +62,6 @@ const tokenHead = latin1('\x01\x87')
 const secretLength = 16
 const shortestPassword = 8
 
-/** Who may do what, and which token belongs to whom. */
 /** Who may do what, as JSON. */
 export interface AccessDump {
   readonly tokens: Tokens
@@ -71,6 +70,7 @@ export interface AccessDump {
   readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
 }
 
+/** Who may do what, and which token belongs to whom. */
 export class Access {
   readonly #random: Random
   /** Signs the tokens of GENTOKEN, so that others are recognised as foreign. */
