@@ -48,7 +48,7 @@ export function executed(received: unknown, ...given: readonly (Word | MatchOpti
   })
 }
 
-/** A last argument `{ times: n }` is no word. */
+/** A last argument `{ times: n }` is not a word. */
 function splitOptions(given: readonly (Word | MatchOptions)[]): {
   words: readonly Word[]
   options: MatchOptions | undefined
@@ -69,7 +69,7 @@ export function checkWords(matcher: string, words: unknown): asserts words is re
   const wrong = words.findIndex((word) => word === undefined || word === null || typeof word === 'boolean')
   if (wrong !== -1) {
     throw new TypeError(
-      `${matcher}() got ${literal(words[wrong])} as word ${wrong + 1}, and a command has texts only: leave it out, or write expect.anything().`,
+      `${matcher}() got ${literal(words[wrong])} as word ${wrong + 1}, and the words of a command are strings: leave it out, or write expect.anything().`,
     )
   }
 }

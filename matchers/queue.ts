@@ -115,7 +115,7 @@ function duplicateHints(evidence: Evidence, nearest: readonly EntryOf<'published
   const { deduplicationId, contentBasedDeduplication } = first
   if (deduplicationId !== undefined) return [`${name} was the first one with this deduplication id.`]
   if (contentBasedDeduplication !== undefined) return [`${name} was the first one with this content.`]
-  return [`nothing asked for it: publish ${name} with a deduplication id, or with deduplication by content.`]
+  return [`nothing asked for it: publish ${name} with a deduplication id, or with content-based deduplication.`]
 }
 
 function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean {

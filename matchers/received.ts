@@ -34,7 +34,7 @@ type Log = Pick<Evidence, 'entries' | 'of' | 'about'>
 
 /**
  * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
- * a list of entries. Anything else is a mistake in the test and told as a sentence.
+ * a list of entries. Anything else is a mistake in the test and throws a sentence.
  */
 export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): Evidence {
   const role = roleOf(received)

@@ -259,7 +259,7 @@ function keyDifferences(
   const wording = {
     expected:
       wanted === undefined ? 'the current or the next key' : isPlace(wanted) ? `the ${wanted} key` : 'the given key',
-    received: signer === undefined ? 'a key that nobody here knows, or changed claims' : signerText(signer),
+    received: signer === undefined ? 'an unknown key, or changed claims' : signerText(signer),
   }
   return [new Difference(undefined, undefined, '', { ...wording, distance: 0.5 })]
 }

@@ -18,7 +18,7 @@ import { EntryWriter, type Trace } from './trace.js'
 import { TrafficView } from './traffic-view.js'
 
 export interface HtmlOptions {
-  /** What stands above the report. Default: `Traffic`. */
+  /** Heading of the report. Default: `Traffic`. */
   readonly title?: string
   /** Bytes of a body that are shown. Default 4096. */
   readonly bodies?: number
@@ -28,7 +28,7 @@ export interface HtmlOptions {
 
 /** Entries of the timeline that readers without scripts see. */
 const entriesWithoutScripts = 2000
-/** Chars of a header's value: signatures are long and say little. */
+/** Characters shown of a header's value: signatures are long and say little. */
 const headerLength = 160
 
 /** Rows in one block of data: as much as a browser reads in a few milliseconds. */
@@ -285,7 +285,7 @@ function laidOut(body: string): string {
   return multiLine(value === undefined ? body : JSON.stringify(value, null, 2))
 }
 
-/** JSON that no HTML parser takes for markup. */
+/** JSON that no HTML parser mistakes for markup. */
 function embedded(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -293,7 +293,7 @@ function embedded(value: unknown): string {
   )
 }
 
-/** A text as it stands between tags or in quotes. */
+/** A text escaped for use between tags or in quotes. */
 export function escaped(plain: string): string {
   return plain.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

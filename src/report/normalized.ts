@@ -45,7 +45,7 @@ export function normalizedTraffic(
   }
   const seqs = new Set(entries.map((entry) => entry.seq))
   return entries.flatMap((entry) => {
-    // What a request ran stands in its own entry; the key space repeats what commands tell.
+    // Commands of a request have entries of their own; keyspace entries repeat what commands say.
     if (entry.type === 'keyspace' && entry.event !== 'expired' && entry.event !== 'evicted') return []
     if (entry.type === 'command' && entry.cause !== undefined && seqs.has(entry.cause)) return []
     if (entry.type === 'clock' || entry.type === 'dropped') return []
@@ -227,7 +227,7 @@ class StableNames {
     }
   }
 
-  /** An instant near the story; any other number means something else. */
+  /** An instant near the story; any other number is not a time. */
   #epoch(value: number): string | undefined {
     const isNear = value >= this.start - day && value <= this.start + 400 * day
     return Number.isInteger(value) && isNear && value > 100 * day ? this.#time(value) : undefined
@@ -238,7 +238,7 @@ class StableNames {
   }
 }
 
-/** Levels of JSON that are read as such: what reads them goes from level to level, and so do serializers. */
+/** Levels of JSON that are parsed: the code that walks them is recursive, and so are serializers. */
 const deepest = 500
 
 function defined(fields: Fields): Fields {

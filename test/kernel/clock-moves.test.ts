@@ -77,7 +77,7 @@ describe('a long move', () => {
     await outside()
     expect(clock.interrupt()).toBe('advance')
     await expect(move).rejects.toThrow(
-      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to go on\.$/,
+      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to continue\.$/,
     )
     expect(clock.interrupt()).toBeUndefined()
   })
@@ -111,7 +111,7 @@ describe('a long move', () => {
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
     await expect(move).rejects.toThrow(
-      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed meanwhile.',
+      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed of.',
     )
     await settled
   })

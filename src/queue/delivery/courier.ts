@@ -56,7 +56,7 @@ const restarted = 'the service restarted'
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
 
-/** Takes messages from their acceptance to their end. */
+/** Carries messages from acceptance to their end. */
 export class Courier {
   /** Every message that the log still knows. */
   readonly byId: Map<string, Message> = new Map()
@@ -110,7 +110,7 @@ export class Courier {
     )
   }
 
-  /** Accepts a message and sees to its delivery. */
+  /** Accepts a message and has it delivered. */
   accept(draft: Draft): Message {
     const { clock, traffic, destinations, laneOf } = this.#options
     const now = clock.now()
@@ -147,7 +147,7 @@ export class Courier {
   }
 
   /**
-   * Puts back a message of a dump, oldest first and callbacks behind what they report on. The traffic log keeps silent,
+   * Restores a message of a dump, oldest first and callbacks after what they report on. Nothing is added to the traffic log,
    * because nothing happened.
    * @param logged whether `restored` will bring its past; else its log begins with what is known of it now
    */
@@ -178,7 +178,7 @@ export class Courier {
     return message
   }
 
-  /** All messages of a dump are back: the log tells what was, oldest first, and the queues go on. */
+  /** All messages of a dump are back: the log gets their past, oldest first, and the queues continue. */
   restored(log: readonly RestoredLogEntry[]): void {
     for (const { message: id, state, time, ...detail } of log) {
       const message = this.byId.get(id)
@@ -189,7 +189,7 @@ export class Courier {
     }
     const now = this.#options.clock.now()
     for (const message of this.byId.values()) {
-      // Its call ended with the world that made it.
+      // Its call ended together with the world that made it.
       if (isRunning(message)) this.log.write(message, waitingState(message), now)
     }
     const lanes = new Set<Lane>()
@@ -219,7 +219,7 @@ export class Courier {
     for (const message of lane.unpark()) {
       const delay = now - message.due
       const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} went on` }
+      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} was resumed` }
       this.#plan(message, now)
     }
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
@@ -248,7 +248,7 @@ export class Courier {
       message.timer?.cancel()
       this.#cancelled(message)
     } else if (message.timer === undefined) {
-      // It stands in a queue: its turn does not matter any more, its time does.
+      // It is in a queue: its turn no longer matters, its time does.
       if (message.notBefore <= now) this.#cancelled(message)
       else this.#plan(message, message.notBefore)
     }
@@ -271,7 +271,7 @@ export class Courier {
     message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
   }
 
-  /** A message that is waited for stands behind this one: it counts too. */
+  /** A message that a drain waits for is behind this one: this one counts, too. */
   #waitFor(message: Message): void {
     if (message.awaited) return
     message.awaited = true
@@ -331,7 +331,7 @@ export class Courier {
     message.trail = attempt.seq
     const { strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
-    // The next attempt asks anew, whether or not this one is struck.
+    // The next attempt asks again, whether or not this one is struck.
     message.strikes = undefined
     if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
@@ -367,7 +367,7 @@ export class Courier {
     this.#plan(message, until)
   }
 
-  /** A fault made it vanish: the queue goes on as if it had ended. */
+  /** A fault made it vanish: the queue continues as if it had ended. */
   #vanish(message: Message): void {
     message.vanished = true
     this.live.delete(message)
@@ -453,7 +453,7 @@ export class Courier {
     this.#conclude(message)
   }
 
-  /** A message has ended; once its callbacks have too, its queue goes on. */
+  /** A message has ended; once its callbacks have, too, its queue continues. */
   #conclude(message: Message): void {
     if (!message.ended || message.openCallbacks > 0) return
     const { lane, source } = message
@@ -481,7 +481,7 @@ function isRunning({ state }: { readonly state: MessageState }): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
 }
 
-/** What a message that was being delivered is after a restart. */
+/** The state after a restart of a message that was being delivered. */
 function waitingState({ retried }: { readonly retried: number }): MessageState {
   return retried === 0 ? 'CREATED' : 'RETRY'
 }

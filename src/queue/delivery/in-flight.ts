@@ -9,7 +9,7 @@ import { noAnswer } from '../destinations/perform.js'
 import type { WireReply } from '../destinations/wire.js'
 import type { Meeting } from './faults.js'
 
-/** Who says what becomes of an attempt. */
+/** Decides what becomes of an attempt. */
 export interface Outcomes {
   /** The destination answered, or time ran out. */
   settle(attempt: Attempt, reply: WireReply): void

@@ -139,7 +139,7 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
 })
 
-/** What a dump of a queue says. Throws TypeError for what is none. */
+/** The content of a dump of a queue. Throws TypeError for an invalid one. */
 export function parsedQueue(given: unknown): QueueDump {
   const parsed = v.safeParse(queueSchema, given)
   if (parsed.success) return parsed.output
@@ -184,7 +184,7 @@ function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): v
   }
 }
 
-/** What the queue would refuse is no dump: the sentence names the part. */
+/** A dump that the queue would refuse is invalid: the sentence names the part. */
 function within(part: string, load: () => void): void {
   try {
     load()
@@ -283,7 +283,7 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
-    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was no slot of it.`)
+    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was not one of its slots.`)
   }
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })

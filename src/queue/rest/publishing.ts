@@ -87,7 +87,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
   }
 }
 
-/** Settings of a call that is no publish, from headers and query. */
+/** Settings of a call that is not a publish, from headers and query. */
 export function settingsIn(call: ServiceCall, { vocabulary }: QueueApi): RawSettings {
   return new Map([...splitQuery(call.query, vocabulary).own, ...call.settings])
 }

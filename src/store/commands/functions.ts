@@ -9,7 +9,7 @@ import { sealed, unsealed } from '../dump/seal.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
 import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
 
-/** The words after a function's name. They are read after the function is found, so that its absence comes first. */
+/** The words after a function's name. They are read once the function is found, so that the error for an unknown one comes first. */
 const input = (use: KeyUse): Arg<readonly Bytes[]> => ({
   usage: 'numkeys [key …] [arg …]',
   min: 1,

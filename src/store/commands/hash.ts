@@ -179,7 +179,7 @@ export const hashCommands: readonly Command[] = [
   ...hashExpiryCommands,
 ]
 
-/** Takes fields and values in turn; returns how many fields are new. */
+/** Sets alternating fields and values; returns how many fields are new. */
 function setPairs(key: Bytes, pairs: readonly Bytes[], { db }: CommandContext): number {
   const hash = db.container(key, HashValue, 'create')
   let added = 0

@@ -94,7 +94,7 @@ function isRoot(path: Path): boolean {
 // ---- answers in both dialects -----------------------------------------------------------------------------------
 
 /**
- * The answer of a command that reads: under a `$` path one entry per match, `null` where `read` has none; under a
+ * The answer of a command that reads: for a `$` path one entry per match, `null` where `read` returns none; for a
  * legacy path that of the first match.
  */
 function readEach(
@@ -121,8 +121,8 @@ interface Change {
 }
 
 /**
- * The answer of a command that changes: under a `$` path one entry per match, `null` where there is nothing to work
- * on; under a legacy path that of the last match it worked on, and an error when there is none.
+ * The answer of a command that writes: for a `$` path one entry per match, `null` where there is nothing to work
+ * on; for a legacy path that of the last match it worked on, and an error when there is none.
  */
 function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
   const replies = places.map(change)
@@ -143,7 +143,7 @@ interface ArrayChange {
   readonly key: Bytes
   readonly path: Path
   readonly event: string
-  /** Throws when an array cannot be changed; asked for all of them before the first changes. */
+  /** Throws when an array cannot be changed; called for all of them before the first changes. */
   check?(array: JsonArray, place: Location): void
   change(array: JsonArray): Reply
 }
@@ -156,7 +156,7 @@ function changeArrays(db: Database, { key, path, event, check, change }: ArrayCh
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
 }
 
-/** Sees to it that the values fit into an array, and charges what putting them there will cost. */
+/** Makes sure that the values fit into an array, and charges what inserting them will cost. */
 function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange['check']> {
   let depth = 0
   let cost = 0
@@ -166,7 +166,7 @@ function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange[
   }
   return (array, place) => {
     checkDepth(place.depth + 1, depth)
-    // What stands behind the new values moves.
+    // What comes after the new values moves.
     work.charge(cost + (array.length >>> 1))
   }
 }
@@ -191,7 +191,7 @@ interface Target {
   readonly work: Work
 }
 
-/** The way up from each place is looked along. */
+/** The path from each place up to the root is searched. */
 function outermostOf(places: readonly Location[], work: Work): Location[] {
   let levels = 0
   for (const { depth } of places) levels += 4 + depth

@@ -86,7 +86,7 @@ export const setCommands: readonly Command[] = [
       if (from === to) return 1
       from.members.delete(member)
       db.notify('s', 'srem', source)
-      // Redis tells of the emptied source before the destination, not at the end of the command.
+      // Redis reports the emptied source before the destination, not at the end of the command.
       if (from.isEmpty && db.delete(source)) db.notify('g', 'del', source)
       const isNew = (to ?? db.container(destination, SetValue, 'create')).members.put(member, true)
       if (isNew) db.notify('s', 'sadd', destination)

@@ -65,7 +65,7 @@ export const sortedSetCommands: readonly Command[] = [
     since: '1.2.0',
     args: [key('RW'), named('increment', bytes), member],
     run({ db }, key, increment, member) {
-      // Redis takes the words for those of ZADD, so a keyword in place of the increment is a syntax error.
+      // Redis parses the words like those of ZADD, so a keyword in place of the increment is a syntax error.
       const { condition, pairs } = addWords([increment, member])
       return addPairs(db, key, pairs, { ...condition, incr: true })
     },

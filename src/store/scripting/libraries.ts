@@ -32,7 +32,7 @@ export interface StoredLibrary {
   readonly functions: readonly StoredFunction[]
 }
 
-/** What FUNCTION RESTORE does with libraries that are there: drop all, keep all, or replace those of the same name. */
+/** What FUNCTION RESTORE does with existing libraries: drop all, keep all, or replace those of the same name. */
 export type RestoreMode = 'flush' | 'append' | 'replace'
 
 /** One function of a machine to be run on behalf of a user. */
@@ -107,7 +107,7 @@ export class Libraries {
     this.#remove(found)
   }
 
-  /** FUNCTION FLUSH: the Lua state begins anew, too. */
+  /** FUNCTION FLUSH: the Lua state starts afresh, too. */
   flush(): void {
     this.#libraries.clear()
     this.#functions.clear()
@@ -138,7 +138,7 @@ export class Libraries {
     })
   }
 
-  /** Takes libraries in, in place of those with the same names. */
+  /** Adds libraries, in place of those with the same names. */
   #replace(libraries: readonly StoredLibrary[]): void {
     const old = libraries.flatMap(({ name }) => this.#libraries.get(name) ?? [])
     const leaving = new Set(old.flatMap(({ functions }) => functions))

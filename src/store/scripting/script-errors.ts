@@ -120,7 +120,7 @@ function textOf(value: Value): string {
 }
 
 /**
- * The script did not end. A real server would go on, answer BUSY to everybody else, and give this caller the text of a
+ * The script did not end. A real server would continue, answer BUSY to everybody else, and give this caller the text of a
  * killed script in the end; nobody else is here to kill it, so the text says who did.
  */
 export function budgetExhausted(steps: number): ReplyError {

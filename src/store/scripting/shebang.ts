@@ -38,7 +38,7 @@ export interface Script {
   readonly flags: ScriptFlags | undefined
 }
 
-/** Takes the shebang off a script for EVAL. Throws `ReplyError`. */
+/** Strips the shebang of a script for EVAL. Throws `ReplyError`. */
 export function readScript(source: Bytes): Script {
   if (!source.startsWith('#!')) return { body: source, flags: undefined }
   const end = lineEnd(source)
