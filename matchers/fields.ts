@@ -4,7 +4,7 @@ import { nearestName } from '../src/kernel/nearest-name.js'
 import { address, body, headers, type Kind, label, labels, moment, plain, span } from './kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
-/** What a test may expect of a field; anything else could never fit, and `.not` would hold for ever. */
+/** What a test may expect of a field; anything else could never match, and `.not` would always pass. */
 interface Takes {
   readonly what: string
   /** Whether the value can be right; a sentence tells what else is wrong with it. */
@@ -108,7 +108,7 @@ export function wordField<T>(words: readonly string[], read: Read<T>): Field<T> 
   return field(read, plain, { what: words.map((word) => `'${word}'`).join(', '), check })
 }
 
-/** A pattern that can never fit would make `.not` hold for ever: it is refused at once, whatever was captured. */
+/** A pattern that can never match would make `.not` always pass: it is refused at once, whatever was captured. */
 export function checkPattern(
   matcher: string,
   pattern: unknown,
@@ -135,7 +135,7 @@ function checkValue(matcher: string, name: string, value: unknown, { takes, opti
     typeof answer === 'string'
       ? ` ${answer}`
       : value === undefined
-        ? ' Leave it out, or look at the variable that should have a value.'
+        ? ' Leave it out, or check the variable that should have a value.'
         : ''
   throw new TypeError(`${matcher}() takes ${takes.what} as ${name}, got ${literal(value)}.${advice}`)
 }

@@ -7,7 +7,7 @@ export type Text = Or<string | RegExp>
 
 /** Fields of a message as it was published; all that are given must fit. */
 export interface PublishedPattern {
-  /** The destination's url; `*` stands for any chars. */
+  /** The destination's url; `*` stands for any characters. */
   readonly to?: Text
   /** A text is compared as text, an object or a list with the parsed JSON (partially), bytes with bytes. */
   readonly body?: unknown

@@ -55,7 +55,7 @@ export function boundsText({ min, max }: Bounds): string {
   return min === 0 ? `at most ${max}` : `${min} to ${max}`
 }
 
-/** A range that can never hold, or is none, would make `.not` hold for ever. */
+/** A range that can never hold, or an invalid one, would make `.not` always pass. */
 export function requireBounds(matcher: string, name: string, range: unknown): Bounds {
   const bounds = boundsOf(range)
   if (bounds !== undefined) return bounds

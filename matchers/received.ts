@@ -1,8 +1,9 @@
+import { type Behind, behind } from '../src/kernel/behind.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { shortNames } from '../src/report/names.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
-import { inside } from '../src/store/inside.js'
+import type { StoreInside } from '../src/store/inside.js'
 import { literal } from './literal.js'
 
 /** What a matcher looks at: the entries of a log, and what is known about the world they come from. */
@@ -23,6 +24,9 @@ export interface Evidence {
 
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
+/** What stands behind a store, by the name that it has there: matchers come without the engine. */
+export const inside: Behind<object, StoreInside> = behind('store')
+
 type Loose = Record<string, unknown>
 
 /** A log that finds by type and by message without looking at every entry. */
@@ -30,7 +34,7 @@ type Log = Pick<Evidence, 'entries' | 'of' | 'about'>
 
 /**
  * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
- * a list of entries. Anything else is a mistake in the test and told as a sentence.
+ * a list of entries. Anything else is a mistake in the test and throws a sentence.
  */
 export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): Evidence {
   const role = roleOf(received)

@@ -26,7 +26,7 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
 export interface SchedulePattern {
-  /** Destination url or name of a url group; `*` stands for any chars. */
+  /** Destination url or name of a url group; `*` stands for any characters. */
   readonly to?: Text
   readonly cron?: Text
   readonly scheduleId?: Text

@@ -172,6 +172,6 @@ function droppedHint(evidence: Evidence): string[] {
   if (dropped === undefined) return []
   return [
     '',
-    `Hint: the log has forgotten ${dropped.count} entries, which are not counted; policy.trafficLimit keeps more.`,
+    `Hint: the log has dropped ${dropped.count} entries, which are not counted; raise policy.trafficLimit to keep more.`,
   ]
 }

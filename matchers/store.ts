@@ -42,7 +42,7 @@ const keyFields: FieldsOf<KeyPattern, StoredValue> = {
 export function hasKey(received: unknown, key: string, pattern: KeyPattern = {}): Verdict {
   const matcher = 'toHaveKey'
   const evidence = evidenceOf(matcher, received, 'store')
-  if (typeof key !== 'string') throw new TypeError(`${matcher}() needs the key as a text, got ${literal(key)}.`)
+  if (typeof key !== 'string') throw new TypeError(`${matcher}() needs the key as a string, got ${literal(key)}.`)
   checkPattern(matcher, pattern, keyFields)
   const reader = keyReaderOf(matcher, received)
   const stored = reader.read(utf8(key))
@@ -126,5 +126,7 @@ function concerns(entry: Entry, key: Bytes): boolean {
 }
 
 function keyStory(evidence: Evidence, key: string, entries: readonly Entry[]): string {
-  return entries.length === 0 ? `No command named ${literal(key)}.` : storyText(evidence, entries, entries.at(-1)!.seq)
+  return entries.length === 0
+    ? `No command mentioned ${literal(key)}.`
+    : storyText(evidence, entries, entries.at(-1)!.seq)
 }

@@ -20,7 +20,7 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 export interface RequestPattern {
   readonly service?: Or<ServiceName>
   readonly method?: Text
-  /** As it arrived; `*` stands for any chars. */
+  /** As it arrived; `*` stands for any characters. */
   readonly url?: Text
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
   readonly body?: unknown

@@ -69,7 +69,7 @@ function missed(hostname: string, sandbox: Pick<Sandbox, 'addresses'> & StrayNot
   // A server of somebody else's may listen on this machine.
   if (!isOurs || /^(?:.*\.)?localhost\.?$/.test(hostname)) return undefined
   return new Error(
-    `${hostname} is an address of the sandbox, and stuntdouble/fetch answers there for the global fetch only. This client connects by other means, over node:http or with a fetch that it kept from before: use nockScopes() of stuntdouble/nock, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.`,
+    `${hostname} is an address of the sandbox, and stuntdouble/fetch answers there only for the global fetch. This client connects in another way, over node:http or with an earlier reference to fetch: use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.`,
   )
 }
 
@@ -87,5 +87,5 @@ function strayed(url: string, { addresses, noteStray }: Pick<Sandbox, 'addresses
 }
 
 function noFetch(url: string): Error {
-  return new TypeError(`${url} is not an address of the sandbox, and there was no fetch before it was replaced.`)
+  return new TypeError(`${url} is not an address of the sandbox, and there was no global fetch to pass it on to.`)
 }

@@ -54,7 +54,7 @@ async function replyOf({ status, body, headers }: Answer): Promise<[number, Buff
     if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
     await body.cancel()
     throw new Error(
-      'nock cannot carry an event stream. Use replaceFetch() of stuntdouble/fetch, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.',
+      'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.',
     )
   }
   const bytes = typeof body === 'string' ? toArray(body) : (body ?? new Uint8Array())

@@ -18,7 +18,7 @@ export interface RouteOptions {
 /**
  * Answers what the pages, popups and workers of a context ask of the sandbox's addresses; everything else goes on to
  * the network.
- * @returns what ends it
+ * @returns a function that ends it
  */
 export async function routeSandbox(
   context: BrowserContext | Page,
@@ -127,7 +127,7 @@ const sending = ['fetch', 'get', 'head', 'post', 'put', 'patch', 'delete'] as co
  * Sends what an `APIRequestContext` asks of a sandbox's addresses to where a server has them. Such requests do not pass
  * through routes.
  * @param served the url on the server; `undefined` for urls that are not the sandbox's
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function routeRequests(request: APIRequestContext, served: (url: string) => string | undefined): () => void {
   const before = sending.map((name) => [name, Object.getOwnPropertyDescriptor(request, name)] as const)

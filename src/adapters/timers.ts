@@ -37,7 +37,7 @@ export function hostTimers(host: RunnerTimers | SinonClock): Follower {
 }
 
 const notFaked =
-  "The sandbox's clock leads the host's fake timers, and there are none. Call vi.useFakeTimers({ now: sandbox.clock.now() }), or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }), before clock.follow(hostTimers(…)); or end it with what follow() returned."
+  "clock.follow(hostTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers({ now: sandbox.clock.now() }), or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }), first, or call the function that follow() returned to stop following."
 
 function isFaking(host: RunnerTimers): boolean {
   // `clock` is what @sinonjs/fake-timers, which is behind all of them, leaves on the functions that it replaces.

@@ -91,21 +91,21 @@ export class RemoteSandbox implements AsyncDisposable {
     return [store, queue, mgmt, ...Object.values(regions)].some((base) => url === base || url.startsWith(`${base}/`))
   }
 
-  /** The tenant's world as new. */
+  /** Resets the tenant's world. */
   async reset(): Promise<void> {
     await this.#wire.post('/reset')
     await this.#refresh()
   }
 
   /**
-   * Brings the weather of a scenario: adds its fault rules, until the handle takes them back.
+   * Adds the fault rules of a scenario, until the handle removes them.
    * @example await using outage = await sandbox.play(checkoutOutage)
    */
   play(scenario: Scenario): Promise<RemoteHandle> {
     return this.faults.play(scenario)
   }
 
-  /** Holds the engine to its promises. Throws an error named `BrokenPromise` with the entries and the story. */
+  /** Checks the promises of the engine. Throws an error named `BrokenPromise` with the entries and the story. */
   async check(options: CheckOptions = {}): Promise<Check> {
     return checkOfWire((await this.#wire.post('/check', { ...options })) as WireCheck)
   }
@@ -121,8 +121,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Replaces the world by what `dump()` gave once, here or elsewhere.
-   * @param options.shift moves all times of a dump back that is ahead of a real clock
+   * Replaces the world with what `dump()` returned, here or elsewhere.
+   * @param options.shift moves all times of a dump back if it is ahead of a real clock
    */
   async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
     await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)

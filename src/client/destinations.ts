@@ -14,7 +14,7 @@ export class RemoteDestinations {
     this.#wire = wire
   }
 
-  /** A function cannot travel: the server delivers over HTTP to where the app listens. */
+  /** A function cannot be sent: the server delivers over HTTP to where the app listens. */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
       `A remote sandbox cannot call the function for ${pattern}: publish to the address where your app listens, or use answer(), script() or record().`,
@@ -53,7 +53,7 @@ export class RemoteDestinations {
   }
 }
 
-/** A request as a recorder at the server wrote it down. */
+/** A request as a recorder on the server kept it. */
 export interface RecordedRequest {
   readonly messageId: string
   readonly kind: string
@@ -95,7 +95,7 @@ export class RemoteRecorder {
   }
 }
 
-/** What JSON would make something else of is refused here; everything else the server judges. */
+/** Refuses here what JSON would silently change; the server judges everything else. */
 function portable(call: string, answer: unknown): unknown {
   const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
   const odd = [answer, body].find(
@@ -104,7 +104,7 @@ function portable(call: string, answer: unknown): unknown {
   if (odd === undefined) return answer
   const what = typeof odd === 'function' ? 'a function' : Object.prototype.toString.call(odd).slice(8, -1)
   throw new TypeError(
-    `A remote sandbox cannot send ${what} as destinations.${call}() has it: give a status, or { status, headers, body } whose body is a text or a value that becomes JSON.`,
+    `A remote sandbox cannot send ${what} as an answer of destinations.${call}(): give a status, or { status, headers, body } whose body is a string or a value that JSON can hold.`,
   )
 }
 

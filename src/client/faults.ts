@@ -4,7 +4,7 @@ import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { ControlWire } from './wire.js'
 
-/** Takes rules away again; also at the end of the scope of `await using`. */
+/** Removes the rules; so does the end of an `await using` scope. */
 export class RemoteHandle implements AsyncDisposable {
   readonly #wire: ControlWire
   readonly #id: string
@@ -32,7 +32,7 @@ export class RemoteFaults {
     this.#wire = wire
   }
 
-  /** Adds one rule or several, asked in this order, after those that are there. Spans of windows count from now. */
+  /** Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now. */
   async add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): Promise<RemoteHandle> {
     const line = options.line ?? callerLine(new Error('declared here'))
     return this.#handle(await this.#wire.post('/faults', { rules, line }))
@@ -43,13 +43,13 @@ export class RemoteFaults {
     return this.#handle(await this.#wire.post('/play', { scenario }))
   }
 
-  /** Takes rules away: by the handle that `add` gave, or all that bear a name. */
+  /** Removes rules: by the handle that `add` returned, or all with a name. */
   async remove(which: RemoteHandle | string): Promise<void> {
     if (typeof which !== 'string') await which.remove()
     else await this.#wire.send('DELETE', `/faults?name=${encodeURIComponent(which)}`)
   }
 
-  /** Takes all rules away, and lets services that are down come up. */
+  /** Removes all rules; services that are down come up. */
   async clear(): Promise<void> {
     await this.#wire.send('DELETE', '/faults')
   }

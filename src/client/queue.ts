@@ -10,7 +10,7 @@ import type { Twin } from './twin.js'
 import type { DeadLetterView, MessageView, ScheduleView, UrlGroupView, Wire } from './views.js'
 import type { ControlWire } from './wire.js'
 
-/** What a remote queue takes and gives exactly as one in process does; of messages it gives views. */
+/** What a remote queue takes and returns exactly as one in process does; messages are views. */
 type Same =
   | 'explain'
   | 'cancel'
@@ -65,7 +65,7 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
     return ((await this.#wire.get(`${messagePath(id)}/explain`)) as { explanation: string }).explanation
   }
 
-  /** Whether it was there to be cancelled. */
+  /** Whether there was anything to cancel. */
   async cancel(id: string): Promise<boolean> {
     return ((await this.#wire.post(`${messagePath(id)}/cancel`)) as { cancelled: boolean }).cancelled
   }
@@ -114,13 +114,13 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
     return (await this.#wire.get('/queue/dump')) as QueueDump
   }
 
-  /** Replaces everything by what `dump()` gave once, signing keys included. */
+  /** Replaces everything with what `dump()` returned, signing keys included. */
   async load(dump: QueueDump): Promise<void> {
     await this.#wire.send('PUT', '/queue/dump', dump)
     await this.#refresh()
   }
 
-  /** As new. Signing keys and destinations stay. */
+  /** Empties the queue. Signing keys and destinations stay. */
   async reset(): Promise<void> {
     await this.#wire.post('/queue/reset')
   }

@@ -45,7 +45,7 @@ export class SandboxSnapshot {
     this.destinations = { unhandled, unplayed }
   }
 
-  /** The engine is loaded only here: who never looks into a copy does without it. */
+  /** The engine is loaded only here: a client that never takes a copy does without it. */
   static async of(world: WorldSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, vocabulary, policy } = world

@@ -15,7 +15,7 @@ export interface FollowOptions {
   readonly after?: Mark
   /** Ends it. */
   readonly signal?: AbortSignal
-  /** Called when another world has taken the place of the one before: its entries count from 1 on. */
+  /** Called when a new world has replaced the old one: its entries count from 1. */
   readonly onRenewal?: (by: 'reset' | 'load') => void
 }
 

@@ -7,7 +7,7 @@ import type { Schedule } from '../queue/schedules/schedules.js'
 import { entryOf } from '../report/load-trace.js'
 import type { TraceEntry } from '../report/trace.js'
 
-/** What a remote sandbox tells of a message. Times are virtual milliseconds since the Unix epoch. */
+/** What a remote sandbox says about a message. Times are virtual milliseconds since the Unix epoch. */
 export type MessageView = Pick<
   Message,
   | 'id'

@@ -1,9 +1,10 @@
+import { parsedJson } from '../kernel/parsed-json.js'
 import { ReplyError } from '../store/command/reply.js'
 
 export interface ConnectOptions {
   /** The world of its own on the server. Default `main`. */
   readonly tenant?: string
-  /** What the server asks of those who are not on its machine: `stuntdouble serve --control-token`. */
+  /** The token that the server asks callers on other machines for: `stuntdouble serve --control-token`. */
   readonly controlToken?: string
   /** Default: the global `fetch` of the moment of the call. */
   readonly fetch?: typeof globalThis.fetch
@@ -18,7 +19,7 @@ export class ControlWire {
 
   constructor(url: string, options: ConnectOptions) {
     if (!URL.canParse(url))
-      throw new TypeError(`${JSON.stringify(url)} is no address of a server, such as http://localhost:4010.`)
+      throw new TypeError(`${JSON.stringify(url)} is not the address of a server, such as http://localhost:4010.`)
     this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
     this.#options = options
   }
@@ -36,19 +37,17 @@ export class ControlWire {
     const text = await answer.text()
     if (answer.ok) {
       if (answer.headers.get('content-type')?.startsWith('application/json') !== true) return text
-      try {
-        return JSON.parse(text)
-      } catch {
-        throw this.foreign('no JSON')
-      }
+      const given = parsedJson(text)
+      if (given === undefined) throw this.foreign('no JSON')
+      return given
     }
     throw this.#refusal(answer, text)
   }
 
-  /** For an answer that no server of ours gives. */
+  /** The error for an answer that cannot come from a stuntdouble server. */
   foreign(answered: string): Error {
     return new Error(
-      `What answers at ${this.#base} is no stuntdouble server: it gave ${answered}. Check the address and its port, or start one with "npx stuntdouble serve".`,
+      `What answers at ${this.#base} is not a stuntdouble server: it answered ${answered}. Check the address and its port, or start one with "npx stuntdouble serve".`,
     )
   }
 
@@ -64,7 +63,7 @@ export class ControlWire {
     }
   }
 
-  /** A list, in as many parts as it takes. */
+  /** A whole list, fetched in as many parts as it takes. */
   async list(path: string): Promise<unknown[]> {
     const items: unknown[] = []
     const [place = '', query] = path.split('?')

@@ -4,7 +4,7 @@ import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
 import type { DeliveryPoint, FaultPoint, RequestPoint } from './points.js'
 
-// What a fault can do where it strikes. Each kind of moment is a small interface: the room in which the moment is hands
+// What a fault can do where it strikes. Each kind of moment is a small interface: the service that has the moment passes
 // it in, the row of the fault acts on it. So a row knows neither the protocol nor a service.
 
 export type Phase = 'before' | 'after'
@@ -16,7 +16,7 @@ interface Moment {
   readonly phase: Phase
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
-  /** Writes down what came of it, in place of the sentence of the row. */
+  /** Records what came of it, in place of the row's sentence. */
   tell(effect: string): void
 }
 
@@ -39,13 +39,13 @@ export interface RequestMoment extends Moment {
   readonly clock: VirtualClock
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal | undefined
-  /** Lets what lies underneath answer: the next fault, in the end the service. */
+  /** Lets the layer underneath answer: the next fault, or at last the service. */
   onwards(): Promise<StruckAnswer>
   /** An answer in the words of the service. */
   worded(fault: WordedFault): StruckAnswer
-  /** As the service refuses a call without a token that it knows. */
+  /** The service's refusal of a call without a valid token. */
   refusedToken(): StruckAnswer
-  /** Cuts off what is in flight; the service is down for so long. */
+  /** Cuts off what is in flight; the service is down for this long. */
   restart(downMs: number): void
 }
 
@@ -64,7 +64,7 @@ export interface StruckReply {
   readonly error?: string
   /** What really happened where the queue saw less. */
   readonly note?: string
-  /** Nothing will come: the attempt ends by its time-out. */
+  /** Nothing will come: the attempt ends with its time-out. */
   readonly never?: true
 }
 
@@ -81,15 +81,15 @@ export interface AttemptMoment extends Moment {
   /** In the vendor's words. */
   readonly nonRetryableHeader: string
   sleep(ms: number): Promise<void>
-  /** Lets what lies underneath answer: the next fault, in the end a handler, a script or the network. */
+  /** Lets the layer underneath answer: the next fault, or at last a handler, a script or the network. */
   onwards(): Maybe<StruckReply>
   answer(status: number, headers?: HeaderRecord, body?: string): StruckReply
   rateLimited(fault: FaultOf<'rate-limited'>): StruckReply
   /** What is wrong with the signature. */
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
-  /** Goes on with another fault. */
+  /** Continues with another fault. */
   play(fault: DeliveryFault): Maybe<StruckReply>
-  /** Delivers once more, as work of its own: after so many milliseconds, or beside what runs. */
+  /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
   again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
 }
 
@@ -98,13 +98,13 @@ export interface DueMoment {
   readonly now: number
   /** When the window of the rule closes, `undefined` when it has no end. */
   readonly until: number | undefined
-  /** Writes the strike down; one that holds nothing up may leave it out. */
+  /** Logs the strike; one that holds nothing up may skip it. */
   log(effect?: string): void
-  /** Holds it for so long, after what held it before. */
+  /** Holds it for this long, after what held it before. */
   wait(ms: number, reason: string): void
   /** Holds it until then. */
   waitUntil(at: number, reason: string): void
-  /** Holds it until a later one has gone, at most for so long. */
+  /** Holds it until a later one has gone, at most for this long. */
   waitForNext(withinMs: number): void
   vanish(): void
 }
@@ -112,7 +112,7 @@ export interface DueMoment {
 /** Strikes the attempt; the only kind of fault that a script can name as its step. */
 export interface MeetsAttempt<F> {
   readonly meets: (fault: F, moment: AttemptMoment) => Maybe<StruckReply>
-  /** The destination has the delivery and answers by itself: it counts as arrived. */
+  /** The delivery reaches the destination, which then answers with this: it counts as arrived. */
   readonly arrives?: true
   /** The fault with which it ends. */
   readonly next?: (fault: F) => DeliveryFault | undefined
@@ -140,10 +140,10 @@ export type OnDelivery<F> = MeetsAttempt<F> | HoldsDelivery<F> | RestartsService
 /** One command; `R` is a reply of the store. */
 export interface CommandMoment<R> extends Moment {
   run(): R
-  /** The reply of a reading command as it was so many changes ago; `undefined` when its keys did not change as often. */
+  /** The reply of a reading command as it was this many changes ago; `undefined` when its keys have not changed that often. */
   past(versions: number): { readonly reply: R } | undefined
   fail(error: string): never
-  /** Fails as a store whose plan is used up. */
+  /** Fails like a store whose plan is used up. */
   failOverQuota(): never
   breakConnection(): never
 }
@@ -152,7 +152,7 @@ export type OnCommand<F> = <R>(fault: F, moment: CommandMoment<R>) => R
 /** One event on its way into one stream; what is written here is sent. */
 export interface EventMoment extends Moment {
   line: Bytes
-  /** Milliseconds until it goes. */
+  /** Milliseconds until it is sent. */
   wait: number
   copies: number
   /** The stream breaks off after it. */

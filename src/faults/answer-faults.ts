@@ -7,9 +7,9 @@ import { waitOf } from './latency.js'
 import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
 import type { Family } from './row.js'
 
-// What answers late, or in place of whoever was asked.
+// Faults that answer late, or in place of the service or destination.
 
-/** An answer of this status, in the words of whoever is struck where no body is given. */
+/** An answer with this status; without a body, in the words of whatever is struck. */
 export interface StatusFault {
   readonly kind: 'status'
   readonly status: number
@@ -41,9 +41,9 @@ type Step =
   | { readonly kind: 'non-retryable'; readonly body?: string }
   | { readonly kind: 'pass' }
 
-// ---- as one writes them -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
-/** Waits in virtual time: always so long, give or take a jitter, or anything from one length to another. */
+/** Waits in virtual time: a fixed time, give or take a jitter, or anything within a range. */
 export function latency(
   wait: Duration | { readonly min: Duration; readonly max: Duration },
   jitter?: Duration,
@@ -59,7 +59,7 @@ export function latency(
 
 export interface ReplyOptions {
   readonly headers?: HeaderRecord
-  /** A text, or a value that becomes JSON. */
+  /** A string, or a value that becomes JSON. */
   readonly body?: unknown
 }
 
@@ -112,7 +112,7 @@ export function nonRetryable(body?: string): FaultOf<'non-retryable'> {
   return body === undefined ? { kind: 'non-retryable' } : { kind: 'non-retryable', body }
 }
 
-/** Lets it through: what lies underneath answers, and rules that were added later are not asked. */
+/** Lets it through: the layer underneath answers, and rules that were added later are not asked. */
 export function ok(): FaultOf<'pass'> {
   return { kind: 'pass' }
 }
@@ -169,7 +169,7 @@ const rows: Family<Step> = {
       if (!range && waitMs === undefined) return 'needs waitMs, or minMs and maxMs'
       if (!range) return undefined
       if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
-      return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: change them over` : undefined
+      return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: swap them` : undefined
     },
     example: { kind: 'latency', waitMs: 300 },
     shownAt: 'store.request',
@@ -191,7 +191,7 @@ const rows: Family<Step> = {
     },
   },
   status: {
-    summary: 'Answers with this status, in the words of whoever is struck where no `body` is given.',
+    summary: 'Answers with this status; without a `body`, in the words of whatever is struck.',
     effect: 'answers',
     sentence: ({ status: code }, phase) => `${done(phase)}answered ${code}`,
     made: { status, reply, retryAfter },

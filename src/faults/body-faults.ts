@@ -21,19 +21,19 @@ type Step =
   | { readonly kind: 'content-type'; readonly type: string }
 type Other = { readonly kind: 'reply'; readonly error: string }
 
-// ---- as one writes them -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** The headers arrive, the body never does. */
 export function halfOpen(length?: Duration): FaultOf<'half-open'> {
   return length === undefined ? { kind: 'half-open' } : { kind: 'half-open', forMs: milliseconds(length) }
 }
 
-/** The connection breaks after so many bytes of the body. */
+/** The connection breaks after this many bytes of the body. */
 export function truncate(afterBytes: number): FaultOf<'truncate'> {
   return { kind: 'truncate', afterBytes }
 }
 
-/** The body arrives whole and is no JSON. */
+/** The body arrives whole but is not JSON. */
 export function corruptJson(): FaultOf<'corrupt-json'> {
   return { kind: 'corrupt-json' }
 }
@@ -43,7 +43,7 @@ export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {
   return { kind: 'slow-body', bytesPerSecond }
 }
 
-/** The answer says that it is something else, such as `text/html`. */
+/** The answer claims another content type, such as `text/html`. */
 export function contentType(type: string): FaultOf<'content-type'> {
   return { kind: 'content-type', type }
 }
@@ -122,9 +122,9 @@ const rows: Family<Step, Other> = {
     },
   },
   'corrupt-json': {
-    summary: 'The work is done, the body arrives whole and is no JSON: its last char is a `<`.',
+    summary: 'The work is done, the body arrives whole but is not JSON: its last character is a `<`.',
     effect: 'shapes',
-    sentence: () => 'the work is done, the body is no JSON',
+    sentence: () => 'the work is done, the body is not JSON',
     made: { corruptJson },
     phases: ['after'],
     fields: {},
@@ -181,7 +181,7 @@ const rows: Family<Step, Other> = {
     },
   },
   'content-type': {
-    summary: 'The work is done, the answer says that it is something else.',
+    summary: 'The work is done, the answer claims to be of another content type.',
     effect: 'shapes',
     sentence: ({ type }) => `the work is done, the answer claims to be ${type}`,
     made: { contentType },

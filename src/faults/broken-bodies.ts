@@ -6,13 +6,13 @@ import type { StruckAnswer as Answer } from './actions.js'
 // Bodies that come slowly, in part or never. All are streams, so that every adapter carries them as its tool would:
 // `fetch` rejects while it reads, a server cuts the socket.
 
-/** A client gives up by itself after so long: what fetch in Node waits for headers, and for each part of a body. */
+/** After this long a client gives up: fetch in Node waits as long for headers, and for each part of a body. */
 export const patience = 300_000
 
-/** Chunks of a slow body at most. */
+/** Most chunks of a slow body. */
 const mostChunks = 50
 
-/** The body comes in even portions of virtual time; one that would be silent for longer than clients wait never comes. */
+/** The body comes in even portions of virtual time; a body slower than clients wait for never comes. */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length === 0) return answer
@@ -43,7 +43,7 @@ export function silentBody(answer: Answer, task: Task, forMs: number): Answer {
   })
 }
 
-/** Breaks off within the body. What a client asks for is there, and no more. */
+/** Breaks off within the body, once the client has read the bytes before it. */
 export function cutBody(answer: Answer, afterBytes: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length <= afterBytes) return answer
@@ -51,7 +51,7 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   let sent = part.length === 0
   const body = new ReadableStream<Uint8Array>(
     {
-      // Only when it is asked for more: an error would take back what nobody has read yet.
+      // Only on the next read: an error would discard what has not been read yet.
       pull(controller) {
         if (sent) controller.error(terminated())
         else controller.enqueue(part)
@@ -63,7 +63,7 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   return { ...answer, headers: withLength(answer, bytes.length), body }
 }
 
-/** As `fetch` words it; adapters that need no words cut the connection. */
+/** The error that `fetch` gives; other adapters cut the connection. */
 export function terminated(): TypeError {
   return new TypeError('terminated', { cause: new ConnectionBroken('ECONNRESET', 'other side closed') })
 }
@@ -76,7 +76,7 @@ function streamed(answer: Answer, length: number | undefined, task: Task, emit: 
   const abort = new AbortController()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // It only fails when its world is over.
+      // It only fails when its world has ended.
       task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal)).catch(() =>
         controller.error(terminated()),
       )
@@ -92,7 +92,7 @@ function bytesOf({ body }: Answer): Uint8Array | undefined {
   return typeof body === 'string' ? toArray(body) : undefined
 }
 
-/** The whole length is promised: what is missing can be seen. */
+/** The whole length is announced, so that a client can see what is missing. */
 function withLength({ headers }: Answer, length: number): Answer['headers'] {
   return [...headers.filter(([name]) => name.toLowerCase() !== 'content-length'), ['content-length', String(length)]]
 }

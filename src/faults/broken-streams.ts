@@ -2,8 +2,8 @@ import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import type { StruckAnswer as Answer } from './actions.js'
 import { terminated } from './broken-bodies.js'
 
-// Event streams that break off or fall silent. A chunk of the stream is one event. Comments, and the first events that
-// confirm what was asked for, do not count.
+// Event streams that break off or fall silent. A chunk of the stream is one event. Comments, and the first events, which
+// confirm the subscription, do not count.
 
 const notCounted = /^(?::|data: (?:p?subscribe,|"OK"\n))/
 
@@ -13,7 +13,7 @@ function counts(chunk: Uint8Array): boolean {
 
 type Body = ReadableStream<Uint8Array>
 
-/** Passes so many events on, then breaks off. */
+/** Passes this many events on, then breaks off. */
 export function cutEvents(answer: Answer, afterEvents: number): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()
@@ -37,7 +37,7 @@ export function cutEvents(answer: Answer, afterEvents: number): Answer {
   })
 }
 
-/** Passes so many events on, then none for a while, or for ever; what was sent meanwhile follows. */
+/** Passes this many events on, then none for a while, or for ever; held events follow afterwards. */
 export function stalledEvents(
   answer: Answer,
   afterEvents: number,
@@ -56,7 +56,7 @@ export function stalledEvents(
           letOutsideContinue(clock)
         })
       })
-    // The silence begins with the event, not with the next look at the stream.
+    // The silence begins with the event, not with the next read of the stream.
     if (afterEvents === 0) silence = fallSilent()
     return new ReadableStream<Uint8Array>(
       {

@@ -20,9 +20,9 @@ export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = Object
 
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
-/** What a fault does at a point: what its row says there. Rules are checked when they are added. */
+/** What a fault does at a point, from its row. Rules are checked when they are added. */
 export function actionAt<P extends FaultPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
-  // The kind of the fault and the type of its row go together, which the compiler cannot follow through a table.
+  // The compiler cannot see through the table that the row fits the kind of the fault.
   const { at } = catalog[fault.kind] as { readonly at: Partial<ActionsAt<never>> }
   const action = at[point] as ActionAt<P, Fault> | undefined
   if (action === undefined) throw new TypeError(`${fault.kind} has nothing to do at ${point}.`)
@@ -34,7 +34,7 @@ export const stepKinds: readonly FaultKind[] = faultKinds.filter(
   (kind) => catalog[kind].at['queue.delivery']?.meets !== undefined,
 )
 
-/** What comes of a fault, as a part of a sentence: for the timeline, where nobody knows better. */
+/** The effect of a fault, as part of a sentence: for the timeline, when nothing more precise is known. */
 export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
   return (catalog[fault.kind] as FaultDefinition).sentence(fault as never, phase)
 }

@@ -19,7 +19,7 @@ import {
 } from './parts.js'
 import type { Family } from './row.js'
 
-// Connections that break, or never come about.
+// Connections that break or are never made.
 
 /** What a script can name. */
 type Step =
@@ -29,7 +29,7 @@ type Step =
   | { readonly kind: 'certificate' }
   | { readonly kind: 'hang'; readonly forMs?: number }
 
-// ---- as one writes them -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** The connection breaks: before the work, or after it with `phase: 'after'`. */
 export function reset(): FaultOf<'reset'> {
@@ -51,12 +51,12 @@ export function badCertificate(): FaultOf<'certificate'> {
   return { kind: 'certificate' }
 }
 
-/** No answer until the one who waits gives up; the work is not done. */
+/** No answer until the caller gives up; the work is not done. */
 export function timeout(): FaultOf<'hang'> {
   return { kind: 'hang' }
 }
 
-/** No answer for this long, then the connection closes; without a length until the one who waits gives up. */
+/** No answer for this long, then the connection closes; without a length until the caller gives up. */
 export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
 }

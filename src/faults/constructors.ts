@@ -1,4 +1,4 @@
-// Faults as one writes them: durations as texts, bodies as values. What comes out is plain data.
+// Constructors of faults: durations as text, bodies as values. The result is plain data.
 
 export * from './answer-faults.js'
 export * from './body-faults.js'

@@ -5,7 +5,7 @@ import type { FaultOf } from './fault.js'
 import { signatureFaults, signedMilliseconds } from './fields.js'
 import type { Family } from './row.js'
 
-// Signatures that are wrong, tokens and plans that are not worth anything any more.
+// Wrong signatures, and tokens and plans that are no longer valid.
 
 /** What a script can name. */
 type Step =
@@ -13,7 +13,7 @@ type Step =
   | { readonly kind: 'clock-skew'; readonly byMs: number }
 type Other = { readonly kind: 'revoked-token' } | { readonly kind: 'quota' }
 
-// ---- as one writes them -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
 /** A signature with one thing wrong: a name out of `signatureFlaws`, or `rotated` for a key that is not current yet. */
 export function badSignature(flaw: string): FaultOf<'signature'> {
@@ -59,7 +59,7 @@ const rows: Family<Step, Other> = {
   },
   'clock-skew': {
     summary:
-      'The clock that signs is `byMs` ahead of the receiver, below 0 behind it: by more than five minutes, and the signature is over when it arrives; ahead, and receivers that look at `iat` refuse it.',
+      'The clock that signs is `byMs` ahead of the receiver, below 0 behind it. More than five minutes behind, the signature has expired when it arrives; ahead, receivers that check `iat` refuse it.',
     effect: 'shapes',
     sentence: ({ byMs }) =>
       `signed by a clock that is ${formatDuration(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'}`,
@@ -76,7 +76,7 @@ const rows: Family<Step, Other> = {
     }),
   },
   'revoked-token': {
-    summary: 'The token is refused as one that is not valid any more.',
+    summary: 'The token is refused as no longer valid.',
     effect: 'answers',
     sentence: () => 'the token is refused',
     made: { revokedToken },

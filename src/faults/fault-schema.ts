@@ -4,7 +4,7 @@ import { once } from '../kernel/once.js'
 import { catalog, faultKinds } from './catalog.js'
 import type { Fault } from './fault.js'
 
-// What a fault may look like, and the sentences about what does not: for rules, scripts and scenarios alike.
+// The form of a fault, and the sentences for mistakes in it: for rules, scripts and scenarios alike.
 
 /** What is wrong with a value, and where in it. */
 export interface FaultProblem {
@@ -35,7 +35,7 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   ) as unknown as v.GenericSchema<Fault>
 })
 
-/** What each field of a fault for itself allows, and all together do not; `undefined` for a good one. */
+/** A conflict between fields that are valid one by one; `undefined` if there is none. */
 export function oddFault(fault: Fault): string | undefined {
   return catalog[fault.kind].odd?.(fault as never)
 }
@@ -77,7 +77,7 @@ export function problemsWith(
 
 /** An issue of the schema as a sentence. */
 function problem(issue: v.BaseIssue<unknown>, vocabulary: FaultWords): FaultProblem {
-  // A list of points is one way of a union: the issue that helps lies inside.
+  // A list of points is one option of a union: the useful issue is inside.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {
     const path = [...(issue.path ?? []), ...(inner.path ?? [])]
@@ -100,7 +100,7 @@ function problem(issue: v.BaseIssue<unknown>, vocabulary: FaultWords): FaultProb
   return { path, sentence: `${place}${complaint(issue)}.`.replace(/\.\.$/, '.') }
 }
 
-/** What valibot, or we, say of a value, with the value where that helps. */
+/** The message of valibot, or ours, with the value where that helps. */
 function complaint({ kind, type, message, input }: v.BaseIssue<unknown>): string {
   if (message.startsWith('would')) return `: ${shown(input)} ${message}`
   const tells = kind === 'schema' || type.endsWith('value') || ['integer', 'regex', 'check'].includes(type)
@@ -134,6 +134,6 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    return 'something that is no JSON'
+    return 'something that is not JSON'
   }
 }

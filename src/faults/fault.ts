@@ -8,7 +8,7 @@ import type { FaultPoint } from './points.js'
 /** Header names to values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-/** What one delivery, or the answer to it, can meet on its way: the steps of a destination's script. */
+/** What can happen to one delivery or its answer: the steps of a destination's script. */
 export type DeliveryFault = FamilyStep
 
 export type Fault = FamilyFault
@@ -16,7 +16,7 @@ export type Fault = FamilyFault
 export type FaultKind = Fault['kind']
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
-/** What must be so for a rule to strike; everything that is given. */
+/** Conditions for a rule to strike; all that are given must hold. */
 export interface FaultMatch {
   readonly api?: 'store' | 'queue' | 'stats'
   /** Path of the API below the service's address, `*` for any characters: `/v2/publish/*`. */
@@ -54,9 +54,9 @@ export interface FaultRule {
   readonly until?: Duration | string
   /** Strikes in the minutes that the pattern names, in UTC or the zone of `CRON_TZ=`. */
   readonly cron?: string
-  /** Lets so many matches pass first. */
+  /** Lets this many matches pass first. */
   readonly skip?: number
-  /** Strikes so often, then never again. */
+  /** Strikes this many times, then never again. */
   readonly times?: number
   /** Strikes the first match that is not skipped, and from there every n-th: with 2 the first, the third, the fifth. */
   readonly every?: number
@@ -69,13 +69,13 @@ export interface FaultRule {
 
 // ---- how services ask -------------------------------------------------------------------------------------------
 
-/** What a service says about the moment at which a fault may strike; whatever costs is read only when a rule asks. */
+/** What a service knows about a moment at which a fault may strike; costly facts are read only when a rule asks. */
 export interface FaultFacts {
   readonly api?: 'store' | 'queue' | 'stats' | undefined
   readonly endpoint?: string | undefined
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** Second url of a publish: where the message shall go. */
+  /** Second url of a publish: where the message is to go. */
   readonly destination?: string | undefined
   /** Names of the commands, upper case. */
   readonly commands?: readonly string[] | undefined
@@ -99,7 +99,7 @@ export interface FaultFacts {
 export interface Strike<F extends Fault = Fault> {
   readonly fault: F
   readonly phase: 'before' | 'after'
-  /** Whether what lies underneath, and rules that were added later, do not matter any more. */
+  /** Whether the layer underneath and rules that were added later no longer matter. */
   readonly answers: boolean
   /** A whole number below a bound, from the rule's own stream of chance. */
   draw(below: number): number
@@ -124,15 +124,15 @@ export type FaultService = 'store' | 'queue' | 'stats'
 
 /** Rules as the services see them. */
 export interface FaultSource {
-  /** No rule is there and no service is down: nothing else needs to be looked at. */
+  /** There are no rules and no service is down: nothing else needs checking. */
   readonly quiet: boolean
-  /** Points at which there are rules; looked at before anything is put together for `ask`. */
+  /** Points that have rules; checked before the facts for `ask` are gathered. */
   readonly armed: { readonly [P in FaultPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */
   ask(point: FaultPoint, facts: FaultFacts): readonly Strike[] | undefined
   /** Services that are down after a restart, and until when; `undefined` while none is. */
   readonly down: { readonly [S in FaultService]?: number } | undefined
   takeDown(service: FaultService, until: number): void
-  /** Tells how many rules of a kind there are, now and after every change. */
+  /** Reports how many rules of a kind there are, now and after every change. */
   watch(kind: FaultKind, changed: (count: number) => void): void
 }

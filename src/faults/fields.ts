@@ -3,7 +3,7 @@ import { headerValueSyntax } from '../kernel/http.js'
 
 // What the fields of faults may hold, with the sentence for what they may not.
 
-/** Thirty years, so that a thousand of them are still a time that a calendar knows; a guard of ours. */
+/** Thirty years, so that a thousand of them still give a valid date; a guard of ours. */
 export const longestSpan = 1e12
 const tooLong = 'is a number of milliseconds, at most 1e12'
 const span = (sentence: string): v.GenericSchema<number> =>
@@ -21,10 +21,10 @@ export function whole(least: number): v.GenericSchema<number> {
   return v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
 }
 export const upToThousand: v.GenericSchema<number> = v.pipe(whole(1), v.maxValue(1000, 'is a whole number, 1 to 1000'))
-export const anyText: v.GenericSchema<string> = v.string('is a text')
-export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'is a text, not an empty one'))
+export const anyText: v.GenericSchema<string> = v.string('is a string')
+export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'is a string, not an empty one'))
 
-/** What `statusCode` lets through, for answers that are looked at once an attempt. */
+/** What `statusCode` accepts, for answers that are checked on every attempt. */
 export function isStatus(given: unknown): given is number {
   return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599
 }
@@ -37,15 +37,15 @@ export const statusCode: v.GenericSchema<number> = v.pipe(
 )
 const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'is not the name of a header'))
 const headerValue = v.pipe(
-  v.string('is a text'),
+  v.string('is a string'),
   v.regex(
     headerValueSyntax,
-    'is the value of a header: bytes, so no char beyond U+00FF, no line ends, no control chars',
+    'is the value of a header: bytes, so no character beyond U+00FF, no line ends, no control characters',
   ),
 )
 export const headerRecord: v.GenericSchema = v.record(
   headerName,
-  v.union([headerValue, v.array(headerValue)], 'is a text or a list of texts'),
+  v.union([headerValue, v.array(headerValue)], 'is a string or a list of strings'),
   'is an object of names and values',
 )
 export function optional<S extends v.GenericSchema>(schema: S): v.OptionalSchema<S, undefined> {

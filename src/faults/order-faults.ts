@@ -15,7 +15,7 @@ import { networkErrors } from './network-errors.js'
 import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './parts.js'
 import type { Family } from './row.js'
 
-// What happens and is not heard of, happens late, more than once, in another order, or not at all.
+// Work whose answer is lost or late, or that happens more than once, in another order, or not at all.
 
 /** What a script can name. */
 type Step =
@@ -41,14 +41,14 @@ interface DelayFault {
   readonly then?: DeliveryFault
 }
 
-// ---- as one writes them -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
-/** The work is done, its answer is lost: whoever asked does not know. */
+/** The work is done, its answer is lost: the caller does not know. */
 export function lostAck(): FaultOf<'lost-ack'> {
   return { kind: 'lost-ack' }
 }
 
-/** The work is done, its answer comes too late: by so much after the time-out of a delivery (1 s unless given). */
+/** The work is done, its answer comes too late: this long after the time-out of a delivery (default 1 s). */
 export function lateAnswer(by?: Duration): FaultOf<'late-answer'> {
   return by === undefined ? { kind: 'late-answer' } : { kind: 'late-answer', byMs: milliseconds(by) }
 }
@@ -66,12 +66,12 @@ export function duplicate(
   }
 }
 
-/** A delivery is held until a later one has gone, at most for so long. */
+/** A delivery is held until a later one has gone, at most for this long. */
 export function reorder(within: Duration): FaultOf<'reorder'> {
   return { kind: 'reorder', withinMs: milliseconds(within) }
 }
 
-/** A rule: the attempt begins so much later. A step of a script: waits within the attempt, then does `then`. */
+/** In a rule: the attempt begins this much later. In a script: waits within the attempt, then does `then`. */
 export function delay(wait: Duration, then?: DeliveryFault): FaultOf<'delay'> {
   const waitMs = milliseconds(wait)
   return then === undefined ? { kind: 'delay', waitMs } : { kind: 'delay', waitMs, then }
@@ -99,7 +99,7 @@ const asksAgain: OnRequest<DuplicateFault> = async ({ copies = 1, afterMs = 0, c
   return answer
 }
 
-/** The copies are deliveries of their own, of which the queue sees nothing: its answer is that of the first. */
+/** The copies are deliveries of their own that the queue does not see: its answer is that of the first. */
 function deliversAgain(fault: DuplicateFault, moment: AttemptMoment): StruckReply | Promise<StruckReply> {
   const { copies = 1, afterMs = 0, concurrent = false } = fault
   const seen: string[] = []
@@ -158,7 +158,7 @@ const rows: Family<Step, Other> = {
   },
   'late-answer': {
     summary:
-      'The work is done at once, its answer comes `byMs` (1 s) after the time-out of the delivery; to a request, so much later.',
+      'The work is done at once, its answer comes `byMs` (1 s) after the time-out of the delivery; a request is answered that much later.',
     effect: 'answers',
     sentence: () => 'the work is done, its answer comes late',
     made: { lateAnswer },
@@ -182,7 +182,7 @@ const rows: Family<Step, Other> = {
   },
   duplicate: {
     summary:
-      'It happens again, `copies` (1) times: `afterMs` after the answer to the one before, or all at once with `concurrent`.',
+      'It happens again, `copies` (1) times: `afterMs` after the previous answer, or all at once with `concurrent`.',
     effect: 'shapes',
     sentence: ({ copies = 1, concurrent }) => `happens ${copies + 1} times${concurrent === true ? ' at once' : ''}`,
     made: { duplicate },
@@ -220,7 +220,7 @@ const rows: Family<Step, Other> = {
   },
   delay: {
     summary:
-      'It begins `waitMs` later. In the script of a destination, where the attempt has begun: waits within it, then does `then`.',
+      'It begins `waitMs` later. In the script of a destination the attempt has begun already: waits within it, then does `then`.',
     effect: 'holds',
     sentence: ({ waitMs }) => `held for ${formatDuration(waitMs)}`,
     made: { delay },

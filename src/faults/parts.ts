@@ -12,7 +12,7 @@ export const oneNetworkError: Partial<Record<Carriage, string>> = {
 }
 export const noConnection: Partial<Record<Carriage, string>> = {
   ...oneNetworkError,
-  server: 'a connection that is reset: a server that is asked has been found and has accepted',
+  server: 'a connection that is reset: by then the server has been found and has accepted it',
 }
 export const unread = 'the last part may be missing: a browser drops what its page has not read when a body breaks'
 
@@ -75,7 +75,7 @@ export function brokenReply(error: string): StruckReply {
   return { status: 0, headers: [], body: '' as Bytes, error }
 }
 
-/** Nothing comes: for so long, then the connection closes; without a length until the attempt is given up. */
+/** No answer: for this long, then the connection closes; without a length until the attempt is given up. */
 export function silence(moment: AttemptMoment, forMs: number | undefined, note?: string): Maybe<StruckReply> {
   const told = note === undefined ? {} : { note }
   if (forMs === undefined) return { ...brokenReply('no answer'), never: true, ...told }
@@ -84,7 +84,7 @@ export function silence(moment: AttemptMoment, forMs: number | undefined, note?:
 
 // ---- answers ----------------------------------------------------------------------------------------------------
 
-/** Never JSON, and as long as it was; of an empty body one char. */
+/** Never JSON, and as long as before; an empty body becomes one character. */
 export function corrupted(body: Bytes): Bytes {
   return `${body.slice(0, -1)}<` as Bytes
 }

@@ -3,27 +3,27 @@ import type { ActionsAt, MeetsAttempt, Phase } from './actions.js'
 import type { FaultMatch, FaultRule } from './fault.js'
 import type { DeliveryPoint, FaultPoint } from './points.js'
 
-/** Ways on which a fault reaches a client. */
+/** Ways in which a fault reaches a client. */
 export type Carriage = 'fetch' | 'msw' | 'nock' | 'playwright' | 'server'
 
 export interface AnyFault {
   readonly kind: string
 }
 
-/** One fault, all of it: what it is called, how it is written and checked, what it does and how that is told. */
+/** Everything about one fault: its name, how it is written and checked, what it does, and the texts about it. */
 export interface Row<F extends AnyFault> {
   /** What happens, as one sentence. */
   readonly summary: string
-  /** `answers` ends the question: rules that were added later are not asked. `shapes` and `holds` go on. */
+  /** `answers` ends the search: rules that were added later are not asked. `shapes` and `holds` let them be asked. */
   readonly effect: 'answers' | 'shapes' | 'holds'
-  /** What comes of it, as a part of a sentence: for the timeline, where nobody knows better. */
+  /** Its effect, as part of a sentence: for the timeline, when nothing more precise is known. */
   readonly sentence: (fault: F, phase: Phase) => string
   /** Its constructors by their names; the first is the one for code that prints faults. */
   readonly made: Readonly<Record<string, (...given: never[]) => F>>
   /** Names of constructors that look like kinds, and what to write instead where kinds are written. */
   readonly meant?: Readonly<Record<string, string>>
   readonly fields: v.ObjectEntries
-  /** What each field for itself allows, and all together do not; `undefined` for a good one. */
+  /** A conflict between fields that are valid one by one; `undefined` if there is none. */
   readonly odd?: (fault: F) => string | undefined
   /** What must be so besides what a rule with it matches. */
   readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }
@@ -38,7 +38,7 @@ export interface Row<F extends AnyFault> {
   readonly phases: readonly Phase[]
   /** Where it strikes, in the order of the page, and what it does there. */
   readonly at: Partial<ActionsAt<F>>
-  /** What an adapter does instead of what it cannot express, and why. */
+  /** What an adapter does instead of a fault that it cannot express, and why. */
   readonly instead?: Partial<Record<Carriage, string>>
 }
 

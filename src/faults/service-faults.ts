@@ -13,9 +13,9 @@ type Other =
   | { readonly kind: 'restart'; readonly downMs?: number }
   | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
-// ---- as one writes them -----------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------------------------
 
-/** A read is answered from what the key was so many changes ago. */
+/** A read is answered from what the key was this many changes ago. */
 export function staleRead(versions = 1): FaultOf<'stale-read'> {
   return { kind: 'stale-read', versions }
 }
@@ -25,7 +25,7 @@ export function restart(down?: Duration): FaultOf<'restart'> {
   return down === undefined ? { kind: 'restart' } : { kind: 'restart', downMs: milliseconds(down) }
 }
 
-/** A region, or the whole service, answers nobody: connections are refused, or answered with a status. */
+/** A region, or the whole service, is gone: connections are refused, or answered with a status. */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
   return { kind: 'outage', ...options }
 }
@@ -34,14 +34,13 @@ export function outage(options: { readonly region?: string; readonly status?: nu
 
 const rows: Family<never, Other> = {
   'stale-read': {
-    summary:
-      'A command that only reads is answered from what its keys were `versions` changes ago; writes go where they belong.',
+    summary: 'A command that only reads sees its keys as they were `versions` changes ago; writes are not affected.',
     effect: 'answers',
     sentence: ({ versions }) => `answered from ${counted(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
-    // What writes cannot be answered from the past.
+    // Commands that write cannot be answered from the past.
     also: () => ({ reads: true }),
     example: { kind: 'stale-read', versions: 1 },
     shownAt: 'store.command',
@@ -50,14 +49,14 @@ const rows: Family<never, Other> = {
         const stale = moment.past(versions)
         if (stale !== undefined) return stale.reply
         const reply = moment.run()
-        moment.tell('its keys have not changed so often: answered as they are')
+        moment.tell('its keys have not changed that often: answered from their present values')
         return reply
       },
     },
   },
   restart: {
     summary:
-      'The service restarts and is down for `downMs`: connections and event streams break and are refused; deliveries in flight are cut off and made again, which counts as no retry.',
+      'The service restarts and is down for `downMs`: connections and event streams break and are refused; deliveries in flight are cut off and made again, which does not count as a retry.',
     effect: 'answers',
     sentence: ({ downMs }, phase) =>
       `${done(phase)}the service restarts${downMs === undefined ? '' : `, down for ${formatDuration(downMs)}`}`,

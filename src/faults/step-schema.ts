@@ -13,14 +13,14 @@ import {
 } from './fault-schema.js'
 import { headerRecord, isStatus, statusCode } from './fields.js'
 
-// What a destination can be told to do with deliveries: in process, over the control API and in scenario files alike.
+// What a destination can do with deliveries: the same in process, over the control API and in scenario files.
 
-/** How many steps may wait for each other in `then`; a guard of ours. */
+/** How many steps may be nested in `then`; a guard of ours. */
 export const mostWaits = 100
 
 /**
- * One step of a script; only here `delay` can say what comes then.
- * @param then what stands behind a `delay`
+ * One step of a script; only here `delay` can say what follows.
+ * @param then the schema of what follows a `delay`
  */
 function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
   const variants = stepKinds.map((kind) =>
@@ -83,7 +83,7 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
       return [
         {
           path: ['kind'],
-          sentence: `there is no step ${JSON.stringify(kind)}: ${kind} cannot stand in a script. These can: ${stepKinds.join(', ')}.`,
+          sentence: `there is no step ${JSON.stringify(kind)}: ${kind} cannot be a step of a script. These can: ${stepKinds.join(', ')}.`,
         },
       ]
     }
@@ -114,14 +114,14 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
 /** Names of constructors that make faults of another name. */
 const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
-/** Every problem of what a destination shall answer: a status, a step, or status, headers and body. */
+/** Every problem of an answer given to a destination: a status, a step, or status, headers and body. */
 export function answerProblems(given: unknown): readonly FaultProblem[] {
   if (typeof given === 'number') return problemsOfStatus(given)
   if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
   const what = 'An answer is a status, { status, headers, body }, a step such as status(503), or a Response'
   if (!isRecord(given)) return [{ path: [], sentence: `${what}, got ${described(given)}.` }]
   const { headers } = given as { headers?: unknown }
-  // To a schema a list, or Headers, is an object without the fields that count.
+  // To a schema, a list or a Headers object is just an object without the fields that matter.
   if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers) {
     return [
       { path: ['headers'], sentence: 'headers is an object of names and values: write Object.fromEntries(headers).' },
@@ -145,7 +145,7 @@ function described(given: unknown): string {
 
 function problemsOfStatus(given: number): readonly FaultProblem[] {
   if (isStatus(given)) return []
-  return [{ path: [], sentence: `${given} is no status of an answer: they go from 200 to 599.` }]
+  return [{ path: [], sentence: `${given} is not the status of an answer: give one from 200 to 599.` }]
 }
 
 const answerWords: FaultWords = { wordsAt: () => undefined, fieldsOf: () => Object.keys(answerEntries) }

@@ -12,12 +12,12 @@ type Other =
   | { readonly kind: 'cut-stream'; readonly afterEvents: number }
   | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
 
-/** An event stream breaks off after so many events. */
+/** An event stream breaks off after this many events. */
 export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
   return { kind: 'cut-stream', afterEvents }
 }
 
-/** An event stream stays open and silent after so many events; what was said meanwhile follows at the end. */
+/** An event stream stays open but silent after this many events; held events follow at the end. */
 export function stallStream(afterEvents: number, length?: Duration): FaultOf<'stall-stream'> {
   return length === undefined
     ? { kind: 'stall-stream', afterEvents }
@@ -35,7 +35,7 @@ const rows: Family<never, Other> = {
     example: { kind: 'cut-stream', afterEvents: 2 },
     shownAt: 'stream.open',
     instead: {
-      msw: 'the stream ends as if it were complete: msw has no sign for a body that breaks off',
+      msw: 'the stream ends as if it were complete: msw cannot signal a body that breaks off',
       nock: 'nothing: nock carries no event streams',
       playwright: unread,
     },
@@ -43,7 +43,7 @@ const rows: Family<never, Other> = {
   },
   'stall-stream': {
     summary:
-      'An event stream falls silent after `afterEvents` events, for `forMs` or for ever; what was said meanwhile follows then.',
+      'An event stream falls silent after `afterEvents` events, for `forMs` or for ever; events of that time follow afterwards.',
     effect: 'shapes',
     sentence({ afterEvents, forMs }) {
       const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`

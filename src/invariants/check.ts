@@ -8,7 +8,7 @@ import { invariants } from './table.js'
 export interface CheckOptions {
   /** Names of the only ones. */
   readonly only?: string | readonly string[]
-  /** Names of those that are left out. */
+  /** Names of those to leave out. */
   readonly except?: string | readonly string[]
 }
 
@@ -17,14 +17,14 @@ export interface Check {
   /** Names of the promises that were examined. */
   readonly checked: readonly string[]
   readonly breaches: readonly Breach[]
-  /** What the entries that are left cannot tell, because the log has forgotten others. */
+  /** What the remaining entries cannot prove, because the log has dropped others. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
 }
 
 /** Breaches that are listed for one promise; one cause often breaks it many times. */
 const listedAtMost = 10
 
-/** Holds a world to its promises. @throws TypeError for a name that no promise has */
+/** Checks the promises of a world. @throws TypeError for an unknown name */
 export function checkWorld(world: World, options: CheckOptions = {}): Check {
   const chosen = chosenOf(options)
   const history = new History(world)
@@ -82,9 +82,9 @@ export class BrokenPromise extends Error {
   /** @param tell entries as a text */
   constructor(breaches: readonly Breach[], tell: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, tell)).join('\n\n')}\n\n${replay}`)
-    // Not enumerable: runners print the fields of an error, and these are told in its message.
+    // Not enumerable: runners print the fields of an error, and the message has them already.
     Object.defineProperty(this, 'breaches', { value: breaches })
-    // The place that counts is in the story, not here.
+    // The stack is of no use: the story has the place.
     this.stack = `${this.name}: ${this.message}`
   }
 }

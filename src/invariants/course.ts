@@ -1,7 +1,7 @@
 /** The course of a limit: which values were in force, from where on in the story. */
 export class Course {
   readonly #changes: { readonly from: number; readonly value: number }[]
-  /** Changes that no later one reaches, their values falling. */
+  /** Changes that no later one exceeds, in decreasing order. */
   readonly #peaks: { readonly from: number; readonly value: number }[]
 
   constructor(value: number) {
@@ -45,7 +45,7 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
   return low
 }
 
-/** How many of the first so many are left, as they leave one by one: a Fenwick tree. */
+/** How many of the first n are left, as they leave one by one: a Fenwick tree. */
 export class Remaining {
   readonly #gone: Uint32Array
 

@@ -30,7 +30,7 @@ function linesOf({ world, stories, isWhole }: History): readonly Line[] {
   const lineOf = (name: string): Line => {
     let line = open.get(name)
     if (line === undefined) {
-      // Of a log that has forgotten its beginning the first limit is not known; nor is it after a load.
+      // The first limit is unknown if the log has dropped its beginning, and after a load.
       line = { name, stories: [], parallelism: new Course(isKnown ? 1 : Number.POSITIVE_INFINITY) }
       open.set(name, line)
       lines.push(line)
@@ -65,7 +65,7 @@ function endsWithCallbacks({ stories }: History): ReadonlyMap<number, number> {
   return ends
 }
 
-/** A message that is cancelled before its turn stands in nobody's way from then on. */
+/** A message that is cancelled before its turn blocks nobody from then on. */
 function leaveOf(story: Story): number {
   const never = story.attempts.length === 0
   const cancelled = never && story.changes.find((change) => change.state === 'CANCEL_REQUESTED')

@@ -13,27 +13,27 @@ export interface Story {
   readonly deadLetters: EntryOf<'dead-letter'>[]
   /** Messages that report its attempts. */
   readonly callbacks: EntryOf<'published'>[]
-  /** The queue was reset or loaded while it was under way: nobody sees to it any more. */
+  /** The queue was reset or loaded while it was under way: nobody delivers it any more. */
   isAbandoned: boolean
   /** Where a fault made it vanish. */
   droppedAt?: number
 }
 
 /**
- * The entries with the indexes that the promises ask for, made once for all of them. Positions in the story are
+ * The entries with the indexes that the promises need, built once for all of them. Positions in the story are
  * numbers that can be compared: an entry stands at its `seq`, an end half a step after the last entry before it.
  */
 export class History {
   /** Messages whose publishing is in the log, and so all that followed from it, in the order of publishing, by its `seq`: a reset queue gives its ids again. */
   readonly stories: Map<number, Story> = new Map()
-  /** Those that go on: what follows a load under the same id is another story, whose beginning is not here. */
+  /** Those that continue after a load: a story under the same id whose beginning is not here. */
   readonly #open = new Map<string, Story>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType = new Map<EntryType, Entry[]>()
   /** When a fault let the service restart for the first time; infinity when none did. */
   readonly restartedAt: number
-  /** Nothing has been forgotten. */
+  /** Nothing has been dropped. */
   readonly isWhole: boolean
   readonly #first: number
 
@@ -57,7 +57,7 @@ export class History {
     return entry?.seq === seq ? entry : undefined
   }
 
-  /** Where an entry stands among the entries that are left. */
+  /** Index of an entry among those that remain. */
   indexOf(entry: Entry): number {
     return entry.seq - this.#first
   }
@@ -142,7 +142,7 @@ export class History {
   }
 }
 
-/** What the queue says of an attempt that a restart cut off; the fault's entry points at one of them only. */
+/** The queue's note on an attempt that a restart cut off; the fault's entry points at only one of them. */
 const cutOff = 'the service restarted'
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
@@ -151,7 +151,7 @@ function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
   else set.add(kind)
 }
 
-/** Where an attempt's end stands in the story; infinity while it is under way. */
+/** The position of an attempt's end in the story; infinity while it is under way. */
 export function endOf(attempt: EntryOf<'attempt'>): number {
   return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfter ?? attempt.seq) + 0.5
 }

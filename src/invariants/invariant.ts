@@ -2,10 +2,10 @@ import type { Entry } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
 import type { History } from './history.js'
 
-/** Where a message that has not ended stands. `adrift`: nothing will ever move it on. */
+/** The state of a message that has not ended. `adrift`: nothing will ever move it on. */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
 
-/** What the promises are checked against: the traffic, and what a sandbox knows beside it. */
+/** What the promises are checked against: the traffic, and what else a sandbox knows. */
 export interface World {
   readonly entries: readonly Entry[]
   /** Virtual time of the check, milliseconds. */
@@ -22,7 +22,7 @@ export interface World {
   readonly signingKeys: readonly string[]
   /** Name of the header with the signature. */
   readonly signatureHeader: string
-  /** What an expression for the wait before a retry gives, milliseconds. */
+  /** The value of an expression for the wait before a retry, milliseconds. */
   readonly retryDelay: (expression: string, retried: number) => number
   /** The times a cron expression names, after `from` and up to `to`. */
   readonly slots: (cron: string, from: number, to: number) => Iterable<number>
@@ -38,10 +38,10 @@ export interface Breach {
   readonly entries: readonly Entry[]
 }
 
-/** Takes down what one promise's examination finds. */
+/** Collects what the examination of one promise finds. */
 export interface Findings {
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
-  /** Something that cannot be told from the entries that are left: no breach. Each reason counts once. */
+  /** Something that the remaining entries cannot prove: not a breach. Each reason counts once. */
   unknown(reason: string): void
 }
 

@@ -1,6 +1,6 @@
 /**
  * The plainest model of single keys: what a client that keeps its own copy would expect of the common commands. It
- * says so where it does not know, and shares nothing with the store.
+ * says so where it does not know, and shares no code with the store.
  */
 export type Value =
   | { readonly type: 'string'; readonly text: string }
@@ -21,7 +21,7 @@ export type Expected =
 
 type Words = readonly string[]
 
-/** Thrown out of a command whose reply cannot be told. */
+/** Thrown by a command whose reply cannot be predicted. */
 const beyond: unique symbol = Symbol('beyond the model')
 
 /** Thrown where the real command refuses. */
@@ -39,7 +39,7 @@ const longestList = 4096
 export class KeyModel {
   now = 0
   #held = new Map<string, Held | 'unknown' | 'absent'>()
-  /** What a key is that no command has named. */
+  /** The state of a key that no command has named. */
   #others: 'unknown' | 'absent'
 
   /** @param isBlank nothing is stored yet; else every key is unknown until it is written */
@@ -134,7 +134,7 @@ export class KeyModel {
 
 type Run = (model: KeyModel, words: Words) => Expected | undefined
 
-/** Exactly so many words, else the form is beyond the model. */
+/** Exactly this many words, else the form is beyond the model. */
 function exactly(count: number, run: Run): Run {
   return (model, words) => {
     if (words.length !== count) throw beyond

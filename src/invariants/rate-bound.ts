@@ -24,7 +24,7 @@ class RateWalk {
   #allowed = Number.POSITIVE_INFINITY
   #period = 1000
   #start = Number.NEGATIVE_INFINITY
-  /** With calls that are not seen, those of messages from before the log or a load, a period may lie across two. */
+  /** With unseen calls, of messages from before the log or a load, a period may overlap two of the model's. */
   #isAligned: boolean
   #calls: KeyStep[] = []
   /** Calls that were still allowed when the limits were last changed, and when the period was last reset. */

@@ -131,7 +131,7 @@ class ScheduleWalk {
     if (this.#cron !== undefined && !this.#isPaused) this.#since = event
   }
 
-  /** Compares the firings of a stretch of time with what its expression names. */
+  /** Compares the firings in a stretch of time with the times that the expression names. */
   #close(until: number): void {
     const since = this.#since
     if (since === undefined) return

@@ -1,10 +1,11 @@
-import { type Bytes, fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
+import { fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { EntryOf } from '../kernel/traffic.js'
 import type { History } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
 
-/** Checking a signature costs more than everything else about an attempt: of many, some are taken evenly. */
+/** Checking a signature costs more than everything else about an attempt: of many, an even sample is checked. */
 const sample = 64
 
 export const signaturesVerify: Invariant = {
@@ -51,7 +52,8 @@ function verify(attempt: EntryOf<'attempt'>, key: string, { world }: History, fi
 
 function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'>): string | undefined {
   const [head, payload, signature, ...more] = token.split('.')
-  if (head === undefined || payload === undefined || signature === undefined || more.length > 0) return 'it is no token'
+  if (head === undefined || payload === undefined || signature === undefined || more.length > 0)
+    return 'it is not a token'
   if (toBase64Url(hmacSha256(utf8(key), latin1(`${head}.${payload}`))) !== signature) {
     return 'it was not made with the key in force'
   }
@@ -64,10 +66,6 @@ function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'
 }
 
 function claimsOf(payload: string): Readonly<Record<string, unknown>> {
-  try {
-    const padded = payload.replaceAll('-', '+').replaceAll('_', '/')
-    return JSON.parse(fromBase64(padded as Bytes) as string) as Record<string, unknown>
-  } catch {
-    return {}
-  }
+  const standard = payload.replaceAll('-', '+').replaceAll('_', '/')
+  return (parsedJson(fromBase64(standard) ?? '') ?? {}) as Readonly<Record<string, unknown>>
 }

@@ -85,7 +85,7 @@ function checkOrder(history: History, findings: Findings): void {
   }
 }
 
-/** A request that lost its answer to a fault may be worked on afterwards. */
+/** A request that lost its answer to a fault may still be worked on afterwards. */
 const anyFault = {
   hang: '',
   'lost-ack': '',

@@ -14,7 +14,7 @@ import { scheduleOnTime } from './schedule-on-time.js'
 import { signaturesVerify } from './signatures-verify.js'
 import { storeLinearizable } from './store-linearizable.js'
 
-/** Every promise of the engine that `sandbox.check()` holds it to. */
+/** Every promise of the engine that `sandbox.check()` checks. */
 export const invariants: readonly Invariant[] = [
   noLostMessage,
   noAttemptLeftRunning,

@@ -11,10 +11,10 @@ export function compactJson(value: unknown): string {
   }
 }
 
-/** Something that is left to write: a value, or text as it is. */
+/** Something left to write: a value, or text as it is. */
 type Rest = { readonly value: unknown } | string
 
-/** For what `JSON.parse` gave: plain values without cycles. */
+/** For what `JSON.parse` returned: plain values without cycles. */
 function deepJson(whole: unknown): string {
   let out = ''
   const rest: Rest[] = [{ value: whole }]
@@ -28,7 +28,7 @@ function deepJson(whole: unknown): string {
     else if (Array.isArray(value)) {
       out += '['
       rest.push(']')
-      // The last first: what was put there last is written next.
+      // In reverse: what is pushed last is written next.
       for (let at = value.length - 1; at >= 0; at--) {
         rest.push({ value: value[at] })
         if (at > 0) rest.push(',')

@@ -26,9 +26,9 @@ export class CronExpression {
   }
 
   /**
-   * The first slot after an instant, `undefined` when there is none any more. A local time that does not exist is
+   * The first slot after an instant, `undefined` when there are no more. A local time that does not exist is
    * skipped. One that occurs twice counts once, at its first occurrence, when the expression names its hour; one that
-   * names no hour means an interval and goes on through the repeated hour, as cron does.
+   * names no hour means an interval and continues through the repeated hour, as cron does.
    */
   next(after: number): number | undefined {
     let at = after
@@ -38,7 +38,7 @@ export class CronExpression {
       if (found === null) return undefined
       at = found.getTime()
       if (this.#zone === undefined) return at
-      // The library moves a time that does not exist to the next one that does: that one is not named.
+      // The library moves a time that does not exist to the next one that does, which the expression does not name.
       if (this.#cron.match(found) && (this.#everyHour || !this.#zone.repeats(at))) return at
     }
     return undefined
@@ -66,7 +66,7 @@ class Zone {
     }
   }
 
-  /** Whether the same local time was shown once before, until the clocks were set back. */
+  /** Whether the same local time occurred once before, until the clocks were set back. */
   repeats(at: number): boolean {
     const now = this.#offset(at)
     const setBack = this.#offset(at - longestSetBack) - now

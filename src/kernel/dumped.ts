@@ -17,21 +17,21 @@ export function isPortable(given: unknown): given is PortableString {
   return typeof base64 === 'string' && fromBase64(base64) !== undefined
 }
 
-/** Why a value was refused, and where it stands in the dump. */
+/** Why a value was refused, and where it is in the dump. */
 export interface Complaint {
   readonly place: string | null
   readonly reason: string
 }
 
-/** The sentence for what is no dump. @param of `a sandbox`, `a queue` */
+/** The sentence for an invalid dump. @param of `a sandbox`, `a queue` */
 export function noDump(of: string, { place, reason }: Complaint): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
-  return new TypeError(`This is not a dump of ${of}: load() takes what dump() gave. ${where}${shortened(reason)}`)
+  return new TypeError(`This is not a dump of ${of}: load() takes what dump() returned. ${where}${shortened(reason)}`)
 }
 
 const most = 300
 
-/** What somebody gave may be long or have several lines, and stands in a sentence. */
+/** User input may be long or have several lines, and goes into a sentence. */
 export function shortened(text: string): string {
   const line = text.slice(0, most).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
   return text.length <= most ? line : `${line} … (${text.length} characters)`

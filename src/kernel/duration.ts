@@ -5,7 +5,7 @@ export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
 const unitMilliseconds: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
 const part = /(\d+(?:\.\d+)?)(ms|[smhd])/y
 
-/** Milliseconds of a duration text, `undefined` when it is none. Any order of units and decimals are accepted. */
+/** Milliseconds of a duration text, `undefined` if it is not one. Any order of units and decimals are accepted. */
 export function parseDuration(text: string): number | undefined {
   part.lastIndex = 0
   let sum = 0
@@ -17,7 +17,7 @@ export function parseDuration(text: string): number | undefined {
   return text === '' ? undefined : sum
 }
 
-/** Milliseconds of a duration that the user of our API gave; misuse is told with the next step. */
+/** Milliseconds of a duration given by a user; misuse throws a sentence with the next step. */
 export function milliseconds(duration: Duration): number {
   const parsed = typeof duration === 'string' ? parseDuration(duration) : Number(duration ?? Number.NaN)
   if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed

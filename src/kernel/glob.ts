@@ -8,14 +8,14 @@ type GlobPart = number | 'any' | 'run' | Uint8Array
 
 /**
  * A reusable test for a pattern of `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. At worst it costs text times pattern: only
- * the last `*` is ever tried again. What it costs beyond a look at the text is charged to `work`.
+ * the last `*` is ever tried again. The cost beyond one pass over the text is charged to `work`.
  */
 export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
   const matches = globOf(pattern)
   return (text) => matches(text, work)
 }
 
-/** The same, charged to whoever asks. */
+/** The same, charged to the caller. */
 export type Glob = (text: Bytes, work?: Work) => boolean
 
 export function globOf(pattern: Bytes): Glob {
@@ -43,7 +43,7 @@ function parseGlob(pattern: Bytes): GlobPart[] {
       at = parseSet(pattern, at + 1, set)
       parts.push(set)
     } else {
-      // A backslash at the very end stands for itself.
+      // A backslash at the very end means itself.
       if (char === '\\' && at + 1 < pattern.length) at++
       parts.push(pattern.charCodeAt(at))
     }
@@ -52,7 +52,7 @@ function parseGlob(pattern: Bytes): GlobPart[] {
   return parts
 }
 
-/** Fills the set and returns the place of its `]`, or of the last byte when it is never closed. */
+/** Fills the set and returns the position of its `]`, or of the last byte when it is never closed. */
 function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   let at = start
   const negated = pattern[at] === '^'

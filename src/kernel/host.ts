@@ -3,8 +3,8 @@ const hostDate: () => number = Date.now.bind(Date)
 let told = Number.NEGATIVE_INFINITY
 
 /**
- * The host's time, milliseconds since the Unix epoch: for the mode that follows it. It stands while the host's clock is
- * behind what was told before, for every world of the process alike, so that no client sees time go back.
+ * The host's time, milliseconds since the Unix epoch: for the mode that follows it. It stands still while the host's clock is
+ * behind an earlier reading, for every world of the process alike, so that no client sees time go back.
  */
 export function hostTime(): number {
   told = Math.max(told, hostDate())
@@ -46,8 +46,8 @@ let immediatesFire: boolean | undefined
 const messagesInARow = 2_000
 
 /**
- * Lets the host do all that it has to do, sockets too. A turn does not: Node delivers a thousand messages of a port
- * before it looks at a socket. Where an immediate may be a fake one, so many turns are taken that a real one has fired.
+ * Lets the host do all its work, sockets included. A turn does not:  Node delivers a thousand messages of a port
+ * before it looks at a socket. Where an immediate may be fake, it takes enough turns for a real one to fire.
  */
 export function hostPause(): Promise<void> {
   if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()

@@ -1,7 +1,7 @@
 /** A point in time: milliseconds since the Unix epoch, an ISO text, or a `Date`. */
 export type Instant = number | string | Date
 
-/** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse is told with the next step. */
+/** Milliseconds of an instant given as milliseconds, ISO text or `Date`; misuse throws a sentence with the next step. */
 export function instant(at: Instant): number {
   const time = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN)
   // What a Date can tell: 100 million days around 1970.

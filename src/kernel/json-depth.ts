@@ -1,4 +1,4 @@
-/** Whether a JSON text nests deeper than so many levels. What is no JSON gets some answer: its parser says more. */
+/** Whether a JSON text nests deeper than this many levels. For other text the answer is arbitrary: its parser refuses it. */
 export function isDeeper(json: string, levels: number): boolean {
   // Every level takes two brackets.
   if (json.length <= 2 * levels) return false
@@ -13,7 +13,7 @@ export function isDeeper(json: string, levels: number): boolean {
   return false
 }
 
-/** The place of the quote that ends a text. */
+/** The position of the quote that ends a string. */
 function endOfText(json: string, begin: number): number {
   for (let at = begin + 1; at < json.length; at++) {
     const char = json.charCodeAt(at)

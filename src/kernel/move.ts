@@ -6,7 +6,7 @@ export type DriveCall = 'advance' | 'advanceTo' | 'drain'
 
 /** What calls that move time take. */
 export interface MoveOptions {
-  /** Ends the move where it is: what fell due until then has run, and the clock can be moved on from there. */
+  /** Stops the move where it is: what fell due until then has run, and the clock can be moved on from there. */
   readonly signal?: AbortSignal
   /**
    * How many timers may fire at one instant, and in one `drain()` at all, those of schedules not counted, before the
@@ -22,10 +22,10 @@ const leastBudget = 20_000
 const budgetPerWaiting = 20
 /** Labels are counted for the last of a budget: they name what would not stop. */
 const countedAtLast = 1_000
-/** Timers after which the host gets its turn, so that a long move keeps nobody waiting. Counted, never timed. */
+/** Timers after which the move yields to the host, so that a long one keeps nobody waiting. Counted, never timed. */
 const timersPerPause = 100
 
-/** One call that moves time: how far it may go, and whether it shall end before. */
+/** One call that moves time: how far it may go, and whether it is to stop early. */
 export class Move {
   /** Why it ends before it is done. */
   interruption: { readonly reason: unknown } | undefined
@@ -58,7 +58,7 @@ export class Move {
 
   /** Whether one more timer may fire. */
   mayFire({ label, background }: Timer): boolean {
-    // A drain ends as soon as only background timers are left: those keep nobody from ending.
+    // A drain ends as soon as only background timers are left.
     if (!background) this.#left--
     if (this.#left < 0 || --this.#leftAtInstant < 0) return false
     if (this.#left < countedAtLast || this.#leftAtInstant < countedAtLast) {
@@ -67,7 +67,7 @@ export class Move {
     return true
   }
 
-  /** Whether the host shall have its turn now. */
+  /** Whether to yield to the host now. */
   get isPauseDue(): boolean {
     if (--this.#untilPause > 0) return false
     this.#untilPause = timersPerPause

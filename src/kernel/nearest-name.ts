@@ -1,7 +1,7 @@
 const longest = 120
 
 /**
- * How many chars must be put in, taken out or changed. Only the first chars of long texts are looked at.
+ * How many characters must be inserted, deleted or changed. Only the first ones of long texts are compared.
  * @param enough it may stop and answer any number from here on
  */
 export function editDistance(one: string, other: string, enough: number = Number.POSITIVE_INFINITY): number {
@@ -20,7 +20,7 @@ export function editDistance(one: string, other: string, enough: number = Number
   return row[b.length]! + Math.abs(one.length - a.length - (other.length - b.length))
 }
 
-/** The nearest of some names, when one is near enough to be a slip. */
+/** The nearest name, if one is near enough for a typo. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   const plain = name.toLowerCase()
   let best: string | undefined

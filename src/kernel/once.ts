@@ -1,4 +1,4 @@
-/** A value that is made when it is first asked for: what an import does not need costs it nothing. */
+/** A value made on first use: an import does not pay for what it does not need. */
 export function once<T extends object | string>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())

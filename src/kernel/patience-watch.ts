@@ -1,11 +1,11 @@
 import { hostClearTimeout, hostSetTimeout, unref } from './host.js'
 import type { RunningTask } from './running-task.js'
 
-/** Real milliseconds after which somebody is told what the clock waits for. */
+/** Real milliseconds after which a warning says what the clock waits for. */
 const untilTold = 1_000
 
 /**
- * Real time beside work for which virtual time stands still: after a second the work is named, and when its patience
+ * Watches the real time of work for which virtual time stands still: after a second a warning names the work, and when its patience
  * has ended it is given up, or time would stand still for ever.
  */
 export class PatienceWatch {
@@ -17,7 +17,7 @@ export class PatienceWatch {
   constructor(
     private readonly running: ReadonlySet<RunningTask>,
     private readonly warn: (text: string) => void,
-    /** The call that moves time; a clock that moves by itself may wait as long as it likes without a word. */
+    /** The call that moves time; a clock that moves by itself waits without a warning. */
     private readonly driving: () => string | undefined,
   ) {
     this.#look(0)
@@ -43,7 +43,7 @@ export class PatienceWatch {
       } else this.warn(`stuntdouble: ${task.giveUp()}`)
     }
     this.#timer = hostSetTimeout(() => this.#look(next), next)
-    // Whoever awaits a move of the clock sees its end, although nothing else may keep the process alive.
+    // Keeps the process alive for the caller who awaits the move.
     if (!isWorthWaiting || this.driving() === undefined) unref(this.#timer)
   }
 

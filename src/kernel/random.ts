@@ -13,7 +13,7 @@ export interface Random {
   fork(stream: string): Random
 }
 
-/** xoshiro128**: small, fast, well tested; we own it so that no library update can change anybody's replay. */
+/** xoshiro128**: small, fast, well tested; our own, so that no library update can change anybody's replay. */
 export function createRandom(seed: number | string): Random {
   return new Xoshiro(String(seed))
 }

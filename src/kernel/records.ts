@@ -2,7 +2,7 @@
 export interface Filed {
   /** Grows by one from record to record of a collection. */
   readonly seq: number
-  /** Virtual time at which it came; never falls. */
+  /** Virtual time at which it came; never decreases. */
   readonly time: number
   /** Set when it left its collection. */
   gone: boolean
@@ -76,7 +76,7 @@ class Shelf<T extends Filed> {
 }
 
 /**
- * Records in order, with an index for each field that was ever asked for: built by the first question, kept up to
+ * Records in order, with an index for each field that was ever queried: built by the first query, kept up to
  * date from then on. A collection that nobody filters pays nothing.
  */
 export class Records<T extends Filed> {
@@ -207,7 +207,7 @@ interface Run<T> {
   end: number
 }
 
-/** Several shelves as one; a record that stands in two of them comes once. */
+/** Several shelves as one; a record that is in two of them comes once. */
 function* merge<T extends Filed>(runs: readonly Run<T>[], backwards: boolean): Generator<T> {
   let last: T | undefined
   for (;;) {
@@ -232,7 +232,7 @@ function tail<T>(run: Run<T>): T {
   return run.items[run.end - 1]!
 }
 
-/** Sequence number of a cursor `<milliseconds>-<sequence>`, `undefined` when the text is none. [queue.md 1.1] */
+/** Sequence number of a cursor `<milliseconds>-<sequence>`, `undefined` if the text is not one. [queue.md 1.1] */
 export function cursorSequence(cursor: string): number | undefined {
   const match = /^\d+-(\d+)$/.exec(cursor)
   return match ? Number(match[1]) : undefined

@@ -11,7 +11,7 @@ export interface TaskClock {
   woke(task: RunningTask): void
 }
 
-/** Why a request that slept is not served: its world was reset, loaded anew, or disposed. */
+/** Why a request that slept is not served: its world was reset, loaded or disposed of. */
 export class WorldOver extends Error {
   constructor() {
     super('The world of this request was reset, loaded or dropped while it waited. Send it again.')
@@ -32,13 +32,13 @@ export class RunningTask implements Task {
   constructor(
     readonly label: string,
     readonly clock: TaskClock,
-    /** Not so when a schedule started it while time was draining: its sleeps do not keep time moving either. */
+    /** False when a schedule started it while time was draining: then its sleeps do not keep time moving. */
     readonly awaited: boolean,
-    /** Whoever waits for this one. While a part of it sleeps, the caller does. */
+    /** The task that waits for this one. While a part of this one sleeps, the caller sleeps, too. */
     private caller: RunningTask | undefined,
   ) {}
 
-  /** A task of which any part sleeps does not hold time up, or two parallel sleeps would wait for each other. */
+  /** A task of which any part sleeps does not hold up time, or two parallel sleeps would wait for each other. */
   get awake(): boolean {
     return this.#sleeping === 0
   }
@@ -99,7 +99,7 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        // Somebody outside waits for a request; a delivery that is left over must not act upon the next world.
+        // A client outside waits for a request; a left-over delivery must not affect the next world.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new WorldOver()) } : wake,
         this.awaited ? undefined : notAwaited,
       )

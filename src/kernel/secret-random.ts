@@ -3,7 +3,7 @@ import { hmacSha256 } from './digest.js'
 import type { Random } from './random.js'
 
 /**
- * Chance that nobody can foretell who does not know the key: HMAC-SHA256 over a counter. A seeded source is no secret,
+ * Chance that nobody can predict without the key: HMAC-SHA256 over a counter. A seeded source is not secret,
  * because its seed has 32 bits. The same key gives the same draws.
  */
 export function secretRandom(key: Bytes): Random {

@@ -4,7 +4,7 @@ import type { Duration } from './duration.js'
 
 export type TimerRun = (task: Task) => Promise<unknown> | void
 
-/** What a timer does, as an object that is there anyway: a million timers then need no million closures. */
+/** What a timer does, as a method of an existing object: a million timers then need no million closures. */
 export interface TimerTarget {
   fire(task: Task): Promise<unknown> | void
   /** The clock was stopped before. */
@@ -14,7 +14,7 @@ export interface TimerTarget {
 export interface TimerOptions {
   /** A timer that renews itself for ever (a schedule, a keep-alive): `drain()` does not wait for it. */
   readonly background?: boolean
-  /** `false`: the drain that goes on does not wait for it, the next one will. */
+  /** `false`: the present drain does not wait for it, the next one will. */
   readonly awaited?: boolean
 }
 
@@ -33,10 +33,10 @@ export interface Task {
   /** Calls back whenever the task falls asleep, by its own sleep or because a request that it made sleeps. */
   whenAsleep?(run: () => void): void
   /**
-   * What to do when the clock has waited so many real milliseconds for this work and it has neither ended nor slept:
-   * afterwards it counts as asleep, and time goes on. What is returned is warned of. `undefined`: it waits for ever.
+   * What to do when the clock has waited this many real milliseconds for this work and it has neither ended nor slept:
+   * afterwards it counts as asleep, and time moves on. The returned text becomes a warning. `undefined`: waits for ever.
    */
   whenStuck?(patience: () => number | undefined, run: () => string): void
-  /** More work for the same caller, which goes on after this task has ended: the body of an answer that trickles. */
+  /** More work for the same caller, which continues after this task has ended, such as a body that trickles. */
   beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }

@@ -26,19 +26,19 @@ export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
  * `createSandbox({ policy: { … } })` overrides any of them.
  */
 export interface Policy {
-  /** Entries that the traffic log keeps, `undefined` for all, 0 for no capturing at all; of more the older half goes. */
+  /** Entries that the traffic log keeps, `undefined` for all, 0 for no capturing at all; beyond it the older half is dropped. */
   trafficLimit: number | undefined
-  /** Bytes of bodies that the traffic log keeps, `undefined` for all; of more the older half of the entries goes. */
+  /** Bytes of bodies that the traffic log keeps, `undefined` for all; beyond it the older half of the entries is dropped. */
   trafficBytes: number | undefined
   /** Bytes that one command's arguments, or its reply, may have. [store.md 10] */
   maxRequestSize: number
   /**
    * Bytes of the answer to one request to the store, all results of a pipeline or a transaction together; a guard of this
-   * package and no fact of the service. Results beyond it are errors, and in a pipeline their commands are not run.
+   * package, not a fact about the service. Results beyond it are errors, and in a pipeline their commands are not run.
    */
   maxAnswerSize: number
   /**
-   * Units of work that one request to the store may cost; a guard of this package and no fact of the service. A unit is
+   * Units of work that one request to the store may cost; a guard of this package, not a fact about the service. A unit is
    * some 25 nanoseconds, see docs/decisions/work-is-counted.md. What would cost more is refused, before it does anything
    * where that can be known.
    */
@@ -55,13 +55,13 @@ export interface Policy {
   maxRecordSize: number | undefined
   /** Entries that a consumer of a stream may have pending, `undefined` for no limit. [store.md 7.2, 10] */
   maxPendingPerConsumer: number | undefined
-  /** Keys, fields or members that one call of SCAN and its kin looks at without COUNT. [store.md 7.2, 10] */
+  /** Keys, fields or members that one call of SCAN and its variants looks at without COUNT. [store.md 7.2, 10] */
   scanPageSize: number
   /** Bytes that may wait for a slow reader of an event stream before it is dropped. [store.md 5.2: 1 MB a line] */
   maxStreamBuffer: number
   /** Loop turns and calls, and what these touch, that one script may take before it is stopped; never more than `maxWork`. [store.md 9: not public] */
   maxScriptSteps: number
-  /** Retries of a message that does not say. [queue.md 2.2] */
+  /** Retries of a message that does not set them. [queue.md 2.2] */
   retries: number
   /** Plan whose retention, time-out and sizes apply. [queue.md 5.6] */
   queuePlan: QueuePlan
@@ -83,11 +83,11 @@ export interface Policy {
   homeRegion: string | undefined
   /** Factor f of the default back-off e^(f·n) seconds. [queue.md 5.2, 16] */
   backoffFactor: number
-  /** Whether the default back-off is cut to whole seconds. [queue.md 5.2] */
+  /** Whether the default back-off is truncated to whole seconds. [queue.md 5.2] */
   roundBackoff: boolean
   /** Longest wait before a retry, milliseconds. [queue.md 5.2] */
   maxRetryDelay: number
-  /** Whether Retry-After and its kin win over the message's own retry delay. [queue.md 5.2] */
+  /** Whether Retry-After and similar headers win over the message's own retry delay. [queue.md 5.2] */
   retryHeadersOverrideExpression: boolean
   /** Milliseconds during which a deduplication id is remembered. [queue.md 2.4, 16] */
   deduplicationWindow: number
@@ -102,19 +102,19 @@ export interface Policy {
   cancelledAt: 'due' | 'now'
   /** JSON type of `notBefore` and `createdAt` in callback bodies. [queue.md 5.4, 16] */
   callbackTimes: 'string' | 'number'
-  /** Refuse delayed callbacks with 400, as a changelog entry has it. [queue.md 2.2, 16] */
+  /** Refuse delayed callbacks with 400, as a changelog entry says. [queue.md 2.2, 16] */
   refuseCallbackDelay: boolean
   /** Whether a redirect of a destination is followed (at most 10) instead of counting as a failure. [queue.md 5.1] */
   followRedirects: boolean
   /** Refuse destinations on this machine, as the live service does. [queue.md 1.13] */
   refuseLoopback: boolean
-  /** Refuse percent-encoded destinations, as two reports have it. [queue.md 1.3] */
+  /** Refuse percent-encoded destinations, as two reports say. [queue.md 1.3] */
   refuseEncodedDestination: boolean
   /** What an attempt meets when no handler is registered and no `fetch` is given: an error, or this status. */
   unhandledDestination: 'error' | number
   /**
    * Real milliseconds that a handler in this process may run without ending or sleeping before its delivery counts as
-   * one that nobody answers, `undefined` for as long as it likes. [a guard of ours]
+   * unanswered, `undefined` for no limit. [a guard of ours]
    */
   handlerPatience: number | undefined
   /** Address of a publisher whose request does not name one in `X-Forwarded-For`. */
@@ -202,7 +202,7 @@ export const defaultPolicy: Policy = {
   replacedScheduleKeepsCreatedAt: true,
 }
 
-/** The defaults with some choices replaced; a name that is no choice, or a value that it cannot have, is a misuse. */
+/** The defaults with some choices replaced; an unknown name or an impossible value throws. */
 export function policyWith(changes: Partial<Policy> = {}): Policy {
   const names = Object.keys(changes)
   if (names.length === 0) return { ...defaultPolicy }

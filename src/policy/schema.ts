@@ -4,7 +4,7 @@ import type { Policy, QueueLimits } from './policy.js'
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
-/** Never 0: who pages through nothing does it for ever. */
+/** Never 0: paging by nothing would never end. */
 const page = atLeast(1)
 const limit = v.optional(amount)
 

@@ -19,7 +19,7 @@ export interface GatewayOptions {
   readonly services: readonly Service[]
   readonly clock: VirtualClock
   readonly traffic: Traffic
-  /** What shall go wrong. */
+  /** What goes wrong. */
   readonly faults?: FaultSource | undefined
 }
 
@@ -27,7 +27,7 @@ export interface GatewayOptions {
 type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
 
 /**
- * The way of one request: address, log, route, token, endpoint, log. Everything that can be answered without waiting
+ * The path of one request: address, log, route, token, endpoint, log. Everything that can be answered without waiting
  * is, so that two requests at the same virtual instant are served in the order in which they arrived.
  */
 export function createGateway(options: GatewayOptions): Exchange {
@@ -38,7 +38,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     const location = options.locate(call.url)
     if (location === undefined) {
       throw new Error(
-        `No service of this sandbox lives at ${call.url}. Ask sandbox.owns(url) before handing a request in.`,
+        `No service of this sandbox is at ${call.url}. Check sandbox.owns(url) before you pass a request in.`,
       )
     }
     const body = call.body()
@@ -169,7 +169,7 @@ class Routes {
     }
   }
 
-  /** Tells the call its endpoint, and writes the fixed parts of its path as the endpoint's pattern has them. */
+  /** Gives the call its endpoint, and writes the fixed parts of its path as the endpoint's pattern has them. */
   route(call: RoutedCall): RoutedCall {
     const found = this.#find(call.method, call.path)
     if (found === undefined) return call

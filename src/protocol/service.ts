@@ -17,7 +17,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What goes back. An answer to HEAD has no body: the gateway sees to it. */
+/** The answer. One to HEAD has no body: the gateway makes sure of it. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList

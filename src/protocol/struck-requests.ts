@@ -91,7 +91,7 @@ function worded(fault: WordedFault, { service, call }: Scene): Answer {
   return json({ error: fault.kind }, fault.kind === 'status' ? fault.status : 429)
 }
 
-/** As the service refuses a call without a token that it knows. */
+/** The service's refusal of a call without a valid token. */
 function refusedToken({ service, call }: Scene): Answer {
   const refusal = service.authorize(call.withoutToken(), service.name === 'stats' ? 'basic' : 'bearer')
   return refusal ?? json({ error: 'unauthorized' }, 401)

@@ -91,17 +91,15 @@ export class DirectQueue {
     const target = targetOf(to)
     const engine = engineOf(this)
     const { region, policy } = engine
-    const results = engine.send(
-      engine.prepare({
-        target,
-        settings,
-        headers: { contentType },
-        body: bytesOf(body),
-        callerIp: policy.callerIp,
-        region,
-        queue,
-      }),
-    )
+    const results = engine.publisher.publish({
+      target,
+      settings,
+      headers: { contentType },
+      body: bytesOf(body),
+      callerIp: policy.callerIp,
+      region,
+      queue,
+    })
     return target.url === undefined ? results.map((result) => result.message) : results[0]!.message
   }
 
@@ -122,7 +120,7 @@ export class DirectQueue {
 
   /**
    * Cancels a message.
-   * @returns whether it was there to be cancelled: `false` when it had ended or was cancelled before
+   * @returns `false` when it had already ended or been cancelled
    * @throws RangeError for a message that the log does not know
    */
   cancel(id: string): boolean {
@@ -158,7 +156,7 @@ export class DirectQueue {
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
     }
-    return engineOf(this).retryDeadLetter(letter, noOverrides).message
+    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides).message
   }
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
@@ -204,7 +202,7 @@ export class DirectQueue {
     return engineOf(this).sign(request, overrides)
   }
 
-  /** What was accepted and should not have been, as sentences: a percent-encoded destination, for example. */
+  /** Mistakes in requests that were accepted all the same, as sentences: a percent-encoded destination, for example. */
   get diagnostics(): readonly string[] {
     return engineOf(this).diagnostics
   }
@@ -215,14 +213,14 @@ export class DirectQueue {
   }
 
   /**
-   * Replaces everything by what `dump()` gave once, here or in another sandbox. A delivery that was under way then is
+   * Replaces everything with what `dump()` returned, here or in another sandbox. A delivery that was under way then is
    * due at once, as after a restart. Throws TypeError for anything else, and nothing has changed.
    */
   load(dump: QueueDump): void {
     engineOf(this).load(dump)
   }
 
-  /** As new: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
+  /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
   reset(): void {
     engineOf(this).reset()
   }

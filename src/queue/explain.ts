@@ -42,7 +42,7 @@ function lane(message: Message): string {
   const { lane: queue } = message
   if (queue === undefined) return 'it was deleted'
   const ahead = queue.waiting().indexOf(message)
-  const line = ahead > 0 ? `; ${counted(ahead, 'stands', 'stand')} before it in line` : ''
+  const line = ahead > 0 ? `; ${counted(ahead, 'message is', 'messages are')} ahead of it in line` : ''
   if (queue.paused) return `the queue is paused${line}`
   const holders = [...queue.holding].map(
     (holder) =>
@@ -73,7 +73,7 @@ function limits(queue: Queue, key: FlowKey): string[] {
       `${key.rateCount} of ${key.rateMax} calls made in this period of ${key.ratePeriod} s, which ends at ${clock(key.periodEnd())}`,
     )
   }
-  if (reasons.length === 0) reasons.push('others stand before it in line')
+  if (reasons.length === 0) reasons.push('others are ahead of it in line')
   return reasons
 }
 

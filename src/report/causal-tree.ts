@@ -25,7 +25,7 @@ export interface CausalTree {
 /** @param entries everything that is known, in order */
 export function causalTree(entries: readonly Entry[], messageId: string, wording: Partial<Wording> = {}): CausalTree {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
-  // What led to the message also led to others: they are another story.
+  // What led to the message may have led to others, too: those are another story.
   const own = new Set<number>()
   const wanted = new Set<number>()
   for (const entry of entries) {
@@ -52,7 +52,7 @@ interface Growing {
   readonly children: Growing[]
 }
 
-/** The turns of one message stand side by side, although each follows from the one before. */
+/** The attempts of one message are siblings, although each follows from the one before. */
 function grown(shown: readonly Entry[], bySeq: ReadonlyMap<number, Entry>, wanted: ReadonlySet<number>): Growing[] {
   const roots: Growing[] = []
   const nodes = new Map<number, Growing>()
@@ -82,7 +82,7 @@ function treeText(messageId: string, roots: readonly CausalNode[], wording: Word
   const lines: string[] = []
   const told = new Map<string, string>()
   let date = ''
-  // A list of what is still to be written: a chain of causes may be longer than a stack.
+  // An explicit stack: a chain of causes may be deeper than the call stack.
   const open: [node: CausalNode, before: string, isLast: boolean, isRoot: boolean][] = []
   for (const root of [...roots].reverse()) open.push([root, '', true, true])
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

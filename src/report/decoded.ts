@@ -1,12 +1,13 @@
 import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 
-/** A body as it was captured; each reading of it is made when it is asked for. */
+/** A body as it was captured; each reading of it is made on demand. */
 export class DecodedBody {
   #text: string | undefined
   #json: { readonly value: unknown } | undefined
 
-  /** @param raw one char for each byte */
+  /** @param raw one character per byte */
   constructor(readonly raw: Bytes) {}
 
   get size(): number {
@@ -22,15 +23,15 @@ export class DecodedBody {
     return isUtf8(this.raw)
   }
 
-  /** Decoded as UTF-8; what is none becomes U+FFFD. */
+  /** Decoded as UTF-8; invalid bytes become U+FFFD. */
   get text(): string {
     this.#text ??= text(this.raw)
     return this.#text
   }
 
-  /** The parsed JSON, `undefined` when it is none. */
+  /** The parsed JSON, `undefined` if it is not JSON. */
   get json(): unknown {
-    this.#json ??= { value: parsed(this.text) }
+    this.#json ??= { value: parsedJson(this.text) }
     return this.#json.value
   }
 }
@@ -81,12 +82,4 @@ export function plainReply(reply: unknown): unknown {
   if (typeof reply !== 'object' || reply === null) return reply ?? null
   const { text: status } = reply as { text?: unknown }
   return typeof status === 'string' ? status : null
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

@@ -28,7 +28,7 @@ const urlLength = 200
 
 /**
  * An entry of the traffic log in words, safe to print. Types that this version does not know are listed field by field.
- * @param told the reason for waiting that was told at the end of the message's last attempt
+ * @param told the reason for waiting that the message's last attempt already gave
  */
 export function describeEntry(entry: Entry, wording: Wording, told?: string): Description {
   const { redaction = standardRedaction } = wording
@@ -112,12 +112,12 @@ function notifyText({ eventId, runIds, runId, kept }: EntryOf<'notify'>, redacti
     : `${event} reaches ${counted(runIds.length, 'workflow run')}`
 }
 
-/** A name that somebody gave. */
+/** A name given by a user. */
 function word(given: string, redaction: Redaction): string {
   return quoted(given, wordLength, (text) => redaction.text(text))
 }
 
-/** A sentence part; it may quote what somebody gave. */
+/** Part of a sentence; it may quote user input. */
 function phrase(given: string, most: number, redaction: Redaction): string {
   return excerpt(redaction.text(given), most)
 }
@@ -212,7 +212,7 @@ function request(entry: EntryOf<'request'>, wording: Wording): Description {
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
 }
 
-/** The start of a body; of what its publisher hides nothing. */
+/** The start of a body; nothing of one that its publisher hides. */
 function bodyText(
   body: Bytes,
   { bodies, redaction = standardRedaction }: Wording,
@@ -283,7 +283,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: Wording, told: string | und
   }
 }
 
-/** The parts of a wait that were not told before: by the last attempt, or by the entry of the publishing. */
+/** The parts of a wait that neither the last attempt nor the entry of the publishing has mentioned. */
 function untold(waited: string | undefined, told: string | undefined): string | undefined {
   const parts = waited?.split(', then ').filter((part) => part !== told && !part.endsWith(' as published'))
   return parts === undefined || parts.length === 0 ? undefined : parts.join(', then ')

@@ -57,7 +57,7 @@ interface HarPostData {
   readonly mimeType: string
   readonly params: readonly never[]
   readonly text: string
-  /** `base64` for a body that is no text: the standard knows that of answers only. */
+  /** `base64` for a body that is not text: the standard has this for answers only. */
   readonly _encoding?: 'base64'
   readonly comment?: string
 }
@@ -219,7 +219,7 @@ function contentText(body: Bytes): Pick<HarContent, 'text' | 'encoding'> {
 
 function postText(body: Bytes): Pick<HarPostData, 'text' | '_encoding' | 'comment'> {
   if (isUtf8(body)) return { text: text(body) }
-  return { text: toBase64(body), _encoding: 'base64', comment: 'base64: the body is no text' }
+  return { text: toBase64(body), _encoding: 'base64', comment: 'base64: the body is not text' }
 }
 
 function pairs(headers: readonly Header[]): Pair[] {

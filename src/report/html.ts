@@ -3,6 +3,7 @@ import { sha256Bytes } from '../kernel/digest.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import { iso } from '../kernel/instant.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryType } from '../kernel/traffic.js'
 import { describeEntry, droppedText, type Wording } from './describe.js'
 import { dateOf } from './instants.js'
@@ -17,7 +18,7 @@ import { EntryWriter, type Trace } from './trace.js'
 import { TrafficView } from './traffic-view.js'
 
 export interface HtmlOptions {
-  /** What stands above the report. Default: `Traffic`. */
+  /** Heading of the report. Default: `Traffic`. */
   readonly title?: string
   /** Bytes of a body that are shown. Default 4096. */
   readonly bodies?: number
@@ -27,7 +28,7 @@ export interface HtmlOptions {
 
 /** Entries of the timeline that readers without scripts see. */
 const entriesWithoutScripts = 2000
-/** Chars of a header's value: signatures are long and say little. */
+/** Characters shown of a header's value: signatures are long and say little. */
 const headerLength = 160
 
 /** Rows in one block of data: as much as a browser reads in a few milliseconds. */
@@ -280,14 +281,11 @@ function shownHeaders(headers: HeaderList): unknown {
 function laidOut(body: string): string {
   // Written again, long numbers would lose digits.
   if (!/^\s*[[{]/.test(body) || /\d{16}/.test(body)) return multiLine(body)
-  try {
-    return multiLine(JSON.stringify(JSON.parse(body), null, 2))
-  } catch {
-    return multiLine(body)
-  }
+  const value = parsedJson(body)
+  return multiLine(value === undefined ? body : JSON.stringify(value, null, 2))
 }
 
-/** JSON that no HTML parser takes for markup. */
+/** JSON that no HTML parser mistakes for markup. */
 function embedded(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -295,7 +293,7 @@ function embedded(value: unknown): string {
   )
 }
 
-/** A text as it stands between tags or in quotes. */
+/** A text escaped for use between tags or in quotes. */
 export function escaped(plain: string): string {
   return plain.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

@@ -11,7 +11,7 @@ export function timeOf(at: number): string {
   return iso(at).slice(-13, -1)
 }
 
-/** A time as seen from another: the date is only told when it is another day. */
+/** A time as seen from another: the date is only shown when it is another day. */
 export function timeSeenFrom(at: number, from: number): string {
   return dateOf(at) === dateOf(from) ? timeOf(at) : `${dateOf(at)} ${timeOf(at)}`
 }

@@ -9,18 +9,18 @@ import { TrafficView } from './traffic-view.js'
 /**
  * Reads a trace that `toTrace()` wrote, for matchers and reports. Secrets stay hidden as `***`.
  * @param given the text of a JSON file, or what was parsed from it
- * @throws TypeError which tells what is wrong, and where
+ * @throws TypeError that says what is wrong, and where
  * @example expect(loadTrace(readFileSync('trace.json', 'utf8'))).toHavePublished({ to: orders })
  */
 export function loadTrace(given: string | Trace | object): TrafficView {
   const plain = typeof given === 'string' ? parsed(given) : given
   const result = v.safeParse(traceSchema, plain)
   if (!result.success) throw new TypeError(complaint(plain, result.issues[0]))
-  // What was given, not what was checked: its fields stand in the order in which they were written.
+  // The input, not the checked copy: its fields are in their original order.
   const { entries, seed, now, headerPrefix, addresses } = plain as ReadTrace
   let last = 0
   for (const { seq } of entries) {
-    if (seq <= last) throw new TypeError(`This is no trace: entry #${seq} stands behind entry #${last}.`)
+    if (seq <= last) throw new TypeError(`This is not a trace: entry #${seq} comes after entry #${last}.`)
     last = seq
   }
   return new TrafficView(Traffic.recorded(entries.map((entry) => entryOf(entry as TraceEntry))), {
@@ -35,7 +35,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch (error) {
-    throw new TypeError(`This is no trace: ${error instanceof Error ? error.message : error}`)
+    throw new TypeError(`This is not a trace: ${error instanceof Error ? error.message : error}`)
   }
 }
 
@@ -45,10 +45,10 @@ function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
     version?: unknown
   }
   if (format === 'stuntdouble/trace' && version !== undefined && version !== 1) {
-    return `This trace is of version ${JSON.stringify(version)}, and only version 1 can be read: take a newer stuntdouble.`
+    return `This trace is of version ${JSON.stringify(version)}, and this stuntdouble reads only version 1: use a newer one.`
   }
   const where = v.getDotPath(issue)
-  return `This is no trace, such as traffic.toTrace() gives${where ? `: ${where}` : ''}: ${issue.message}.`
+  return `This is not a trace that traffic.toTrace() returned${where ? `: ${where}` : ''}: ${issue.message}.`
 }
 
 /** One entry as it was: the fields that hold byte strings become so again. */

@@ -1,10 +1,10 @@
 import type { Entry } from '../kernel/traffic.js'
 import { plainText } from './safe-text.js'
 
-/** Chars of an id that are always shown, prefix included: `msg_2Kd…`. */
+/** Characters of an id that are always shown, prefix included: `msg_2Kd…`. */
 const shortest = 7
 
-/** Short names for the message ids of some entries: as many chars as it takes to tell them apart. */
+/** Short names for the message ids of some entries: as many characters as it takes to tell them apart. */
 export function shortNames(entries: readonly Entry[]): (messageId: string) => string {
   const ids = new Set<string>()
   for (const entry of entries) {
@@ -15,7 +15,7 @@ export function shortNames(entries: readonly Entry[]): (messageId: string) => st
   return (id) => (id.length <= length + 1 ? plainText(id) : `${plainText(id.slice(0, length))}…`)
 }
 
-/** Ids that share a beginning stand side by side when sorted. */
+/** Ids that share a prefix are neighbours when sorted. */
 function distinctLength(sorted: readonly string[]): number {
   let longest = shortest
   for (let index = 1; index < sorted.length; index++) {

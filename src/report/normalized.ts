@@ -3,6 +3,7 @@ import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import { instant } from '../kernel/instant.js'
 import { isDeeper } from '../kernel/json-depth.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
 import { hidden, type Redaction } from './redaction.js'
@@ -44,7 +45,7 @@ export function normalizedTraffic(
   }
   const seqs = new Set(entries.map((entry) => entry.seq))
   return entries.flatMap((entry) => {
-    // What a request ran stands in its own entry; the key space repeats what commands tell.
+    // Commands of a request have entries of their own; keyspace entries repeat what commands say.
     if (entry.type === 'keyspace' && entry.event !== 'expired' && entry.event !== 'evicted') return []
     if (entry.type === 'command' && entry.cause !== undefined && seqs.has(entry.cause)) return []
     if (entry.type === 'clock' || entry.type === 'dropped') return []
@@ -180,7 +181,7 @@ class StableNames {
     if (isHidden || this.redaction.hidesBodies) return '***'
     if (!isUtf8(body)) return `<${body.length} bytes>`
     const plain = this.redaction.text(text(body))
-    const value = isDeeper(plain, deepest) ? undefined : parsed(plain)
+    const value = isDeeper(plain, deepest) ? undefined : parsedJson(plain)
     return value === undefined ? this.#text(plain) : this.#json(value)
   }
 
@@ -226,7 +227,7 @@ class StableNames {
     }
   }
 
-  /** An instant near the story; any other number means something else. */
+  /** An instant near the story; any other number is not a time. */
   #epoch(value: number): string | undefined {
     const isNear = value >= this.start - day && value <= this.start + 400 * day
     return Number.isInteger(value) && isNear && value > 100 * day ? this.#time(value) : undefined
@@ -237,16 +238,8 @@ class StableNames {
   }
 }
 
-/** Levels of JSON that are read as such: what reads them goes from level to level, and so do serializers. */
+/** Levels of JSON that are parsed: the code that walks them is recursive, and so are serializers. */
 const deepest = 500
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
 
 function defined(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

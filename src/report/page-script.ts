@@ -13,7 +13,7 @@ const info = JSON.parse($('info').textContent);
 const rows = [], bySeq = new Map(), lanes = info.lanes.map((name) => ({ name, items: [] }));
 let shown = [], chosen = -1, instants = [], view = { from: 0, to: 1 }, waiting = 0;
 
-// Loading: a few blocks at a time, so that the page answers meanwhile.
+// Loading: a few blocks at a time, so that the page stays responsive.
 const blocks = [...document.querySelectorAll('script[data-rows]')];
 const load = () => {
   const end = performance.now() + 25;

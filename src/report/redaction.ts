@@ -14,7 +14,7 @@ import { SecretTexts } from '../secrets/texts.js'
 
 export { hidden } from '../secrets/shapes.js'
 
-/** What renderings hide beyond what they hide anyway: tokens, passwords, cookies, signing keys, signatures. */
+/** What renderings hide in addition to tokens, passwords, cookies, signing keys and signatures. */
 export interface RedactionOptions {
   /** Texts that must not appear anywhere, such as the sandbox's own tokens and keys. */
   readonly secrets?: readonly string[]
@@ -44,7 +44,7 @@ export class Redaction {
     return this.#texts.isSecretName(name)
   }
 
-  /** Any text: urls, JSON, prose. What is no secret stays as it was, byte for byte. */
+  /** Any text: urls, JSON, prose. Everything but secrets stays as it was, byte for byte. */
   text(given: string): string {
     return this.#texts.text(given)
   }
@@ -101,7 +101,7 @@ export class Redaction {
     return isSecretReply(argv, this.#texts.isSecretName)
   }
 
-  /** A reply without what its command makes a secret of: the value behind a name. Its texts are still to be looked at. */
+  /** A reply without the secrets that its command implies: values after a secret name. Its texts remain to be searched. */
   reply(argv: readonly string[], reply: unknown): unknown {
     return repliesInPairs(argv) ? hidePairs(reply, this.#texts.isSecretName) : reply
   }
@@ -153,7 +153,7 @@ export class Redaction {
     return { url, fields, answer: hideBody ? whole : fields }
   }
 
-  /** Whether an answer of the data store lists a secret behind its name: in plain, in base64, or in RESP2. */
+  /** Whether an answer of the data store lists a secret after its name: plain, in base64, or in RESP2. */
   #tellsPairs(body: Bytes | undefined): boolean {
     if (body === undefined) return false
     const names = body.startsWith('*')
@@ -166,7 +166,7 @@ export class Redaction {
 /** For renderings of entries whose world is not known: secrets are recognised by their names and shapes. */
 export const standardRedaction: Redaction = new Redaction()
 
-/** The command in a path, and how many parts stand before it. */
+/** The command in a path, and how many parts precede it. */
 function commandIn(path: string): { readonly words: readonly string[]; readonly before: number } {
   const parts = path.split('/')
   const before = parts.findIndex((part) => isTelling(part))
@@ -186,7 +186,7 @@ function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (r
     const rows: readonly unknown[] = Array.isArray(given[0]) ? given : [given]
     return rows.filter((row) => Array.isArray(row)).map((row: unknown[]) => row.map(String))
   } catch {
-    // What is no list of commands was not run. Whatever it is, its passwords shall not show.
+    // Anything but a list of commands was not run. Whatever it is, its passwords must not show.
     return /["[]\s*(?:auth|acl|hello|migrate)"/i.test(body) ? [['AUTH', '']] : []
   }
 }

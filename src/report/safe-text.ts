@@ -38,21 +38,21 @@ function spelled(char: string): string {
   return code < 0x10000 ? `\\u${code.toString(16)}` : `\\u{${code.toString(16)}}`
 }
 
-/** At most so many chars of a text, printable; a longer one ends in `…` and its full length. */
+/** At most this many characters of a text, printable; a longer one ends in `…` and its full length. */
 export function excerpt(given: string, most: number): string {
   if (given.length <= most) return plainText(given)
   return `${plainText(cut(given, most))}… (${given.length} chars)`
 }
 
-/** Chars that are looked at for secrets beyond those that are shown: a secret is not cut in two. */
+/** Characters searched for secrets beyond those shown: a secret is not cut in two. */
 const margin = 8192
 
-/** At most so many bytes, as text when they spell one; a longer value ends in `…` and its full length. */
+/** At most this many bytes, as text if they are text; a longer value ends in `…` and its full length. */
 export function excerptBytes(bytes: Bytes, most: number, redact: (given: string) => string = same): string {
-  if (!readable(bytes)) return `${bytes.length} bytes that are no text`
+  if (!readable(bytes)) return `${bytes.length} bytes that are not text`
   if (bytes.length <= most) return plainText(redact(text(bytes)))
   const start = redact(text(bytes.slice(0, most + margin) as Bytes))
-  // What is hidden may be all that was too much.
+  // The hidden part may have been all that was too long.
   if (bytes.length <= most + margin && start.length <= most) return plainText(start)
   return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
 }

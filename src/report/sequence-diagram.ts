@@ -28,11 +28,11 @@ export interface Story {
 
 /** Who sends the requests: the code under test. */
 const application = 'app'
-/** Destinations that are told apart; the rest share one column. */
+/** Destinations with a column of their own; the rest share one. */
 const mostDestinations = 4
 const otherDestinations = 'other destinations'
 
-/** What the entries tell about who spoke to whom. Answers stand where they arrived in time. */
+/** What the entries tell about who spoke to whom. Answers appear at the time at which they arrived. */
 export function storyOf(entries: readonly Entry[], redaction: Redaction = standardRedaction): Story {
   const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
@@ -70,7 +70,7 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction = standa
       add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
     }
   }
-  // An answer stands behind everything that was logged before it came.
+  // An answer comes after everything that was logged before it.
   steps.sort((a, b) => a.order - b.order)
   return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
 }
@@ -197,7 +197,7 @@ function participantsOf(steps: readonly Step[]): string[] {
   return [application, ...services].filter((name) => seen.has(name)).concat(destinations)
 }
 
-/** Behind what was logged before the end; of two that end together, the one that began later ends first. */
+/** After what was logged before the end; of two that end together, the one that began later ends first. */
 function ending(entry: { readonly seq: number; readonly endedAfter?: number }): number {
   const after = entry.endedAfter ?? entry.seq
   return after + 1 - entry.seq / (after + 1)

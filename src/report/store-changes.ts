@@ -4,16 +4,16 @@ import { dateOf, timeOf } from './instants.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, quoted } from './safe-text.js'
 
-/** A store that can tell what changed since it was asked before, as `sandbox.store` can. */
+/** A store that can say what has changed since a dump, as `sandbox.store` can. */
 export interface ComparableStore {
   dump(): unknown
   diff(before: never): StoreChange
 }
 
 /**
- * Writes into each attempt what changed in the data store between its start and its end; what other deliveries did
- * meanwhile is in it too. Every attempt copies the whole store, so it is asked for.
- * @returns what ends it
+ * Records in each attempt what changed in the data store between its start and its end, changes by other deliveries
+ * included. Every attempt copies the whole store, so it is opt-in.
+ * @returns a function that ends it
  */
 export function watchStore(traffic: Traffic, store: ComparableStore): () => void {
   const before = new Map<number, unknown>()
@@ -63,7 +63,7 @@ function lifeOf({ expiresAt }: Dumped): string {
 }
 
 function deadlineChange(before: unknown, after: unknown): string {
-  if (typeof after !== 'number') return 'expires no more'
+  if (typeof after !== 'number') return 'no longer expires'
   if (typeof before !== 'number') return `expires ${instant(after)}`
   const by = after - before
   return `expires ${formatDuration(Math.abs(by))} ${by < 0 ? 'earlier' : 'later'}, ${instant(after)}`

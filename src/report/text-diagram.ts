@@ -4,7 +4,7 @@ import type { Redaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
 
 export interface TextDiagramOptions {
-  /** Chars per line, 60 or more. Default 100. */
+  /** Characters per line, 60 or more. Default 100. */
   readonly width?: number
 }
 
@@ -75,7 +75,7 @@ class Drawing {
     this.lines.push('', ...this.#shortened.map(([head, name]) => `${head} is ${name}`))
   }
 
-  /** A name that is too long keeps its end; two that end alike are told apart by a number. */
+  /** A name that is too long keeps its end; two with the same end get a number. */
   #head(name: string): string {
     const room = this.#lane - 1
     if (name.length <= room) return name
@@ -87,7 +87,7 @@ class Drawing {
     return head
   }
 
-  /** Tells the new time in the margin, and how much has passed. */
+  /** Shows the new time in the margin, and how much has passed. */
   #moveTo(at: number): string {
     const before = this.#at
     if (before === at) return ''
@@ -153,7 +153,7 @@ function write(row: string[], at: number, text: string): void {
   })
 }
 
-/** Lines of at most so many chars, broken between words where possible. */
+/** Lines of at most this many characters, broken between words where possible. */
 function wrapped(text: string, room: number): string[] {
   const most = Math.max(10, room - 1)
   const lines: string[] = []

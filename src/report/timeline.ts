@@ -9,11 +9,11 @@ import { plainText } from './safe-text.js'
 export interface TimelineOptions {
   /** Bytes of a body that are shown, 0 for none. Default 80. */
   readonly bodies?: number
-  /** `full` writes message ids out. Default `short`: as many chars as it takes to tell them apart. */
+  /** `full` writes message ids out. Default `short`: as many characters as it takes to tell them apart. */
   readonly ids?: 'short' | 'full'
   /** Shows the events of the key space that repeat what a command tells. Default false: only `expired`. */
   readonly keyspace?: boolean
-  /** How many entries are shown; of more, the last ones. Default: all. */
+  /** How many entries are shown; if there are more, the last ones. Default: all. */
   readonly limit?: number
   /** More names of JSON fields and query parameters that hold secrets; `body` hides all bodies. */
   readonly redact?: readonly string[]
@@ -24,8 +24,8 @@ export interface TimelineOptions {
 const deepest = 8
 
 /**
- * Entries as a numbered text in virtual time. What was caused by another entry stands below and inside it; every wait
- * tells its reason and its end. The same entries give the same bytes.
+ * Entries as a numbered text in virtual time. What another entry caused is indented below it; every wait
+ * has its reason and its end. The same entries give the same bytes.
  * @example
  * 2030-01-01
  *   #1  09:00:00.000        POST https://queue.test/v2/publish/https://shop.test/orders → 201
@@ -80,7 +80,7 @@ export function timeline(
   return lines.join('\n')
 }
 
-/** Left out: what the entry next to it tells as well. */
+/** Left out: entries that repeat a neighbour. */
 export function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
   switch (entry.type) {
     case 'keyspace':
@@ -110,8 +110,8 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
 }
 
 /**
- * How many causes stand above each entry. A cause that was left out of the list does not count, and the attempts of
- * one message stand below each other, although each follows from the one before.
+ * How many causes are above each entry. A cause that was left out of the list does not count, and the attempts of
+ * one message are at the same level, although each follows from the one before.
  */
 export function depthsOf(entries: readonly Entry[]): ReadonlyMap<number, number> {
   const depths = new Map<number, number>()

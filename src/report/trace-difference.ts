@@ -1,5 +1,6 @@
 import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry } from './describe.js'
 import { timeOf } from './instants.js'
@@ -9,13 +10,13 @@ import { excerpt, plainText } from './safe-text.js'
 import { EntryWriter, type TraceEntry } from './trace.js'
 import type { TrafficView } from './traffic-view.js'
 
-/** One place where two traces differ; `fields` for entries that tell of the same thing. */
+/** One place where two traces differ; `fields` for entries about the same thing. */
 export type EntryChange =
   | { readonly kind: 'removed'; readonly before: Entry }
   | { readonly kind: 'added'; readonly after: Entry }
   | { readonly kind: 'changed'; readonly before: Entry; readonly after: Entry; readonly fields: readonly FieldChange[] }
 
-/** `undefined` stands for a field that is not there. */
+/** `undefined` for a missing field. */
 export interface FieldChange {
   /** `outcome.status`, `headers.content-type`, `body.id` … */
   readonly path: string
@@ -31,8 +32,8 @@ export interface TraceDifference {
 }
 
 /**
- * What changed from one trace to another. Entries are paired by what they tell of, in order; numbers of entries, ids
- * that only have other names, and the date of the start make no difference.
+ * What changed from one trace to another. Entries are paired by what they are about, in order; entry numbers, ids
+ * that were merely renamed, and the start date make no difference.
  */
 export function traceDifference(before: TrafficView, after: TrafficView): TraceDifference {
   const old = readable(before)
@@ -58,7 +59,7 @@ export function traceDifference(before: TrafficView, after: TrafficView): TraceD
 interface Readable {
   readonly entry: Entry
   readonly plain: TraceEntry
-  /** What it tells of, without ids: entries with the same key are candidates for a pair. */
+  /** What it is about, without ids: entries with the same key are candidates for a pair. */
   readonly key: string
   readonly start: number
 }
@@ -75,21 +76,21 @@ function readable(view: TrafficView): Readable[] {
 
 const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
-/** What tells entries apart, but for their ids. */
+/** What distinguishes entries, apart from their ids. */
 const tellingFields =
   'type service method url argv event key kind retried of name change point fault decision call'.split(' ')
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {
     const value = plain[name]
-    // Of a command the name and the key; its other words are what may have changed.
+    // Of a command only the name and the key; its other words may have changed.
     return name === 'argv' && Array.isArray(value) ? value.slice(0, 2) : value
   })
   if (plain.type === 'message') parts.push(plain.state)
   return JSON.stringify(parts).replace(idShape, '')
 }
 
-/** Pairs in order, by a longest common subsequence of the keys (Myers' greedy way); the rest stands alone. */
+/** Pairs in order, by a longest common subsequence of the keys (Myers' greedy algorithm); the rest stays unpaired. */
 function paired(old: readonly Readable[], now: readonly Readable[]): [Readable | undefined, Readable | undefined][] {
   let head = 0
   while (head < old.length && head < now.length && old[head]!.key === now[head]!.key) head++
@@ -107,7 +108,7 @@ function paired(old: readonly Readable[], now: readonly Readable[]): [Readable |
   return [...first, ...middle, ...same(old.length - tail, old.length)]
 }
 
-/** Differences beyond which the rest is told as removed and added, not paired. */
+/** Differences beyond which the rest is reported as removed and added, not paired. */
 const mostEdits = 2000
 
 function shortestEdit(
@@ -158,7 +159,7 @@ function walked(
   return pairs.reverse()
 }
 
-/** Ids of one trace and their names in the other: told apart once, the same from then on. */
+/** Ids of one trace and their names in the other: once matched, the same from then on. */
 class Renaming {
   readonly #there = new Map<string, string>()
   readonly #back = new Map<string, string>()
@@ -201,7 +202,7 @@ type Plain = Record<string, unknown>
 
 function compare(path: string, before: unknown, after: unknown, into: FieldChange[], names: Renaming): void {
   if (typeof before === 'string' && typeof after === 'string') {
-    // Equal texts count as well: from here on the id in them stands for itself.
+    // Equal texts count as well: from here on the ids in them are the same.
     if (sameText(before, after, names)) return
   } else if (before === after) return
   if (isHeaders(path, before) && isHeaders(path, after)) {
@@ -229,11 +230,7 @@ function compare(path: string, before: unknown, after: unknown, into: FieldChang
 function structure(path: string, value: unknown): Plain | undefined {
   if (typeof value === 'object' && value !== null) return value as Plain
   if (typeof value !== 'string' || !/(?:^|\.)body$/.test(path) || !/^\s*[[{]/.test(value)) return undefined
-  try {
-    return JSON.parse(value) as Plain
-  } catch {
-    return undefined
-  }
+  return parsedJson(value) as Plain | undefined
 }
 
 function sameText(before: string, after: string, names: Renaming): boolean {

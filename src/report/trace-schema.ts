@@ -138,7 +138,7 @@ const entries = [
   entry('dropped', { count: integer, limit: v.number(), unit: v.picklist(['entries', 'bytes']) }),
 ] as const
 
-/** What the schema lets through, as far as it is the same for all entries. */
+/** What the schema accepts, as far as it is the same for all entries. */
 export interface ReadTrace {
   readonly seed?: number | string | undefined
   readonly now?: number | undefined

@@ -7,7 +7,7 @@ import type { TrafficContext } from './traffic-view.js'
 export interface TraceOptions {
   /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
   readonly redact?: readonly string[]
-  /** Bytes of a body that are kept; what is longer is cut and says so. Default: all. */
+  /** Bytes of a body that are kept; longer ones are cut and marked. Default: all. */
   readonly bodies?: number
 }
 
@@ -65,7 +65,7 @@ export class EntryWriter {
 
   entry(entry: Entry): TraceEntry {
     const { type, seq, at, cause } = entry
-    // 0 stands for no cause where an object has no room for its absence.
+    // 0 means no cause, where the field cannot be absent.
     const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }) }
     return { ...stamp, ...defined(this.#fields(entry)) }
   }
@@ -210,7 +210,7 @@ export class EntryWriter {
 
   #body(body: Bytes, fields?: HiddenFields): PortableString | { readonly cut: PortableString; readonly size: number } {
     if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
-    // Looked at beyond the cut, so that no secret is halved; an unfinished last char is dropped.
+    // Searched beyond the cut, so that no secret is halved; an incomplete last character is dropped.
     const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)
     return { cut: portableString(wholeChars(start.slice(0, this.bodies) as Bytes)), size: body.length }
   }
@@ -235,7 +235,7 @@ function hiddenNames(fields: HiddenFields | undefined): object | undefined {
   return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
 }
 
-/** Without the beginning of a char whose other bytes were cut off. */
+/** Without a last character whose other bytes were cut off. */
 function wholeChars(bytes: Bytes): Bytes {
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

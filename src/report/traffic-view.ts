@@ -10,9 +10,9 @@ import { type TextDiagramOptions, textDiagram } from './text-diagram.js'
 import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
 
-/** What a report says about the world that the entries come from. */
+/** Facts for reports about the world that the entries come from. */
 export interface TrafficContext {
-  /** The sandbox's seed, for the line that tells how to replay. */
+  /** The sandbox's seed, for the line that says how to replay. */
   readonly seed?: number | string
   readonly now?: () => number
   /** Prefix of the service's own headers in the sandbox's vocabulary: `Service-`. */
@@ -25,7 +25,7 @@ export interface TrafficContext {
   readonly store?: ComparableStore
 }
 
-/** A place in the log: what happened so far, and what will. */
+/** A place in the log, between what has happened and what will. */
 export type Mark = number & { readonly __mark?: never }
 
 /** Fields that an entry must have; compared with `===`. */
@@ -42,7 +42,7 @@ export interface DiagramOptions extends TextDiagramOptions {
 
 const views = new WeakMap<object, TrafficView>()
 
-/** The traffic log as a test reads it: typed entries, and texts that tell the story. */
+/** The traffic log as a test reads it: typed entries, and the story as text. */
 export class TrafficView {
   readonly #traffic: Traffic
   readonly #after: number
@@ -76,7 +76,7 @@ export class TrafficView {
     return this.entries.length
   }
 
-  /** Entries that were forgotten because the log was full (`policy.trafficLimit`, `policy.trafficBytes`). */
+  /** Entries that were dropped because the log was full (`policy.trafficLimit`, `policy.trafficBytes`). */
   get dropped(): number {
     return this.#traffic.dropped
   }
@@ -95,7 +95,7 @@ export class TrafficView {
     }
     if (this.#traffic.about(what).length === 0 && /^[a-z-]+$/.test(what)) {
       throw new TypeError(
-        `There is no message ${JSON.stringify(what)} and no type of entries of this name. The types are ${Object.keys(entryTypes).join(', ')}.`,
+        `There is no message ${JSON.stringify(what)} and no entry type of this name. The types are ${Object.keys(entryTypes).join(', ')}.`,
       )
     }
     return causalTree(this.entries, what, { redaction: this.redaction() })
@@ -135,7 +135,7 @@ export class TrafficView {
   }
 
   /**
-   * An entry's bodies, words and reply as text, JSON and bytes, each read when it is asked for.
+   * An entry's bodies, words and reply as text, JSON and bytes, each read on demand.
    * @example sandbox.traffic.decoded(sandbox.traffic.last('attempt')!).body?.json
    */
   decoded(entry: Entry): DecodedEntry {
@@ -163,19 +163,20 @@ export class TrafficView {
     return this.#traffic.subscribe(listener)
   }
 
-  /** Forgets all entries; numbering goes on. */
+  /** Forgets all entries; numbering continues. */
   clear(): void {
     this.#traffic.clear()
   }
 
   /**
-   * From now on every attempt tells what changed in the data store while it ran: keys added and removed, values and
+   * From now on every attempt records what changed in the data store while it ran: keys added and removed, values and
    * times to live changed. Each attempt then copies the whole store.
-   * @returns what ends it
+   * @returns a function that ends it
    */
   watchStore(): () => void {
     const { store } = this.context
-    if (store === undefined) throw new TypeError('This traffic belongs to no data store: watch that of a sandbox.')
+    if (store === undefined)
+      throw new TypeError('This traffic has no data store to watch: call watchStore() on the traffic of a sandbox.')
     return watchStore(this.#traffic, store)
   }
 
@@ -229,7 +230,7 @@ function fits(entry: Entry, wanted: EntryPattern): boolean {
   const fields = Object.entries(wanted)
   if (fields.length === 0) {
     throw new TypeError(
-      `A filter without fields fits everything: read .entries, or name a type, such as { type: 'attempt' }.`,
+      `A filter without fields matches everything: read .entries, or name a type, such as { type: 'attempt' }.`,
     )
   }
   return fields.every(([name, value]) => (entry as unknown as Record<string, unknown>)[name] === value)

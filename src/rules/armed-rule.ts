@@ -19,7 +19,7 @@ export class ArmedRule implements Indexed {
   readonly until: number | undefined
   matched = 0
   struck = 0
-  /** How often chance had its say. */
+  /** How often the dice were rolled. */
   drawn = 0
   askedBefore = 0
   readonly #from: number | undefined

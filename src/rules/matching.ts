@@ -6,7 +6,7 @@ import { globMatcher } from '../kernel/glob.js'
 /** Whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean
 
-/** One test for each field that is given; what no fact answers does not match. */
+/** One test for each given field; a field without a matching fact does not match. */
 export function predicatesOf(
   match: FaultMatch & { readonly reads?: true },
   tenant: string | undefined,

@@ -18,7 +18,7 @@ interface Dimension {
 
 const urlsOf = ({ url, destination }: FaultFacts): readonly (string | undefined)[] => [url, destination]
 
-/** What tells most rules apart, the sharpest first. */
+/** Dimensions that tell rules apart, the most selective first. */
 const dimensions: readonly Dimension[] = [
   { wanted: ({ messageId }) => messageId, given: ({ messageId }) => [messageId] },
   {
@@ -102,10 +102,10 @@ class Drawer<R> {
 
 /** The rules of one point; those that may match are found without looking at the others. */
 export class RuleIndex<R extends Indexed> {
-  /** Questions so far: how many chances to strike a rule had. */
+  /** Questions so far: how many chances a rule had to strike. */
   asked = 0
   readonly #rules = new Set<R>()
-  /** Rules that nothing tells apart. */
+  /** Rules without any such dimension. */
   readonly #open: R[] = []
   readonly #drawers: Drawer<R>[] = []
 

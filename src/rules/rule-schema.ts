@@ -13,7 +13,7 @@ import { once } from '../kernel/once.js'
 
 const count = (least: number, sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
-const text = v.pipe(v.string('is a text'), v.minLength(1, 'is a text, not an empty one'))
+const text = v.pipe(v.string('is a string'), v.minLength(1, 'is a string, not an empty one'))
 const never = 'would never strike: give a whole number, 1 or more, or leave it out'
 
 /** A time of a window: a span since the rule was added, or an instant. */
@@ -58,7 +58,7 @@ const urlPattern = v.pipe(
   }, "is an absolute url such as 'https://shop.test/*', `*` standing for any characters"),
 )
 
-const attemptNumber = count(1, 'is a number of an attempt, 1 for the first')
+const attemptNumber = count(1, 'is the number of an attempt, 1 for the first')
 const matchSchema = once(() =>
   v.strictObject({
     api: v.optional(v.picklist(['store', 'queue', 'stats'], "is 'store', 'queue' or 'stats'")),
@@ -71,11 +71,11 @@ const matchSchema = once(() =>
     endpointName: v.optional(text),
     queue: v.optional(text),
     label: v.optional(text),
-    header: v.optional(v.record(v.string(), v.string('is a text'), 'is an object of names and values')),
+    header: v.optional(v.record(v.string(), v.string('is a string'), 'is an object of names and values')),
     attempt: v.optional(
       v.union(
         [attemptNumber, v.strictObject({ from: v.optional(attemptNumber), to: v.optional(attemptNumber) })],
-        'is a number of an attempt, 1 for the first, or { from, to }',
+        'is the number of an attempt, 1 for the first, or { from, to }',
       ),
     ),
     messageId: v.optional(text),
@@ -86,7 +86,7 @@ const matchSchema = once(() =>
   }),
 )
 
-const point = v.picklist(faultPoints, 'is no point')
+const point = v.picklist(faultPoints, 'is not a point')
 
 const cron = v.pipe(
   text,
@@ -95,7 +95,7 @@ const cron = v.pipe(
     try {
       new CronExpression(dataset.value)
     } catch (error) {
-      addIssue({ message: `is no cron pattern of five fields: ${(error as Error).message}` })
+      addIssue({ message: `is not a cron pattern of five fields: ${(error as Error).message}` })
     }
   }),
 )
@@ -139,7 +139,7 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
     ) as unknown as v.GenericSchema<FaultRule>,
 )
 
-/** What each field for itself allows and all together cannot be. */
+/** Conflicts between fields that are valid one by one. */
 function* impossible(
   rule: FaultRule,
 ): Generator<readonly [field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {

@@ -22,10 +22,10 @@ export interface FaultHandle {
   [Symbol.dispose](): void
 }
 
-/** A rule and what has become of it. */
+/** A rule and what it has done so far. */
 export interface ListedFault {
   readonly rule: FaultRule
-  /** Moments that fitted everything but the counters, so far. */
+  /** Moments so far that matched everything but the counters. */
   readonly matched: number
   readonly struck: number
   /** `file:line:column` of the code that added it, `''` when unknown. */
@@ -36,14 +36,14 @@ export interface ListedFault {
 export interface UnusedFault {
   readonly rule: FaultRule
   readonly line: string
-  /** What is amiss and where, for people. */
+  /** What is wrong and where, for people. */
   readonly sentence: string
 }
 
-/** Rules of a world at once: each moment may have to ask all of them. */
+/** Most rules of one world: each moment may have to ask all of them. */
 const mostRules = 10_000
 
-/** `sandbox.faults`: what shall go wrong, and when. */
+/** `sandbox.faults`: what goes wrong, and when. */
 export class Faults implements FaultSource {
   quiet = true
   readonly armed: { [P in FaultPoint]?: RuleIndex<ArmedRule> } = {}
@@ -58,9 +58,9 @@ export class Faults implements FaultSource {
   }
 
   /**
-   * Adds one rule or several, asked in this order, after those that are there. Spans of windows count from now.
-   * @param options.line where it was declared, for those who add rules of somebody else
-   * @throws TypeError for a rule that is none, with the place and the nearest word
+   * Adds one rule or several, asked in this order, after the existing ones. Spans of windows count from now.
+   * @param options.line where it was declared, for code that adds rules on behalf of others
+   * @throws TypeError for an invalid rule, with the place and the nearest word
    */
   add(rules: FaultRule | readonly FaultRule[], options: { readonly line?: string } = {}): FaultHandle {
     const list = Array.isArray(rules) ? (rules as readonly FaultRule[]) : [rules as FaultRule]
@@ -71,7 +71,7 @@ export class Faults implements FaultSource {
     })
     if (this.#rules.size + list.length > mostRules) {
       throw new RangeError(
-        `faults.add(): at most ${mostRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Take some away, or let a rule match more.`,
+        `faults.add(): at most ${mostRules} rules are asked at once; there are ${this.#rules.size}, and ${list.length} more were given. Remove some, or let one rule match more.`,
       )
     }
     const place = options.line ?? new Error('declared here')
@@ -83,13 +83,13 @@ export class Faults implements FaultSource {
   }
 
   /**
-   * Takes rules away: by the handle that `add` gave, or all that bear a name.
+   * Removes rules: by the handle that `add` returned, or all with a name.
    * @throws TypeError for anything else
    */
   remove(which: FaultHandle | string): void {
     if (typeof which !== 'string') {
       if (typeof which?.remove !== 'function') {
-        throw new TypeError('faults.remove() takes what faults.add() gave, or the name of rules.')
+        throw new TypeError('faults.remove() takes what faults.add() returned, or the name of a rule.')
       }
       which.remove()
       return
@@ -97,14 +97,14 @@ export class Faults implements FaultSource {
     for (const rule of [...this.#rules]) if (rule.rule.name === which) this.#disarm(rule)
   }
 
-  /** Takes all rules away, and lets services that are down come up. */
+  /** Removes all rules; services that are down come up. */
   clear(): void {
     for (const rule of [...this.#rules]) this.#disarm(rule)
     this.down = undefined
     this.#listen()
   }
 
-  /** The rules that are there, in the order in which they are asked. */
+  /** The rules, in the order in which they are asked. */
   list(): readonly ListedFault[] {
     return [...this.#rules].map((armed) => ({
       rule: armed.rule,
@@ -114,7 +114,7 @@ export class Faults implements FaultSource {
     }))
   }
 
-  /** Rules that never struck, each with the line that declared it. One with `chance` counts once dice were thrown. */
+  /** Rules that never struck, each with the line that declared it. One with `chance` counts once its dice have been rolled. */
   unused(): readonly UnusedFault[] {
     return [...this.#rules]
       .filter((armed) => armed.struck === 0 && !(armed.rule.chance !== undefined && armed.drawn > 0))
@@ -169,7 +169,7 @@ export class Faults implements FaultSource {
     for (const point of armed.points) {
       const index = this.armed[point]
       index?.delete(armed)
-      // A point without rules costs nothing again.
+      // A point without rules is free again.
       if (index?.size === 0) delete this.armed[point]
     }
     this.#changed(armed.rule.fault.kind)
@@ -206,6 +206,6 @@ function unusedSentence({ rule, points, matched }: ArmedRule, line: string, came
   if (matched > 0) return `${what}: it matched ${counted(matched, 'time')}, and its counters let all of them pass.`
   const outOf = `of ${counted(cameBy, 'moment')} at which it could`
   const window = [rule.from, rule.until, rule.cron].some((part) => part !== undefined) ? ' within its window' : ''
-  if (cameBy === 0) return `${what}: nothing came by there.`
+  if (cameBy === 0) return `${what}: nothing reached that point.`
   return `${what}: none ${outOf} matched ${JSON.stringify(rule.match ?? {})}${window}.`
 }

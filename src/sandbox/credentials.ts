@@ -30,7 +30,7 @@ export interface CredentialOptions extends Partial<Credentials> {
 
 const [firstUser] = publicCredentials
 
-/** What everybody can read in this package: good on one's own machine, where nobody else can call. */
+/** Public defaults of this package: fine on one's own machine, where nobody else can call. */
 const defaults: Credentials = {
   storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
   readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
@@ -116,13 +116,13 @@ export function sealOf(given: CredentialOptions): string | undefined {
   return toBase64Url(derived(secret, `dump ${JSON.stringify(credentialsOf(given))}`, name))
 }
 
-/** What a short text comes of can be found by trying. */
+/** A short secret can be found by trying. */
 const shortestSecret = 16
 
 export function checkSecret(secret: string | undefined): void {
   if (secret === undefined || (typeof secret === 'string' && secret.length >= shortestSecret)) return
   throw new TypeError(
-    `A secret that tokens come of has at least ${shortestSecret} characters: make one with "openssl rand -base64 24".`,
+    `A secret from which tokens are derived has at least ${shortestSecret} characters: make one with "openssl rand -base64 24".`,
   )
 }
 

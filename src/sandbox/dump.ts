@@ -25,7 +25,7 @@ export interface SandboxDump {
   readonly seal?: string
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
-  /** How many loads lie behind it: each draws ids of its own. */
+  /** How many loads came before: each draws ids of its own. */
   readonly loads: number
   readonly store: StoreDump
   readonly access: AccessDump
@@ -56,7 +56,7 @@ const shape: v.GenericSchema<unknown, SandboxDump> = v.object({
   counted: ledgerSchema,
 })
 
-/** Refuses what is no dump of a sandbox: everything is looked at before anything changes. */
+/** Refuses an invalid dump: everything is checked before anything changes. */
 export function checkDump(given: unknown): asserts given is SandboxDump {
   const parsed = v.safeParse(shape, given)
   if (!parsed.success) {
@@ -103,7 +103,7 @@ export function loadInto({ store, stats, queue }: Parts, dump: SandboxDump): voi
   queue.load(dump.queue)
 }
 
-/** What the data store would refuse is no dump: the sentence names the part. */
+/** A dump that the data store would refuse is invalid: the sentence names the part. */
 function within(part: string, load: () => void): void {
   try {
     load()

@@ -7,7 +7,7 @@ import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { Sandbox } from './sandbox.js'
 
-/** Holds the engine of a sandbox to its promises. */
+/** Checks the promises of a sandbox's engine. */
 export function examined(sandbox: Sandbox, options: CheckOptions): Check {
   const { clock, policy, vocabulary } = sandbox
   const queue = engineOf(sandbox.queue)

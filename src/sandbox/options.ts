@@ -31,7 +31,7 @@ export interface SandboxOptions extends AddressOptions {
   readonly mgmtUser?: string
   readonly mgmtKey?: string
   /**
-   * Tokens and keys that are not given come of this and of `name`, by HMAC-SHA256. Without it they are defaults that
+   * Tokens and keys that are not given are derived from this and `name`, by HMAC-SHA256. Without it they are defaults that
    * everybody can read. At least 16 characters.
    */
   readonly secret?: string
@@ -45,7 +45,7 @@ export interface SandboxOptions extends AddressOptions {
   readonly warn?: (text: string) => void
 }
 
-/** A list that the compiler keeps complete: a misspelt option in JavaScript is told, not ignored. */
+/** A list that the compiler keeps complete: a misspelt option in JavaScript is reported, not ignored. */
 const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   name: true,
   base: true,
@@ -94,13 +94,13 @@ function checkStart({ clock, startAt }: SandboxOptions): void {
 export const defaultStart = '2030-01-01T00:00:00Z'
 
 export interface LoadOptions {
-  /** When the world goes on, if that is later than the dump. Not with a real clock, which goes on now. */
+  /** When the world continues, if that is later than the dump. Not with a real clock, which continues now. */
   readonly at?: Instant
   /** Moves all times of a dump that is ahead back. */
   readonly shift?: boolean
 }
 
-/** Refuses what no sandbox can be made of. */
+/** Refuses invalid options. */
 export function checkOptions(options: SandboxOptions): void {
   checkNames(options)
   checkStart(options)

@@ -13,8 +13,8 @@ import type { FaultHandle, Faults } from '../rules/rules.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { DirectStore } from '../store/direct.js'
-import type { DirectWorkflows } from '../workflow/direct.js'
 import { inside } from '../store/inside.js'
+import type { DirectWorkflows } from '../workflow/direct.js'
 import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
 import { checkDump, dumpOf, loadInto, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
@@ -103,7 +103,7 @@ export class Sandbox {
   }
 
   /**
-   * What shall go wrong, and when.
+   * What goes wrong, and when.
    * @example sandbox.faults.add({ on: 'queue.delivery', times: 2, fault: lostAck() })
    */
   get faults(): Faults {
@@ -111,8 +111,8 @@ export class Sandbox {
   }
 
   /**
-   * Brings the weather of a scenario: adds its fault rules, until the handle takes them back. What else the scenario
-   * has, steps and expectations, is for `playScenario()` of `stuntdouble/scenarios`.
+   * Adds the fault rules of a scenario, until the handle removes them. The rest of the scenario,
+   * its steps and expectations, is for `playScenario()` from `stuntdouble/scenarios`.
    * @example using outage = sandbox.play(checkoutOutage)
    * @throws TypeError for a scenario without faults, and for what is none
    */
@@ -123,7 +123,7 @@ export class Sandbox {
     const { faults = [], name } = scenario
     if (faults.length > 0) return this.faults.add(faults)
     throw new TypeError(
-      `The scenario ${JSON.stringify(name)} has no faults to bring. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
+      `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with playScenario(scenario) of 'stuntdouble/scenarios'.`,
     )
   }
 
@@ -158,7 +158,7 @@ export class Sandbox {
     fetchThrough((call) => this.exchange(call), input, init)
 
   /**
-   * Holds the engine to its promises: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`
+   * Checks the promises of the engine: no message lost, no attempt after success, limits kept … Throws `BrokenPromise`
    * with the promise, the entries and the story.
    * @example sandbox.check({ except: 'signatures-verify' })
    */
@@ -174,7 +174,7 @@ export class Sandbox {
     return examined(this, options)
   }
 
-  /** A world as new: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
+  /** Resets the world: same seed, same start, nothing stored, nothing pending. Earlier views of it are stale. */
   reset(): void {
     this.#loads = 0
     this.#replace(this.#build(), 'reset')
@@ -189,10 +189,10 @@ export class Sandbox {
   }
 
   /**
-   * Replaces the world by what `dump()` gave once, here or elsewhere. It goes on at the time of the dump or at `at`,
-   * whichever is later, and on a real clock now: what fell due meanwhile is due, in the order of its times, and the
+   * Replaces the world with what `dump()` returned, here or elsewhere. It continues at the time of the dump or at `at`,
+   * whichever is later, and on a real clock now: what fell due in between is due, in the order of its times, and the
    * slots that a schedule missed count once. Deliveries that were under way then are due at once.
-   * @param options.shift moves all times of a dump that is ahead back, so that it goes on at `at`, or on a real clock now
+   * @param options.shift moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
@@ -231,7 +231,7 @@ export class Sandbox {
     for (const renewed of [...this.#renewals]) renewed(by)
   }
 
-  /** Calls back when another world has taken the place of this one, unless the returned function was called before. */
+  /** Calls back when a new world has replaced this one, unless the returned function was called before. */
   onRenewal(renewed: (by: 'reset' | 'load') => void): () => void {
     this.#renewals.add(renewed)
     return () => this.#renewals.delete(renewed)

@@ -78,7 +78,7 @@ export function resumption(
   if (clock !== 'real') return at === undefined ? then : instant(at)
   if (at === undefined) return now
   throw new TypeError(
-    "With clock: 'real' a loaded world goes on at the host's time, not at another. Use clock: 'manual' or 'auto', or leave `at` out.",
+    "With clock: 'real' a loaded world continues at the host's time, not at another. Use clock: 'manual' or 'auto', or leave `at` out.",
   )
 }
 

@@ -7,9 +7,9 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 import type { PublishStep, RequestStep, ScheduleStep, Stage } from './steps.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 
-// What the steps of a scenario do that is more than one call.
+// Steps of a scenario that take more than one call.
 
-/** Publishes what a step says, as often as it says. */
+/** Publishes the message of a step, as often as it says. */
 export function publish(given: PublishStep, stage: Stage): void {
   const { times } = given
   const ids: string[] = []
@@ -27,7 +27,7 @@ function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
     sandbox,
   )
   const engine = engineOf(sandbox.queue)
-  const results = engine.send(engine.prepare({ ...call, queue }))
+  const results = engine.publisher.publish({ ...call, queue })
   return results.map(({ message }) => message.id)
 }
 
@@ -49,7 +49,7 @@ export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
   )
   call.settings.set('cron', cron).set('schedule-id', id)
   const engine = engineOf(sandbox.queue)
-  const { schedule } = engine.schedule({ ...call, queue })
+  const { schedule } = engine.publisher.schedule({ ...call, queue })
   if (paused !== undefined) engine.schedules.setPaused(schedule, paused)
 }
 
@@ -76,7 +76,7 @@ function bytesOf(body: unknown): Bytes {
   return utf8(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** The messages of a name that have not ended. */
+/** The messages with a name that have not ended. */
 export function messagesOf(who: string, { sandbox, messages }: Stage): readonly Message[] {
   return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.message(id) ?? [])
 }
@@ -105,7 +105,7 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
   schedules.setPaused(schedule, paused)
 }
 
-/** Sends a request as an application would, and compares the answer. Time moves until it is there. */
+/** Sends a request as an application would, and compares the answer. Time moves until it arrives. */
 export async function request(given: RequestStep, stage: Stage): Promise<void> {
   const { sandbox } = stage
   const address = { store: sandbox.addresses.store, queue: sandbox.addresses.queue, stats: sandbox.addresses.mgmt }
@@ -147,7 +147,7 @@ function compareAnswer(
 const longestWait = 86_400_000
 const mostTimers = 10_000
 
-/** Moves time from timer to timer until the work is done; `undefined` when it does not come to its end within a day. */
+/** Moves time from timer to timer until the work is done; `undefined` when it does not end within a day. */
 async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T | undefined> {
   let isDone = false
   const done = work.then(() => {

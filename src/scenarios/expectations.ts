@@ -3,7 +3,7 @@ import { invariants } from '../invariants/table.js'
 import { once } from '../kernel/once.js'
 import { count, duration, moment, name, text, words, yes } from './values.js'
 
-/** Fields of an entry or a message, all of which must fit; `*` in urls stands for any chars. */
+/** Fields of an entry or a message, all of which must fit; `*` in urls stands for any characters. */
 export type Pattern = Readonly<Record<string, unknown>>
 
 /** Entries that a sequence may name. */
@@ -56,11 +56,11 @@ export type Expectation = {
   readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
 }[ExpectationName]
 
-/** One row of the table of expectations; what judges it is in the player. */
+/** One row of the table of expectations; its judge is in `judge.ts`. */
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
-  /** Made when it is read: importing the package needs none. */
+  /** Created on first use, so that importing the package costs nothing. */
   readonly schema: v.GenericSchema
 }
 
@@ -181,7 +181,7 @@ const sequenceStep = once(
 /** Everything that a scenario can expect. */
 export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKind<ExpectationValues[K]> } = {
   sequence: {
-    summary: 'These entries follow each other in the traffic, with anything between them.',
+    summary: 'These entries occur in this order in the traffic, with anything between them.',
     example: [
       { type: 'attempt', to: 'https://shop.test/orders', status: 503 },
       { type: 'attempt', status: 200 },
@@ -257,7 +257,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     },
   },
   received: {
-    summary: 'So many deliveries reached the destination, whatever became of their answers.',
+    summary: 'This many deliveries reached the destination, whatever became of their answers.',
     example: { at: 'https://shop.test/orders', times: 2 },
     get schema() {
       return v.strictObject({ at: text, times: count })
@@ -283,12 +283,12 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       })
     },
   },
-  deadLetters: { summary: 'So many dead letters are there.', example: 0, schema: count },
-  pending: { summary: 'So many messages have not ended.', example: 0, schema: count },
+  deadLetters: { summary: 'There are this many dead letters.', example: 0, schema: count },
+  pending: { summary: 'This many messages have not ended.', example: 0, schema: count },
   idle: { summary: 'Nothing is left to happen but schedules.', example: true, schema: yes },
-  time: { summary: 'It is this time.', example: '2030-01-01T00:02:40Z', schema: moment },
+  time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: moment },
   invariants: {
-    summary: 'What the queue promises holds: every invariant, or those of the names.',
+    summary: 'The engine keeps its promises: every invariant, or those named.',
     example: ['no-lost-message'],
     get schema() {
       return v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))])
@@ -309,7 +309,7 @@ export const oneExpectation: () => v.GenericSchema = once(() =>
 export const expectations: () => v.GenericSchema = once(() => v.union([oneExpectation(), v.array(oneExpectation())]))
 export const expectationList: () => v.GenericSchema = once(() => v.array(oneExpectation()))
 
-/** The expectation and what stands behind its name. */
+/** The name of the expectation and its value. */
 export function expectationOf(
   expectation: Expectation,
 ): readonly [ExpectationName, ExpectationValues[ExpectationName]] {

@@ -84,12 +84,12 @@ function patternJudge(expected: string, judgeOf: Judge) {
 
 function verdictOf(expected: string, verdict: Verdict, not: boolean): Judgement {
   if (verdict.pass !== not) return { holds: true, expected }
-  // The first line is that of a test; and a play tells its story once, above all verdicts.
+  // The first line is meant for tests, and a play tells its story once, above all verdicts.
   const [told] = verdict.explain(not).split(/\n(?:Replay: |No entries\.)/)
   return { holds: false, expected, explanation: told!.replace(/^expect\(.*\n\n?/, '').trimEnd() }
 }
 
-/** The messages of a name by their ids, which only exist while it is played. */
+/** The messages with a name, by their ids, which exist only during the play. */
 function withIds(pattern: Readonly<Record<string, unknown>>, { messages }: Court): Record<string, unknown> {
   const { message, ...rest } = pattern
   if (typeof message !== 'string') return rest

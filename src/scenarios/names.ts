@@ -43,7 +43,7 @@ const references: { readonly [K in keyof StepValues]?: Kind } = {
   removeFaults: 'faults',
 }
 
-/** Steps and expectations that name what is not there, and a scenario in which nothing happens. */
+/** Steps and expectations that name something missing, and a scenario in which nothing happens. */
 export function nameProblems(scenario: Scenario): readonly Problem[] {
   const problems: Problem[] = []
   const { given = {}, faults = [], steps = [], expect = [] } = scenario
@@ -60,7 +60,7 @@ export function nameProblems(scenario: Scenario): readonly Problem[] {
   }
   const makesRequests = steps.some((step) => 'request' in step)
   const missing = (kind: Kind, name: string, place: Place): void => {
-    // What an application asks for by HTTP is not followed.
+    // HTTP requests of a scenario may create anything; they are not followed.
     if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
     const near = nearestName(name, known[kind])
     const names = [...known[kind]]
@@ -68,8 +68,8 @@ export function nameProblems(scenario: Scenario): readonly Problem[] {
       near !== undefined
         ? `Did you mean ${JSON.stringify(near)}?`
         : names.length > 0
-          ? `There is ${names.join(', ')}.`
-          : 'None was made before.'
+          ? `Known: ${names.join(', ')}.`
+          : 'None exists at this point.'
     problems.push({ place, sentence: `There is no ${nouns[kind]} ${JSON.stringify(name)} here. ${hint}` })
   }
   for (const [index, { to }] of (given.schedules ?? []).entries())

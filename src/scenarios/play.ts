@@ -9,23 +9,23 @@ import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sand
 import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './steps.js'
 
 export interface PlayOptions {
-  /** Registers the code under test: handlers of destinations, connections. Called when the initial state is there. */
+  /** Registers the code under test: handlers of destinations, connections. Called when the initial state exists. */
   readonly prepare?: (sandbox: Sandbox) => void | Promise<void>
   /** Instead of the scenario's own seed. */
   readonly seed?: number | string
-  /** More options of the sandbox; what the scenario says goes before. */
+  /** More options of the sandbox; the scenario takes precedence. */
   readonly sandbox?: SandboxOptions
   /** Urls that somebody else answers for: scripts and answers of the scenario for them are left out. */
   readonly elsewhere?: (url: string) => boolean
-  /** Where a place of the scenario stands in its file: `outage.yaml:7:5`. */
+  /** Where a place of the scenario is in its file: `outage.yaml:7:5`. */
   readonly lineOf?: (place: Place) => string
   /** Whether unanswered deliveries, unplayed script steps and faults that never struck count. Default true. */
   readonly strict?: boolean
-  /** Ends the play where it is: it rejects with the reason. */
+  /** Stops the play where it is: it rejects with the reason. */
   readonly signal?: AbortSignal
 }
 
-/** One thing that was judged, and where in the scenario it stands. */
+/** One thing that was judged, and where it is in the scenario. */
 export interface Finding extends Judgement {
   /** `expect[0].delivered`, `steps[2].request`, or `faults`. */
   readonly place: string
@@ -74,7 +74,7 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
   }
 }
 
-/** Steps after which the host gets its turn: a long play keeps nobody waiting. */
+/** Steps after which the play yields to the host: a long play keeps nobody waiting. */
 const stepsPerPause = 20
 
 class Player implements Stage {
@@ -162,7 +162,7 @@ class Player implements Stage {
     this.#findings.push({ place: `${place}.${Object.keys(expectation)[0]}`, ...judge(expectation, this) })
   }
 
-  /** What a test would complain about too. */
+  /** What would fail a test, too. */
   #judgeLeftovers(): void {
     const { destinations } = this.sandbox
     for (const explanation of destinations.unhandled) {

@@ -15,7 +15,7 @@ export interface Problem {
   readonly called?: Place
 }
 
-/** Words what is wrong with a value of one schema. */
+/** Words the problems with a value of one schema. */
 export type Expert = (value: unknown) => readonly { readonly path: Place; readonly sentence: string }[]
 
 /** Schemas that have sentences of their own. */
@@ -37,12 +37,12 @@ const mostProblems = 20
 
 /** Everything that a schema finds wrong with a value, with the nearest valid word for each slip; none when it fits. */
 export function problemsOf(schema: v.GenericSchema, value: unknown, place: Place = []): readonly Problem[] {
-  // A list of thousands of mistakes makes ten times as many issues: of such a value the first mistake is told.
+  // Thousands of mistakes make ten times as many issues: of such a value only the first mistake is reported.
   const result = safeParse(schema, value, { abortEarly: isLarge(value) })
   if (result.success) return []
   const asked = new Set<string>()
   const problems: Problem[] = []
-  // A sentence is dear: no more of them are made than are told.
+  // Sentences are costly: only those that are reported are made.
   for (const issue of result.issues) {
     if (problems.length >= mostProblems) break
     const expert = expertFor(schema as Schema, issue, value)
@@ -61,7 +61,7 @@ export function problemsOf(schema: v.GenericSchema, value: unknown, place: Place
 
 const largest = 5000
 
-/** Whether it has more values than somebody writes by hand. */
+/** Whether it has more values than people write by hand. */
 function isLarge(value: unknown): boolean {
   const open = [value]
   let count = 0
@@ -115,7 +115,7 @@ function problemsOfIssue(root: Schema, issue: Issue, above: Place): readonly Pro
   return [{ place, sentence: issue.message.endsWith('.') ? issue.message : `${issue.message}.` }]
 }
 
-/** The option that the value means is asked again, because a union only says that nothing fits. */
+/** Asks the option that the value means once more, because a union only says that nothing fits. */
 function problemsOfUnion(union: Schema | undefined, issue: Issue, place: Place): readonly Problem[] {
   const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
   const { input } = issue
@@ -189,7 +189,7 @@ function optionsOf(expected: string | null): readonly string[] {
   return [...(expected ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!)
 }
 
-/** A sentence about a word that is not there, with the one that was probably meant. */
+/** A sentence about an unknown word, with the one that was probably meant. */
 export function unknownName(name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
   return `There is no ${JSON.stringify(name)} here. ${near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${JSON.stringify(near)}?`}`

@@ -28,7 +28,7 @@ import {
 } from './steps.js'
 import { count, moment, name, positive, type ScenarioWord, url, words } from './values.js'
 
-/** What is there when a scenario begins. */
+/** What exists when a scenario begins. */
 export interface Given {
   /** What `store.dump()` gave. */
   readonly store?: object
@@ -43,11 +43,11 @@ export interface Given {
 
 /** Where deliveries go: what a destination meets and answers. */
 export interface ScenarioDestination {
-  /** A url; `*` stands for any chars. */
+  /** A url; `*` stands for any characters. */
   readonly url: string
   /** What the first deliveries meet, one each. */
   readonly script?: readonly DeliveryFault[]
-  /** What is answered otherwise. Default 200. */
+  /** The answer to all other deliveries. Default 200. */
   readonly answer?: {
     readonly status?: number
     readonly headers?: HeaderRecord
@@ -57,7 +57,7 @@ export interface ScenarioDestination {
   }
 }
 
-/** A story as data: what is there, what goes wrong, what is done, and what must hold in the end. */
+/** A story as data: what exists, what goes wrong, what happens, and what must hold in the end. */
 export interface Scenario {
   readonly name: string
   /** What it shows, for people. */
@@ -126,7 +126,7 @@ const destinationSchema = (): v.GenericSchema =>
             ),
           ),
         }),
-        v.description('What is answered otherwise. Without it 200.'),
+        v.description('The answer to all other deliveries. Without it 200.'),
       ),
     ),
   })
@@ -143,17 +143,17 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
     startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
     vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
     policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
-    given: v.exactOptional(v.pipe(givenSchema(), v.description('What is there when it begins.'))),
+    given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
     destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),
     faults: v.exactOptional(
       v.pipe(ruleList(), v.description('What goes wrong, in the order in which the rules are asked.')),
     ),
-    steps: v.exactOptional(v.pipe(v.array(stepSchema()), v.description('What is done, one after the other.'))),
+    steps: v.exactOptional(v.pipe(v.array(stepSchema()), v.description('What happens, one after the other.'))),
     expect: v.exactOptional(v.pipe(expectationList(), v.description('What must hold in the end.'))),
   }),
 )
 
-/** Everything that is wrong with what should be a scenario; none when it can be played. */
+/** Everything that is wrong with a scenario; empty when it can be played. */
 export function scenarioProblems(given: unknown): readonly Problem[] {
   const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
@@ -170,7 +170,10 @@ function dumpProblems({ given }: Scenario): readonly Problem[] {
       return []
     } catch (error) {
       return [
-        { place: ['given', 'store', 'keys', index], sentence: `It is no key of a dump: ${(error as Error).message}` },
+        {
+          place: ['given', 'store', 'keys', index],
+          sentence: `It is not a key of a dump: ${(error as Error).message}`,
+        },
       ]
     }
   })

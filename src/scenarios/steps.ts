@@ -118,7 +118,7 @@ export interface Stage {
   readonly messages: Map<string, string[]>
   /** Judges expectations on the way. */
   expect(list: readonly Expectation[]): void
-  /** Where the running step stands, for rules that never strike. */
+  /** The place of the running step, for rules that never strike. */
   lineOf(): string
   /** Something that is not as the scenario wants it. */
   differs(sentence: string): void
@@ -127,15 +127,15 @@ export interface Stage {
 /** One row of the table of steps: the single source of the format, its JSON schema and its documentation. */
 export interface StepKind<T> {
   readonly summary: string
-  /** What stands behind the step's name, for the documentation. */
+  /** The value after the step's name, for the documentation. */
   readonly example: T
-  /** Made when it is read: importing the package needs none. */
+  /** Created on first use, so that importing the package costs nothing. */
   readonly schema: v.GenericSchema
   run(value: T, stage: Stage): unknown
 }
 
 const member = v.union([
-  v.pipe(v.string(), v.regex(/^https?:\/\//, 'It is no url: begin with https:// or http://')),
+  v.pipe(v.string(), v.regex(/^https?:\/\//, 'It is not a url: begin with https:// or http://')),
   v.strictObject({ url: text, name: v.exactOptional(text) }),
 ])
 export const members: v.GenericSchema = v.pipe(v.array(member), v.minLength(1, 'A url group has at least one endpoint'))
@@ -214,7 +214,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {
-    summary: 'Runs until nothing is left but schedules; with `budget` at most so many timers.',
+    summary: 'Runs until nothing is left but schedules; with `budget`, at most that many timers.',
     example: true,
     get schema() {
       return v.union([yes, v.strictObject({ budget: positive })])
@@ -396,7 +396,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (rule, { sandbox }) => sandbox.faults.remove(rule),
   },
   expect: {
-    summary: 'Judges expectations at this moment.',
+    summary: 'Checks expectations at this moment.',
     example: { deadLetters: 1 },
     get schema() {
       return expectations()
@@ -407,7 +407,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
 
 export const stepNames: readonly StepName[] = Object.keys(stepKinds) as StepName[]
 
-/** The step and what stands behind its name. */
+/** The name of the step and its value. */
 export function stepOf(step: ScenarioStep): readonly [StepName, StepValues[StepName]] {
   const [entry] = Object.entries(step)
   return entry as [StepName, StepValues[StepName]]

@@ -43,9 +43,9 @@ export interface MessageOptions {
 
 /** What a message carries. */
 export interface MessageContent {
-  /** A text, or a value that becomes JSON. */
+  /** A string, or a value that becomes JSON. */
   readonly body?: unknown
-  /** A body that is no text. */
+  /** A body that is not text. */
   readonly bodyBase64?: string
   /** Delivered as they are. */
   readonly headers?: ScenarioHeaders
@@ -55,12 +55,12 @@ export const text: v.GenericSchema<unknown, string> = v.string()
 export const name: v.GenericSchema<unknown, string> = v.pipe(v.string(), v.minLength(1, 'It is empty: give a name'))
 export const count: v.GenericSchema<unknown, number> = v.pipe(
   v.number(),
-  v.integer('It is no whole number'),
+  v.integer('It is not a whole number'),
   v.minValue(0, 'It is below 0'),
 )
 export const positive: v.GenericSchema<unknown, number> = v.pipe(
   v.number(),
-  v.integer('It is no whole number'),
+  v.integer('It is not a whole number'),
   v.minValue(1, 'It is below 1'),
 )
 export const yes: v.GenericSchema<unknown, true> = v.literal(true)
@@ -73,7 +73,7 @@ export const duration: v.GenericSchema<unknown, Duration> = v.union([
     v.string(),
     v.regex(
       /^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/,
-      'It is no span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
+      'It is not a span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
     ),
   ),
   v.pipe(v.number(), v.minValue(0, 'A span of time is not below 0')),
@@ -83,7 +83,7 @@ const isoPattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+
 
 /** `'2030-01-01T09:00:00Z'`, or milliseconds since 1970. */
 export const moment: v.GenericSchema<unknown, string | number> = v.union([
-  v.pipe(v.string(), v.regex(isoPattern, 'It is no time: write 2030-01-01T09:00:00Z')),
+  v.pipe(v.string(), v.regex(isoPattern, 'It is not a time: write 2030-01-01T09:00:00Z')),
   v.pipe(v.number(), v.minValue(0, 'A time is not before 1970')),
 ])
 
@@ -94,10 +94,10 @@ export const words: v.GenericSchema<unknown, readonly ScenarioWord[]> = v.pipe(
 export const headers: v.GenericSchema<unknown, ScenarioHeaders> = v.record(v.string(), v.string())
 export const url: v.GenericSchema<unknown, string> = v.pipe(
   v.string(),
-  v.regex(/^https?:\/\//, 'It is no url: begin with https:// or http://'),
+  v.regex(/^https?:\/\//, 'It is not a url: begin with https:// or http://'),
 )
 
-/** A text that something else has to understand; what it throws is told. */
+/** A text that another parser must accept; its error is reported. */
 function readableBy(read: (text: string) => unknown, otherwise: string): v.GenericSchema<unknown, string> {
   return v.pipe(
     v.string(),
@@ -114,14 +114,14 @@ function readableBy(read: (text: string) => unknown, otherwise: string): v.Gener
 
 export const cron: v.GenericSchema<unknown, string> = readableBy(
   (text) => new CronExpression(text),
-  'It is no cron pattern of five fields',
+  'It is not a cron pattern of five fields',
 )
-const retryDelay = readableBy(parseRetryExpression, 'It is no expression of milliseconds')
+const retryDelay = readableBy(parseRetryExpression, 'It is not an expression of milliseconds')
 
 const method = v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const span = v.pipe(
   v.string(),
-  v.regex(/^(?:\d+(?:\.\d+)?[smhd])+$/, 'It is no span of the queue: write 30s, 5m or 1d10h30m'),
+  v.regex(/^(?:\d+(?:\.\d+)?[smhd])+$/, 'It is not a duration of the queue: write 30s, 5m or 1d10h30m'),
 )
 
 /** The fields behind `callback` and `failureCallback`, under the names of one of them. */
@@ -139,9 +139,13 @@ function callbackOptions(prefix: 'callback' | 'failureCallback'): Record<string,
 
 /** Every field of `MessageContent` and `MessageOptions`. */
 export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
-  body: v.exactOptional(v.pipe(v.unknown(), v.description('A text, or a value that becomes JSON.'))),
+  body: v.exactOptional(v.pipe(v.unknown(), v.description('A string, or a value that becomes JSON.'))),
   bodyBase64: v.exactOptional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'It is no base64'), v.description('A body that is no text.')),
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'It is not base64'),
+      v.description('A body that is not text.'),
+    ),
   ),
   headers: v.exactOptional(v.pipe(headers, v.description('Delivered as they are.'))),
   method: v.exactOptional(method),

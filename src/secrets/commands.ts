@@ -5,15 +5,15 @@ import { hidden } from './shapes.js'
 
 type Asks = (name: string) => boolean
 
-/** Field and value by turns behind the key. */
+/** Alternating fields and values after the key. */
 const pairs = /^(?:hset|hmset|hsetnx)$/i
-/** The same behind options. */
+/** The same after options. */
 const pairsSomewhere = /^(?:hsetex|xadd)$/i
 /** A path, and what is written there. */
 const paths = /^json\.(?:set|merge|mset|arrappend|arrinsert|strappend)$/i
 /** Names what it reads. */
 const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objkeys|strappend))$/i
-/** Answers names and values by turns. */
+/** Replies with alternating names and values. */
 const listsPairs =
   /^(?:hgetall|hrandfield|hscan|hgetdel|x(?:range|revrange|read|readgroup|claim|autoclaim)|config|eval|eval_ro|evalsha|evalsha_ro|fcall|fcall_ro)$/i
 const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
@@ -89,7 +89,7 @@ export function repliesInPairs(argv: readonly string[]): boolean {
   return listsPairs.test(argv[0] ?? '')
 }
 
-/** The texts of a reply behind one that is named like a secret are hidden. */
+/** Hides the texts of a reply that follow a name like that of a secret. */
 export function hidePairs(reply: unknown, isSecret: Asks = isSecretName): unknown {
   if (!Array.isArray(reply)) return reply
   return reply.map((item: unknown, index) => {

@@ -8,7 +8,7 @@ const within =
 const word = /(?:^|-)(?:auth|pwd|pin|sid|sig|jwt|otp|cvc|cvv|iban|ssn|creds)(?:-|$)/
 /** As the whole name only, or its last word: `pass` of a mail account, `session` of a visitor. */
 const lastWord = /^pass$|(?:^|-)session$/
-/** Ordinary words that hold one of the others. */
+/** Ordinary words that contain one of the others. */
 const ordinary = /secretar(?:y|ies|iat)|tokeni[sz](?:e[rds]?|ing|ation)|passwordless/g
 /** Names that only look like it: counts, ways, kinds and places. */
 const harmless =
@@ -24,7 +24,7 @@ export function plainName(name: string): string {
     .replace(/[^a-z0-9]/g, '')
 }
 
-/** Longer ones are no names. */
+/** Longer texts are not names. */
 const longest = 256
 /** What a name has in it when it can be one of those above at all; most have not. */
 const inkling =

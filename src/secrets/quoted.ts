@@ -5,11 +5,11 @@ import { hidden } from './shapes.js'
 /** What a reading of quoted texts asks and does. */
 export interface QuotedReader {
   readonly isSecret: (name: string) => boolean
-  /** What is quoted, as it stands there: escapes and all. Answers what shall stand there instead. */
+  /** The quoted text as written, escapes and all. Returns its replacement. */
   readonly literal: (raw: string) => string
   /** The escaped text of a fragment that lost its quotes. */
   readonly escaped: (raw: string) => string
-  /** What stands between. */
+  /** The text between. */
   readonly gap: (text: string) => string
 }
 
@@ -54,12 +54,12 @@ class Pass {
   /** By where they begin. */
   readonly #edits = new Map<number, Edit>()
   readonly #brackets: number[] = []
-  /** By depth: where a list of secrets begins, and where the value of a pair stands. */
+  /** By depth: where a list of secrets begins, and where the value of a pair is. */
   readonly #starts = new Map<number, number>()
   readonly #values = new Map<number, readonly [from: number, to: number]>()
   /** Of the value that comes next. */
   #name: string | undefined
-  /** Up to here everything was read; what stands between two literals is a gap. */
+  /** Everything up to here has been read; the text between two literals is a gap. */
   #read = 0
 
   constructor(given: string, reader: QuotedReader) {
@@ -184,7 +184,7 @@ class Pass {
     if (value !== undefined && this.#brackets[depth]! & named) this.#edit(...value, hidden)
   }
 
-  /** Whether a text with escapes in it, which stands where none should, is one: a secret was found in it. */
+  /** Whether an escaped text in an unexpected place is really one: a secret was found in it. */
   #tells(from: number, to: number): boolean {
     const raw = this.#given.slice(from, to)
     return raw.includes('\\') && this.#reader.escaped(raw) !== raw
@@ -275,7 +275,7 @@ function beyondSpace(given: string, start: number): number {
   return at
 }
 
-/** At most three spaces back: a list may stand in columns. */
+/** At most three spaces back: a list may be aligned in columns. */
 function beforeSpace(given: string, end: number, first: number): number {
   let at = end
   while (at > first && at > end - 3 && given.charCodeAt(at - 1) <= 0x20) at--
@@ -288,7 +288,7 @@ function nameOf(raw: string): string {
 
 const simple: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
-/** What a text of JSON spells, also when it is not quite JSON. */
+/** The value of a JSON string, even if it is not quite JSON. */
 export function unescaped(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string

@@ -1,10 +1,10 @@
 /**
- * Rewrites runs of chars, each of which begins behind a head and ends before the first char that cannot belong to it.
+ * Rewrites runs of characters, each of which begins after a head and ends before the first one that cannot belong to it.
  * Searching for that char costs no stack, as a repeated class does in a pattern, and every char is looked at once.
  * @param head global, bounded
  * @param behind global, one char
- * @param rewrite answers what stands in place of the run, `undefined` for what is there
- * @param wanted whether a run is looked at; without it, reading goes on behind the head
+ * @param rewrite returns the replacement of the run, `undefined` to keep it
+ * @param wanted whether a run is looked at; without it, reading continues after the head
  */
 export function rewriteRuns(
   given: string,
@@ -25,14 +25,14 @@ export function rewriteRuns(
       out += given.slice(copied, from) + rewritten
       copied = to
     }
-    // Set anew: what rewrites may have used the same patterns.
+    // Set again: the rewriter may have used the same patterns.
     head.lastIndex = Math.max(to, found.index + 1)
   }
   head.lastIndex = 0
   return copied === 0 ? given : out + given.slice(copied)
 }
 
-/** Where the first char stands that does not belong to a run. */
+/** Position of the first character that does not belong to a run. */
 export function endOfRun(given: string, from: number, behind: RegExp): number {
   behind.lastIndex = from
   return behind.exec(given)?.index ?? given.length

@@ -1,11 +1,11 @@
 import { isSecretName } from './names.js'
 import { rewriteRuns } from './runs.js'
 
-// What can be told by its look alone, in any text. Captured text is untrusted and may be long: no pattern looks at a char
+// What can be recognised by its look alone, in any text. Captured text is untrusted and may be long: no pattern looks at a char
 // more than some dozens of times. Spaces are those of ASCII, so that a pattern reads bytes as well as chars. Nothing that
 // is replaced holds a quotation mark, nor a backslash where there are quotes: what stands in quotes stays there.
 
-/** Stands where a secret was. */
+/** The replacement of a secret. */
 export const hidden: string = '***'
 
 type Asks = (name: string) => boolean
@@ -35,7 +35,7 @@ const spacious = /authorization|cookie/i
 
 /**
  * Hides what looks like a secret.
- * @param loose whether a backslash is a char like others; in JSON it is none
+ * @param loose whether a backslash is an ordinary character, as it is not in JSON
  */
 export function withoutShapes(given: string, loose: boolean, isSecret: Asks = isSecretName): string {
   let out = rewritePrivateKeys(given, () => hidden)
@@ -72,7 +72,7 @@ function lineOf(value: string, name: string): string | undefined {
 const begin = '-----BEGIN '
 const end = '-----END '
 
-/** Keys between their dashes; one that does not end goes on to the end of the text. */
+/** Keys between their dashes; an unterminated one extends to the end of the text. */
 export function rewritePrivateKeys(given: string, rewrite: (key: string) => string): string {
   let from = given.indexOf(begin)
   if (from === -1) return given
@@ -91,7 +91,7 @@ export function rewritePrivateKeys(given: string, rewrite: (key: string) => stri
   return out + given.slice(copied)
 }
 
-/** Behind the dashes that follow `-----END … KEY`. */
+/** The position after the dashes that follow `-----END … KEY`. */
 function closing(given: string, at: number): number {
   const dashes = given.slice(at + end.length, at + 100).indexOf('-----')
   return at + end.length + (dashes === -1 ? 0 : dashes + 5)

@@ -11,7 +11,7 @@ export interface SecretTextsOptions {
   readonly names?: readonly string[] | undefined
 }
 
-/** Layers of quoting and encoding that are looked through. Deeper ones are hidden as a whole. */
+/** Layers of quoting and encoding that are searched. Deeper ones are hidden as a whole. */
 const deepest = 16
 
 /** What begins like base64 of JSON, dots and all: JSON Web Tokens have three parts. */
@@ -20,7 +20,7 @@ const behindEncoded = /[^\w+/=.-]/g
 const mayEncode = /ey[JA]|ew[ok0]|W[13y]/
 const noBase64 = /[^A-Za-z\d+/_=\r\n -]/
 
-/** Hides secrets in texts of any kind, through every layer of quoting and encoding. What is none stays, byte for byte. */
+/** Hides secrets in texts of any kind, through every layer of quoting and encoding. Everything else stays, byte for byte. */
 export class SecretTexts {
   readonly #known: readonly string[]
   readonly #names: ReadonlySet<string>
@@ -109,7 +109,7 @@ export class SecretTexts {
     return rewritePercent(given, isBytes, rewrite, (plain) => this.#text(plain, layer + 1, false))
   }
 
-  /** A token, or base64 behind which the path of a url may go on. */
+  /** A token, or base64 after which the path of a url may continue. */
   #encodedJson(run: string, layer: number): string {
     const [head = '', claims = '', signature, ...rest] = run.split('.')
     if (signature !== undefined && claims.startsWith('eyJ'))

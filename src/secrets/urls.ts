@@ -5,7 +5,7 @@ const texts = new SecretTexts()
 
 /** A url as a sentence may show it: without the password and the keys in it. */
 export function shownUrl(url: string): string {
-  // Looked at first, because each attempt has a label with its url.
+  // A quick test, because each attempt has a label with its url.
   return url.includes('@') || url.includes('?') ? texts.text(url) : url
 }
 

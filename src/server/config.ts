@@ -91,36 +91,36 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   'control-token': {
     type: 'string',
     valueHint: 'T',
-    description: `what the control API asks for, also as ${controlTokenVariable}; comes of the secret where other machines can call`,
+    description: `what the control API asks for, also as ${controlTokenVariable}; derived from the secret where other machines can call`,
   },
   secret: {
     type: 'string',
     valueHint: 'S',
-    description: `what the tokens of each tenant come of, also as ${secretVariable}; random where other machines can call`,
+    description: `what the tokens of each tenant are derived from, also as ${secretVariable}; random where other machines can call`,
   },
   log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
-  'max-body': { type: 'string', valueHint: 'BYTES', description: 'bytes of one request' },
+  'max-body': { type: 'string', valueHint: 'BYTES', description: 'most bytes of one request' },
   'max-arrival': {
     type: 'string',
     valueHint: 'MILLISECONDS',
     description: 'time in which a request has to arrive, its body included',
   },
-  'max-streams': { type: 'string', valueHint: 'N', description: 'event streams at once' },
-  'max-tenants': { type: 'string', valueHint: 'N', description: 'tenants at once' },
-  'max-entries': { type: 'string', valueHint: 'N', description: 'entries of the traffic log of each tenant' },
+  'max-streams': { type: 'string', valueHint: 'N', description: 'most event streams at once' },
+  'max-tenants': { type: 'string', valueHint: 'N', description: 'most tenants at once' },
+  'max-entries': { type: 'string', valueHint: 'N', description: 'most entries in the traffic log of each tenant' },
   state: {
     type: 'string',
     valueHint: 'FILE',
     description: 'keep every tenant in this file, and begin with what it holds',
   },
-  shift: { type: 'boolean', description: 'move all times of a state back that is ahead of the clock' },
+  shift: { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
   scenario: {
     type: 'string',
     valueHint: 'FILE',
     description: 'what every new tenant begins with: state, destinations and faults of a scenario',
   },
   watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
-  'i-know': { type: 'boolean', description: 'start although NODE_ENV is production' },
+  'i-know': { type: 'boolean', description: 'start even if NODE_ENV is production' },
 }
 
 /** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
@@ -193,7 +193,7 @@ function limits(given: Given): Pick<ServerOptions, 'limits'> {
     const value = text(name, given)
     if (value === undefined) continue
     if (!/^[1-9]\d{0,14}$/.test(value)) {
-      throw new UsageError(`--${name} is a whole number from 1 on, not ${JSON.stringify(value)}.`)
+      throw new UsageError(`--${name} is a whole number, 1 or more, not ${JSON.stringify(value)}.`)
     }
     set[limit] = Number(value)
   }

@@ -1,4 +1,4 @@
-/** What the server takes before it refuses, so that one client cannot take it away from the others. */
+/** What the server takes before it refuses, so that one client cannot starve the others. */
 export interface ServerLimits {
   /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
   readonly body: number
@@ -8,7 +8,7 @@ export interface ServerLimits {
   readonly streams: number
   /** Tenants that exist at once. Default 1,000. */
   readonly tenants: number
-  /** Entries of the traffic log of each tenant; beyond it the older half goes. Default 200,000. */
+  /** Entries of the traffic log of each tenant; beyond it the older half is dropped. Default 200,000. */
   readonly entries: number
 }
 

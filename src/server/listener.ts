@@ -56,7 +56,7 @@ export function listener(
 
 /** The stack is for whoever runs the server, and goes where `report` says. */
 const ourMistake =
-  'stuntdouble failed while it answered this request. That is a mistake of its own: its output tells more, please report it.'
+  'stuntdouble failed while it answered this request. This is a bug: please report it with what the server printed.'
 
 /** Headers that are about the connection, not about the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect', 'upgrade'])
@@ -199,7 +199,7 @@ class CannotBeSent extends Error {}
 
 function statusOf({ status }: Answer): number {
   if (Number.isInteger(status) && status >= 200 && status <= 999) return status
-  throw new CannotBeSent(`The answer cannot be sent: ${status} is no status of HTTP.`)
+  throw new CannotBeSent(`The answer cannot be sent: ${status} is not an HTTP status.`)
 }
 
 /** Names and values by turns. */
@@ -208,7 +208,7 @@ function headersOf({ headers }: Answer): string[] {
   for (const [name, value] of headers) {
     if (!isHeader(name, value)) {
       throw new CannotBeSent(
-        `The answer cannot be sent: its header ${JSON.stringify(name)} has chars that HTTP does not allow.`,
+        `The answer cannot be sent: its header ${JSON.stringify(name)} has characters that HTTP does not allow.`,
       )
     }
     list.push(name, value)

@@ -15,7 +15,7 @@ export interface LoggedRequest {
   readonly milliseconds: number
 }
 
-/** Tells a request once it is over. */
+/** Logs a request once it is over. */
 export function logRequest(
   request: IncomingMessage,
   response: ServerResponse,

@@ -26,11 +26,11 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly port?: number
   /** Receives what went wrong inside, `console.error` by default. */
   readonly report?: (text: string) => void
-  /** What the control API asks for as a bearer token. Default: nothing on this machine, else one that comes of `secret`. */
+  /** What the control API asks for as a bearer token. Default: nothing on this machine, else one derived from `secret`. */
   readonly controlToken?: string
   /**
-   * What the tokens and keys of each tenant come of, unless they are given. At least 16 characters. Default: on this
-   * machine none, with defaults that everybody knows; where other machines can call a random one.
+   * The secret from which tokens and keys of each tenant are derived, unless they are given. At least 16 characters. Default: on this
+   * machine none, with public defaults; where other machines can call, a random one.
    */
   readonly secret?: string
   readonly limits?: Partial<ServerLimits>
@@ -59,7 +59,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly port: number
   /** The bearer token of the control API, where it asks for one. */
   readonly controlToken: string | undefined
-  /** What the tokens of the tenants come of: they are the same after a restart with the same one. */
+  /** The secret of the tenants' tokens: they are the same after a restart with the same one. */
   readonly secret: string | undefined
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
@@ -111,7 +111,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   const isWide = !isLoopbackAddress(address)
   if (isWide) refusePublic(world, host)
   const secret = world.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
-  // What is wrong with the options shall be told now, not to the first request.
+  // Mistakes in the options must be reported now, not to the first request.
   createSandbox(world).dispose()
   const most = { ...defaultLimits, ...limits }
   const token = controlToken ?? (isWide ? controlTokenOf(secret!) : undefined)
@@ -167,7 +167,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       // Even requests that were answered in the meantime are kept.
       .then(async () => {
         isKept = (await keeper?.close()) ?? true
-        // A write that hangs may still come to its end: until then nobody else writes.
+        // A hanging write may still complete: until then nobody else writes.
         if (isKept) await lock?.release()
         else void keeper?.idle().then(() => lock?.release())
       })
@@ -215,7 +215,7 @@ async function sceneOf(scenario: Scenario, world: SandboxOptions): Promise<Scene
     import('../scenarios/scenario.js'),
   ])
   const scene = new Scene(checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`), world.clock)
-  // What only shows when it begins shall be told now, not to the first request.
+  // Mistakes that only show when it begins must be reported now, not to the first request.
   const trial = createSandbox(scene.options(world))
   try {
     scene.begin(trial)
@@ -240,7 +240,7 @@ function refusePublic(world: SandboxOptions, host: string): void {
   const names = publicOnes(world)
   if (names.length === 0) return
   throw new TypeError(
-    `Everybody knows what was given as ${names.join(', ')}, and other machines can call ${JSON.stringify(host)}: leave it out for tokens of this server's own, leave out --dev-user, or listen on localhost.`,
+    `What was given as ${names.join(', ')} is public, and other machines can call ${JSON.stringify(host)}: leave it out for tokens of this server's own, leave out --dev-user, or listen on localhost.`,
   )
 }
 

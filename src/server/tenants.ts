@@ -87,7 +87,7 @@ export class Tenants {
     if (this.#door !== undefined || mayMakeTenant(headers)) return this.get(name)
     throw new HttpError(
       403,
-      `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot make one. Call it from the test process first.`,
+      `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot create one. Call it from the test process first.`,
     )
   }
 
@@ -106,7 +106,7 @@ export class Tenants {
     const { tokens, queue } = sandbox
     if (this.#door !== undefined && [...Object.values(tokens), ...Object.values(queue.keys.pair())].some(isPublic)) {
       throw new TypeError(
-        `The sandbox for ${JSON.stringify(name)} has tokens that everybody knows, and other machines can call this server: make it with a secret, createSandbox({ secret, name }).`,
+        `The sandbox for ${JSON.stringify(name)} has public tokens, and other machines can call this server: create it with a secret, createSandbox({ secret, name }).`,
       )
     }
     this.#sandboxes.set(name, sandbox)
@@ -147,7 +147,7 @@ export class Tenants {
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
     const to = this.#addressee(call, path)
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
-    const error = `Nothing lives at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
+    const error = `There is nothing at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
     return json({ error }, 404)
   }
 
@@ -218,7 +218,7 @@ const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]
 function noToken(call: Call): Answer {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
     ? ''
-    : ', and the one that was given is another'
+    : ', and the one given is a different one'
   const error = `The control API asks for its token, which the server printed${given}. Give it with --control-token or STUNTDOUBLE_CONTROL_TOKEN, in connect(url, { controlToken }), or as Authorization: Bearer TOKEN.`
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }

@@ -6,7 +6,7 @@ import { largestFile } from './scene/file.js'
 const sentences: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file.',
   EISDIR: 'It is a directory.',
-  EACCES: 'It may not be read.',
+  EACCES: 'Permission was denied.',
 }
 
 /** The text of a file, `-` for the standard input. @throws UsageError */

@@ -70,7 +70,7 @@ export function checkFigures(caller: string, figures: object, report: object): v
     checkSeries(caller, name, figure, counted)
     checkKind(caller, name, figure, counted)
     const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
-    if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON knows no such number.`)
+    if (wrong !== undefined) throw new RangeError(`${caller}: ${name} cannot be ${wrong}: JSON has no such number.`)
   }
 }
 

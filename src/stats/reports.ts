@@ -164,7 +164,7 @@ function toMicros(dollars: number): number {
 /** What can be asked of a search index, and takes a latency each time. */
 export type Operation = 'query' | 'update' | 'embeds' | 'rerank'
 
-/** Whoever knows what a search index did: only a story does, because there is no such index here. */
+/** The source of a search index's figures: only a story, because there is no such index here. */
 export interface SearchSource {
   /** How often something was asked for in each interval; `bytes`: how much was transferred. */
   series(counter: SearchCounter, grid: Grid): number[]

@@ -196,6 +196,6 @@ function checkScale({ caller }: StoryWords, scale: object, names: readonly strin
     if (!names.includes(name))
       throw new TypeError(`${caller} has no setting ${JSON.stringify(name)}. The settings are ${names.join(', ')}.`)
     if (typeof value !== 'number' || !(value >= 0 && value < Number.POSITIVE_INFINITY))
-      throw new RangeError(`${caller}: ${name} is a number from 0 up, not ${JSON.stringify(value)}.`)
+      throw new RangeError(`${caller}: ${name} is a number, 0 or more, not ${JSON.stringify(value)}.`)
   }
 }

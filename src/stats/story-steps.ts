@@ -202,7 +202,7 @@ export function checkSteps(steps: readonly unknown[], words: StoryWords): void {
   ])
   for (const step of steps) {
     if (words.operations.length === 0 && (step as Partial<SearchStep> | null)?.kind === 'latencies') {
-      throw new TypeError(`${words.caller} knows no latencies: the queue's statistics do not tell any.`)
+      throw new TypeError(`${words.caller} knows no latencies: the queue's statistics have none.`)
     }
     const result = v.safeParse(schema, step)
     if (!result.success) throw refusal(step, result.issues[0], words)

@@ -20,7 +20,7 @@ export const tallies = [
 
 export type Tally = (typeof tallies)[number]
 
-/** Whoever knows what the queue did: the ledger, which counted it, or a story, which tells it. */
+/** The source of the queue's figures: the ledger, which counted them, or a story, which makes them up. */
 export interface TallySource {
   /** One tally in each interval of a grid. */
   series(tally: Tally, grid: Grid): number[]

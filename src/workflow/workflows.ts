@@ -8,7 +8,8 @@ import type { Message } from '../queue/message/message.js'
 import type { RunReply } from '../queue/message/run-part.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import { Published } from '../queue/publish/published.js'
-import type { PublishCall, PublishResult, Queue, WorkflowDoor } from '../queue/queue.js'
+import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
+import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/errors.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget } from '../queue/settings/url.js'
@@ -172,7 +173,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** What a publish says about the run that it begins. @throws Refusal */
   readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
-    const settings = this.queue.settings(cleanTrigger(raw, this.queue.words), call.headers)
+    const settings = this.queue.publisher.settings(cleanTrigger(raw, this.queue.words), call.headers)
     settings.workflow = undefined
     const { callerIp, region, cause } = call
     return { url, body: call.body, settings, origin: { callerIp, region, cause } }
@@ -275,7 +276,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #prepareStep(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.queue.settings(raw, call.headers, this.#base(run, raw))
+    const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
     settings.workflow = undefined
     return () => {
       const known = this.#knownStep(run, body)
@@ -375,7 +376,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #prepareCall(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.queue.settings(raw, call.headers)
+    const settings = this.queue.publisher.settings(raw, call.headers)
     settings.workflow = undefined
     this.#configureCallback(run, settings, raw)
     const step = this.#callStep(raw)
@@ -480,7 +481,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   #wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
     const raw = rawOf(timeoutHeaders, this.queue.words)
-    const settings = this.queue.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
+    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
     settings.workflow = undefined
     const result =
       event === undefined
@@ -542,7 +543,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       return
     }
     const raw = rawOf(invoker.headers, this.queue.words)
-    const settings = this.queue.settings(raw, { contentType: 'application/json' }, this.#base(parent, raw))
+    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(parent, raw))
     settings.workflow = undefined
     this.append(parent, invoker.url, writtenStep(step), settings, undefined)
   }
@@ -556,7 +557,11 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
   runAgain(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
     const { configuration, url, features, origin, failure } = run
-    const settings = this.queue.settings(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
+    const settings = this.queue.publisher.settings(
+      overrides,
+      {},
+      { ...configuration.settings, delay: 0, notBefore: undefined },
+    )
     settings.workflow = undefined
     const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
     if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run

@@ -105,7 +105,7 @@ test('a host without fetch gets none back, and is told so', async () => {
   const restore = replaceFetch(sandbox)
   expect(await ping(sandbox)).toBe('{"result":"PONG"}')
   await expect(fetch('https://shop.test/')).rejects.toThrow(
-    'https://shop.test/ is not an address of the sandbox, and there was no fetch before it was replaced.',
+    'https://shop.test/ is not an address of the sandbox, and there was no global fetch to pass it on to.',
   )
   restore()
   expect('fetch' in globalThis).toBe(false)

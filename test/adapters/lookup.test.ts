@@ -23,7 +23,7 @@ test.each([
   replaceFetch(sandbox)
   const error = await call(`${sandbox.addresses.store}/ping`)
   expect(error.message).toBe(
-    'mine.store.test is an address of the sandbox, and stuntdouble/fetch answers there for the global fetch only. This client connects by other means, over node:http or with a fetch that it kept from before: use nockScopes() of stuntdouble/nock, mswHandlers() of stuntdouble/msw, or a server: startServer() of stuntdouble/server.',
+    'mine.store.test is an address of the sandbox, and stuntdouble/fetch answers there only for the global fetch. This client connects in another way, over node:http or with an earlier reference to fetch: use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or a server: startServer() from stuntdouble/server.',
   )
   expect(error).toMatchObject({ code: 'ENOTFOUND', hostname: 'mine.store.test' })
 })

@@ -66,7 +66,7 @@ describe('hostTimers(vi)', () => {
     using sandbox = createSandbox()
     sandbox.clock.follow(hostTimers(vi))
     await expect(sandbox.clock.advance('5s')).rejects.toThrow(
-      "The sandbox's clock leads the host's fake timers, and there are none. Call vi.useFakeTimers(",
+      'clock.follow(hostTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers(',
     )
   })
 })

@@ -98,7 +98,11 @@ describe('refused, with the place and the nearest word', () => {
       'until ends the window',
     ],
     ['no time', { on: 'store.request', from: 'soon', fault: reset }, `from is a span such as '30s'`],
-    ['no cron', { on: 'store.request', cron: '61 * * * *', fault: reset }, 'cron is no cron pattern of five fields:'],
+    [
+      'no cron',
+      { on: 'store.request', cron: '61 * * * *', fault: reset },
+      'cron is not a cron pattern of five fields:',
+    ],
     [
       'another point',
       { on: 'store.command', fault: { kind: 'status', status: 500 } },
@@ -137,7 +141,7 @@ describe('refused, with the place and the nearest word', () => {
     [
       'attempt 0',
       { on: 'queue.delivery', match: { attempt: 0 }, fault: reset },
-      'match.attempt is a number of an attempt',
+      'match.attempt is the number of an attempt',
     ],
     [
       'a url that is none',

@@ -213,7 +213,7 @@ describe('unused()', () => {
     expect(sentences).toEqual([
       'The fault status "never" on store.request never struck: none of 4 moments at which it could matched {"key":"nobody"}.',
       'The fault status on store.request never struck: it matched 4 times, and its counters let all of them pass.',
-      'The fault lost-ack on queue.delivery never struck: nothing came by there.',
+      'The fault lost-ack on queue.delivery never struck: nothing reached that point.',
       'The fault status on store.request never struck: none of 4 moments at which it could matched {} within its window.',
     ])
   })

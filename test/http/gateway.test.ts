@@ -143,7 +143,7 @@ describe('routing', () => {
 
   test('a foreign url is a misuse', () => {
     expect(() => exchange(call('GET', 'https://shop.test/'))).toThrow(
-      'No service of this sandbox lives at https://shop.test/. Ask sandbox.owns(url) before handing a request in.',
+      'No service of this sandbox is at https://shop.test/. Check sandbox.owns(url) before you pass a request in.',
     )
   })
 })

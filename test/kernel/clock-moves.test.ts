@@ -77,7 +77,7 @@ describe('a long move', () => {
     await outside()
     expect(clock.interrupt()).toBe('advance')
     await expect(move).rejects.toThrow(
-      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to go on\.$/,
+      /^clock\.advance\(\) was interrupted at 20\d\d-.*\. What fell due until then has run; call it again to continue\.$/,
     )
     expect(clock.interrupt()).toBeUndefined()
   })
@@ -111,7 +111,7 @@ describe('a long move', () => {
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
     await expect(move).rejects.toThrow(
-      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed meanwhile.',
+      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed of.',
     )
     await settled
   })
@@ -193,7 +193,7 @@ describe('the budget of drain()', () => {
     await clock.drain()
     // A line of which only the first has a timer.
     const lined = new VirtualClock({ startAt: start })
-    accompany(lined, { lines: { backlog: 2_000 } })
+    accompany(lined, { waiting: { size: 2_000 } })
     const line = (left: number): void => {
       if (left > 0) lined.schedule(lined.now() + 1, 'line', () => line(left - 1))
     }

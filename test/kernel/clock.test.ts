@@ -370,7 +370,7 @@ describe('errors', () => {
     stop(clock)
     expect(clock.pending()).toEqual([])
     await expect(clock.advance(1)).rejects.toThrow(
-      'clock.advance() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.',
+      'clock.advance() was called on a disposed sandbox, or on the clock that it had before a reset. Create a new sandbox, or read sandbox.clock again.',
     )
     expect(log).toEqual([])
   })

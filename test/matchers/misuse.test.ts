@@ -97,7 +97,7 @@ describe('a value that can never be', () => {
   test('of toHaveKey', () => {
     expect(misuse('toHaveKey', 'k', { type: 'String' })).toContain("Did you mean 'string'?")
     expect(misuse('toHaveKey', 'k', { ttl: undefined })).toContain("takes a duration like '1h' or milliseconds as ttl")
-    expect(misuse('toHaveKey')).toContain('needs the key as a text, got undefined.')
+    expect(misuse('toHaveKey')).toContain('needs the key as a string, got undefined.')
   })
 
   test('of toHaveExecuted', () => {
@@ -109,7 +109,7 @@ describe('a value that can never be', () => {
 
   test.each([
     [{ time: 2 }, "knows no option 'time'"],
-    [{ to: 'x' }, "knows no option 'to'; fields belong into one pattern"],
+    [{ to: 'x' }, "knows no option 'to'; fields go into one pattern"],
     [2, 'takes { times: … } as its last argument, got 2.'],
     [{ times: '2' }, 'needs a whole number or a range as times'],
     [{ times: -1 }, 'needs a whole number or a range as times'],

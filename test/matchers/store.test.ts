@@ -230,7 +230,7 @@ describe('toHaveKey', () => {
         "Hint: there is a key 'profile:42'.",
         'Replay: seed 1',
         '',
-        "No command named 'profile:43'.",
+        "No command mentioned 'profile:43'.",
       ].join('\n'),
     )
     sandbox.store.run('FLUSHALL')
@@ -273,7 +273,7 @@ describe('toHaveKey', () => {
       (received: unknown, ...given: unknown[]) =>
       () =>
         (expect(received) as unknown as { toHaveKey(...given: unknown[]): void }).toHaveKey(...given)
-    expect(key(sandbox.store, 42)).toThrow('toHaveKey() needs the key as a text, got 42.')
+    expect(key(sandbox.store, 42)).toThrow('toHaveKey() needs the key as a string, got 42.')
     expect(key(sandbox.store, 'k', { ttl: '1 hour' })).toThrow('"1 hour" is not a duration')
     expect(key(sandbox.store, 'k', { expires: 1 })).toThrow(
       /knows no field 'expires'\. The fields are value, ttl, type\.$/,

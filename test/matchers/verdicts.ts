@@ -227,7 +227,7 @@ export const rows: readonly Row[] = [
   no('toHaveBeenSigned', 'delivery', { at: '1960-01-01T00:00:00Z' }),
   says(
     no('toHaveBeenSigned', 'forged'),
-    'a key that nobody here knows',
+    'an unknown key',
     'the hash of another body',
     '✓ sub',
     'Hint: no signing keys are known here',

@@ -157,7 +157,7 @@ describe('what is tried', () => {
       [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
       [{ seed: 'x' }, 'seed is a whole number, got "x"'],
       [{ handler: {} }, 'checkDelivery() needs a handler'],
-      [{ handler: { [orders]: 3 } }, `the handler of ${orders} is no function`],
+      [{ handler: { [orders]: 3 } }, `the handler of ${orders} is not a function`],
       [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
       [{ deliver: () => {} }, 'nothing was published. Publish a message in `deliver`.'],
     ] as const)

@@ -74,7 +74,7 @@ test('delivery scripts are played step by step', async () => {
     for (const { kind } of script) seen.add(kind)
   }
   expect(seen).toEqual(new Set(stepKinds))
-  expect(() => deliveryScripts({ kinds: ['drop'] })).toThrow('drop is no step of a script. The steps are')
+  expect(() => deliveryScripts({ kinds: ['drop'] })).toThrow('drop is not a step of a script. The steps are')
   expect(catalog.drop.points).toContain('queue.delivery')
 })
 

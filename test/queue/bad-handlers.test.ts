@@ -91,18 +91,18 @@ describe('the reason, for whoever reads the timeline', () => {
     [
       'status 99',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: 99 is no status of an answer: they go from 200 to 599.`,
+      `The handler of ${shop} gave no answer that can be sent: 99 is not the status of an answer: give one from 200 to 599.`,
     ],
     [
       'a body that is a Blob',
       '500 Internal Server Error',
-      `The handler of ${shop} gave no answer that can be sent: A body is a text, a Uint8Array or a value that becomes JSON, got Blob: return new Response(body).`,
+      `The handler of ${shop} gave no answer that can be sent: A body is a string, a Uint8Array or a value that JSON can hold, got Blob: return new Response(body).`,
     ],
     ['throws null', '500 Internal Server Error', 'the handler threw null'],
     [
       'throws a Proxy that throws',
       '500 Internal Server Error',
-      'the handler threw something that cannot be told as a text',
+      'the handler threw something that cannot be shown as text',
     ],
   ])('%s', async (name, error, note) => {
     const sandbox = await delivered(failing[name]!, 'answer')

@@ -409,7 +409,7 @@ describe('destinations', () => {
     expect(() => seen.last()).toThrow(`Nothing has arrived at ${shop} yet`)
     await publish(at, {}, 'not json')
     await at.clock.drain()
-    expect(() => seen.last().json()).toThrow('has no JSON body: "not json"')
+    expect(() => seen.last().json()).toThrow('does not have a JSON body: "not json"')
   })
 
   test('nobody there: the attempt fails and the line that published is named', async () => {

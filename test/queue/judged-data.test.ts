@@ -28,8 +28,8 @@ const badSteps: readonly (readonly [unknown, string])[] = [
   [{ kind: 'delay', waitMs: 1, then: { kind: 'status' } }, 'status is missing'],
   [{ kind: 'hang', forMS: 3 }, 'there is no "forMS" here. Did you mean "forMs"?'],
   [{ kind: 'status', status: 1000 }, 'status is an HTTP status from 200 to 599, got 1000.'],
-  [{ kind: 'status', status: 503, headers: { a: 5 } }, 'is a text or a list of texts'],
-  [{ kind: 'drop' }, 'drop cannot stand in a script.'],
+  [{ kind: 'status', status: 503, headers: { a: 5 } }, 'is a string or a list of strings'],
+  [{ kind: 'drop' }, 'drop cannot be a step of a script.'],
   [{}, 'kind is missing: latency, status'],
   [deep(101), 'it waits more than 100 times'],
 ]
@@ -37,7 +37,7 @@ const badSteps: readonly (readonly [unknown, string])[] = [
 /** An answer that cannot be given → what is said of it. */
 const badAnswers: readonly (readonly [unknown, string])[] = [
   ...badSteps.filter(([step]) => 'kind' in (step as object)),
-  [99, '99 is no status of an answer: they go from 200 to 599.'],
+  [99, '99 is not the status of an answer: give one from 200 to 599.'],
   ['OK', 'got "OK"'],
   [true, 'got true'],
   [[200], 'got Array'],

@@ -138,15 +138,15 @@ describe('pause, parallelism and lag [queue.md 6.1, 1.6]', () => {
   })
 
   test.each([
-    ['a delayed head', { 'Service-Delay': '10s' }, [], [60], '50 s until queue q went on'],
+    ['a delayed head', { 'Service-Delay': '10s' }, [], [60], '50 s until queue q was resumed'],
     [
       'a retry',
       { 'Service-Retry-Delay': '10000' },
       [0],
       [0, 60],
-      'delay 10 s from the retry delay 10000 after 500, then 50 s until queue q went on',
+      'delay 10 s from the retry delay 10000 after 500, then 50 s until queue q was resumed',
     ],
-    ['a head in a wait list', { 'Service-Flow-Control-Key': 'k' }, [], [60], '55 s until queue q went on'],
+    ['a head in a wait list', { 'Service-Flow-Control-Key': 'k' }, [], [60], '55 s until queue q was resumed'],
   ])('paused: %s that comes due waits for the end of the pause', async (_case, headers, before, after, waited) => {
     const at = world()
     at.destinations.script(shop, _case === 'a retry' ? [status(500)] : [])

@@ -209,7 +209,7 @@ describe('a queue as JSON', () => {
 describe('what is no dump is told, and changes nothing', () => {
   const start = '2030-01-01T09:00:00.200Z'
   const changes: [string, (dump: QueueDump) => unknown, string][] = [
-    ['nothing', () => undefined, 'This is not a dump of a queue: load() takes what dump() gave.'],
+    ['nothing', () => undefined, 'This is not a dump of a queue: load() takes what dump() returned.'],
     ['a store', (dump) => ({ ...dump, format: 'stuntdouble/store' }), 'format: '],
     [
       'a bad field',

@@ -122,7 +122,7 @@ describe.each(Object.entries(renderings))('%s', (name, render) => {
     if (name === 'har' || name === 'trace') expect(shown).toContain('open-value')
   })
 
-  test('stays one document with markup, escapes, prototype names and bytes that are no text in it', async () => {
+  test('stays one document with markup, escapes, prototype names and bytes that are not text in it', async () => {
     const sandbox = createSandbox()
     const { store, queue, destinations, clock } = sandbox
     const evil =

@@ -28,7 +28,7 @@ const shapes: Readonly<Record<string, () => string>> = {
   },
   '100,000 levels': () => `${'{"a":['.repeat(100_000)}${']}'.repeat(100_000)}`,
   'brackets that nobody closes': () => repeated('[', size),
-  'bytes that are no text': () => repeated('\xff\xc3{"a":"\xfe"}'),
+  'bytes that are not text': () => repeated('\xff\xc3{"a":"\xfe"}'),
   'every control character': () =>
     JSON.stringify({
       text: repeated(String.fromCharCode(...Array.from({ length: 32 }, (_, code) => code))).slice(0, 1e6),

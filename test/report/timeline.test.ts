@@ -297,8 +297,8 @@ describe('captured text is untrusted', () => {
       return text(traffic).split('\n')[2]!.trim()
     }
     expect(body('x'.repeat(81))).toBe(`body: ${'x'.repeat(80)}… (81 bytes)`)
-    expect(body('\xff\xfe')).toBe('body: 2 bytes that are no text')
-    expect(body('a\0')).toBe('body: 2 bytes that are no text')
+    expect(body('\xff\xfe')).toBe('body: 2 bytes that are not text')
+    expect(body('a\0')).toBe('body: 2 bytes that are not text')
     expect(body('\xf0\x9f\x98\x80')).toBe('body: 😀')
   })
 

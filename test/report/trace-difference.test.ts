@@ -193,7 +193,7 @@ describe('stuntdouble diff', () => {
     expect(await run(file('a.json'), file('bad.json'))).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^stuntdouble: .*bad\.json: This is no trace/),
+      err: expect.stringMatching(/^stuntdouble: .*bad\.json: This is not a trace/),
     })
     expect(await run(file('a.json'), file('none.json'))).toMatchObject({
       code: 2,

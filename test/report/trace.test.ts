@@ -118,14 +118,14 @@ describe('what is no trace', () => {
   test('is refused with the place', async () => {
     const trace = await right()
     expect(() => loadTrace({ ...trace, version: 2 })).toThrow(
-      'This trace is of version 2, and only version 1 can be read',
+      'This trace is of version 2, and this stuntdouble reads only version 1',
     )
     const at = trace.entries.findIndex(({ type }) => type === 'attempt')
     const broken = structuredClone(trace)
     broken.entries[at]!.url = 5
     expect(() => loadTrace(broken)).toThrow(`entries.${at}.url`)
     expect(() => loadTrace({ ...trace, entries: [trace.entries[1]!, trace.entries[0]!] })).toThrow(
-      /entry #1 stands behind entry #2/,
+      /entry #1 comes after entry #2/,
     )
     expect(() => loadTrace({ ...trace, entries: [{ type: 'novel', seq: 1, at: 0 }] })).toThrow(/type/)
   })

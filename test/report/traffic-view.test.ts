@@ -263,7 +263,7 @@ describe('the causal tree of a message', () => {
     expect(traffic.of('msg_unknown').entries).toEqual([])
     expect(String(traffic.of('msg_\u202eunknown'))).toBe('(nothing is known about msg_\\u202eunknown)')
     expect(() => traffic.of('publish')).toThrow(
-      /no type of entries of this name. The types are request, command, .*published/,
+      /no entry type of this name. The types are request, command, .*published/,
     )
   })
 })

@@ -152,6 +152,6 @@ describe('a damaged dump', () => {
     const last = names.pop()!
     names.reduce((node, name) => node[name], dump)[last] = value
     expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(TypeError)
-    expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(`load() takes what dump() gave. ${place}`)
+    expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(`load() takes what dump() returned. ${place}`)
   })
 })

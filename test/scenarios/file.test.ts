@@ -32,7 +32,7 @@ describe('a mistake in a file is told with line, column and the nearest word', (
       'name: a\nsteps:\n  - publish:\n      to: https://a.test\n      ‸retrys: 3\n',
       'Did you mean "retries"?',
     ],
-    ['a value of the wrong kind', 'name: a\nsteps:\n  - advance: ‸5 minutes\n', 'It is no span of time'],
+    ['a value of the wrong kind', 'name: a\nsteps:\n  - advance: ‸5 minutes\n', 'It is not a span of time'],
     ['a missing field', 'name: a\nsteps:\n  - ‸publish: { retries: 3 }\n', '"to" is missing'],
     [
       'an unknown fault',
@@ -81,9 +81,9 @@ describe('a mistake in a file is told with line, column and the nearest word', (
       '"many" is not a number',
     ],
     [
-      'a fault that cannot stand in a script',
+      'a fault that cannot be a step of a script',
       'name: a\ndestinations:\n  - url: https://a.test\n    script: [{ kind: ‸reorder, withinMs: 5 }]\n',
-      'reorder cannot stand in a script',
+      'reorder cannot be a step of a script',
     ],
     [
       'a mistake behind a delay',
@@ -93,17 +93,17 @@ describe('a mistake in a file is told with line, column and the nearest word', (
     [
       'no cron',
       'name: a\ngiven:\n  schedules:\n    - { id: x, to: https://a.test, cron: ‸every day }\n',
-      'It is no cron pattern of five fields',
+      'It is not a cron pattern of five fields',
     ],
     [
       'no retry delay',
       'name: a\nsteps:\n  - publish: { to: https://a.test, retryDelay: ‸pow(2 }\n',
-      'It is no expression of milliseconds',
+      'It is not an expression of milliseconds',
     ],
     [
       'no value of a dump',
       'name: a\ngiven:\n  store:\n    format: stuntdouble/store\n    version: 1\n    keys:\n      - ‸key: a\n        type: hash\n        fields: 7\n',
-      'It is no key of a dump',
+      'It is not a key of a dump',
     ],
     ['a line that is no YAML', 'name: a\nsteps:\n  - publish: { to: https://a.test\n‸', 'Flow map in block collection'],
     ['a field that comes twice', 'name: a\n‸name: b\n', 'keys must be unique'],
@@ -112,7 +112,7 @@ describe('a mistake in a file is told with line, column and the nearest word', (
       '{\n\t"name": "a",\n\t"steps": [\n\t\t{ "pauseQueue": ‸"orders" }\n\t]\n}\n',
       'There is no queue "orders" here',
     ],
-    ['Windows line ends', 'name: a\r\nsteps:\r\n  - advance: ‸soon\r\n', 'It is no span of time'],
+    ['Windows line ends', 'name: a\r\nsteps:\r\n  - advance: ‸soon\r\n', 'It is not a span of time'],
     ['a text in place of an object', 'name: a\nsteps:\n  - ‸drian\n', 'give one with the field "drain"'],
   ])('%s', (_, text, sentence) => {
     const { source, place } = marked(text)

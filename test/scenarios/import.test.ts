@@ -255,7 +255,7 @@ describe('what is imported', () => {
     expect(notes[0]).toContain('the next begins at cursor 1725323671000-1')
   })
 
-  test('bytes that are no text', async () => {
+  test('bytes that are not text', async () => {
     const { body: _, ...rest } = letter
     const { scenario } = imported({ ...rest, bodyBase64: '/wD+' })
     expect(scenario.steps![0]).toMatchObject({ publish: { bodyBase64: '/wD+' } })
@@ -277,7 +277,7 @@ describe('what is imported', () => {
   test.each([
     ['nothing', [], 'there is no message in it'],
     ['another object', { id: 1, name: 'x' }, 'it has id, name, but no messageId'],
-    ['a text', 'hello', 'is no object'],
+    ['a text', 'hello', 'is not an object'],
     ['a record without a url', { messageId: 'msg_1', dlqId: '1-0' }, 'have no url'],
   ])('%s is refused', (_, value, sentence) => {
     expect(() => imported(value)).toThrow(ImportError)

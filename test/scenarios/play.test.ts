@@ -501,7 +501,7 @@ describe('sandbox.play()', () => {
   test('a scenario without faults is refused with the next step', () => {
     using sandbox = createSandbox()
     expect(() => sandbox.play({ name: 'calm', steps: [drain] })).toThrow(
-      '"calm" has no faults to bring. Play its steps with playScenario',
+      '"calm" has no faults to add. Play its steps with playScenario',
     )
   })
 })

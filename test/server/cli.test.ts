@@ -180,7 +180,7 @@ describe('a mistake is one sentence and exit code 2', () => {
       ['serve', '--deliver', 'http://shop.test/a'],
       /--deliver is loopback, none, any or hosts with commas between them/,
     ],
-    [['serve', '--max-tenants', 'many'], /--max-tenants is a whole number from 1 on, not "many"\./],
+    [['serve', '--max-tenants', 'many'], /--max-tenants is a whole number, 1 or more, not "many"\./],
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],

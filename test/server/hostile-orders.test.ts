@@ -134,7 +134,7 @@ describe('long lists', () => {
     )
     expect(await remote.clock.pending()).toHaveLength(10_001)
     const { pending, more } = (await order('GET', '/clock')).json
-    expect([pending.length, more]).toEqual([1_000, '9001 timers more wait: GET /clock/pending has them.'])
+    expect([pending.length, more]).toEqual([1_000, '9001 more timers wait: GET /clock/pending has them.'])
     expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries; /)
     const { link } = await order('GET', '/traffic?type=published&limit=7')
     expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
@@ -179,7 +179,7 @@ describe('deep JSON', () => {
     ['POST', '/clock/advance', deep],
   ])('%s %s refuses it with a sentence', async (method, path, body) => {
     const { status, json } = await order(method, path, body)
-    expect([status, json.error]).toEqual([400, 'The body of a control request nests at most 1000 levels deep.'])
+    expect([status, json.error]).toEqual([400, 'The body of a control request may nest at most 1000 levels deep.'])
   })
 
   test.each([5_000, 100_000])('a batch takes items of %i levels, and delivers them as they are', async (levels) => {

@@ -319,5 +319,5 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
 test('where nobody listens, the sentence says what to start', async () => {
   await expect(connect('http://127.0.0.1:9')).rejects.toThrow('Start one with "npx stuntdouble serve"')
-  await expect(connect('localhost')).rejects.toThrow('is no address of a server')
+  await expect(connect('localhost')).rejects.toThrow('is not the address of a server')
 })

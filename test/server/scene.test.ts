@@ -108,7 +108,7 @@ describe('serve --scenario', () => {
     await printed(/now in 2 tenants/)
     expect([await statusOf(origin), await statusOf(origin, 'w2')]).toEqual([500, 500])
     writeFileSync(file(), 'nam: outage\n')
-    await printed(/outage\.yaml:1:1: .*\nThe scenario of before stays in force\./)
+    await printed(/outage\.yaml:1:1: .*\nThe previous scenario stays in force\./)
     expect(await statusOf(origin)).toBe(500)
     child.kill('SIGINT')
     expect((await ended).code).toBe(0)

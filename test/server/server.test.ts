@@ -102,7 +102,7 @@ describe('tenants', () => {
     await start()
     const answer = await fetch(server.origin + path)
     expect(answer.status).toBe(404)
-    expect(((await answer.json()) as { error: string }).error).toContain('Nothing lives at')
+    expect(((await answer.json()) as { error: string }).error).toContain('There is nothing at')
     expect(server.tenants).toEqual([])
   })
 
@@ -187,7 +187,7 @@ describe('the control API', () => {
     )
   })
 
-  test('shows bytes that are no text in base64', async () => {
+  test('shows bytes that are not text in base64', async () => {
     const { addresses, tokens } = server.tenant('main')
     await fetch(`${addresses.store}/set/k`, {
       method: 'POST',
@@ -204,8 +204,8 @@ describe('the control API', () => {
     ['/main/clock/advance', { by: 'soon' }, 'by: is not a duration. Send {"by":"5m"}.'],
     ['/main/clock/advance', { by: -1 }, 'by: '],
     ['/main/clock/advance', { by: '5m', to: 1 }, 'to: '],
-    ['/main/clock/advance', 'not json', 'The body of a control request is a JSON object.'],
-    ['/main/clock/advance', '[]', 'The body of a control request is a JSON object.'],
+    ['/main/clock/advance', 'not json', 'The body of a control request must be a JSON object.'],
+    ['/main/clock/advance', '[]', 'The body of a control request must be a JSON object.'],
     ['/main/clock/advance-to', { at: 'tomorrow' }, 'at: is not a time.'],
     ['/main/clock/drain', { budget: 0 }, 'budget: '],
     ['/main/reset', { hard: true }, 'hard: '],

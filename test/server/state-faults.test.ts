@@ -123,7 +123,7 @@ describe('a file system that fails', () => {
     })
     const keeper = keep(disk)
     await later(60_000)
-    expect(told).toEqual([expect.stringContaining('a write has taken 5 s and goes on')])
+    expect(told).toEqual([expect.stringContaining('a write has taken 5 s and is still running')])
     expect([disk.attempts, disk.mostWriters]).toEqual([1, 1])
     sandbox.store.run('SET', 'k', 'v')
     const closed = keeper.close()
@@ -177,7 +177,7 @@ describe('serve --state', () => {
     writeFileSync(state('bad.json'), 'x')
     const ended = await run('serve', '--port', '0', '--state', state('bad.json'))
     expect([ended.code, ended.out]).toEqual([2, ''])
-    expect(ended.err).toMatch(/^stuntdouble: .* is no state file of stuntdouble\. [^\n]*\n$/)
+    expect(ended.err).toMatch(/^stuntdouble: .* is not a state file of stuntdouble\. [^\n]*\n$/)
   })
 
   test('the second server on a file is refused; after kill -9 of the first, the next one is not', async () => {

@@ -115,7 +115,7 @@ describe('two servers and one file', () => {
 
   test('a start that fails gives the lock back', async () => {
     writeFileSync(path, 'no state')
-    await expect(start()).rejects.toThrow('is no state file')
+    await expect(start()).rejects.toThrow('is not a state file')
     rmSync(path)
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
@@ -150,7 +150,7 @@ describe('a file that cannot be used is refused, and kept', () => {
     ['[]', 'holds no tenants'],
     ['{', 'holds no tenants'],
     ['{"main":null}', 'tenant main: This is not a dump of a sandbox'],
-    [JSON.stringify({ '../x': dump }), 'is no name of a tenant'],
+    [JSON.stringify({ '../x': dump }), 'cannot be the name of a tenant'],
     [JSON.stringify({ main: { ...dump, now: 9e15 } }), 'tenant main: This is not a dump of a sandbox'],
     [JSON.stringify({ w1: dump, w2: dump, w3: dump }), 'There are 2 tenants already'],
     [
@@ -193,9 +193,9 @@ describe('a file that cannot be used is refused, and kept', () => {
       (content: Buffer) => Buffer.from(content.toString().replace('"version":1', '"version":9')),
       'has version 9',
     ],
-    ['of another program', () => Buffer.from('{"users":[]}\n'), 'is no state file'],
-    ['empty', () => Buffer.alloc(0), 'is no state file'],
-    ['binary', () => Buffer.from([0, 255, 10, 1]), 'is no state file'],
+    ['of another program', () => Buffer.from('{"users":[]}\n'), 'is not a state file'],
+    ['empty', () => Buffer.alloc(0), 'is not a state file'],
+    ['binary', () => Buffer.from([0, 255, 10, 1]), 'is not a state file'],
   ])('%s', async (_, change, sentence) => {
     const content = change(await whole())
     writeFileSync(path, content)

@@ -91,7 +91,7 @@ describe.each(kinds)('a sandbox %s', (_, open) => {
     })
 
     test('without any are refused', async () => {
-      await expect((async () => sandbox.play({ name: 'calm' }))()).rejects.toThrow('"calm" has no faults to bring')
+      await expect((async () => sandbox.play({ name: 'calm' }))()).rejects.toThrow('"calm" has no faults to add')
     })
   })
 

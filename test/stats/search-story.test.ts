@@ -373,6 +373,6 @@ describe('steps', () => {
   test('settings are checked', () => {
     const { index } = told(noon, [])
     expect(() => index.script([], { size: 3 } as never)).toThrow(/no setting "size"\. The settings are vectorSize/)
-    expect(() => index.script([], { price: -1 })).toThrow(/price is a number from 0 up, not -1/)
+    expect(() => index.script([], { price: -1 })).toThrow(/price is a number, 0 or more, not -1/)
   })
 })

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 const binary = new Uint8Array([0, 255, 10, 128])
 
-/** One key of every type, with bytes that are no text, with deadlines, and with everything a stream remembers. */
+/** One key of every type, with bytes that are not text, with deadlines, and with everything a stream remembers. */
 function fill(): void {
   run('SET', 'string', 'text ☃')
   run('SET', binary, binary, 'PX', 90_000)

@@ -44,7 +44,7 @@ it(`${count} random Lua programs end alike in both`, async () => {
 })
 
 /**
- * Not addresses, not bytes that are no text in an error, and not the name that the reference gives to what a `for` loop
+ * Not addresses, not bytes that are not text in an error, and not the name that the reference gives to what a `for` loop
  * calls: it is that of whatever was in a register before.
  */
 function isComparable(reply: RespReply): boolean {

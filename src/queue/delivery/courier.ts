@@ -1,19 +1,15 @@
 import type { FaultSource } from '../../faults/fault.js'
-import type { Clock } from '../../kernel/clock.js'
 import { headerOf } from '../../kernel/http.js'
-import { IdSource, type Random } from '../../kernel/random.js'
+import { IdSource } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
-import type { Destinations } from '../destinations/destinations.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
 import type { Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields } from '../message/log.js'
-import type { RetryWait } from '../message/message.js'
-import { type Carrier, type Draft, Message, type MessageState } from '../message/message.js'
+import { type Carrier, type Draft, Message, type MessageState, type RetryWait } from '../message/message.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
@@ -21,16 +17,11 @@ import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
 import { DeliveryFaults } from './faults.js'
 import { FlowControl } from './flow-control.js'
-import { InFlight } from './in-flight.js'
+import { InFlight, type InFlightOptions } from './in-flight.js'
 import { retryWait } from './retry.js'
 
-export interface CourierOptions {
-  readonly clock: Clock
-  readonly random: Random
+export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
   readonly traffic: Traffic
-  readonly policy: Policy
-  readonly limits: QueueLimits
-  readonly destinations: Destinations
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** Name of the header that forbids retries, lower case. */
@@ -65,7 +56,7 @@ const restarted = 'the service restarted'
 /** How long a message id is, `msg_` apart. [queue.md 12] */
 const messageIdLength = 60
 
-/** Takes messages from their acceptance to their end. */
+/** Carries messages from acceptance to their end. */
 export class Courier {
   /** Every message that the log still knows. */
   readonly byId: Map<string, Message> = new Map()
@@ -119,7 +110,7 @@ export class Courier {
     )
   }
 
-  /** Accepts a message and sees to its delivery. */
+  /** Accepts a message and has it delivered. */
   accept(draft: Draft): Message {
     const { clock, traffic, destinations, laneOf } = this.#options
     const now = clock.now()
@@ -158,7 +149,7 @@ export class Courier {
   }
 
   /**
-   * Puts back a message of a dump, oldest first and callbacks behind what they report on. The traffic log keeps silent,
+   * Restores a message of a dump, oldest first and callbacks after what they report on. Nothing is added to the traffic log,
    * because nothing happened.
    * @param logged whether `restored` will bring its past; else its log begins with what is known of it now
    */
@@ -189,7 +180,7 @@ export class Courier {
     return message
   }
 
-  /** All messages of a dump are back: the log tells what was, oldest first, and the queues go on. */
+  /** All messages of a dump are back: the log gets their past, oldest first, and the queues continue. */
   restored(log: readonly RestoredLogEntry[]): void {
     for (const { message: id, state, time, ...detail } of log) {
       const message = this.byId.get(id)
@@ -200,7 +191,7 @@ export class Courier {
     }
     const now = this.#options.clock.now()
     for (const message of this.byId.values()) {
-      // Its call ended with the world that made it.
+      // Its call ended together with the world that made it.
       if (isRunning(message)) this.log.write(message, waitingState(message), now)
     }
     const lanes = new Set<Lane>()
@@ -230,7 +221,7 @@ export class Courier {
     for (const message of lane.unpark()) {
       const delay = now - message.due
       const before = message.wait === undefined ? '' : `${message.wait.reason}, then `
-      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} went on` }
+      message.wait = { delay, reason: `${before}${delay / 1000} s until queue ${lane.name} was resumed` }
       this.#plan(message, now)
     }
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) {
@@ -259,7 +250,7 @@ export class Courier {
       message.timer?.cancel()
       this.#cancelled(message)
     } else if (message.timer === undefined) {
-      // It stands in a queue: its turn does not matter any more, its time does.
+      // It is in a queue: its turn no longer matters, its time does.
       if (message.notBefore <= now) this.#cancelled(message)
       else this.#plan(message, message.notBefore)
     }
@@ -306,7 +297,7 @@ export class Courier {
     message.timer = this.#options.clock.schedule(at, this.#label(message.url), message, options)
   }
 
-  /** A message that is waited for stands behind this one: it counts too. */
+  /** A message that a drain waits for is behind this one: this one counts, too. */
   #waitFor(message: Message): void {
     if (message.awaited) return
     message.awaited = true
@@ -367,7 +358,7 @@ export class Courier {
     message.part?.begins(message)
     const { strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
-    // The next attempt asks anew, whether or not this one is struck.
+    // The next attempt asks again, whether or not this one is struck.
     message.strikes = undefined
     if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
@@ -403,7 +394,7 @@ export class Courier {
     this.#plan(message, until)
   }
 
-  /** A fault made it vanish: the queue goes on as if it had ended. */
+  /** A fault made it vanish: the queue continues as if it had ended. */
   #vanish(message: Message): void {
     message.vanished = true
     this.live.delete(message)
@@ -503,7 +494,7 @@ export class Courier {
     this.#conclude(message)
   }
 
-  /** A message has ended; once its callbacks have too, its queue goes on. */
+  /** A message has ended; once its callbacks have, too, its queue continues. */
   #conclude(message: Message): void {
     if (!message.ended || message.openCallbacks > 0) return
     const { lane, source } = message
@@ -531,7 +522,7 @@ function isRunning({ state }: { readonly state: MessageState }): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
 }
 
-/** What a message that was being delivered is after a restart. */
+/** The state after a restart of a message that was being delivered. */
 function waitingState({ retried }: { readonly retried: number }): MessageState {
   return retried === 0 ? 'CREATED' : 'RETRY'
 }

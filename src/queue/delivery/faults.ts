@@ -117,7 +117,7 @@ export class DeliveryFaults {
     return true
   }
 
-  /** A message that was held back is due because nobody came after it. */
+  /** A held message is due because no later one came. */
   #goOn(message: Message): void {
     const at = this.heldBack.findIndex((held) => held.message === message)
     if (at === -1) return
@@ -135,7 +135,7 @@ export class DeliveryFaults {
     this.heldBack = this.heldBack.filter((held) => !waits(held))
     const now = this.#mover.now()
     for (const { message, record, at, before } of released) {
-      // Gone already, or under way: its rule was taken away meanwhile. Without a timer it is parked in a paused queue.
+      // Already gone, or under way: its rule was removed in the meantime. Without a timer it is parked in a paused queue.
       if (message.ended || message.strikes === undefined || message.timer === undefined) continue
       record.effect = `held until ${attempt.messageId} had gone`
       message.wait = before

@@ -75,7 +75,7 @@ export class FlowKey {
     return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
   }
 
-  /** Why nobody may start now, as a sentence part. */
+  /** Why nobody may start now, as part of a sentence. */
   blockedBy(now: number): string {
     if (this.paused) return 'paused'
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
@@ -91,7 +91,7 @@ export class FlowKey {
     if (ticket.awaited) this.#awaited++
   }
 
-  /** The next in line, cancelled ones passed over. */
+  /** The next in line; cancelled ones are skipped. */
   next(): Message | undefined {
     let ticket = this.#line.shift()
     while (ticket?.live === false) ticket = this.#line.shift()
@@ -115,7 +115,7 @@ export class FlowKey {
   }
 }
 
-/** Hears which messages were held back and let go. */
+/** Called when messages are held back and let go. */
 export type NoteDecision = (
   message: Message,
   decision: FlowControlEntry['decision'],
@@ -187,7 +187,7 @@ export class FlowControl {
 
   #noteLimits(key: FlowKey, change: string): void {
     const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
-    // A second is what a period is unless it is given.
+    // A period is one second by default.
     const told = rate === undefined && period === 1 ? undefined : period
     this.#note('flow-control', key.key, change, { parallelism, rate, period: told })
   }
@@ -373,7 +373,7 @@ export class FlowControl {
   }
 
   /**
-   * What was published just before has mostly started by then, on the service; here its timer may be yet to fire.
+   * On the service, what was published just before has mostly started by then; here its timer may not have fired yet.
    * [queue.md 6.2]
    * @param left calls that the period before would have allowed
    */

@@ -72,7 +72,7 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
   return undefined
 }
 
-/** Chars of a wait that is read: no date is longer, and no sensible duration; a guard of ours. */
+/** Longest wait that is parsed, in characters: no date or sensible duration is longer; a guard of ours. */
 const longestWait = 1000
 
 const goUnits: Readonly<Record<string, number>> = {
@@ -86,7 +86,7 @@ const goUnits: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-/** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` when it is none. */
+/** Seconds, an RFC 1123 date, or a duration such as `6m5s`; milliseconds from now, `undefined` if it is none of these. */
 export function readWait(value: string, now: number): number | undefined {
   if (value.length > longestWait) return undefined
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.round(Number(value) * 1000)

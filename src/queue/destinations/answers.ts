@@ -10,7 +10,7 @@ export type PlainAnswer =
   | Response
   | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
 
-// Data is judged where it is given: what a destination shall do is refused at the call, with the right form.
+// Data is checked where it is given: a wrong answer or step is refused at the call, with the right form.
 
 /** @throws TypeError */
 export function checkedSteps(steps: readonly Step[], called: string): readonly Step[] {
@@ -21,7 +21,7 @@ export function checkedSteps(steps: readonly Step[], called: string): readonly S
     const [problem] = stepProblems(step)
     if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem.sentence}`)
   }
-  // Later changes of what was given do not count.
+  // Later changes to the given object do not count.
   return structuredClone(steps)
 }
 

@@ -12,7 +12,7 @@ import type { Message, RetryWait } from '../message/message.js'
 import { hiddenFields } from '../publish/published.js'
 import type { WireReply } from './wire.js'
 
-/** Builds what is costly about a delivery, when somebody looks. */
+/** Builds the costly parts of a delivery on demand. */
 export interface DeliveryWriter {
   headers(attempt: Attempt): HeaderList
 }
@@ -189,7 +189,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
       return JSON.parse(this.text())
     } catch {
       throw new TypeError(
-        `The delivery of ${this.messageId} to ${this.url} has no JSON body: ${JSON.stringify(this.text().slice(0, 80))}. Read it with .text() or .bytes.`,
+        `The delivery of ${this.messageId} to ${this.url} does not have a JSON body: ${JSON.stringify(this.text().slice(0, 80))}. Read it with .text() or .bytes.`,
       )
     }
   }

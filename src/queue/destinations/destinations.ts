@@ -21,7 +21,7 @@ export type DestinationHandler = (request: Request, task: Task) => Response | Pr
 /** A destination without `Request` and `Response`, which cost ten times the rest of an attempt. */
 export type PlainHandler = (delivery: Attempt, task: Task) => PlainAnswer | Promise<PlainAnswer>
 
-/** Which hosts a configured `fetch` may reach. */
+/** The hosts that a configured `fetch` may reach. */
 export type Reach = 'loopback' | 'none' | 'any' | readonly string[]
 
 export interface DestinationsOptions {
@@ -51,13 +51,13 @@ export interface DeliveryContext {
   now(): number
   /** A whole number below a bound, for faults of scripts that leave something to chance. */
   draw(below: number): number
-  /** Delivers once more, as work of its own: after so many milliseconds, or beside what runs. */
+  /** Delivers once more, as work of its own: after this many milliseconds, or alongside what runs. */
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
 }
 
 type Maybe<T> = T | Promise<T>
 
-/** What stands behind a registration. It may do anything. */
+/** The answering part of a registration. It may do anything. */
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
 
 interface Route {
@@ -122,7 +122,7 @@ export class Destinations {
     return this
   }
 
-  /** Writes down what arrives. Answers 200 unless something else is registered or given here. */
+  /** Records what arrives. Answers 200 unless something else is registered or given here. */
   record(pattern: string | URL, answer?: PlainAnswer): Recorder {
     const called = `destinations.record(${JSON.stringify(String(pattern))})`
     const handler = answer === undefined ? undefined : this.#gives(answer, called)
@@ -189,7 +189,7 @@ export class Destinations {
     )
   }
 
-  /** A step of a script, or what lies underneath. A delivery that never arrives is not recorded. */
+  /** A step of a script, or the layer underneath. A delivery that never arrives is not recorded. */
   #meet(
     step: Step | undefined,
     url: string,
@@ -260,7 +260,7 @@ export class Destinations {
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => wire(200))
     }
     const { status = 200, headers, body } = answer
-    // What cannot be sent is told here; but a body can change until it is.
+    // Refuses what cannot be sent; but a body can still change before it is.
     wire(status, headers, body)
     return () => {
       try {
@@ -375,7 +375,7 @@ export class Destinations {
       return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'only this machine is delivered to' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
   }
 
   async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {

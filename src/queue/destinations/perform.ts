@@ -26,7 +26,7 @@ export interface Scene {
   readonly context: DeliveryContext
   /** In the vendor's words. */
   readonly nonRetryableHeader: string
-  /** Lets what lies underneath answer: a handler, a script, the network. */
+  /** Lets the layer underneath answer: a handler, a script, the network. */
   underneath(context: DeliveryContext): Maybe<WireReply>
 }
 

@@ -16,7 +16,7 @@ export class BrokenBody extends Error {
   override readonly name = 'BrokenBody'
 }
 
-/** Which of the two it is. What code throws may be anything, a Proxy that throws when it is looked at too. */
+/** Which of the two it is. Code may throw anything, even a Proxy that throws when it is inspected. */
 export function knownFailure(error: unknown): UnusableAnswer | BrokenBody | undefined {
   try {
     return error instanceof UnusableAnswer || error instanceof BrokenBody ? error : undefined
@@ -66,7 +66,7 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
   const list = typeof headers?.[Symbol.iterator] === 'function' ? [...headers] : [['', undefined]]
   const isText = ([name, value]: readonly unknown[]): boolean => typeof name === 'string' && typeof value === 'string'
   if (list.every(isText)) return list as [string, string][]
-  throw new UnusableAnswer(`${from} returned a Response with headers that are no texts.`)
+  throw new UnusableAnswer(`${from} returned a Response with headers that are not strings.`)
 }
 
 async function bodyOf(response: Response, most: number): Promise<Bytes> {
@@ -83,7 +83,7 @@ async function bodyOf(response: Response, most: number): Promise<Bytes> {
 const chunksInATurn = 1000
 const mostChunks = 1_000_000
 
-/** What does not end is cut where the queue would cut it. */
+/** An endless body is cut where the queue would cut it. */
 async function readStream(reader: ReadableStreamDefaultReader<unknown>, most: number): Promise<Bytes> {
   let bytes = ''
   for (let chunks = 1; ; chunks++) {
@@ -108,7 +108,7 @@ function bytesOfChunk(chunk: unknown): Bytes {
   )
 }
 
-/** Whatever the stream does about it: nobody waits. */
+/** Nobody waits for the stream to react. */
 function giveUp(reader: ReadableStreamDefaultReader<unknown>): void {
   reader.cancel().catch(() => undefined)
 }

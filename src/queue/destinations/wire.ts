@@ -15,7 +15,7 @@ export interface WireReply {
   readonly error?: string
   /** What really happened where the queue saw less. */
   readonly note?: string
-  /** Nothing will come: the attempt ends by its time-out. */
+  /** Nothing will come: the attempt ends with its time-out. */
   readonly never?: true
 }
 
@@ -66,15 +66,15 @@ export function wire(status: number, headers?: HeaderRecord, body?: string | Uin
   return { status, headers: list, body: utf8(json) }
 }
 
-/** What JSON would silently make nothing of. */
+/** What JSON would silently drop. */
 const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
 
-/** @throws TypeError for what is no JSON, with what to give instead */
+/** @throws TypeError for what JSON cannot hold, with what to give instead */
 function jsonOf(body: unknown): string {
   const what = Object.prototype.toString.call(body)
   if (typeof body === 'object' && noData.test(what)) {
     throw new TypeError(
-      `A body is a text, a Uint8Array or a value that becomes JSON, got ${what.slice(8, -1)}: return new Response(body).`,
+      `A body is a string, a Uint8Array or a value that JSON can hold, got ${what.slice(8, -1)}: return new Response(body).`,
     )
   }
   let json: string | undefined

@@ -139,7 +139,7 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
   keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
 })
 
-/** What a dump of a queue says. Throws TypeError for what is none. */
+/** The content of a dump of a queue. Throws TypeError for an invalid one. */
 export function parsedQueue(given: unknown): QueueDump {
   const parsed = v.safeParse(queueSchema, given)
   if (parsed.success) return parsed.output
@@ -174,7 +174,7 @@ function checkOnce<T>(thing: string, rows: readonly T[], nameOf: (row: T) => str
 }
 
 function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
-  const { messages, schedules } = queue.duplicates
+  const { published: messages, scheduled: schedules } = queue.publisher
   for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
     const message = of === 'message' ? queue.courier.byId.get(id) : undefined
     const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
@@ -184,7 +184,7 @@ function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): v
   }
 }
 
-/** What the queue would refuse is no dump: the sentence names the part. */
+/** A dump that the queue would refuse is invalid: the sentence names the part. */
 function within(part: string, load: () => void): void {
   try {
     load()
@@ -248,7 +248,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
     within(`message ${id}`, () => {
       checkUrl(url, 'url')
       const { raw, given } = readable(dumped.settings, dumped.headers)
-      const settings = queue.settings(raw, given)
+      const settings = queue.publisher.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
       const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
       courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
@@ -277,13 +277,13 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const target = targetOf(destination)
   checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
-  const settings = queue.settings(raw, given)
+  const settings = queue.publisher.settings(raw, given)
   const body = bytesOf(dumped.body)
   const draft = { cron, target, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
-    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was no slot of it.`)
+    throw new TypeError(`The schedule ${id} of the dump has missed ${iso(missed)}, which was not one of its slots.`)
   }
   queue.schedules.setPaused(schedule, paused)
   Object.assign(schedule, { createdAt, lastTime, lastMessages })

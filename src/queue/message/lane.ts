@@ -36,7 +36,7 @@ export class Lane {
     this.#line.push(message)
   }
 
-  /** The next message that may take a slot, which it then holds. Cancelled ones are passed over. */
+  /** The next message that may take a slot, which it then holds. Cancelled ones are skipped. */
   admit(): Message | undefined {
     if (this.paused || this.holding.size >= this.parallelism) return undefined
     let message = this.#line.shift()

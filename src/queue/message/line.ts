@@ -11,7 +11,7 @@ export class Line<T> {
     if (this.#next >= this.#items.length) return undefined
     const item = this.#items[this.#next++]!
     if (this.#next === this.#items.length) {
-      // Nobody is left: what went through must not be held in memory.
+      // Empty: what went through must not be kept in memory.
       this.#items.length = 0
       this.#next = 0
     } else if (this.#next > 64 && this.#next * 2 > this.#items.length) {

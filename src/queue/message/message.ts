@@ -55,7 +55,7 @@ export interface RetryWait {
   readonly reason: string
 }
 
-/** A place in a wait list. Whoever leaves early is passed over when its turn comes. */
+/** A place in a wait list. A message that leaves early is skipped when its turn comes. */
 export interface WaitTicket {
   readonly message: Message
   readonly since: number

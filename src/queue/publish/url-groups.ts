@@ -126,7 +126,7 @@ function merge(before: readonly GroupEndpoint[], given: readonly GroupEndpoint[]
   return endpoints
 }
 
-/** Where in a list the endpoints of a name or a url stand: a group may be long. */
+/** Positions of the endpoints in a list, by name and by url: a group may be long. */
 class Places {
   readonly #places = new Map<string, { first: number; count: number }>()
 
@@ -141,7 +141,7 @@ class Places {
     return value === undefined ? undefined : this.#places.get(value)?.first
   }
 
-  /** Another endpoint stands there than before. */
+  /** The endpoint at this position has changed. */
   changed(at: number, before: GroupEndpoint | undefined): void {
     const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
     if (old === value) return

@@ -38,11 +38,11 @@ export function readTarget(raw: string, query: string, rules: { readonly refuseE
   return isUrl(repaired) ? { url: repaired + tail } : targetOf(decodeSegment(raw))
 }
 
-/** Urls that were found in order: the same few come again and again. */
+/** Urls known to be valid: the same few come again and again. */
 const checked = new Set<string>()
 const checkedAtMost = 1000
 
-/** Refuses what is no absolute http(s) url. @param field `callback`, `failure callback`, `endpoint` */
+/** Refuses what is not an absolute http(s) url. @param field `callback`, `failure callback`, `endpoint` */
 export function checkUrl(url: string, field: string): void {
   if (!isUrl(url)) throw refusals.invalidScheme(field)
   checkForm(url, field)

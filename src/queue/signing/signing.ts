@@ -63,7 +63,7 @@ export class SigningKeys implements SigningKeyPair {
     return this.#former
   }
 
-  /** Puts keys back as they were once. */
+  /** Restores earlier keys. */
   replace({ current, next, former }: SigningKeyPair & { readonly former: readonly string[] }): void {
     this.#current = current
     this.#next = next

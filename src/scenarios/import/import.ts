@@ -14,7 +14,7 @@ import { type AttemptFact, ImportError, recordsOf } from './records.js'
 import { type Redaction, Redactor, type SecretKind } from './redaction.js'
 
 export interface ImportOptions {
-  /** Words of the scenario. Default `upstash`: what comes from the real service goes on speaking its words. */
+  /** Vocabulary of the scenario. Default `upstash`, that of the real service. */
   readonly vocabulary?: 'service' | 'upstash'
   /** Kinds of secrets that stay as they are. Default none. */
   readonly keep?: readonly SecretKind[]
@@ -33,13 +33,13 @@ export interface ImportSource {
 export interface Imported {
   readonly scenario: Scenario
   readonly redactions: readonly Redaction[]
-  /** What could not be told from the records and was assumed. */
+  /** What the records do not say and was assumed. */
   readonly notes: readonly string[]
 }
 
 /**
  * Turns dead letters, log entries and callback bodies of the real service into a scenario that fails the same way.
- * Records of one message are joined; secrets are replaced by placeholders.
+ * Records of one message are merged; secrets are replaced by placeholders.
  * @throws ImportError when there is nothing to import
  */
 export function importDeliveries(sources: readonly ImportSource[], options: ImportOptions = {}): Imported {
@@ -54,7 +54,7 @@ export function importDeliveries(sources: readonly ImportSource[], options: Impo
   return { scenario, redactions: redactor.redactions, notes }
 }
 
-/** What plays the part of each message. */
+/** The part of each message in the scenario. */
 interface Part {
   readonly message: ImportedMessage
   /** Its name in the scenario. */
@@ -168,7 +168,7 @@ class Writer {
     }
     if (body === '') return {}
     if (!isUtf8(body)) {
-      this.notes.push(`${place} is no text, so nothing in it was redacted: look for secrets yourself.`)
+      this.notes.push(`${place} is not text, so nothing in it was redacted: look for secrets yourself.`)
       return { bodyBase64: toBase64(body) }
     }
     const shown = text(body)
@@ -206,7 +206,7 @@ class Writer {
   #networkFault(error: string, place: string): DeliveryFault {
     for (const [kind, pattern] of networkFaults) if (pattern.test(error)) return { kind }
     this.notes.push(
-      `${place} got no answer${error === '' ? ', and the records do not say why' : ` (${this.redactor.text(error, place)})`}: taken for a connection that was reset.`,
+      `${place} got no answer${error === '' ? ', and the records do not say why' : ` (${this.redactor.text(error, place)})`}: assumed to be a connection that was reset.`,
     )
     return { kind: 'reset' }
   }
@@ -219,7 +219,7 @@ class Writer {
     const callbacks = this.#parts.flatMap(({ publish }) => [publish.callback, publish.failureCallback])
     for (const url of callbacks) if (url !== undefined && !byUrl.has(url)) byUrl.set(url, [])
     return [...byUrl].map(([url, script]) => {
-      // Messages to one destination take their steps in the order of their attempts.
+      // Messages to one destination consume its script steps in the order of their attempts.
       const steps = [...script].sort((a, b) => a.at - b.at).map(({ fault }) => fault)
       while (steps.at(-1)?.kind === 'pass') steps.pop()
       return { url, ...(steps.length > 0 && { script: steps }) }
@@ -240,7 +240,7 @@ class Writer {
       steps.push(step)
     }
     const open = this.#parts.filter(({ message }) => message.state === 'OPEN')
-    // What the records do not tell is not played.
+    // What the records do not say is not played.
     if (open.length > 0) steps.push({ advanceTo: iso(Math.max(now, ...open.map(({ message }) => message.lastSeenAt))) })
     else steps.push({ drain: true })
     return steps
@@ -266,11 +266,11 @@ const networkFaults: readonly (readonly ['hang' | 'refused' | 'unresolved' | 'ce
   ['reset', new RegExp(`${networkErrors.reset}|ECONNRESET|connection reset|unexpected EOF|\\bEOF\\b|broken pipe`, 'i')],
 ]
 
-/** Headers of an answer that speak of the connection or of an encoding that the record no longer has. */
+/** Headers of an answer about the connection or about an encoding that the record no longer has. */
 const ofConnection =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|date|server|via|alt-svc|nel|report-to|cf-.*|x-vercel-.*|x-amz-.*|x-request-id|upgrade|trailer|te|vary|age|etag|strict-transport-security)$/i
 
-/** Of a message that does not say: how long its attempts took that got no answer. */
+/** How long unanswered attempts took, for a message that does not say. */
 function timeoutOf(timeout: number | undefined, attempts: ImportedMessage['attempts']): string | undefined {
   if (timeout !== undefined) return `${timeout}s`
   const hung = attempts.find(

@@ -7,13 +7,13 @@ import { type AttemptFact, type Fact, ImportError, type LogLine, type MessageFac
 /** One attempt with its times, known or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
 
-/** One message, put together from all records about it. */
+/** One message, merged from all records about it. */
 export interface ImportedMessage {
   readonly id: string
   readonly facts: MessageFacts
   readonly createdAt: number
   readonly attempts: readonly TimedAttempt[]
-  /** `OPEN`: the records end before the message does. */
+  /** `OPEN`: the message had not ended in the records. */
   readonly state: 'DELIVERED' | 'FAILED' | 'CANCELLED' | 'OPEN'
   readonly cancelledAt: number | undefined
   readonly lastSeenAt: number
@@ -77,7 +77,7 @@ function inOrder(lines: readonly LogLine[]): readonly LogLine[] {
   const [first, last] = [lines[0], lines.at(-1)]
   if (first === undefined || last === undefined) return []
   const isReversed = first.time > last.time || (first.time === last.time && order(first.state) > order(last.state))
-  // A stable sort: what falls into one instant keeps its order.
+  // A stable sort: entries of one instant keep their order.
   return [...(isReversed ? [...lines].reverse() : lines)].sort((a, b) => a.time - b.time)
 }
 
@@ -86,7 +86,7 @@ function order(state: string): number {
   return ['CREATED', 'ACTIVE', 'CANCEL_REQUESTED', 'DELIVERED', 'ERROR', 'RETRY', 'FAILED', 'CANCELLED'].indexOf(state)
 }
 
-/** What any record tells; the first that tells it. */
+/** The first record that has the fact. */
 function mergedFacts(records: readonly Fact[]): MessageFacts {
   const merged: Record<string, unknown> = {}
   for (const { message } of records) {
@@ -124,7 +124,7 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   return attempts
 }
 
-/** A dead letter tells its last attempt only: the others are taken to have failed the same way. */
+/** A dead letter has its last attempt only: the others are assumed to have failed the same way. */
 function completed(
   attempts: Raw,
   dead: AttemptFact | undefined,
@@ -152,21 +152,21 @@ function completed(
   }
   if (assumed > 0) {
     notes.push(
-      `${id}: the records tell ${count - assumed} of ${count} attempts; the ${assumed === 1 ? 'other one is' : 'others are'} taken to have failed as the last one.`,
+      `${id}: the records tell ${count - assumed} of ${count} attempts; the ${assumed === 1 ? 'other one is' : 'others are'} assumed to have failed like the last one.`,
     )
   }
 }
 
-/** A callback tells of its own attempt only: those before it have failed, nobody knows how. */
+/** A callback knows its own attempt only: those before it have failed, nobody knows how. */
 function filled(attempts: Raw, id: string, notes: string[]): void {
   for (let retried = 0; retried < attempts.length; retried++) {
     if (attempts[retried] !== undefined) continue
     attempts[retried] = { status: 500, headers: [], body: utf8(''), retried }
-    notes.push(`${id}: attempt ${retried + 1} is not in the records: taken for one that was answered 500.`)
+    notes.push(`${id}: attempt ${retried + 1} is not in the records: assumed to have been answered 500.`)
   }
 }
 
-/** Without any time: so long before its end that all retries fit. */
+/** Without any time: early enough before its end for all retries. */
 function earliestOf(dead: AttemptFact | undefined, attempts: readonly AttemptFact[], facts: MessageFacts): number {
   const waits = attempts
     .slice(0, -1)
@@ -208,7 +208,7 @@ function waitAfter(attempt: AttemptFact, retried: number, expression: string | u
   ).delay
 }
 
-/** `undefined` for what no service would have taken. */
+/** `undefined` for what no service would have accepted. */
 export function parsedExpression(expression: string): RetryExpression | undefined {
   try {
     return parseRetryExpression(expression)

@@ -64,7 +64,7 @@ export interface Fact {
 /** Attempts of one message that an import can tell apart. */
 export const mostAttempts = 1000
 
-/** A file that holds nothing of the service. */
+/** A file without records of the service. */
 export class ImportError extends Error {}
 
 type Json = Readonly<Record<string, unknown>>
@@ -73,7 +73,7 @@ type Json = Readonly<Record<string, unknown>>
 export function recordsOf(value: unknown, place: string, notes: string[]): readonly Fact[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => recordsOf(item, `${place}[${index}]`, notes))
   if (typeof value !== 'object' || value === null)
-    throw new ImportError(`${place} is no object: give dead letters, log entries or callback bodies as JSON.`)
+    throw new ImportError(`${place} is not an object: give dead letters, log entries or callback bodies as JSON.`)
   const given = value as Json
   for (const list of ['events', 'logs', 'messages']) {
     if (!Array.isArray(given[list])) continue
@@ -186,7 +186,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A whole number within reason; anything else was no such number. */
+/** A whole number within reason; anything else is ignored. */
 function countOf(value: unknown, least = 0): number | undefined {
   const number = numberOf(value)
   return number !== undefined && Number.isInteger(number) && number >= least && number <= 1_000_000 ? number : undefined
@@ -217,7 +217,7 @@ function urlOf(value: unknown): string | undefined {
   return url !== undefined && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
 }
 
-/** Some sources write times as texts. [queue.md 5.4, 16] */
+/** Some sources write times as strings. [queue.md 5.4, 16] */
 function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
@@ -247,7 +247,7 @@ function bytesOf(clear: unknown, encoded: unknown): Bytes {
   return bytes ?? utf8(typeof clear === 'string' ? clear : '')
 }
 
-/** Logs and callbacks have base64; what is none is taken as it is. */
+/** Logs and callbacks have base64; anything else is taken as it is. */
 function base64Body(value: unknown): Bytes | undefined {
   if (typeof value !== 'string') return undefined
   return (/^[\w+/=-]*$/.test(value) ? fromBase64(value) : undefined) ?? utf8(value)

@@ -1,16 +1,17 @@
 import { fromBase64, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { decodeSegment } from '../../kernel/http.js'
 import { isDeeper } from '../../kernel/json-depth.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 import { isSecretName } from '../../secrets/names.js'
 import { issuedKey, rewritePrivateKeys } from '../../secrets/shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'
 
-// What must not go from a production log into a file under version control. Each secret gets a placeholder with a
-// number, the same secret the same placeholder, so that the file still tells which values were equal.
+// Keeps secrets of a production log out of files under version control. Each secret gets a placeholder with a
+// number, the same secret the same placeholder, so that the file still shows which values were equal.
 
 export type SecretKind = 'header' | 'cookie' | 'url' | 'field' | 'jwt' | 'key' | 'card' | 'email' | 'ip'
 
-/** What each kind stands for; the table of the documentation. */
+/** What each kind covers; the table of the documentation. */
 export const secretKinds: Readonly<Record<SecretKind, string>> = {
   header:
     'values of headers that authenticate: `Authorization`, `X-Api-Key`, names with token, secret, password, signature or key',
@@ -18,9 +19,9 @@ export const secretKinds: Readonly<Record<SecretKind, string>> = {
   url: 'user and password of a url, and values of its query parameters named like secrets',
   field:
     'fields of JSON, XML and form bodies named like secrets, in JSON and base64 within JSON too: `password`, `token`, `apiKey`, `cardNumber`, `iban` …',
-  jwt: 'JSON Web Tokens, wherever they stand',
-  key: 'what looks like a key of a known issuer (`sk_live_…`, `ghp_…`, `xoxb-…`, `AKIA…`, `sig_…`) or a private key, wherever it stands',
-  card: 'numbers of payment cards: 13 to 19 digits whose last one is the right check digit',
+  jwt: 'JSON Web Tokens, wherever they occur',
+  key: 'what looks like a key of a known issuer (`sk_live_…`, `ghp_…`, `xoxb-…`, `AKIA…`, `sig_…`) or a private key, wherever it occurs',
+  card: 'numbers of payment cards: 13 to 19 digits whose last one is a valid check digit',
   email: 'e-mail addresses',
   ip: 'IPv4 addresses that are reachable from outside',
 }
@@ -63,7 +64,7 @@ export class Redactor {
     const at = `${place}.${name}`
     if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value, at, /^set/i.test(name))
     if (!isSecretName(name)) return this.text(value, at)
-    // The scheme is no secret, and receivers look at it.
+    // The scheme is not a secret, and receivers look at it.
     const [, scheme = '', secret = value] = /^((?:Bearer|Basic|Digest|Token)\s+)(.+)$/i.exec(value) ?? []
     return scheme + this.#replace('header', secret, at)
   }
@@ -103,14 +104,12 @@ export class Redactor {
 
   /** A body: JSON and forms are read by their field names. */
   body(body: string, place: string): string {
-    // What is deeper than anybody writes by hand is hidden without placeholders.
+    // Anything nested deeper than people write by hand is hidden without placeholders.
     if (isDeeper(body, deepest)) return this.#kept.has('field') ? body : this.text(texts.text(body), place)
     const json = parsed(body)
     if (json !== undefined) {
-      const clean = this.#json(json.value, place)
-      return JSON.stringify(clean) === JSON.stringify(json.value)
-        ? body
-        : JSON.stringify(clean, undefined, indentOf(body))
+      const clean = this.#json(json, place)
+      return JSON.stringify(clean) === JSON.stringify(json) ? body : JSON.stringify(clean, undefined, indentOf(body))
     }
     if (/^[\w.%+~[\]-]+=[^\s]*(?:&|$)/.test(body)) return this.url(`?${body}`, place).slice(1)
     const marked = body.replace(/<([\w:.-]+)>([^<>]+)<\/\1>/g, (whole, name: string, value: string) =>
@@ -119,7 +118,7 @@ export class Redactor {
     return this.text(marked, place)
   }
 
-  /** Everything that can be told by its look alone. */
+  /** Everything that can be recognised by its look alone. */
   text(value: string, place: string): string {
     let clean = rewritePrivateKeys(value, (key) => this.#replace('key', key, place))
     for (const [kind, pattern] of patterns) {
@@ -173,14 +172,14 @@ export class Redactor {
   }
 }
 
-/** Addresses stay addresses, so that code that reads them goes on working. */
+/** Addresses stay addresses, so that code that reads them keeps working. */
 function placeholderOf(kind: SecretKind, number: number): string {
   if (kind === 'email') return `person-${number}@example.com`
   if (kind === 'ip') return `203.0.113.${((number - 1) % 254) + 1}`
   return `redacted-${kind}-${number}`
 }
 
-/** What the service hid itself, and what an import hid before. */
+/** What the service itself has redacted, and what an earlier import has. */
 function isPlaceholder(value: string): boolean {
   return /^REDACTED:[\da-f]{64}$/.test(value) || /^redacted-[a-z]+-\d+$/.test(value)
 }
@@ -197,16 +196,11 @@ function isCardNumber(given: string): boolean {
   return sum % 10 === 0
 }
 
-function parsed(given: string): { readonly value: unknown } | undefined {
-  if (!/^\s*[[{"]/.test(given)) return undefined
-  try {
-    return { value: JSON.parse(given) }
-  } catch {
-    return undefined
-  }
+function parsed(given: string): unknown {
+  return /^\s*[[{"]/.test(given) ? parsedJson(given) : undefined
 }
 
-/** The text behind base64; `undefined` for what is none, or no text. */
+/** The text behind base64; `undefined` if it is not base64, or not text. */
 function decodedBase64(value: string): string | undefined {
   if (value.length < 16 || value.length % 4 !== 0 || !/^[A-Za-z\d+/]+={0,2}$/.test(value)) return undefined
   const bytes = fromBase64(value)

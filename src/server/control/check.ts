@@ -15,7 +15,7 @@ export const checkOrders: readonly Order[] = [
     method: 'POST',
     path: '/check',
     summary:
-      'Holds the engine to its promises; a broken one is answered with 409, the promise, its entries and the story.',
+      'Checks the promises of the engine; a broken one is answered with 409, the promise, its entries and the story.',
     body: which,
     example,
     run: (sandbox, options) => {

@@ -29,7 +29,7 @@ export const clockOrders: readonly Order[] = [
     method: 'POST',
     path: '/clock/advance',
     summary:
-      'Moves time by a duration and runs what falls due, at most `budget` timers at one instant; answers when it has settled. Ends where it is when the request is closed.',
+      'Moves time by a duration and runs what falls due, at most `budget` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
     body: v.strictObject({ by: duration, budget }),
     example: { by: '5m' },
     run: async (sandbox, { by, budget }, { call }) => {
@@ -63,7 +63,7 @@ export const clockOrders: readonly Order[] = [
     method: 'POST',
     path: '/clock/interrupt',
     summary:
-      'Ends the move of time that is under way where it is; its request is answered with 409. `interrupted` is null when time was not moving.',
+      'Stops the move of time that is under way; its request is answered with 409. `interrupted` is null when time was not moving.',
     body: nothing,
     run: (sandbox) => ({ interrupted: sandbox.clock.interrupt() ?? null, ...timeOf(sandbox) }),
   }),
@@ -96,7 +96,7 @@ const mostPending = 1_000
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
   const all = clock.pending()
   const pending = all.slice(0, mostPending).map(timerView)
-  const more = `${all.length - mostPending} timers more wait: GET /clock/pending has them.`
+  const more = `${all.length - mostPending} more timers wait: GET /clock/pending has them.`
   return all.length > mostPending ? { pending, more } : { pending }
 }
 

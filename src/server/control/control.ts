@@ -30,7 +30,7 @@ export interface TenantSource {
   reached(address: string, call: Call): string
 }
 
-/** The control API: one row for each thing that a tenant can be told or asked. */
+/** The control API: one row for each order that a tenant takes. */
 export const orders: readonly Order[] = [
   ...worldOrders,
   ...clockOrders,
@@ -91,13 +91,13 @@ function failure(error: unknown): Answer {
   if (error instanceof HttpError) return json({ error: error.message }, error.status)
   if (error instanceof ReplyError) return json({ error: error.message, reply: true }, 400)
   if (error instanceof URIError)
-    return json({ error: 'After a % in a path come two hexadecimal digits of UTF-8.' }, 400)
+    return json({ error: 'A % in a path must be followed by two hexadecimal digits of UTF-8.' }, 400)
   // Misuse of a clock, a name or a time: the sentence says what to do. Anything else is shown with its stack.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
 
-/** Levels of a body: whoever walks through it calls itself as often. */
+/** Levels of a body, because the code that walks it is recursive. */
 const deepest = 1_000
 
 const anyObject = v.pipe(
@@ -109,11 +109,11 @@ const anyObject = v.pipe(
 function jsonBody(body: Bytes): unknown {
   if (body === '') return {}
   if (isDeeper(body, deepest)) {
-    throw new HttpError(400, `The body of a control request nests at most ${deepest} levels deep.`)
+    throw new HttpError(400, `The body of a control request may nest at most ${deepest} levels deep.`)
   }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output
-  throw new HttpError(400, 'The body of a control request is a JSON object.')
+  throw new HttpError(400, 'The body of a control request must be a JSON object.')
 }
 
 function checked({ body: schema, example }: Order, body: unknown): unknown {

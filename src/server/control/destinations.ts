@@ -40,8 +40,7 @@ export const destinationOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/destinations/record',
-    summary:
-      'Writes down what arrives at a url from now on; it answers 200 unless something else is registered or given.',
+    summary: 'Records what arrives at a url from now on; it answers 200 unless something else is registered or given.',
     body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
@@ -55,7 +54,7 @@ export const destinationOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/destinations/recorded',
-    summary: 'What a recorder has written down.',
+    summary: 'What a recorder has recorded.',
     query: { to: 'the url as it was given to record', ...partOf },
     run: (sandbox, _, asked) => {
       const to = asked.query.get('to') ?? ''

@@ -24,7 +24,7 @@ export const faultOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule, or several in this order; `handle` takes them away again.',
+    summary: 'Adds a rule, or several in this order; `handle` removes them again.',
     body: v.strictObject({ rules: v.union([v.array(rule), rule]), line: v.optional(v.string()) }),
     describes: v.strictObject(described),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
@@ -47,14 +47,14 @@ export const faultOrders: readonly Order[] = [
   {
     method: 'DELETE',
     path: '/faults',
-    summary: 'Takes rules away: those of a handle, those of a name, or all.',
-    query: { handle: 'what adding them answered', name: 'the name of rules' },
+    summary: 'Removes rules: those of a handle, those of a name, or all.',
+    query: { handle: 'what adding them returned', name: 'the name of rules' },
     run: ({ faults }, _, asked) => remove(faults, asked),
   },
   order({
     method: 'POST',
     path: '/play',
-    summary: 'Brings the weather of a scenario: adds its fault rules; `handle` takes them away again.',
+    summary: 'Adds the fault rules of a scenario; `handle` removes them again.',
     body: v.strictObject({ scenario }),
     example: {
       scenario: { name: 'outage', faults: [{ on: 'store.request', times: 3, fault: { kind: 'status', status: 503 } }] },
@@ -65,7 +65,7 @@ export const faultOrders: readonly Order[] = [
     method: 'POST',
     path: '/scenarios/play',
     summary:
-      'Plays a whole scenario in a sandbox of its own beside the tenant, and answers whether it holds, with the story.',
+      'Plays a whole scenario in a sandbox of its own, apart from the tenant, and answers whether it holds, with the story.',
     body: v.strictObject({ scenario, seed: v.optional(v.union([v.number(), v.string()])) }),
     example: {
       scenario: {
@@ -102,7 +102,8 @@ function remove(faults: Faults, { query }: Asked): void {
   if (name !== null) faults.remove(name)
   if (id === null) return
   const handle = handles.get(faults)?.get(id)
-  if (handle === undefined) throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: POST /faults gave it.`)
+  if (handle === undefined)
+    throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: use one that POST /faults returned.`)
   handle.remove()
 }
 

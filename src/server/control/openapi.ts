@@ -11,7 +11,7 @@ export function openApi(orders: readonly Order[], origin: string): object {
     paths[path] = { ...paths[path], [order.method.toLowerCase()]: operation(order) }
   }
   paths['/_control/{tenant}']!.delete = {
-    summary: 'Disposes the tenant; its next use makes a new one.',
+    summary: 'Disposes of the tenant; its next use creates a new one.',
     parameters: [pathParameter('tenant')],
     responses: good('application/json'),
   }

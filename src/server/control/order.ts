@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 
-/** What an order knows of the request that gave it. */
+/** What an order knows about its request. */
 export interface Asked {
   readonly query: URLSearchParams
   /** Decoded parameters of the path. */
@@ -12,7 +12,7 @@ export interface Asked {
   reached(address: string): string
 }
 
-/** One thing that a tenant can be told or asked: one row of the control API. */
+/** One order that a tenant takes: one row of the control API. */
 export interface Order {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below `/_control/{tenant}`; `:name` is a parameter. */

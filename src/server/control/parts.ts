@@ -10,7 +10,7 @@ const mostBytes = 67_108_864
 /** Query parameters of every list. */
 export const partOf = {
   limit: `items of one answer, at most ${mostItems}; a \`link\` header with \`rel="next"\` leads to the next part`,
-  skip: 'items that are known already',
+  skip: 'items to skip',
 }
 
 interface ListOptions<T> {

@@ -23,7 +23,7 @@ const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.
 
 const dump = v.custom<QueueDump>(
   (given) => typeof given === 'object' && given !== null,
-  'is not what GET /queue/dump gave',
+  'is not what GET /queue/dump returned',
 )
 
 /** Slots of one answer at most: each is looked for in a calendar. */
@@ -33,7 +33,7 @@ export const queueOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/queue/publish',
-    summary: 'Publishes a message, with the options of `queue.publish()`; a body of bytes stands in `bytes`.',
+    summary: 'Publishes a message, with the options of `queue.publish()`; a body of bytes goes into `bytes`.',
     body: publish,
     example: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 2 },
     run: ({ queue }, { bytes, ...direct }) =>
@@ -211,7 +211,7 @@ export const queueOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/queue/diagnostics',
-    summary: 'What was accepted and should not have been, as sentences.',
+    summary: 'Mistakes in requests that were accepted all the same, as sentences.',
     run: ({ queue }) => queue.diagnostics,
   },
   {
@@ -223,14 +223,14 @@ export const queueOrders: readonly Order[] = [
   order({
     method: 'PUT',
     path: '/queue/dump',
-    summary: 'Replaces everything that is in the queue by what GET gave once.',
+    summary: 'Replaces everything that is in the queue with what GET returned.',
     body: dump,
     run: ({ queue }, given) => queue.load(given),
   }),
   order({
     method: 'POST',
     path: '/queue/reset',
-    summary: 'The queue as new. Signing keys and destinations stay.',
+    summary: 'Empties the queue. Signing keys and destinations stay.',
     body: nothing,
     run: ({ queue }) => queue.reset(),
   }),

@@ -35,7 +35,7 @@ export const statsOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/stats/queue/story',
-    summary: 'Tells what went on at the queue beside the traffic of the sandbox.',
+    summary: 'Scripts what happened at the queue besides the traffic of the sandbox.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
     run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueStep[], scale),
@@ -43,7 +43,7 @@ export const statsOrders: readonly Order[] = [
   {
     method: 'DELETE',
     path: '/stats/queue',
-    summary: 'Forgets what was set and told of the queue; what was counted stays.',
+    summary: 'Forgets what was set and scripted for the queue; what was counted stays.',
     run: ({ stats }) => stats.queue.clear(),
   },
   {
@@ -64,7 +64,7 @@ export const statsOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/stats/search/:id/story',
-    summary: 'Tells what went on at a search index.',
+    summary: 'Scripts what happened at a search index.',
     body: story,
     example,
     run: (sandbox, { steps, scale }, asked) =>
@@ -73,7 +73,7 @@ export const statsOrders: readonly Order[] = [
   {
     method: 'DELETE',
     path: '/stats/search/:id',
-    summary: 'Forgets what was set and told of a search index.',
+    summary: 'Forgets what was set and scripted for a search index.',
     run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).clear(),
   },
   order({
@@ -87,7 +87,7 @@ export const statsOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/stats/clear',
-    summary: 'Forgets what was set, told and forbidden; what was counted stays.',
+    summary: 'Forgets what was set, scripted and forbidden; what was counted stays.',
     body: nothing,
     run: ({ stats }) => stats.clear(),
   }),

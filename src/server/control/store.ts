@@ -7,7 +7,7 @@ import { base64, nothing } from './schemas.js'
 const word = v.union([v.string(), v.number(), base64])
 const dump = v.custom<StoreDump>(
   (given) => typeof given === 'object' && given !== null,
-  'is not what GET /store/dump gave',
+  'is not what GET /store/dump returned',
 )
 
 export const storeOrders: readonly Order[] = [
@@ -36,7 +36,7 @@ export const storeOrders: readonly Order[] = [
   order({
     method: 'PUT',
     path: '/store/dump',
-    summary: 'Replaces everything that is stored by what GET gave once.',
+    summary: 'Replaces everything that is stored with what GET returned.',
     body: dump,
     run: ({ store }, given) => store.load(given),
   }),

@@ -29,7 +29,7 @@ export const trafficOrders: readonly Order[] = [
     method: 'GET',
     path: '/traffic/stream',
     summary:
-      'Entries as server-sent events, as they come; one that goes on after it was sent comes again at its end. An event `renewed` says that the world was reset or loaded.',
+      'Entries as server-sent events, as they come; one that had not ended when it was sent comes again at its end. An event `renewed` says that the world was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
@@ -80,7 +80,7 @@ export const trafficOrders: readonly Order[] = [
   order({
     method: 'DELETE',
     path: '/traffic',
-    summary: 'Forgets all entries; numbering goes on.',
+    summary: 'Forgets all entries; numbering continues.',
     body: nothing,
     run: ({ traffic }) => traffic.clear(),
   }),

@@ -8,7 +8,7 @@ import { snapshotOf } from './world-snapshot.js'
 
 const state = v.custom<SandboxDump>(
   (given) => typeof given === 'object' && given !== null,
-  'is not what GET /state gave',
+  'is not what GET /state returned',
 )
 
 export const worldOrders: readonly Order[] = [
@@ -27,7 +27,7 @@ export const worldOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/reset',
-    summary: 'Makes the world as new: same seed, same start, nothing stored, nothing pending.',
+    summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
     body: nothing,
     run: (sandbox) => {
       sandbox.reset()
@@ -43,8 +43,8 @@ export const worldOrders: readonly Order[] = [
   order({
     method: 'PUT',
     path: '/state',
-    summary: 'Replaces the whole world by what GET gave once, here or elsewhere.',
-    query: { shift: '`true`: moves all times of a state back that is ahead of a real clock' },
+    summary: 'Replaces the whole world with what GET returned, here or elsewhere.',
+    query: { shift: '`true`: moves all times of a state back if it is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
       sandbox.load(given, { shift: query.get('shift') === 'true' })

@@ -24,7 +24,7 @@ export const program: Program = {
     'control-token': {
       type: 'string',
       valueHint: 'T',
-      description: `what the server asks of other machines, also as ${controlTokenVariable}`,
+      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
     },
   },
   examples: [
@@ -50,7 +50,7 @@ async function environmentOf(given: Given): Promise<Readonly<Record<string, stri
   for (const [name, value] of Object.entries(env)) {
     if (/^[A-Za-z_]\w{0,200}$/.test(name) && typeof value === 'string' && plainText(value) === value) continue
     throw new UsageError(
-      `The server at ${textOf(given, 'url', 'URL')} names a variable that no shell should read: ${excerpt(`${name}=${value}`, 80)}. Is it stuntdouble serve?`,
+      `The server at ${textOf(given, 'url', 'URL')} gives a variable that is not safe for a shell: ${excerpt(`${name}=${value}`, 80)}. Is it stuntdouble serve?`,
     )
   }
   return env

@@ -13,7 +13,7 @@ const largestRecords = 67_108_864
 
 export const program: Program = {
   args: {
-    out: { type: 'string', valueHint: 'FILE', description: 'where the scenario goes; standard output without it' },
+    out: { type: 'string', valueHint: 'FILE', description: 'file for the scenario; standard output without it' },
     name: { type: 'string', valueHint: 'TEXT', description: 'name of the scenario' },
     vocabulary: { type: 'string', valueHint: 'service|upstash', default: 'upstash', description: 'words of headers' },
     expect: {
@@ -27,7 +27,11 @@ export const program: Program = {
       valueHint: Object.keys(secretKinds).join('|'),
       description: 'kinds of secrets that are not redacted, with commas between them; all for everything',
     },
-    format: { type: 'string', valueHint: 'yaml|json', description: 'form of the scenario; told by the name of --out' },
+    format: {
+      type: 'string',
+      valueHint: 'yaml|json',
+      description: 'format of the scenario; by default that of the name of --out',
+    },
   },
   operands: { hint: 'FILE…', least: 1, most: 1000 },
   examples: [
@@ -71,7 +75,7 @@ function parsedJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${name} is no JSON: ${(error as Error).message}.`)
+    throw new UsageError(`${name} is not JSON: ${(error as Error).message}.`)
   }
 }
 

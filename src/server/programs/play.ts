@@ -20,7 +20,7 @@ export const program: Program = {
     deliver: {
       type: 'string',
       valueHint: 'host,host|any',
-      description: 'hosts beside this machine that --to may name',
+      description: 'hosts other than this machine that --to may name',
     },
     timeout: {
       type: 'string',

@@ -23,7 +23,7 @@ export const programs: Readonly<Record<string, Row>> = {
     load: () => import('./tail.js'),
   },
   play: {
-    description: 'Play a scenario and tell whether it holds.',
+    description: 'Play a scenario and say whether it holds.',
     load: () => import('./play.js'),
   },
   import: {
@@ -48,6 +48,6 @@ export const programs: Readonly<Record<string, Row>> = {
 export const exitCodes: Readonly<Record<0 | 1 | 2 | 3, string>> = {
   0: 'all is well',
   1: 'not as expected: a scenario does not hold, traces differ, something is wrong with the machine, a server has gone',
-  2: 'bad use, or a file that cannot be read',
+  2: 'wrong use, or a file that cannot be read',
   3: 'a server has ended whose last state could not be written to its file',
 }

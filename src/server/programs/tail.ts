@@ -15,12 +15,12 @@ export const program: Program = {
     url: { type: 'string', valueHint: 'URL', default: 'http://127.0.0.1:4010', description: 'the running server' },
     tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose story' },
     type: { type: 'string', valueHint: 'TYPE,TYPE', description: `only these: ${Object.keys(entryTypes).join(', ')}` },
-    lines: { type: 'string', valueHint: 'N|all', default: '20', description: 'entries of before that are shown' },
-    once: { type: 'boolean', description: 'show what is there and end' },
+    lines: { type: 'string', valueHint: 'N|all', default: '20', description: 'earlier entries to show' },
+    once: { type: 'boolean', description: 'show what is there and exit' },
     'control-token': {
       type: 'string',
       valueHint: 'T',
-      description: `what the server asks of other machines, also as ${controlTokenVariable}`,
+      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
     },
   },
   examples: [

@@ -31,8 +31,8 @@ export class Scene {
   }
 
   /**
-   * Another one from now on: tenants that are there keep their state, and get its destinations and faults.
-   * @returns how many tenants are there
+   * Switches to another scenario: existing tenants keep their state, and get its destinations and faults.
+   * @returns the number of tenants
    */
   change(scenario: Scenario): number {
     this.#scenario = this.#fitting(scenario)

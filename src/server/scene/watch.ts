@@ -43,6 +43,6 @@ async function reload(file: string, server: Pick<RunningServer, 'change'>): Prom
     console.log(`scenario  ${summaryOf(scenario)}, now in ${counted(tenants, 'tenant')}`)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error
-    console.error(`stuntdouble: ${multiLine(error.message)}\nThe scenario of before stays in force.`)
+    console.error(`stuntdouble: ${multiLine(error.message)}\nThe previous scenario stays in force.`)
   }
 }

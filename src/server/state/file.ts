@@ -34,7 +34,7 @@ export function readState(path: string): ServerState {
   if (content === undefined) return {}
   const end = content.indexOf('\n')
   const head = v.safeParse(v.pipe(v.string(), v.parseJson(), heading), content.toString('utf8', 0, Math.max(end, 0)))
-  if (!head.success) throw new StateFileError(`${path} is no state file of stuntdouble. ${kept}`)
+  if (!head.success) throw new StateFileError(`${path} is not a state file of stuntdouble. ${kept}`)
   if (head.output.version !== version) {
     throw new StateFileError(
       `${path} has version ${head.output.version} of the format, and this stuntdouble reads version ${version}. ${kept}`,
@@ -42,7 +42,7 @@ export function readState(path: string): ServerState {
   }
   const body = content.subarray(end + 1)
   if (body.length !== head.output.bytes || sha256(body) !== head.output.sha256) {
-    throw new StateFileError(`${path} is damaged: its content does not fit its checksum. ${kept}`)
+    throw new StateFileError(`${path} is damaged: its content does not match its checksum. ${kept}`)
   }
   return checkedState(path, body)
 }
@@ -53,7 +53,9 @@ function checkedState(path: string, body: Buffer): ServerState {
   if (!parsed.success) throw new StateFileError(`${path} holds no tenants. ${kept}`)
   for (const [name, dump] of Object.entries(parsed.output)) {
     if (!isTenantName(name)) {
-      throw new StateFileError(`${path} cannot be loaded: ${JSON.stringify(name)} is no name of a tenant. ${kept}`)
+      throw new StateFileError(
+        `${path} cannot be loaded: ${JSON.stringify(name)} cannot be the name of a tenant. ${kept}`,
+      )
     }
     try {
       checkDump(dump)
@@ -82,7 +84,7 @@ function contentOf(path: string): Buffer | undefined {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     const what = code === 'EISDIR' ? 'is a directory' : `cannot be read: ${(error as Error).message}`
-    throw new StateFileError(`${path} ${what}. Give a file with --state; it is made when there is none.`)
+    throw new StateFileError(`${path} ${what}. Give a file with --state; it is created if there is none.`)
   }
 }
 
@@ -102,8 +104,8 @@ export interface OpenFile {
 export const nodeFiles: FileSystem = { open, rename, unlink }
 
 /**
- * Writes a state so that the file is always whole: beside it first, then to the disk, then in its place. A machine that
- * stops meanwhile leaves the state of before.
+ * Writes a state so that the file is always whole: to a temporary file, flushed, then renamed. A machine that
+ * stops in between leaves the previous state.
  */
 export async function writeState(path: string, state: ServerState, files: FileSystem = nodeFiles): Promise<void> {
   const body = Buffer.from(JSON.stringify(state), 'utf8')
@@ -113,7 +115,7 @@ export async function writeState(path: string, state: ServerState, files: FileSy
     await writeWhole(await files.open(beside, 'w', 0o600), Buffer.concat([Buffer.from(`${head}\n`, 'utf8'), body]))
     await files.rename(beside, path)
   } catch (error) {
-    // A full disk shall not hold half a state, too.
+    // A full disk must not keep half a state as well.
     await files.unlink(beside).catch(() => undefined)
     throw error
   }

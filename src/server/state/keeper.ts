@@ -13,7 +13,7 @@ export interface Kept {
 
 export interface KeeperOptions {
   readonly files?: FileSystem
-  /** Host milliseconds after which a write that goes on is told, and the end of the server does without it. */
+  /** Host milliseconds after which a hanging write is reported, and the server stops without waiting for it. */
   readonly patience?: number
   /** Longest wait before a write is tried again, in host milliseconds. */
   readonly longestWait?: number
@@ -21,7 +21,7 @@ export interface KeeperOptions {
 
 /**
  * Writes the state of all tenants to a file while the server runs, and once more at its end: one write at a time, and
- * none beside one that hangs. What fails is told once and tried again, each time after twice the time.
+ * none beside one that hangs. A failure is reported once and retried, each time after twice as long.
  */
 export class StateKeeper {
   readonly #path: string
@@ -85,7 +85,7 @@ export class StateKeeper {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
-        this.#tell(`a write has taken ${this.#patience / 1000} s and goes on`)
+        this.#tell(`a write has taken ${this.#patience / 1000} s and is still running`)
         resolve()
       }, this.#patience)
     })
@@ -118,7 +118,7 @@ export class StateKeeper {
   #tell(reason: string): void {
     if (this.#isTold) return
     this.#isTold = true
-    this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${reason}. It goes on trying.`)
+    this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${reason}. It keeps trying.`)
   }
 
   #stamp(): string {

@@ -57,23 +57,23 @@ export interface Description {
   readonly channels: readonly string[]
 }
 
-/** What every token begins with, so that it looks like those of the service. */
+/** The prefix of every token, so that it looks like those of the service. */
 const tokenHead = latin1('\x01\x87')
 const secretLength = 16
 const shortestPassword = 8
 
-/** Who may do what, and which token belongs to whom. */
 /** Who may do what, as JSON. */
 export interface AccessDump {
   readonly tokens: Tokens
-  /** What signs the tokens of users. */
+  /** Signs the tokens of users. */
   readonly key: PortableString
   readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
 }
 
+/** Who may do what, and which token belongs to whom. */
 export class Access {
   readonly #random: Random
-  /** What signs the tokens of GENTOKEN, so that others are told from them. */
+  /** Signs the tokens of GENTOKEN, so that others are recognised as foreign. */
   #key: Bytes
   #tokens: Tokens
   #users = new Map<string, AclUser>()
@@ -94,14 +94,14 @@ export class Access {
     return standard
   }
 
-  /** The user of a token; `undefined` when it is unknown or revoked, or its user disabled. */
+  /** The user of a token; `undefined` when it is unknown or revoked, or when the user is disabled. */
   userOf(token: string): User | undefined {
     if (token === this.#tokens.standard) return standard
     if (token === this.#tokens.readOnly) return readOnly
     return this.holderOf(token)
   }
 
-  /** The user whom ACL SETUSER gave a token. */
+  /** The user to whom ACL SETUSER gave a token. */
   holderOf(token: string): User | undefined {
     const holder = this.#holders.get(token)
     return holder?.enabled ? holder : undefined
@@ -120,7 +120,7 @@ export class Access {
 
   // ---- users ----------------------------------------------------------------------------------------------------
 
-  /** Applies rules to a user, who is made when there is none. */
+  /** Applies rules to a user, who is created if missing. */
   setUser(name: Bytes, rules: readonly Bytes[], hasCommand: (name: string) => boolean): void {
     if (/[ \0]/.test(name)) throw replyError('userName')
     if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
@@ -163,7 +163,7 @@ export class Access {
     }
   }
 
-  /** Replaces tokens and users by what `dump` gave. */
+  /** Replaces tokens and users with what `dump` returned. */
   load({ tokens, key, users }: AccessDump, hasCommand: (name: string) => boolean): void {
     this.#tokens = tokens
     this.#key = bytesOf(key)

@@ -2,7 +2,7 @@ import type { Command, CommandFlag } from '../command/command.js'
 
 // What access control knows about commands.
 
-/** As much of a command as permission depends on. */
+/** What permission depends on in a command. */
 export type Permissible = Pick<Command, 'name' | 'group' | 'flags'>
 
 /** Every category, in the order in which ACL CAT lists them. `json` is the service's own. [store.md 6.3, redis 7.0] */

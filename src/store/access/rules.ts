@@ -7,7 +7,7 @@ import type { AclUser } from './user.js'
 /** Why a rule was refused; the texts are redis-server's where it refuses the same. */
 export class RefusedRule extends Error {}
 
-/** What a user must know of the world to judge a rule. */
+/** What a user must know about the store to judge a rule. */
 export interface RuleContext {
   /** Whether a command of this lower-case name exists; with subcommands, the name of the whole. */
   hasCommand(name: string): boolean

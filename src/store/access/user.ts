@@ -27,7 +27,7 @@ interface CommandRule {
 
 const everything = (): boolean => true
 
-/** A user whom ACL SETUSER made. Rules are applied from left to right. [store.md 6.3, redis 7.0] */
+/** A user that ACL SETUSER created. Rules are applied from left to right. [store.md 6.3, redis 7.0] */
 export class AclUser implements User {
   readonly unrestricted = false
   enabled = false
@@ -80,7 +80,7 @@ export class AclUser implements User {
     return rule?.allow ?? this.#base
   }
 
-  // ---- what it is told to be ------------------------------------------------------------------------------------
+  // ---- changing it ----------------------------------------------------------------------------------------------
 
   get tokens(): Iterable<string> {
     return this.#tokens.values()
@@ -195,7 +195,7 @@ export class AclUser implements User {
 
   // ---- how it is shown ------------------------------------------------------------------------------------------
 
-  /** `+@all -@dangerous`, as it was said, without what has no effect any more. */
+  /** `+@all -@dangerous`, as it was given, without what no longer has an effect. */
   get commandText(): string {
     const rules = this.#commands.map(({ allow, target }) => ` ${allow ? '+' : '-'}${target}`)
     return `${this.#base ? '+' : '-'}@all${rules.join('')}`
@@ -225,7 +225,7 @@ export class AclUser implements User {
     return all.map(latin1)
   }
 
-  /** Patterns as they are; those for reading or writing only with what they began with. */
+  /** Patterns as they are; those for reading or writing only with their prefix. */
   get keyPatterns(): readonly string[] {
     return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))
   }

@@ -25,7 +25,7 @@ export function words(usage: string, min = 0): Arg<Bytes[]> {
   }
 }
 
-/** An integer that must not be below `least`; one error for that and for what is no integer. */
+/** An integer of at least `least`; one error for smaller ones and for non-integers. */
 export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)
@@ -44,7 +44,7 @@ export function within(usage: string, least: number, most: number, error: ErrorN
   }
 }
 
-/** A count whose sign has a meaning; the smallest 64-bit integer has no opposite and is refused. */
+/** A count whose sign has a meaning; the smallest 64-bit integer has no positive counterpart and is refused. */
 export function signedCount(word: Bytes): number {
   const value = parseInt64(word)
   if (value === -(2n ** 63n)) throw replyError('signedRange')
@@ -55,7 +55,7 @@ function positive(word: Bytes): number {
   return intFrom(1, word, 'numkeysPositive')
 }
 
-/** `numkeys key [key …]`. What is wrong with the number is said in the words of the command. */
+/** `numkeys key [key …]`. Errors about the number have the command's own wording. */
 export function numberedKeys(
   use: KeyUse,
   tooMany: ErrorName,
@@ -82,7 +82,7 @@ export interface ScanOptions {
   readonly noValues: boolean
 }
 
-/** A cursor as C's `strtoul` reads it: a sign passes, even nothing at all is 0. Checked before any option. */
+/** A cursor as C's `strtoul` reads it: a sign is allowed, and an empty word is 0. Checked before any option. */
 export const cursorArg: Arg<number> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
 
 function toCursor(word: Bytes): number {
@@ -127,12 +127,12 @@ export function toScanOptions(
 
 const everything = (_name: Bytes): boolean => true
 
-/** A collection that is kept in one piece comes as one page. */
+/** A compactly encoded collection comes as one page. */
 export function wholePage(keys: Iterable<Bytes>): ScanPage {
   return { keys: [...keys], cursor: 0 }
 }
 
-/** How many names of so many the next page has. */
+/** How many names the next page has, of those there are. */
 export function pageSize({ count }: ScanOptions, size: number, { work }: Database): number {
   if (count > 100) work.charge(4 * Math.min(count, size))
   return count
@@ -166,7 +166,7 @@ export function pickNames(
   if (count !== 1) db.work.charge(count < 0 || count * 3 < size ? 6 * Math.abs(count) : 4 * size)
   if (count < 0) return Array.from({ length: -count }, () => pick(random))
   if (count >= size) return [...names()]
-  // Few of many: draw until enough different ones came. Else shuffle as far as needed.
+  // Few of many: draw until there are enough different ones. Otherwise shuffle as far as needed.
   if (count * 3 < size) {
     const picked = new Set<Bytes>()
     while (picked.size < count) picked.add(pick(random))

@@ -6,7 +6,7 @@ const maxTime = 0x7fff_ffff_ffff_ffffn
 const seconds = named('seconds', bytes)
 const milliseconds = named('milliseconds', bytes)
 
-/** The options that set a deadline, of which a command takes one. The times stay words: their errors come last. */
+/** The options that set a deadline, of which a command takes one. Times are parsed later, because their errors come last. */
 export const deadlineOptions: {
   readonly ex: Arg<Bytes>
   readonly px: Arg<Bytes>

@@ -42,7 +42,7 @@ export const geoCommands: readonly Command[] = [
       for (; at < given.length; at += 3) {
         pairs.push({ score: encodePosition(toPosition(given[at]!, given[at + 1]!)), member: given[at + 2]! })
       }
-      // Redis hands over to ZADD, which takes an empty list of pairs for a mistake.
+      // Redis delegates to ZADD, which refuses an empty list of pairs.
       if (pairs.length === 0) throw replyError('syntax')
       return addPairs(db, key, pairs, condition)
     },
@@ -182,10 +182,10 @@ function positionOf(set: SortedSet, member: Bytes): Position {
   return decodePosition(score)
 }
 
-/** The words of one search; filled in the order in which redis reads and complains. */
+/** The words of one search, read in the order in which redis reads and complains. */
 interface Search {
   readonly command: string
-  /** GEORADIUS and its kin, whose center and radius stand before the options. */
+  /** GEORADIUS and its variants, whose center and radius come before the options. */
   readonly older: boolean
   /** Whether the options may name a key to store in. */
   readonly mayStore: boolean
@@ -241,7 +241,7 @@ function readBox(search: Search, [widthWord, heightWord, unit]: readonly Bytes[]
 }
 
 interface SearchOption {
-  /** Words behind the keyword. */
+  /** Words after the keyword. */
   readonly takes: number
   /** Whether the keyword has a meaning in this place; else it is a syntax error. */
   readonly fits?: (search: Search) => boolean
@@ -341,7 +341,7 @@ function checkConflicts(search: Search): void {
 
 // ---- searching --------------------------------------------------------------------------------------------------
 
-/** A member whose distance is reckoned, and perhaps sorted and written; one that is stored. */
+/** Units for a member whose distance is computed, and perhaps sorted and written, and for one that is stored. */
 const unitsPerPosition = 32
 const unitsPerInsertion = 24
 

@@ -11,7 +11,7 @@ import { HashValue } from '../values/hash.js'
 import { intFrom, words } from './collection-arguments.js'
 import { deadlineIn } from './deadline.js'
 
-/** A client gives milliseconds for seconds, and nothing is refused. [store.md 7.2] */
+/** Clients pass milliseconds as seconds, and the service refuses nothing. [store.md 7.2] */
 const asLateAsKeys = 'Takes times as late as keys may have; redis-server stops at 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
@@ -121,7 +121,7 @@ function toDeadline(word: Bytes, unit: Unit, from: number, command: string): num
   return deadlineIn(time, unit, from, command)
 }
 
-// ---- HEXPIRE and its kin ----------------------------------------------------------------------------------------
+// ---- HEXPIRE and its variants ----------------------------------------------------------------------------------------
 
 function expire(name: string, unit: Unit, from: From): Command {
   const seconds = unit === 1000 ? 'seconds' : 'milliseconds'

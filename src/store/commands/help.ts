@@ -2,7 +2,7 @@ import { type Command, type CommandFlag, command } from '../command/command.js'
 import { Status } from '../command/reply.js'
 
 /**
- * `<container> HELP`: each subcommand as it is called, with its meaning below it.
+ * `<container> HELP`: the usage of each subcommand, with its meaning below it.
  * @param subcommands meanings by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
  */
 export function helpCommand(

@@ -87,7 +87,7 @@ export const hyperloglogCommands: readonly Command[] = [
 /** The counter of a key, to be changed in place and then kept. */
 function counterAt(db: Database, key: Bytes): Uint8Array | undefined {
   const value = db.use(key)
-  // A string that is none stays as it is; one that may be is opened for writing in place.
+  // A string that is not a counter stays as it is; one that may be is opened for writing in place.
   if (typeof value === 'string' && !value.startsWith('HYLL')) throw replyError('notHyperLogLog')
   const hll = db.rawString(key)?.array
   if (hll !== undefined && !isHyperLogLog(hll)) throw replyError('notHyperLogLog')

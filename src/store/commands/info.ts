@@ -5,7 +5,7 @@ import type { Store } from '../store.js'
 import { JsonDocument } from '../values/json.js'
 import { RawString } from '../values/raw-string.js'
 
-// What INFO tells. Everything in it follows from the virtual clock, the store and its meter, so equal runs tell the same.
+// What INFO shows. All of it follows from the virtual clock, the store and its meter, so equal runs give equal text.
 
 /** The version whose commands the service says it has. [store.md 7.2] */
 const redisVersion = '8.2.0'

@@ -13,14 +13,7 @@ import {
   tuple,
 } from '../command/arguments.js'
 import { type Command, type CommandContext, type CommandRow, command } from '../command/command.js'
-import {
-  errorText,
-  invalidJsonPath,
-  jsonPathMissing,
-  jsonPathType,
-  replyError,
-  requestTooLarge,
-} from '../command/errors.js'
+import { invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
 import type { Database } from '../keyspace/database.js'
 import {
@@ -101,7 +94,7 @@ function isRoot(path: Path): boolean {
 // ---- answers in both dialects -----------------------------------------------------------------------------------
 
 /**
- * The answer of a command that reads: under a `$` path one entry per match, `null` where `read` has none; under a
+ * The answer of a command that reads: for a `$` path one entry per match, `null` where `read` returns none; for a
  * legacy path that of the first match.
  */
 function readEach(
@@ -128,8 +121,8 @@ interface Change {
 }
 
 /**
- * The answer of a command that changes: under a `$` path one entry per match, `null` where there is nothing to work
- * on; under a legacy path that of the last match it worked on, and an error when there is none.
+ * The answer of a command that writes: for a `$` path one entry per match, `null` where there is nothing to work
+ * on; for a legacy path that of the last match it worked on, and an error when there is none.
  */
 function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
   const replies = places.map(change)
@@ -150,7 +143,7 @@ interface ArrayChange {
   readonly key: Bytes
   readonly path: Path
   readonly event: string
-  /** Throws when an array cannot be changed; asked for all of them before the first changes. */
+  /** Throws when an array cannot be changed; called for all of them before the first changes. */
   check?(array: JsonArray, place: Location): void
   change(array: JsonArray): Reply
 }
@@ -163,7 +156,7 @@ function changeArrays(db: Database, { key, path, event, check, change }: ArrayCh
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
 }
 
-/** Sees to it that the values fit into an array, and charges what putting them there will cost. */
+/** Makes sure that the values fit into an array, and charges what inserting them will cost. */
 function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange['check']> {
   let depth = 0
   let cost = 0
@@ -173,7 +166,7 @@ function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange[
   }
   return (array, place) => {
     checkDepth(place.depth + 1, depth)
-    // What stands behind the new values moves.
+    // What comes after the new values moves.
     work.charge(cost + (array.length >>> 1))
   }
 }
@@ -198,7 +191,7 @@ interface Target {
   readonly work: Work
 }
 
-/** The way up from each place is looked along. */
+/** The path from each place up to the root is searched. */
 function outermostOf(places: readonly Location[], work: Work): Location[] {
   let levels = 0
   for (const { depth } of places) levels += 4 + depth
@@ -211,9 +204,10 @@ function setValue(
   { document, path, work }: Target,
   value: Json,
   condition: { readonly nx?: true; readonly xx?: true },
+  missing?: () => boolean,
 ): boolean {
   const places = outermostOf(placesAt(path, document, work), work)
-  if (places.length === 0) return condition.xx === undefined && createAt({ document, path, work }, value)
+  if (places.length === 0) return condition.xx === undefined && createAt({ document, path, work }, value, missing)
   if (condition.nx) return false
   const depth = depthOf(value)
   for (const place of places) checkDepth(place.depth, depth)
@@ -225,12 +219,12 @@ function setValue(
 }
 
 /** Adds the last name of a path that matches nothing to the object that the rest of it leads to. */
-function createAt({ document, path, work }: Target, value: Json): boolean {
+function createAt({ document, path, work }: Target, value: Json, missing: () => boolean = noPath): boolean {
   if (!path.single) throw replyError('jsonDynamicPath')
   const last = path.segments.at(-1)?.selectors[0]
   const above = { ...path, segments: path.segments.slice(0, -1) }
   const parent = placesAt(above, document, work)[0]
-  if (parent === undefined) throw replyError('jsonNoPath')
+  if (parent === undefined) return missing()
   if (last?.kind === 'index' && Array.isArray(parent.value)) throw replyError('jsonIndexRange')
   if (last?.kind !== 'name' || !(parent.value instanceof Map)) return false
   checkDepth(parent.depth + 1, depthOf(value))
@@ -269,20 +263,11 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
       draft = isRoot(path) ? new JsonDocument() : (document as JsonDocument).copy()
       drafts.set(key, draft)
     }
-    if (setIfThere({ document: draft, path, work: db.work }, value)) changed.add(key)
+    if (setValue({ document: draft, path, work: db.work }, value, {}, () => false)) changed.add(key)
   }
   for (const key of changed) {
     db.container(key, JsonDocument, 'create').root = drafts.get(key)!.root
     db.notify('d', 'json.mset', key)
-  }
-}
-
-function setIfThere(target: Target, value: Json): boolean {
-  try {
-    return setValue(target, value, {})
-  } catch (error) {
-    if ((error as Error).message === errorText('jsonNoPath')) return false
-    throw error
   }
 }
 

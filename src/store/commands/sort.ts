@@ -61,7 +61,7 @@ interface Row {
   readonly weight: Bytes | number | undefined
 }
 
-/** The elements in the order in which they are stored; of a sorted set in that of its scores. A set has none to turn. */
+/** The elements in the order in which they are stored; of a sorted set in that of its scores. A set has no order to reverse. */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   const value = db.use(key)
   if (value === undefined) return []
@@ -92,7 +92,7 @@ function fieldOf(db: Database, key: Bytes, field: Bytes): Bytes | undefined {
 }
 
 function weightOf(text: Bytes): number {
-  // The empty text and leading blanks pass, as they do for C's strtod.
+  // The empty text and leading blanks are accepted, as by C's strtod.
   const value = parseDouble(latin1(text.replace(/^[ \t-\r]+/, '') || '0'))
   if (value === undefined) throw replyError('notSortable')
   return value
@@ -115,7 +115,7 @@ function compare(a: Bytes | number | undefined, b: Bytes | number | undefined): 
   return a < b ? -1 : 1
 }
 
-/** A pattern without a star asks to leave the order alone. */
+/** A pattern without a star means: do not sort. */
 function ordered(db: Database, key: Bytes, wish: Wish): Bytes[] {
   const isSet = db.type(key) === 'set'
   const asStored = wish.by !== undefined && !wish.by.includes('*')

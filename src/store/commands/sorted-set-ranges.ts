@@ -7,11 +7,11 @@ import type { SortedSet } from '../values/sorted-set.js'
 
 export type RangeKind = 'rank' | 'score' | 'lex'
 
-/** What a command name fixes; what it leaves open is asked for by words. */
+/** What the command name fixes; options decide the rest. */
 export interface RangeForm {
   readonly by?: RangeKind
   readonly reverse?: boolean
-  /** Where the result is stored scores cannot be asked for. */
+  /** A command that stores its result takes no WITHSCORES. */
   readonly stores?: boolean
 }
 
@@ -84,7 +84,7 @@ function ranksBetween(start: number, stop: number, reverse: boolean): (set: Sort
   }
 }
 
-/** The ranks between two bounds; throws when they are no bounds. */
+/** The ranks between two bounds; throws when they are not bounds. */
 export function selection(by: 'score' | 'lex', min: Bytes, max: Bytes): (set: SortedSet) => IndexRange {
   if (by === 'score') {
     const range = parseScoreRange(min, max)

@@ -56,7 +56,7 @@ export const rangeStart: Arg<StreamId> = { usage: 'start', min: 1, max: 1, read:
 
 export const rangeEnd: Arg<StreamId> = { usage: 'end', min: 1, max: 1, read: (from) => toRangeEnd(from.next()) }
 
-/** From the end to the start; the start is looked at first all the same. */
+/** From the end to the start; the start is still checked first. */
 export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   usage: 'end start',
   min: 2,
@@ -70,7 +70,7 @@ export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
 /** An entry that is looked for, shown or given to somebody. */
 export const unitsPerEntry = 32
 
-/** At most so many entries, as clients get them: `[id, [field, value, …]]`. */
+/** At most `limit` entries, as clients get them: `[id, [field, value, …]]`. */
 export function take(entries: Iterable<IdEntry<Fields>>, count: number, work: Work): Reply[] {
   const replies: Reply[] = []
   for (const entry of entries) {
@@ -154,7 +154,7 @@ function readLength(from: ArgReader): number {
 }
 
 /**
- * `~` waits for a hundred entries too many and then trims exactly: the service leaves 120 entries alone that are to be
+ * `~` waits for a hundred entries too many and then trims exactly: the service leaves 120 entries alone that are to become
  * 30, and of 1,000 it leaves 30, one more or less. redis-server deletes whole nodes only. [store.md 7.2]
  */
 function checkedTrim(words: TrimWords, required = false): Trim | undefined {
@@ -216,7 +216,7 @@ export const addition: Arg<Addition> = {
   },
 }
 
-/** Options are words; an id begins with a digit nearly always, and then the look at the options can be spared. */
+/** Options are words; an id nearly always begins with a digit, which saves looking for options. */
 function mayBeOption(word: Bytes | undefined): boolean {
   return word !== undefined && !(word.charCodeAt(0) <= digitNine) && word !== '*'
 }

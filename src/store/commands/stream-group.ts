@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, bytes, key, named, oneOrMore, toInt } from '../command/arguments.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt, word } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import {
   invalidClaimArgument,
@@ -193,7 +193,7 @@ function existingGroup(db: Database, key: Bytes, name: Bytes): { stream: Stream;
   return { stream, found }
 }
 
-/** Whether the group has done with an entry that is still there. */
+/** Whether the group is done with an entry that still exists. */
 function isAcknowledged(id: StreamId, group: ConsumerGroup, stream: Stream): boolean {
   return compareIds(id, group.lastDelivered) <= 0 && stream.entries.has(id) && !group.pending.has(id)
 }
@@ -205,7 +205,7 @@ function createConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
   return consumer
 }
 
-/** The consumer that asks now; made when it is new. */
+/** The consumer that reads now; created when it is new. */
 function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {
   const consumer = group.consumers.get(name)
   if (consumer === undefined) return createConsumer(db, key, group, name, now)
@@ -216,7 +216,7 @@ function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
 interface GroupOptions {
   readonly mkstream: boolean
   readonly entriesRead: number | undefined
-  /** Options may be repeated, but only as far as all of them once would reach. That is told after the key was looked at. */
+  /** Options may be repeated, but no longer than all of them once. That is checked after the key was looked up. */
   readonly tooMany: boolean
 }
 
@@ -259,7 +259,7 @@ function readGroup(reading: Reading, { db, now, store }: CommandContext): Reply 
     const group = stream?.groups.get(reading.group)
     if (!stream || !group) throw noSuchGroup(key, reading.group, ' in XREADGROUP with GROUP option')
     if (id === '$') throw replyError('dollarInGroup')
-    // As in redis, the highest id is what `>` stands for.
+    // As in redis, the highest id has the same meaning as `>`.
     return { key, stream, group, after: id === '>' ? lastId : toId(id) }
   })
   const replies: Reply[] = []
@@ -400,12 +400,7 @@ function pendingList(group: ConsumerGroup, query: PendingQuery, now: number, wor
 // ---- claiming ---------------------------------------------------------------------------------------------------
 
 function minIdleTime(command: string): Arg<number> {
-  return {
-    usage: 'min-idle-time',
-    min: 1,
-    max: 1,
-    read: (from) => Math.max(0, claimNumber(from.next(), 'min-idle-time', command)),
-  }
+  return word('min-idle-time', (text) => Math.max(0, claimNumber(text, 'min-idle-time', command)))
 }
 
 function claimNumber(word: Bytes, option: string, command?: string): number {
@@ -480,7 +475,7 @@ function claim(
   if (!isZero(options.lastId) && compareIds(options.lastId, found.lastDelivered) > 0) {
     found.lastDelivered = options.lastId
   }
-  // A time that cannot be is not worth an error: clients reckon it from clocks of their own.
+  // An impossible time is not an error: clients compute it from clocks of their own.
   const given = options.deliveredAt
   const deliveredAt = given === undefined || given < 0 || given > now ? now : given
   const replies: Reply[] = []
@@ -529,7 +524,7 @@ function autoClaimOptions(): Arg<AutoClaimOptions> {
 
 function autoClaimCount(word: Bytes): number {
   const count = parseInt64(word)
-  // What redis can still allocate room for.
+  // The most that redis can still allocate.
   if (count === undefined || count < 1 || count > 576_460_752_303_423_487n) throw replyError('countAboveZero')
   return Number(count)
 }

@@ -72,7 +72,7 @@ function streamOf(db: Database, key: Bytes): Stream {
   return stream
 }
 
-/** Names and values in turns, as maps are told. */
+/** Names and values alternating, as replies show maps. */
 function flat(fields: Readonly<Record<string, Reply>>): Reply {
   return Object.entries(fields).flatMap(([name, value]) => [latin1(name), value] as Reply[])
 }

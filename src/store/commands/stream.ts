@@ -16,6 +16,7 @@ import {
   previousId,
   type StreamId,
 } from '../values/stream-id.js'
+import { lengthOf } from './collection-commands.js'
 import {
   type Addition,
   addition,
@@ -71,12 +72,7 @@ export const streamCommands: readonly Command[] = [
     },
   }),
 
-  command('XLEN', {
-    flags: ['read', 'fast'],
-    since: '5.0.0',
-    args: [key('')],
-    run: ({ db }, key) => db.container(key, Stream)?.length ?? 0,
-  }),
+  lengthOf('XLEN', Stream, (stream) => stream.length, '5.0.0'),
 
   command('XRANGE', {
     flags: ['read', 'slow'],
@@ -167,11 +163,11 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
   return chosen
 }
 
-/** With groups to be asked, entries go one by one. */
+/** When groups have to be asked, entries are removed one by one. */
 function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim): number {
   const surplus = 'length' in to ? Math.max(0, entries.size - to.length) : entries.countBelow(to.id)
   if (references === 'keep' || groups.size === 0) return Math.min(surplus, limit)
-  // Those that are protected are passed over.
+  // Protected entries are skipped.
   const passed = references === 'protect' ? ('length' in to ? entries.size : surplus) : Math.min(surplus, limit)
   return passed * (unitsPerEntry + 8 * groups.size)
 }

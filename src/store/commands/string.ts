@@ -77,7 +77,7 @@ function setWithOptions(key: Bytes, value: Bytes, options: SetOptions, { db, now
   if (conditions + (nx ? 1 : 0) + (xx ? 1 : 0) > 1) throw replyError('syntax')
   oneDeadline(options, keepttl)
   const at = deadlineOf(options, now, 'set')
-  // Only these two look at the old value and so insist on a string.
+  // Only these two read the old value and therefore insist on a string.
   const old = get || conditions > 0 ? db.string(key) : undefined
   const reply = get ? (old ?? null) : null
   if (conditions > 0 && !satisfies(options, old)) return reply
@@ -146,7 +146,7 @@ function slice(value: Bytes, start: number, end: number): Bytes {
   return latin1(value.slice(from, to))
 }
 
-/** Of a string that was written in place only the range becomes a text. */
+/** Of a string that is written in place, only the range is converted to text. */
 function sliceOf(db: Database, key: Bytes, start: number, end: number): Bytes {
   const value = db.use(key)
   if (!(value instanceof RawString) || value.hasText) return slice(db.string(key) ?? empty, start, end)

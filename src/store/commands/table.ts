@@ -25,7 +25,7 @@ export class CommandTable {
 
   find(argv: readonly Bytes[]): Command | undefined {
     const name = argv[0]!
-    // The same command often comes many times in a row, and few letters are compared sooner than looked up.
+    // The same command often comes many times in a row, and comparing a few letters is faster than a lookup.
     if (name === this.#latestName) return this.#latest
     const direct = this.#single.get(name)
     if (direct !== undefined) {

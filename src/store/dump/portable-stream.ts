@@ -6,7 +6,7 @@ import { compareIds, formatId, parseId, type StreamId } from '../values/stream-i
 
 export interface PortableStream {
   readonly type: 'stream'
-  /** Id, then names and values in turns. */
+  /** Id, then names and values alternating. */
   readonly entries: readonly (readonly [id: string, ...fields: PortableString[]])[]
   /** The highest id that was ever given, and the highest that was deleted. */
   readonly topId: string

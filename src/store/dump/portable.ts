@@ -40,7 +40,7 @@ export function portableValue(value: Value): PortableValue {
   throw new TypeError(`A value of type ${value.type} has no portable form.`)
 }
 
-/** Throws TypeError for what is no portable value. */
+/** Throws TypeError for an invalid one. */
 export function storedValue(portable: PortableValue): Value {
   switch (portable.type) {
     case 'string':

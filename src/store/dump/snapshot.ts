@@ -31,7 +31,7 @@ export function dumpOf(db: Database): StoreDump {
   return { format: 'stuntdouble/store', version: 1, keys }
 }
 
-/** Replaces everything. What is no dump is refused before anything changes. */
+/** Replaces everything. An invalid dump is refused before anything changes. */
 export function loadInto(db: Database, dump: StoreDump): void {
   const loaded = keysOf(dump)
   db.clear()
@@ -44,7 +44,7 @@ interface LoadedKey {
   readonly expiresAt: number | undefined
 }
 
-/** What a dump says; throws TypeError for what is none. */
+/** The content of a dump; throws TypeError for an invalid one. */
 export function keysOf(dump: StoreDump): LoadedKey[] {
   checkDump(dump, 'load()')
   const parsed = v.safeParse(storeSchema, dump)
@@ -95,7 +95,7 @@ export function differenceOf(before: StoreDump, after: StoreDump): StoreDifferen
   return { added, removed: [...old.values()], changed }
 }
 
-/** Equal for equal keys: members of sets and fields of hashes are in the order of insertion, which means nothing. */
+/** Equal for equal keys: members of sets and fields of hashes are in the order of insertion, which has no meaning. */
 function contentOf(dumped: DumpedKey): string {
   if (dumped.type === 'set') return JSON.stringify({ ...dumped, members: sorted(dumped.members) })
   if (dumped.type === 'hash') return JSON.stringify({ ...dumped, fields: sorted(dumped.fields) })

@@ -25,7 +25,7 @@ interface Registers {
   steps: number
   /** The budget that the run began with. */
   budget: number
-  /** The long string that was put together last: engines copy its parts when somebody first reads it. */
+  /** The long string that was joined last: engines copy its parts on the first read. */
   joined: string
   /** JavaScript stack left, in frames. Counted, so that the depth of a stack overflow does not depend on the host. */
   room: number
@@ -35,7 +35,7 @@ interface Registers {
   coroutine: Coroutine | undefined
   /** Calls in progress that came from library functions and metamethods. */
   nested: number
-  /** Bytes that library functions may still make. */
+  /** Bytes that library functions may still allocate. */
   memory: number
   globals: LuaTable
   state: MachineState
@@ -67,7 +67,7 @@ export interface JsonSettings {
 }
 
 /**
- * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines give about a megabyte, of
+ * Frames of JavaScript that a run may stack. A frame takes 100 to 200 bytes and engines allow about a megabyte, of
  * which the store and the caller of the library need a part.
  */
 const roomForRun = 5500
@@ -135,7 +135,7 @@ export function chargeReading(bytes: number): void {
 const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
-/** What is joined is shorter than this mostly, and copied at once. */
+/** Most joined strings are shorter than this, and copied at once. */
 export const longJoin = 16_384
 
 /** Charges the first look at a string that was joined from parts, which is when they are copied. */
@@ -146,7 +146,7 @@ export function chargeParts(text: string): void {
 }
 
 /**
- * Charges a string that was joined. One that goes on where the last one ended, as in a loop that gathers a text, copies
+ * Charges a string that was joined. One that continues the last one, as in a loop that builds up a text, copies
  * nothing yet; any other long one counts as a new string.
  */
 export function chargeJoin(left: string, right: string, joined: string): void {
@@ -157,7 +157,7 @@ export function chargeJoin(left: string, right: string, joined: string): void {
   vm.joined = joined
 }
 
-/** Strings of one length are compared to the end, those in order as far as they are alike. */
+/** Strings of equal length are compared to the end, ordered ones as far as they are alike. */
 export function chargeComparison(left: Value, right: Value): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
   chargeParts(left)
@@ -165,7 +165,7 @@ export function chargeComparison(left: Value, right: Value): void {
   chargeReading(Math.min(left.length, right.length))
 }
 
-/** Shorter strings are compared for nothing. */
+/** Comparing shorter strings is free. */
 export const longComparison = 512
 
 /** Charges the bytes of a new string of a library function; errors as real Lua does when malloc fails. */
@@ -265,7 +265,7 @@ export function settle(result: TailCall): Result {
   return current
 }
 
-/** What a run may cost: so many steps, and no more than is left of the work of the request. A step is a unit of work. */
+/** What a run may cost in steps, and no more than the request has left. A step is a unit of work. */
 export interface Budget {
   readonly work: Work
   readonly most: number
@@ -320,7 +320,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
 
 /**
  * Runs `work` and answers the Lua error that ended it, with the registers as they were. Other failures are not
- * Lua's and go on.
+ * Lua's and pass through.
  */
 export function enterProtected<T>(work: () => T): T | LuaError {
   const { depth, room, sites, coroutine, nested } = vm

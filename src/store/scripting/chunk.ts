@@ -43,7 +43,7 @@ export function compile(source: string, shown: string): Chunk {
   try {
     return compileChunk(parse(source, shown), shown)
   } catch (problem) {
-    // The limits of the parser keep it far from the end of the stack, unless the caller is there already.
+    // The parser's limits keep it far from a stack overflow, unless the caller is close to one already.
     if (problem instanceof RangeError) {
       throw new LuaSyntaxError(`${shown}:1: chunk has too many syntax levels`, 1, 1, undefined)
     }
@@ -51,7 +51,7 @@ export function compile(source: string, shown: string): Chunk {
   }
 }
 
-/** As long as redis has its chunk names in messages. */
+/** The length to which redis cuts chunk names in messages. */
 const longestName = 79
 
 /** How positions name a chunk: `user_script`, or `[string "return 1"]` for a source without a name. */

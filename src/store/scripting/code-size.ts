@@ -5,7 +5,7 @@ import type { Block, Expression, Statement, TableItem } from './syntax-tree.js'
 /** Nodes of the tree that run in the time of a step. */
 const nodesPerStep = 2
 
-/** A turn of a loop, or a call, pays for so much by itself. */
+/** This much is covered by the price of a loop turn or a call. */
 const freeSteps = 4
 
 /** Steps that a block costs beyond those of its loops and calls. Blocks and functions within it pay for themselves. */

@@ -160,7 +160,7 @@ export function store(table: Value, key: Value, value: Value, operation: Operati
   }
 }
 
-/** Evaluates what stands left of `=` and gives the assignment itself. */
+/** Evaluates the left side of `=` and returns the assignment itself. */
 export function reference(
   compiler: Compiler,
   target: Variable,

@@ -14,7 +14,7 @@ export type Want = 'one' | 'all' | 'tail'
 /** Below this much room a tail call is put off, so that a chain of them does not stack up. */
 export const roomForTailCalls = 4800
 
-/** Opens a call: charges it, notes where it is, and gives the depth to go back to. */
+/** Opens a call: charges it, records its site, and returns the depth to go back to. */
 export function begin(site: CallSite, weight: number): number {
   if (--vm.steps < 0) exhausted()
   vm.room -= weight
@@ -240,7 +240,7 @@ function tailCall(callee: Value, args: Value[], operation: Operation, weight: nu
   const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
   vm.depth = depth
   vm.room += weight
-  // A statement that gives `undefined` goes on; the result of a function must not.
+  // `undefined` from a statement means to continue; a function must not return it.
   return result === undefined ? oneNil : result
 }
 

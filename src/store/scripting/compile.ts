@@ -8,7 +8,7 @@ import type { Block, Expression, FunctionNode, Local } from './syntax-tree.js'
 import type { CallSite, LuaFunction, Value } from './value.js'
 import { LuaTable, nothing } from './value.js'
 
-/** Nodes of a function that may lie within each other. */
+/** How deep the nodes of a function may nest. */
 const deepest = 1500
 
 /**
@@ -66,7 +66,7 @@ export class Compiler {
     return compiled
   }
 
-  /** Compiles what lies one closure deeper. */
+  /** Compiles one closure deeper. */
   nested<T>(work: () => T): T {
     this.#deepen()
     const compiled = work()

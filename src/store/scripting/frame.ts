@@ -19,8 +19,8 @@ export type EvaluateAll = (frame: Frame) => Result
 export type Condition = (frame: Frame) => boolean
 
 /**
- * How a statement ended: `undefined` to go on, `broken` for `break`, anything else is the result of the function.
- * A single nil is returned as an array, so that it differs from going on.
+ * How a statement ended: `undefined` to continue, `broken` for `break`, anything else is the result of the function.
+ * A single nil is returned as an array, so that it differs from `undefined`.
  */
 export type Completion = Result
 export type Execute = (frame: Frame) => Completion

@@ -115,7 +115,7 @@ class Encoder {
   }
 }
 
-/** Numbers are written with so many digits as the settings say. */
+/** Numbers have as many digits as the settings say. */
 const stepsPerNumber = 48
 const stepsPerValue = 12
 

@@ -39,7 +39,7 @@ export class Lexer {
   #at = 0
   #lineStart = 0
   #tokenStart = 0
-  /** Line of the reading position, which is the line of the current token but for long strings. */
+  /** Line of the reading position: that of the current token, except for long strings. */
   line = 1
   /** Line on which the token before the current one ended. */
   lastLine = 1
@@ -94,7 +94,7 @@ export class Lexer {
 
   /** An error at the current token. */
   error(message: string): LuaSyntaxError {
-    // The reference takes the zero byte for no token at all.
+    // To the reference a zero byte is no token at all.
     if (this.kind === zeroByte) return this.errorWithoutToken(message)
     return this.#errorNear(message, this.#currentText())
   }
@@ -187,7 +187,7 @@ export class Lexer {
         default:
           if (at >= source.length) return endOfSource
           this.#at++
-          // A control character stands in messages by its code.
+          // Messages show a control character by its code.
           return code < 32 || code === 127 ? `char(${code})` : source.charAt(at)
       }
     }
@@ -232,7 +232,7 @@ export class Lexer {
     return number
   }
 
-  /** How many `=` stand between two brackets here; -1 for a single bracket, less for an unfinished opening. */
+  /** Number of `=` between two brackets here; -1 for a single bracket, less for an unfinished opening. */
   #bracketLevel(): number {
     const source = this.#source
     const bracket = source.charCodeAt(this.#at)

@@ -32,7 +32,7 @@ export interface StoredLibrary {
   readonly functions: readonly StoredFunction[]
 }
 
-/** What FUNCTION RESTORE does with libraries that are there: drop all, keep all, or replace those of the same name. */
+/** What FUNCTION RESTORE does with existing libraries: drop all, keep all, or replace those of the same name. */
 export type RestoreMode = 'flush' | 'append' | 'replace'
 
 /** One function of a machine to be run on behalf of a user. */
@@ -103,11 +103,11 @@ export class Libraries {
   /** FUNCTION DELETE. */
   delete(name: Bytes): void {
     const found = this.#libraries.get(name)
-    if (found === undefined) throw refuse.libraryNotFound()
+    if (found === undefined) throw refuse.scriptError('libraryNotFound')
     this.#remove(found)
   }
 
-  /** FUNCTION FLUSH: the Lua state begins anew, too. */
+  /** FUNCTION FLUSH: the Lua state starts afresh, too. */
   flush(): void {
     this.#libraries.clear()
     this.#functions.clear()
@@ -117,7 +117,7 @@ export class Libraries {
 
   named(name: Bytes): StoredFunction {
     const found = this.#functions.get(name.toLowerCase())
-    if (found === undefined) throw refuse.functionNotFound()
+    if (found === undefined) throw refuse.scriptError('functionNotFound')
     return found
   }
 
@@ -138,7 +138,7 @@ export class Libraries {
     })
   }
 
-  /** Takes libraries in, in place of those with the same names. */
+  /** Adds libraries, in place of those with the same names. */
   #replace(libraries: readonly StoredLibrary[]): void {
     const old = libraries.flatMap(({ name }) => this.#libraries.get(name) ?? [])
     const leaving = new Set(old.flatMap(({ functions }) => functions))
@@ -178,7 +178,7 @@ export class Libraries {
     } finally {
       this.#registering = undefined
     }
-    if (registered.size === 0) throw refuse.noFunctions()
+    if (registered.size === 0) throw refuse.scriptError('noFunctions')
     return [...registered.values()]
   }
 

@@ -46,7 +46,7 @@ export function checkNumber(args: Arguments, at: number): number {
   return toNumber(value) ?? typeMismatch(args, at, 'number')
 }
 
-/** A number cut to a 64-bit integer; the fraction is dropped. */
+/** A number as a 64-bit integer; the fraction is dropped. */
 export function checkInteger(args: Arguments, at: number): number {
   return integer(checkNumber(args, at))
 }
@@ -55,7 +55,7 @@ export function optionalInteger(args: Arguments, at: number, fallback: number): 
   return args[at] === undefined ? fallback : checkInteger(args, at)
 }
 
-/** A number cut to 32 bits, where the C library takes an int. */
+/** A number truncated to 32 bits, where the C library takes an int. */
 export function checkInt(args: Arguments, at: number): number {
   return toInt(checkNumber(args, at))
 }

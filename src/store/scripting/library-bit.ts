@@ -19,7 +19,7 @@ function bits(args: Arguments, at: number): number {
 function fold(combine: (one: number, two: number) => number): LuaFunction {
   return (...args: Value[]) => {
     let result = bits(args, 0)
-    // From the last to the first, which shows in what a wrong one is called.
+    // From the last to the first, which shows in the error for a wrong one.
     for (let at = args.length - 1; at > 0; at--) result = combine(result, bits(args, at))
     return result
   }

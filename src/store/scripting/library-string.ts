@@ -196,7 +196,7 @@ const noOperation = {
   right: undefined,
 }
 
-/** Puts captures for `%0` to `%9`; any other char after `%` stands for itself. */
+/** Puts captures for `%0` to `%9`; any other character after `%` means itself. */
 function fill(template: string, matcher: Matcher, start: number, end: number): string {
   let text = ''
   for (let at = 0; at < template.length; at++) {
@@ -205,7 +205,7 @@ function fill(template: string, matcher: Matcher, start: number, end: number): s
       continue
     }
     at++
-    // The reference reads the zero byte behind the end here.
+    // The reference reads the zero byte after the end here.
     const digit = at < template.length ? template[at]! : '\0'
     if (digit < '0' || digit > '9') text += digit
     else if (digit === '0') text += matcher.source.slice(start, end)

@@ -168,7 +168,7 @@ function unpack(...args: Value[]): Result {
   const data = checkString(args, 1)
   let at = optionalInteger(args, 2, 1) - 1
   if (at === -1) throw argumentError(3, 'offset must be 1 or greater')
-  // As an unsigned number a negative offset lies behind all data.
+  // As an unsigned number, a negative offset is beyond all data.
   if (at < 0) at = Number.MAX_SAFE_INTEGER
   const values: Value[] = []
   for (let option = format.next(); option !== undefined; option = format.next()) {

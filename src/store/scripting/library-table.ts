@@ -116,7 +116,7 @@ const noSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: f
  * Quicksort with the middle of three as pivot, in the very steps of the reference: the order of equal elements and
  * of the calls to the order function is observable.
  */
-/** A comparison by a function of the script costs a call, beside the steps of its body. */
+/** A comparison by a function of the script costs a call, on top of the steps of its body. */
 const callUnits = 6
 
 class Sorter {

@@ -36,7 +36,7 @@ export function createMachine(random: RandomState = initialRandom()): Machine {
 }
 
 /**
- * The globals of a script: the libraries of redis, without the dangerous rest of Lua, and what the host adds. Scripts
+ * The globals of a script: the libraries of redis, without the dangerous rest of Lua, and those of the host. Scripts
  * cannot change the table, the host can.
  */
 export function createEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
@@ -72,7 +72,7 @@ const shared: readonly (readonly [string, Value])[] = [
   ['table', tableLibrary],
 ]
 
-/** Reading an unknown name is an error, so that a typing mistake does not pass for nil. */
+/** Reading an unknown name is an error, so that a typo does not pass for nil. */
 export const protection: LuaTable = new LuaTable()
 protection.set('__index', (_table: Value, name: Value): Result => {
   throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)

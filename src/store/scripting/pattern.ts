@@ -94,7 +94,7 @@ export class Matcher {
           if (pattern.charCodeAt(item) !== 91) throw hostError("missing '[' after '%f' in pattern")
           const end = this.#itemEnd(item)
           const before = at === 0 ? 0 : source.charCodeAt(at - 1)
-          // Beyond the end of the string stands a zero byte, as in C.
+          // After the end of the string there is a zero byte, as in C.
           const here = at < source.length ? source.charCodeAt(at) : 0
           if (this.#inSet(before, item, end - 1) || !this.#inSet(here, item, end - 1)) return -1
           item = end

@@ -69,7 +69,7 @@ function functionsLibrary(host: ScriptHost): Record<string, Value> {
   }
 }
 
-/** What is there while a library is loaded, too. [redis 7.0] */
+/** Also available while a library is loaded. [redis 7.0] */
 export const constants: Readonly<Record<string, Value>> = {
   LOG_DEBUG: 0,
   LOG_NOTICE: 2,
@@ -158,14 +158,14 @@ function execute({ store, run }: ScriptHost, command: Command, argv: readonly By
     if (error instanceof ReplyError) return new Failure(errorInScript(error.message))
     throw error
   } finally {
-    // Somebody who listens may have run commands of their own meanwhile.
+    // A listener may have run commands of its own in between.
     vm.steps = Math.min(vm.steps, work.left)
   }
   charge(stepsOfReply(reply))
   return run.isResp3 ? typedReply(command, argv, reply) : luaOfReply(reply, false)
 }
 
-/** A command costs as much as so many steps, whatever it does. */
+/** What a command costs in steps, whatever it does. */
 const stepsPerCommand = 16
 
 function chargeCommand(argv: readonly Bytes[]): void {
@@ -178,7 +178,7 @@ function chargeCommand(argv: readonly Bytes[]): void {
   charge(stepsPerCommand + argv.length + (bytes >>> 6))
 }
 
-/** What an array becomes, a table, costs two steps for each element. */
+/** An array becomes a table, which costs two steps per element. */
 function stepsOfReply(reply: Reply): number {
   if (!Array.isArray(reply)) return 0
   let steps = 2 * reply.length
@@ -208,7 +208,7 @@ function checkPermission({ store, run }: ScriptHost, argv: readonly Bytes[]): Re
     return true
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
-    // A wrong number of arguments is no question of permission.
+    // A wrong number of arguments is not a question of permission.
     return !error.message.startsWith('NOPERM')
   }
 }

@@ -50,7 +50,7 @@ function members(reply: readonly Reply[]): LuaTable {
   return table
 }
 
-/** ZRANGE and its kin answer with pairs of member and score. */
+/** ZRANGE and the like answer with pairs of member and score. */
 function hasScores(argv: readonly Bytes[]): boolean {
   return argv[0]!.charAt(0).toUpperCase() === 'Z' && argv.some((word) => word.toUpperCase() === 'WITHSCORES')
 }

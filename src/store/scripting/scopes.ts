@@ -18,7 +18,7 @@ interface FunctionState {
   loops: number
 }
 
-/** Which names mean what at the place where the parser is, and in which slot of its function a local lives. */
+/** What names mean at the parser's position, and which slot of its function a local has. */
 export class Scopes {
   readonly #lexer: Lexer
   #function!: FunctionState

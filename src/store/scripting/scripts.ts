@@ -50,11 +50,11 @@ export class Scripts implements ScriptHost, Performer {
 
   source(digest: Bytes): Bytes {
     const source = this.#scripts.get(digest) ?? this.#scripts.get(digest.toLowerCase())
-    if (source === undefined) throw refuse.noScript()
+    if (source === undefined) throw refuse.scriptError('noScript')
     return source
   }
 
-  /** Forgets all scripts. As on a real server, their Lua state begins anew. */
+  /** Forgets all scripts. As on a real server, their Lua state starts afresh. */
   flush(): void {
     this.#scripts.clear()
     this.#machine = undefined
@@ -70,12 +70,12 @@ export class Scripts implements ScriptHost, Performer {
 
   // Runs
 
-  /** EVAL and its kin. Throws `ReplyError`. */
+  /** EVAL and its variants. Throws `ReplyError`. */
   evaluate(source: Bytes, keys: readonly Bytes[], args: readonly Bytes[], user: User, isReadOnly: boolean): Reply {
     this.store.work.charge(compilation(source))
     const { digest, flags, main } = prepare(source, refuse.syntaxError)
     this.#scripts.set(digest, source)
-    if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.writeFlagInReadOnly()
+    if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.scriptError('writeFlagInReadOnly')
     this.#machine ??= createMachine(this.#random)
     this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
     const environment = this.#environment
@@ -127,7 +127,7 @@ export class Scripts implements ScriptHost, Performer {
   }
 }
 
-/** Units for compiling a source. It costs the same when it is known already: who used it before must not matter. */
+/** Units for compiling a source. A known source costs the same: it must not matter who used it before. */
 export function compilation(source: Bytes): number {
   return source.length <= freeSource ? 0 : (source.length - freeSource) * unitsPerCharacter
 }

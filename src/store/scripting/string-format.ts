@@ -59,7 +59,7 @@ function readSpec(template: string, start: number): Spec {
     at = end
   }
   if (isDigit(template[at])) throw hostError('invalid format (width or precision too long)')
-  // The reference reads the zero byte behind the end as the letter.
+  // The reference reads the zero byte after the end as the letter.
   return { flags, width, precision, letter: template[at] ?? '\0', end: at + 1 }
 }
 

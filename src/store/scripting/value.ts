@@ -72,10 +72,10 @@ class Entry {
   }
 }
 
-/** Up to this many entries a walk over the list beats a `Map`. */
+/** Up to this many entries, walking the list is faster than a `Map`. */
 const smallTable = 8
 
-/** Places of deleted elements that a traversal passes over for nothing; two of them cost a step. */
+/** Holes of deleted elements that a traversal skips for free; beyond them, two cost a step. */
 const fewPassed = 32
 const passedShift = 1
 
@@ -278,7 +278,7 @@ export class LuaTable {
     this.#index = index
   }
 
-  /** Forgets the deleted entries. New entries are chained anew: a running traversal keeps its old chain. */
+  /** Forgets the deleted entries. New entries get a new chain: a running traversal keeps its old one. */
   #compact(): void {
     let from = this.#alive(this.#first)
     this.#first = undefined
@@ -322,7 +322,7 @@ export interface Cursor {
   advance(): boolean
 }
 
-/** Some n with values[n-1] set and values[n] nil, found by halving. */
+/** Some n with values[n-1] set and values[n] nil, found by bisection. */
 function border(values: readonly Value[]): number {
   let low = 0
   let high = values.length

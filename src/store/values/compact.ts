@@ -4,7 +4,7 @@ import type { HashValue } from './hash.js'
 import type { SetValue } from './set.js'
 import type { SortedSet } from './sorted-set.js'
 
-// Small collections that redis-server keeps in one piece, with its default limits. A client sees it in two places:
+// Small collections that redis-server encodes compactly, with its default limits. A client notices in two places:
 // OBJECT ENCODING, and a scan, which gets such a collection whole, whatever COUNT says. [redis 7.0]
 
 const longestEntry = 64
@@ -24,7 +24,7 @@ export function isIntegerSet({ members }: SetValue): boolean {
   return true
 }
 
-/** The members of a set of integers as it is kept: ascending. */
+/** The members of a set of integers as redis stores them: ascending. */
 export function integersInOrder({ members }: SetValue): Bytes[] {
   return [...members.keys()].sort((one, other) => (parseInt64(one)! < parseInt64(other)! ? -1 : 1))
 }

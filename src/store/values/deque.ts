@@ -6,7 +6,7 @@ const smallestRoom = 8
 /**
  * The list value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or
  * removal in the middle moves the shorter side. It grows by half, as arrays of the engine do: doubling makes the
- * garbage collector pay for room that most lists never use.
+ * garbage collector pay for space that most lists never use.
  */
 export class Deque implements Container {
   readonly type = 'list'

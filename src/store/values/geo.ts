@@ -10,7 +10,7 @@ export interface Position {
 }
 
 const longitudeLimit = 180
-/** Web maps end here; redis accepts nothing nearer to the poles. */
+/** The limit of web maps; redis accepts nothing nearer to the poles. */
 const latitudeLimit = 85.05112878
 const earthRadius = 6372797.560856
 /** Half the circumference in the Mercator projection: the range a one-step hash covers. */

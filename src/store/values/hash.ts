@@ -6,7 +6,7 @@ import type { Container } from './value.js'
 export class HashValue extends OrderedTable<Bytes> implements Container {
   readonly type = 'hash'
   #deadlines: Map<Bytes, number> | undefined = undefined
-  /** Not after the earliest deadline: it may be that of a field that has gone or lost its deadline since. */
+  /** Never later than the earliest deadline; it may belong to a field that has since lost its deadline or been removed. */
   partsExpireAt: number | undefined = undefined
 
   get isEmpty(): boolean {

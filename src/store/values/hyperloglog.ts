@@ -211,7 +211,7 @@ function valueRun(value: number, length: number): number {
   return 0x80 | ((value - 1) << 2) | (length - 1)
 }
 
-/** Writes an empty run and returns the place behind it. */
+/** Writes an empty run and returns the position after it. */
 function writeEmptyRun(into: Uint8Array | number[], at: number, length: number): number {
   if (length <= zeroRunLimit) {
     into[at] = length - 1

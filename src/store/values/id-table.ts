@@ -159,7 +159,7 @@ export class IdTable<V> {
     return this.#entryAt(index, this.#blocks[index]?.placeOf(id) ?? 0)
   }
 
-  /** Entries between two ids, both included, in order. The table must not change meanwhile. */
+  /** Entries between two ids, both included, in order. The table must not change during the iteration. */
   *range(from: StreamId, to: StreamId): Generator<IdEntry<V>> {
     let index = this.#blockOf(from)
     let place = this.#blocks[index]?.placeOf(from) ?? 0
@@ -230,7 +230,7 @@ export class IdTable<V> {
     return block === undefined ? undefined : { id: block.idAt(place), value: block.values[place]! }
   }
 
-  /** Keeps blocks from withering: one with little left takes its neighbour in, an empty one goes. */
+  /** Keeps blocks from shrinking away: a small one absorbs its neighbour, an empty one is removed. */
   #joinSmall(index: number, block: Block<V>): void {
     if (block.size > blockRoom / 4) return
     const next = this.#blocks[index + 1]

@@ -1,7 +1,7 @@
 import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json.js'
 import type { Location } from './json-path.js'
 
-/** What stands at a place now; the location remembers what stood there when the path was evaluated. */
+/** The present value at a place; the location remembers the one that was there when the path was evaluated. */
 export function valueAt(document: JsonDocument, { up, key }: Location): Json {
   if (up === undefined) return document.root
   const container = up.value as JsonArray | JsonObject
@@ -30,7 +30,7 @@ export function outermost(places: readonly Location[]): Location[] {
   })
 }
 
-/** Removes what stands at the places, none of which may be the root or lie inside another. */
+/** Removes the values at the places, none of which may be the root or inside another. */
 export function removeAll(places: readonly Location[]): void {
   const indexes = new Map<JsonArray, Set<number>>()
   for (const { up, key } of places) {

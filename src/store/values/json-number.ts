@@ -51,7 +51,7 @@ function toFloat(value: number): Float | undefined {
 }
 
 /**
- * The shortest text that reads back as the same double, in the dress serde_json gives it: always with a point or
+ * The shortest text that reads back as the same double, in the form serde_json gives it: always with a point or
  * an exponent, the exponent form from 1e16 up and below 1e-5. [RedisJSON src]
  */
 export function floatText(value: number): Bytes {

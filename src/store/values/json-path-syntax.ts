@@ -45,7 +45,7 @@ export interface PathOperand {
   readonly single: boolean
 }
 
-/** The text is no path of either dialect. `at` is the offset in bytes. */
+/** The text is not a path of either dialect. `at` is the offset in bytes. */
 export class JsonPathError extends Error {
   readonly at: number
 
@@ -223,7 +223,7 @@ class PathReader {
     throw this.#expected('a comparison')
   }
 
-  /** The right side of `=~`. A text that is no valid pattern matches nothing. [RedisJSON src] */
+  /** The right side of `=~`. An invalid pattern matches nothing. [RedisJSON src] */
   #pattern(): Regex | PathOperand | undefined {
     if (this.#sees('"') || this.#sees("'")) return compileRegex(toText(this.#patternString()))
     const operand = this.#operand()
@@ -268,7 +268,7 @@ class PathReader {
     return latin1(this.#quoted().replace(/\\(["'\\])/g, '$1'))
   }
 
-  /** What stands between the quotes, escapes untouched. */
+  /** The text between the quotes, escapes untouched. */
   #quoted(): Bytes {
     const quote = this.#source.charAt(this.#at)
     const start = this.#at + 1

@@ -23,14 +23,14 @@ export interface Location {
   readonly depth: number
 }
 
-/** A path matches more places than fit into memory, such as `$..*..*..*` in a large document. */
+/** The path matches more places than fit into memory, such as `$..*..*..*` in a large document. */
 export class JsonPathBudgetError extends Error {}
 
 const cachedPaths = new Map<string, Path>()
 const maxCachedPaths = 256
 const maxCachedLength = 512
 
-/** {@link readPath} with the paths of late kept parsed. */
+/** {@link readPath} with recent paths kept parsed. */
 export function parsePath(text: Bytes): Path {
   const cached = cachedPaths.get(text)
   if (cached) {
@@ -68,7 +68,7 @@ const unitsPerPlace = 6
 /** States that a regular expression may have, at most, and that are made when it is compiled. */
 const statesPerPattern = 5000
 
-/** Places that wait for the next segment, or are the result: their memory is what would run out first. */
+/** Places that wait for the next segment, or are the result: they would exhaust the memory first. */
 const maxPlaces = 2_000_000
 
 class Evaluation {

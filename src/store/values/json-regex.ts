@@ -340,7 +340,7 @@ const posixClasses: ReadonlyMap<string, RegExp> = new Map([
   [':word:]', /^\w$/],
 ])
 
-/** Turns the pattern tree into a program, in which a repetition stands as many times as it may occur. */
+/** Turns the pattern tree into a program, in which a repetition is unrolled as often as it may occur. */
 class Emitter {
   readonly program: Instruction[] = []
   #parts = 0

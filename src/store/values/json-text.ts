@@ -167,7 +167,7 @@ class Reader {
     }
   }
 
-  /** The rest of a string in which the first backslash stands at `at`. */
+  /** The rest of a string whose first backslash is at `at`. */
   #escapedString(start: number, at: number): Bytes {
     const source = this.#source
     let text = ''

@@ -4,7 +4,7 @@ import type { Container } from './value.js'
 
 /**
  * A JSON value as the store holds it. Whole numbers are `number` while they are safe and `bigint` beyond, up to
- * the range of unsigned 64 bits; every other number is a {@link Float}, so that `1` and `1.0` stay two things.
+ * the range of unsigned 64 bits; every other number is a {@link Float}, so that `1` and `1.0` stay different.
  * Objects are Maps, because plain objects would move integer-like keys to the front. Strings are their UTF-8 bytes.
  */
 export type Json = null | boolean | Bytes | number | bigint | Float | JsonArray | JsonObject

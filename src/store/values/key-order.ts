@@ -15,7 +15,7 @@ export interface ScanPage {
  * page while the table changes.
  *
  * Deleted places stay as holes until they are the majority. Every place has a sequence number that only grows. A scan
- * cursor is the next number to visit, so keys that are there throughout a scan are seen exactly once, whatever happens
+ * cursor is the next number to visit, so keys that exist throughout a scan are seen exactly once, whatever happens
  * around them. Numbers are implicit (place plus offset) for all places filled after the last compaction.
  */
 export class KeyOrder {
@@ -48,7 +48,7 @@ export class KeyOrder {
     if (order.length > shortOrder && order.length > 2 * this.#places.size) this.#compact()
   }
 
-  /** Forgets all keys; their numbers are not given again. */
+  /** Forgets all keys; their numbers are not reused. */
   clear(): void {
     this.#offset = this.#sequence(this.#order.length)
     this.#order.length = 0
@@ -82,7 +82,7 @@ export class KeyOrder {
     do order.pop()
     while (order.length > 0 && order[order.length - 1] === undefined)
     if (order.length >= this.#survivors.length) return
-    // Once shorter than its survivors, the order must not hand their numbers out anew by place plus offset.
+    // Once shorter than its survivors, the order must not reuse their numbers through place plus offset.
     this.#offset = this.#sequence(order.length) - order.length
     this.#survivors.length = order.length
   }

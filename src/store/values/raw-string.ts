@@ -64,7 +64,7 @@ export class RawString implements Container {
     for (let index = 0; index < text.length; index++) array[offset + index] = text.charCodeAt(index)
   }
 
-  /** Takes the array over as the new content, such as one whose bytes were changed in place. */
+  /** Takes the array as the new content, such as one whose bytes were changed in place. */
   replace(array: Uint8Array): void {
     this.#room = array
     this.#length = array.length

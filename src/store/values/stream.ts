@@ -4,7 +4,7 @@ import { IdTable } from './id-table.js'
 import { compareIds, firstId, isZero, lastId, nextId, type StreamId } from './stream-id.js'
 import type { Container } from './value.js'
 
-/** Names and values in turns. */
+/** Names and values alternating. */
 export type Fields = readonly Bytes[]
 
 /**
@@ -14,16 +14,16 @@ export type Fields = readonly Bytes[]
 export type References = 'keep' | 'drop' | 'protect'
 
 export interface Trim {
-  /** Keep at most so many entries, or only entries from this id on. */
+  /** Keep at most this many entries, or only entries from this id on. */
   readonly to: { readonly length: number } | { readonly id: StreamId }
   /** Leave it when fewer than a hundred entries would go. */
   readonly approximate: boolean
-  /** Delete at most so many entries. */
+  /** Delete at most this many entries. */
   readonly limit: number
   readonly references: References
 }
 
-/** Entries that redis-server keeps in one node of its tree, below which it does not trim about so many. */
+/** Entries that redis-server keeps in one node of its tree; approximate trimming never removes fewer. */
 export const nodeEntries = 100
 
 /** A log of entries with growing ids, and the consumer groups that read it. Lag is counted as redis 7.0 does. */
@@ -127,7 +127,7 @@ export class Stream implements Container {
     return read === undefined ? undefined : this.added - read
   }
 
-  /** A group moves on to an entry that it is given. */
+  /** Advances the group to an entry that it is given. */
   deliverTo(group: ConsumerGroup, id: StreamId): void {
     if (compareIds(id, group.lastDelivered) <= 0) return
     if (group.entriesRead !== undefined && !this.hasHolesFrom(id)) group.entriesRead++

@@ -2,7 +2,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { once } from '../../kernel/once.js'
 
 // XXH3 with 64 bits and seed 0, after the published specification of the algorithm: what DIGEST and IFDEQ compare.
-// BigInt keeps it close to that text; a digest is asked for once in a while, not per command.
+// BigInt keeps it close to that text; a digest is rare, not one per command.
 
 const mask = 0xffff_ffff_ffff_ffffn
 const prime32x1 = 0x9e3779b1n

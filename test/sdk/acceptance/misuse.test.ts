@@ -21,7 +21,7 @@ describe('a mistake is a sentence with the next step', () => {
     ['no instant', () => createSandbox().clock.advanceTo(wrong(undefined)), /is not a time: give/],
     ['an instant in the past', () => createSandbox().clock.advanceTo(0), /cannot go back.*earlier startAt/],
     ['beyond all time', () => createSandbox().clock.advance(1e17), /is not a time: give/],
-    ['foreign url', () => createSandbox().fetch('https://example.com/'), /Ask sandbox\.owns\(url\)/],
+    ['foreign url', () => createSandbox().fetch('https://example.com/'), /Check sandbox\.owns\(url\)/],
     ['undefined word', () => createSandbox().store.run('SET', 'k', wrong(undefined)), /word 3 is undefined/],
     ['object word', () => createSandbox().store.run('SET', 'k', wrong({ a: 1 })), /word 3 is object.*JSON\.stringify/],
     ['publish nothing', () => createSandbox().queue.publish(wrong(undefined)), /queue\.publish\(\{ to:/],
@@ -142,7 +142,7 @@ describe('the end of a sandbox', () => {
     sandbox.dispose()
     sandbox[Symbol.dispose]()
     expect(globalThis.fetch).toBe(before)
-    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox, or on its clock of before a reset')
+    await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox, or on the clock that it had before a reset')
   })
 
   test('a reset is a world as new: same ids, nothing stored, nothing pending', async () => {

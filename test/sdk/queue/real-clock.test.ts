@@ -86,5 +86,5 @@ test('a request to another machine is refused, a refused connection is told as o
   await app.all
   const reasons = sandbox.traffic.of('dead-letter').map(({ error }) => error)
   expect(reasons.sort()).toEqual(['delivery refused', 'dial tcp: connect: connection refused'])
-  expect(sandbox.destinations.unhandled[0]).toContain('only this machine is delivered to')
+  expect(sandbox.destinations.unhandled[0]).toContain('deliveries go to this machine only')
 })
