@@ -42,7 +42,7 @@ export interface WayKind {
   readonly sight?: Sight
   readonly leading?: Leading
   /** An older version of a tool: what it does otherwise shows in the world of echoes. */
-  readonly echoesOnly?: true
+  readonly echoesOnly?: boolean
   open?(): Promise<OpenWay>
 }
 
