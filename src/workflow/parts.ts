@@ -196,7 +196,7 @@ export class CallPart extends Part {
   }
 
   override reporter(): RunPart {
-    return new CallbackPart(this.run, this.keeper)
+    return new CallbackPart(this.run, this.keeper, this.record)
   }
 
   override failed(): void {}
@@ -204,6 +204,14 @@ export class CallPart extends Part {
 
 /** Tells the endpoint how a call went. */
 export class CallbackPart extends Part {
+  constructor(
+    run: Run,
+    keeper: RunKeeper,
+    readonly record?: StepRecord | undefined,
+  ) {
+    super(run, keeper)
+  }
+
   headers(message: Message): HeaderList {
     return this.runHeaders(message, false, 'fromCallback')
   }
@@ -215,6 +223,10 @@ export class CallbackPart extends Part {
   override reported(body: Record<string, unknown>): Record<string, unknown> {
     return failureOf(this.run, body)
   }
+}
+
+export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
+  return part instanceof CallbackPart && part.record === record
 }
 
 /** Calls the failure function of a run that has failed. [workflow.md 11] */

@@ -73,6 +73,9 @@ export interface RunConfiguration {
   readonly applies: boolean
 }
 
+/** Steps from which on an index is cheaper than a look at all of them. */
+const many = 20
+
 /** One run of a workflow: a list of finished steps, and who waits for what. */
 export class Run implements Filed {
   gone = false
@@ -143,19 +146,37 @@ export class Run implements Filed {
     return `[${this.#list}]` as Bytes
   }
 
+  #submitted: Map<Bytes, Message> | undefined
+  #looked = 1
+
   /** The same step submitted before, by its text. [workflow.md 0.5] */
   submittedBefore(body: Bytes): Message | undefined {
-    for (let index = 1; index < this.entries.length; index++) {
-      const { message, callType } = this.entries[index]!
-      if (callType === 'step' && message.body === body) return message
+    const { entries } = this
+    if (entries.length < many)
+      return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)?.message
+    this.#submitted ??= new Map()
+    for (; this.#looked < entries.length; this.#looked++) {
+      const { message, callType } = entries[this.#looked]!
+      if (callType === 'step' && !this.#submitted.has(message.body)) this.#submitted.set(message.body, message)
     }
-    return undefined
+    return this.#submitted.get(body)
+  }
+
+  #records: Map<number, StepRecord> | undefined
+
+  /** What is known of a step, by its id. */
+  recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
+    const { steps } = this
+    if (steps.length < many) return steps.find((record) => record.stepId === targetStep)
+    this.#records ??= new Map()
+    for (let at = this.#records.size; at < steps.length; at++) this.#records.set(steps[at]!.stepId, steps[at]!)
+    return this.#records.get(targetStep)
   }
 
   /** The record of a step by its id, made when it is first heard of. */
   record(step: StepBody, now: number): StepRecord {
     const stepId = step.targetStep ?? step.stepId
-    const known = this.steps.find((record) => record.stepId === stepId)
+    const known = this.recordOf(step)
     if (known !== undefined) return known
     const { stepName, stepType, concurrent } = step
     const record: StepRecord = {

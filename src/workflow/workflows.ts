@@ -14,7 +14,7 @@ import { refusals } from '../queue/settings/errors.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget } from '../queue/settings/url.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
-import { CallPart, type RunKeeper, StepPart } from './parts.js'
+import { CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
 import {
   cleanTrigger,
   forwardName,
@@ -361,15 +361,14 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return message
   }
 
-  /** Whose answers a message of a run waits for. The result of one of several branches was submitted by that one. */
-  #submitters({ running, entries }: Run, step: StepBody | undefined): Set<Message> {
-    if (running.size <= 1 || step === undefined || step.concurrent === 1 || step.targetStep !== undefined)
+  /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
+  #submitters(run: Run, step: StepBody | undefined): Set<Message> {
+    const { running } = run
+    if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
       return new Set(running)
-    for (const message of running) {
-      const entry = entries.find((one) => one.message === message)
-      if (entry !== undefined && readStep(entry.message.body)?.targetStep === step.stepId) return new Set([message])
-    }
-    return new Set(running)
+    const record = run.recordOf(step)
+    if (record === undefined) return new Set(running)
+    return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
   }
 
   // ── calls
@@ -386,7 +385,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       if (known !== undefined && known.url === url && known.body === body) {
         return { message: known, deduplicated: true }
       }
-      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record) })
+      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record), step })
       run.entries.push({ message, callType: 'toCallback' })
       if (record !== undefined) {
         record.call = { message }
