@@ -22,6 +22,9 @@ export interface RunEntry {
   readonly callType: CallType
 }
 
+/** Headers as JSON carries them. */
+export type HeaderLists = Readonly<Record<string, readonly string[]>>
+
 /** What a run knows of one of its steps. */
 export interface StepRecord {
   readonly stepId: number
@@ -35,9 +38,11 @@ export interface StepRecord {
   result: StepBody | undefined
   /** Of several that run beside each other. */
   plan?: StepBody
-  call?: { readonly message: Message; reply?: KeptReply }
-  wait?: Wait
-  invoked?: Run
+  /** Carries the plan. */
+  planMessage?: Message
+  call?: { readonly message: Message; reply?: KeptReply } | undefined
+  wait?: Wait | undefined
+  invoked?: Run | undefined
 }
 
 /** A step that waits for an event. [workflow.md 7] */
@@ -50,7 +55,7 @@ export interface Wait {
   /** Virtual milliseconds. */
   readonly deadline: number
   readonly timeoutUrl: string
-  readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
+  readonly timeoutHeaders: HeaderLists
   readonly record: StepRecord
   timer?: Timer
   state: 'waiting' | 'notified' | 'timed out' | 'dropped'
@@ -61,7 +66,7 @@ export interface Invoker {
   readonly runId: string
   readonly url: string
   readonly createdAt: number
-  readonly headers: Readonly<Record<string, readonly string[]>>
+  readonly headers: HeaderLists
   readonly step: StepBody
 }
 
@@ -93,6 +98,8 @@ export class Run implements Filed {
   /** Events that came before somebody waited for them, by id. */
   declare early?: Map<string, Bytes[]>
   declare invoker?: Invoker
+  /** What tells of its calls and has not ended. */
+  declare callbacks?: Set<Message>
   failureFunction: Message | undefined
   failureReply: KeptReply | undefined
   /** What made it fail. */

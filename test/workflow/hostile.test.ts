@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { status } from '../../src/index.js'
 import { type WorkflowWorld, workflowWorld } from './world.js'
 
 // What no SDK would send. Never a 500, a hang or silent loss.
@@ -41,7 +40,7 @@ async function openRun(world: WorkflowWorld): Promise<string> {
   return workflowRunId
 }
 
-test.each(garbage)('a body that is garbage: %.60s', async (body) => {
+test.each(garbage.map((body) => [body.slice(0, 60), body]))('a body that is garbage: %s', async (_, body) => {
   const world = workflowWorld()
   const { ask } = world
   const runId = await openRun(world)
@@ -109,7 +108,7 @@ test.each(['wfr_a\nb', 'wfr_ä', 'wfr_a b\r\nx: y', 'wfr_\0'])('a run id that no
 })
 
 test('labels and urls reach the endpoint, whatever their letters', async () => {
-  const { ask, clock, serve, workflow, destinations, around: _ } = workflowWorld()
+  const { ask, clock, serve, workflow, destinations } = workflowWorld()
   const url = serve('/größe', async (context) => await context.run('a', () => context.label))
   const seen = destinations.record(url)
   await ask('POST', '/v2/batch/trigger', {
@@ -117,7 +116,7 @@ test('labels and urls reach the endpoint, whatever their letters', async () => {
   })
   await clock.drain()
   expect(seen.count).toBeGreaterThan(1)
-  expect(workflow.runs[0]).toMatchObject({ state: 'RUN_SUCCESS' })
+  expect(workflow.runs[0]!.state).toBe('RUN_SUCCESS')
   const bad = await ask('POST', '/v2/batch/trigger', {
     body: [{ destination: url, headers: { 'upstash-label': 'a\nb' }, body: 'x' }],
   })
@@ -140,7 +139,7 @@ test('unknown runs', async () => {
   expect((await ask('POST', '/v2/notify/wfr_nobody/evt')).status).toBe(404)
   expect((await ask('POST', '/v2/workflows/dlq/resume/1-1')).status).toBe(404)
   for (const path of ['/v2/wait/', '/v2/notify/', '/v2/notify/wfr_x/', '/v2/waiters/', '/v2/workflows/hooks/u/wfr_nobody/']) {
-    const { status: code } = await ask(path.includes('waiters') ? 'GET' : 'POST', path, { headers, body })
+    const { status: code } = await ask(path.includes('waiters') ? 'GET' : 'POST', path, { headers, ...(!path.includes('waiters') && { body }) })
     expect([200, 201, 400, 404]).toContain(code)
   }
 })
@@ -161,11 +160,10 @@ test.each([0, -1, 0.5, 1e9, 1e308])('steps with %d beside them, wrong ids, and f
   expect((await ask('GET', `/v2/workflows/events?workflowRunId=${runId}`)).status).toBe(200)
 })
 
-test('a hundred thousand wait for one event, and some are told one by one', async () => {
+test('five thousand wait for one event, and some are told one by one', async () => {
   const { ask, clock, workflow, destinations } = workflowWorld({ policy: { trafficLimit: 1000 } })
-  destinations.script('https://app.test/x', [])
   destinations.on('https://app.test/x', () => new Response('', { headers: { 'upstash-workflow-sdk-version': '1' } }))
-  const waiters = 20_000
+  const waiters = 5000
   const step = { stepId: 1, stepName: 'w', stepType: 'Wait', concurrent: 1 }
   for (let n = 0; n < waiters; n += 1000) {
     const items = Array.from({ length: 1000 }, (__, k) => ({
@@ -177,8 +175,40 @@ test('a hundred thousand wait for one event, and some are told one by one', asyn
   for (let n = 0; n < waiters; n++)
     await ask('POST', '/v2/wait/evt', { headers: headersOf(`wfr_${n}`), body: { url: 'https://app.test/x', step } })
   expect((await ask('GET', '/v2/waiters/evt')).json).toHaveLength(waiters)
-  for (let n = 0; n < 2000; n++) expect((await ask('POST', `/v2/notify/wfr_${n}/evt`)).json).toHaveLength(1)
-  expect(workflow.notify('evt')).toBe(waiters - 2000)
+  for (let n = 0; n < 500; n++) expect((await ask('POST', `/v2/notify/wfr_${n}/evt`)).json).toHaveLength(1)
+  expect(workflow.notify('evt')).toBe(waiters - 500)
   await clock.advance('1m')
-  expect(status).toBeDefined()
 }, 120_000)
+
+test('a destination that no header can carry', async () => {
+  const { ask } = workflowWorld()
+  const headers = headersOf('wfr_a', { 'upstash-workflow-init': 'true' })
+  const { status } = await ask('POST', '/v2/batch', { body: [{ destination: 'https://app.test/a\nb', headers }] })
+  expect(status).toBe(400)
+})
+
+test('the cost of a run of many steps grows with their number, not with its square', async () => {
+  const { ask, client, destinations } = workflowWorld()
+  destinations.record('https://app.test/x', { status: 200, headers: { 'upstash-workflow-sdk-version': '1' } })
+  await ask('POST', '/v2/batch', {
+    body: [{ destination: 'https://app.test/x', headers: headersOf('wfr_m', { 'upstash-workflow-init': 'true' }) }],
+  })
+  const items = (from: number): object[] =>
+    Array.from({ length: 1000 }, (_, n) => ({
+      destination: 'https://app.test/x',
+      headers: headersOf('wfr_m', { 'upstash-delay': '1d' }),
+      body: { stepId: from + n, stepName: `s${from + n}`, stepType: 'Run', concurrent: 1, out: '1' },
+    }))
+  for (let n = 1; n < 10_000; n += 1000) {
+    const { json } = await ask('POST', '/v2/batch', { body: items(n) })
+    expect(json).toHaveLength(1000)
+  }
+  // All of them once more: what was submitted before is known.
+  for (let n = 1; n < 10_000; n += 1000) {
+    const { json } = await ask('POST', '/v2/batch', { body: items(n) })
+    expect((json as { deduplicated?: boolean }[]).every(({ deduplicated }) => deduplicated === true)).toBe(true)
+  }
+  expect((await ask('GET', '/v2/workflows/runs/wfr_m')).json).toHaveLength(10_001)
+  expect((await client.logs({ workflowRunId: 'wfr_m' })).runs[0]!.steps).toHaveLength(10_001)
+  expect(await client.cancel('wfr_m')).toEqual({ cancelled: 1 })
+}, 60_000)
