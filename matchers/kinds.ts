@@ -1,7 +1,7 @@
 import { wildcard } from '../src/kernel/address-pattern.js'
 import { type Bytes, fromArray, text, toBase64, utf8 } from '../src/kernel/bytes.js'
 import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
-import type { HeaderList } from '../src/kernel/header-list.js'
+import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { compare, Difference } from './compare.js'

@@ -1,6 +1,6 @@
 import { type Bytes, fromArray, fromBase64, text, toBase64Url, utf8 } from '../src/kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
-import type { HeaderList } from '../src/kernel/header-list.js'
+import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'

@@ -16,7 +16,7 @@ import { checkOfWire, type WireCheck } from './views.js'
 import { type ConnectOptions, ControlWire } from './wire.js'
 
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
-export type { HeaderList } from '../kernel/header-list.js'
+export type { HeaderList } from '../kernel/http.js'
 export type { RecordedRequest, RemoteRecorder } from './destinations.js'
 export type { RemoteHandle } from './faults.js'
 export type { SandboxSnapshot } from './snapshot.js'

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import type { Step } from '../queue/destinations/script.js'

@@ -1,5 +1,5 @@
 import { toArray } from '../kernel/bytes.js'
-import { ConnectionBroken } from '../kernel/connection-broken.js'
+import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { StruckAnswer as Answer } from './actions.js'
 

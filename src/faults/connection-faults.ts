@@ -1,5 +1,5 @@
-import { ConnectionBroken } from '../kernel/connection-broken.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { ConnectionBroken } from '../kernel/http.js'
 import { atDeliveries, atRequests, type MeetsAttempt, type OnRequest } from './actions.js'
 import { patience } from './broken-bodies.js'
 import type { FaultOf } from './fault.js'

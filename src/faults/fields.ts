@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { headerValueSyntax } from '../kernel/header-list.js'
+import { headerValueSyntax } from '../kernel/http.js'
 
 // What the fields of faults may hold, with the sentence for what they may not.
 

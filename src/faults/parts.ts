@@ -1,6 +1,5 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
-import { ConnectionBroken } from '../kernel/connection-broken.js'
-import { reasonPhrase } from '../kernel/reason-phrase.js'
+import { ConnectionBroken, reasonPhrase } from '../kernel/http.js'
 import type { AttemptMoment, OnRequest, Phase, RequestMoment, StruckAnswer, StruckReply } from './actions.js'
 import type { FaultOf } from './fault.js'
 import { networkErrors } from './network-errors.js'

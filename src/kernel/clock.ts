@@ -33,8 +33,18 @@ export interface Follower {
 export type ClockMode = (typeof clockModes)[number]
 export const clockModes = ['manual', 'auto', 'real'] as const
 
-/** Called for each call that moves time; the function it returns is called when the move has ended. */
-export type DriveListener = (call: DriveCall) => () => void
+/** What goes along with a clock. */
+export interface Company {
+  readonly log?: {
+    /** Hears of a call that moves time; what it returns is called when the move has ended. */
+    moves(call: DriveCall): () => void
+  }
+  readonly lines?: {
+    /** How much waits without a timer of its own, such as messages in a line: it raises the budget of a move. */
+    readonly backlog: number
+  }
+}
+
 export type { DriveCall, MoveOptions } from './move.js'
 
 export interface ClockOptions {
@@ -43,9 +53,6 @@ export interface ClockOptions {
   readonly mode?: ClockMode
   /** Receives the warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
-  /** How much waits without a timer of its own, such as messages in a line: it raises the budget of a move. */
-  readonly backlog?: () => number
-  readonly onDrive?: DriveListener
 }
 
 const patienceMilliseconds = 1_000
@@ -84,11 +91,17 @@ class ScheduledTimer implements Timer, Ranked {
 
 /** For the rest of the package, not for users of a clock. */
 interface Inside {
+  accompany(clock: VirtualClock, company: Company): void
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
   stop(clock: VirtualClock): void
 }
 let inside: Inside
+
+/** Tells the clock who goes along with it. */
+export function accompany(clock: VirtualClock, company: Company): void {
+  inside.accompany(clock, company)
+}
 
 /**
  * A loaded world is complete and continues: at a later instant, or in mode `real` now. What fell due in between is due,
@@ -138,8 +151,7 @@ export class VirtualClock implements Clock {
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
-  readonly #backlog: () => number
-  readonly #onDrive: DriveListener | undefined
+  #company: Company = {}
   /** Calls from timers and tasks. */
   readonly #inner: TaskClock & TimerOwner = {
     now: () => this.now(),
@@ -163,8 +175,6 @@ export class VirtualClock implements Clock {
     }
     this.#now = startAt
     this.#isHeld = this.mode === 'real' && options.startAt !== undefined
-    this.#backlog = options.backlog ?? (() => 0)
-    this.#onDrive = options.onDrive
     this.#warn = options.warn ?? ((text) => console.warn(text))
   }
 
@@ -174,6 +184,9 @@ export class VirtualClock implements Clock {
 
   static {
     inside = {
+      accompany: (clock, company) => {
+        clock.#company = company
+      },
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
         clock.#now = Math.max(clock.#now, at)
@@ -444,11 +457,12 @@ export class VirtualClock implements Clock {
   async #driveNow(name: DriveCall, { signal, budget }: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(name)
     signal?.throwIfAborted()
-    const move = new Move(name, budget, this.#heap.size + this.#backlog())
+    const { log, lines } = this.#company
+    const move = new Move(name, budget, this.#heap.size + (lines?.backlog ?? 0))
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })
-    const ended = this.#onDrive?.(name)
+    const ended = log?.moves(name)
     try {
       await run(move)
     } finally {

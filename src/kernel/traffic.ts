@@ -1,5 +1,5 @@
 import type { Bytes } from './bytes.js'
-import type { HeaderList } from './header-list.js'
+import type { HeaderList } from './http.js'
 
 /** What every entry of the traffic log has. `cause` is the `seq` of the entry that led to this one. */
 export interface EntryStamp {
@@ -277,6 +277,11 @@ interface TrafficIndex {
   readonly byMessage: Map<string, Entry[]>
 }
 
+interface Subscription {
+  readonly listener: (entry: Entry) => void
+  readonly types: ReadonlySet<EntryType> | undefined
+}
+
 /**
  * The append-only log of everything a sandbox saw and did. Appending and finding by type or message cost O(1); the
  * index is built by the first query, so that those who only count or listen do not pay for it.
@@ -284,7 +289,7 @@ interface TrafficIndex {
 export class Traffic {
   /** False when nothing is kept, so that entries need not be built just to be dropped. */
   readonly keeps: boolean
-  readonly #now: () => number
+  readonly #clock: { now(): number }
   readonly #limit: number
   readonly #byteLimit: number
   #entries: Entry[] = []
@@ -292,13 +297,13 @@ export class Traffic {
   #dropped = 0
   #index: TrafficIndex | undefined
   /** Replaced, never mutated: listeners may come and go while an entry is announced. */
-  #subscribers: readonly ((entry: Entry) => void)[] = []
+  #subscribers: readonly Subscription[] = []
   #sequence = 0
 
   /** @param limits what is kept, or how many entries. Default: all. */
-  constructor(now: () => number, limits: TrafficLimits | number = {}) {
+  constructor(clock: { now(): number }, limits: TrafficLimits | number = {}) {
     const { entries, bytes } = typeof limits === 'number' ? { entries: limits } : (limits as TrafficLimits)
-    this.#now = now
+    this.#clock = clock
     this.#limit = checkedLimit(entries)
     this.#byteLimit = checkedLimit(bytes)
     this.keeps = this.#limit > 0
@@ -306,7 +311,7 @@ export class Traffic {
 
   /** A log of entries that were recorded before; nothing is added to it. */
   static recorded(entries: readonly Entry[]): Traffic {
-    const traffic = new Traffic(() => entries.at(-1)?.at ?? 0)
+    const traffic = new Traffic({ now: () => entries.at(-1)?.at ?? 0 })
     traffic.#entries = [...entries]
     traffic.#sequence = entries.at(-1)?.seq ?? 0
     const first = entries[0]
@@ -317,8 +322,8 @@ export class Traffic {
   append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
     const stamp: EntryStamp =
       cause === undefined
-        ? { seq: ++this.#sequence, at: this.#now() }
-        : { seq: ++this.#sequence, at: this.#now(), cause }
+        ? { seq: ++this.#sequence, at: this.#clock.now() }
+        : { seq: ++this.#sequence, at: this.#clock.now(), cause }
     const entry = Object.assign(stamp, body) as EntryStamp & B
     this.#file(entry as Entry)
     return entry
@@ -327,7 +332,7 @@ export class Traffic {
   /** Files an entry that is an object of its own, made to be small or to build costly fields when they are read. */
   adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
     entry.seq = ++this.#sequence
-    entry.at = this.#now()
+    entry.at = this.#clock.now()
     if (cause !== undefined) entry.cause = cause
     this.#file(entry)
   }
@@ -401,11 +406,11 @@ export class Traffic {
   /** The test moves time. @returns what to call when the move has ended */
   moves(call: ClockEntry['call']): () => void {
     const last = this.#entries.at(-1)
-    const goesOn = last?.type === 'clock' && last.call === call && last.to === this.#now()
+    const goesOn = last?.type === 'clock' && last.call === call && last.to === this.#clock.now()
     const entry: ClockEntry & EntryStamp = goesOn ? last : this.append({ type: 'clock', call, moves: 0 })
     entry.moves++
     return () => {
-      entry.to = this.#now()
+      entry.to = this.#clock.now()
       delete entry.endedAfter
       this.complete(entry)
     }
@@ -464,9 +469,12 @@ export class Traffic {
     return low
   }
 
-  /** Calls back on every new entry, and again when a request is answered or an attempt ends. */
-  subscribe(listener: (entry: Entry) => void): () => void {
-    const subscription = (entry: Entry): void => listener(entry)
+  /**
+   * Calls back on every new entry, and again when a request is answered or an attempt ends.
+   * @param types what is told; everything by default
+   */
+  subscribe(listener: (entry: Entry) => void, types?: readonly EntryType[]): () => void {
+    const subscription: Subscription = { listener, types: types && new Set(types) }
     this.#subscribers = [...this.#subscribers, subscription]
     return () => {
       this.#subscribers = this.#subscribers.filter((one) => one !== subscription)
@@ -483,7 +491,10 @@ export class Traffic {
 
   #tell(entry: Entry): void {
     const subscribers = this.#subscribers
-    for (let index = 0; index < subscribers.length; index++) subscribers[index]!(entry)
+    for (let index = 0; index < subscribers.length; index++) {
+      const { listener, types } = subscribers[index]!
+      if (types === undefined || types.has(entry.type)) listener(entry)
+    }
   }
 }
 

@@ -7,7 +7,7 @@
  */
 export class Work {
   /** Units that may be charged in total. */
-  limit: number
+  readonly limit: number
   /** Units that may still be charged. */
   left: number
   readonly #exceeded: (units: number) => Error
@@ -20,9 +20,8 @@ export class Work {
   }
 
   /** Refills the budget. */
-  renew(limit: number): void {
-    this.limit = limit
-    this.left = limit
+  renew(): void {
+    this.left = this.limit
   }
 
   /** Charges work that is about to be done; throws, and charges nothing, when it is more than is left. */

@@ -1,6 +1,6 @@
 import type { FaultFacts } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import type { RoutedCall } from './routed-call.js'
+import type { RoutedCall } from './call.js'
 import type { Service } from './service.js'
 
 /** What rules may ask about a request; what only the service and the endpoint know is found out when a rule asks. */

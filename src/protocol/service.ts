@@ -1,7 +1,7 @@
 import type { WordedFault } from '../faults/actions.js'
 import type { FaultFacts } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
 import type { Settings } from './vocabulary.js'
 

@@ -4,9 +4,8 @@ import type { FaultSource, Strike } from '../faults/fault.js'
 import type { FaultPoint, RequestPoint } from '../faults/points.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'
+import { json, type RoutedCall } from './call.js'
 import { RequestFacts } from './request-facts.js'
-import { json } from './respond.js'
-import type { RoutedCall } from './routed-call.js'
 import type { Answer, Service } from './service.js'
 
 // What faults do to one request: those of rules, in the order in which they struck.

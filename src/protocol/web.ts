@@ -1,5 +1,5 @@
 import { type Bytes, fromArray, isAscii, latin1, toArray, utf8 } from '../kernel/bytes.js'
-import { ConnectionBroken } from '../kernel/connection-broken.js'
+import { ConnectionBroken } from '../kernel/http.js'
 import type { Answer, Call, Exchange } from './service.js'
 
 // The web's Request and Response around the plain values of the engine. Building them costs more than most answers,

@@ -1,7 +1,7 @@
 import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
-import { headerOf } from '../kernel/header-list.js'
+import { headerOf } from '../kernel/http.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { QueueDump } from './dump/snapshot.js'

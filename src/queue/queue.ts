@@ -1,7 +1,7 @@
 import type { FaultSource } from '../faults/fault.js'
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
-import type { Random } from '../kernel/random.js'
+import { type Random, singleId } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
 import { Courier } from './delivery/courier.js'
@@ -13,7 +13,6 @@ import type { Destinations } from './destinations/destinations.js'
 import { loadInto, parsedQueue } from './dump/loading.js'
 import { dumpOf, type QueueDump } from './dump/snapshot.js'
 import { explain } from './explain.js'
-import { singleId } from './message/ids.js'
 import type { MessageLog } from './message/log.js'
 import type { Message, Origin } from './message/message.js'
 import { Deduplication, deduplicationKey } from './publish/deduplication.js'
@@ -205,6 +204,11 @@ export class Queue {
 
   get schedules(): Schedules {
     return this.#holdings.schedules
+  }
+
+  /** Messages that have not ended. */
+  get backlog(): number {
+    return this.courier.live.size
   }
 
   get courier(): Courier {

@@ -1,7 +1,7 @@
 import { toBase64, utf8 } from '../kernel/bytes.js'
 import { sha256Bytes } from '../kernel/digest.js'
 import { formatDuration } from '../kernel/duration.js'
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import { iso } from '../kernel/instant.js'
 import type { Entry, EntryType } from '../kernel/traffic.js'
 import { describeEntry, droppedText, type Wording } from './describe.js'

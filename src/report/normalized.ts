@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import { instant } from '../kernel/instant.js'
 import { isDeeper } from '../kernel/json-depth.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'

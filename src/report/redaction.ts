@@ -1,5 +1,5 @@
 import { type Bytes, fromBase64, latin1, text } from '../kernel/bytes.js'
-import { decodeSegment } from '../kernel/percent.js'
+import { decodeSegment } from '../kernel/http.js'
 import type { Entry, HiddenFields } from '../kernel/traffic.js'
 import {
   hidePairs,

@@ -1,5 +1,5 @@
 import { formatDuration } from '../kernel/duration.js'
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry } from './describe.js'
 import { timeOf } from './instants.js'

@@ -1,4 +1,4 @@
-import { stop, VirtualClock } from '../kernel/clock.js'
+import { accompany, stop, VirtualClock } from '../kernel/clock.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { Traffic } from '../kernel/traffic.js'
@@ -60,16 +60,14 @@ export interface Plan {
 
 export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): World {
   const { options, vocabulary, policy, tokens } = plan
-  const clock: VirtualClock = new VirtualClock({
+  const clock = new VirtualClock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
-    backlog: () => queue.courier.live.size,
-    onDrive: (call) => traffic.moves(call),
     ...(options.warn && { warn: options.warn }),
   })
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
-  const traffic: Traffic = new Traffic(() => clock.now(), {
+  const traffic = new Traffic(clock, {
     entries: policy.trafficLimit,
     bytes: policy.trafficBytes,
   })
@@ -78,6 +76,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   const destinations = destinationsOf(plan)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
   const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
+  accompany(clock, { log: traffic, lines: queue })
   const stats = new Statistics({
     traffic,
     now: () => clock.now(),
@@ -124,7 +123,6 @@ function storeOf(
 ): Journal {
   const { store: standard, readonly: readOnly } = tokens
   const engine = new Store({
-    now: () => clock.now(),
     clock,
     random: random.fork('store'),
     access: new Access({ standard, readOnly }, draws.fork('acl')),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { HeaderList } from '../kernel/header-list.js'
+import type { HeaderList } from '../kernel/http.js'
 
 /**
  * Keeps web pages out. A page cannot forge its `Origin`, and a page whose own name was rebound to this machine still

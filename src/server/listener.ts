@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type Bytes, latin1 } from '../kernel/bytes.js'
-import { ConnectionBroken } from '../kernel/connection-broken.js'
-import { type HeaderList, isHeader } from '../kernel/header-list.js'
+import { ConnectionBroken, type HeaderList, isHeader } from '../kernel/http.js'
 import type { Answer, Call, Exchange } from '../protocol/service.js'
 import { BodyTooLarge, defaultLimits, type ServerLimits } from './limits.js'
 

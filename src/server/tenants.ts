@@ -1,5 +1,5 @@
 import { addressesOf, locator, relocator } from '../protocol/address.js'
-import { HttpError, json } from '../protocol/respond.js'
+import { HttpError, json } from '../protocol/call.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { isPublic, publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'

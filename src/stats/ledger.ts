@@ -1,10 +1,13 @@
-import type { AttemptEntry, Entry, EntryStamp } from '../kernel/traffic.js'
+import type { AttemptEntry, Entry, EntryStamp, EntryType } from '../kernel/traffic.js'
 import { minute } from './calendar.js'
 import { type Grid, grids } from './periods.js'
 import { Ring, type RingRow } from './rings.js'
 import { type Tally, type TallySource, tallies } from './tallies.js'
 
 const column = Object.fromEntries(tallies.map((tally, index) => [tally, index])) as Readonly<Record<Tally, number>>
+
+/** The entries that are counted. */
+export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'message', 'workflow']
 
 /** What was counted, as JSON. */
 export interface LedgerDump {

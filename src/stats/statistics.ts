@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import { checkFigures, type Figures, withFigures } from './figures.js'
-import { Ledger } from './ledger.js'
+import { countedTypes, Ledger } from './ledger.js'
 import { defaultPeriod, isPeriod, type Period, periodNames } from './periods.js'
 import { type QueueScale, QueueStory, queueWords } from './queue-story.js'
 import {
@@ -112,7 +112,7 @@ export class QueueStatistics {
 
   constructor(options: StatisticsOptions & { readonly random: Random }) {
     this.#options = options
-    options.traffic.subscribe(this.ledger.note)
+    options.traffic.subscribe(this.ledger.note, countedTypes)
   }
 
   /** What the endpoint answers now. */

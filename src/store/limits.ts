@@ -5,7 +5,6 @@ import {
   keyTooLarge,
   monthlyLimit,
   recordTooLarge,
-  requestTooLarge,
   storageExceeded,
   tooMuchWork,
 } from './command/errors.js'
@@ -42,12 +41,6 @@ export function sizeOfReply(reply: Reply): number {
   let size = 0
   for (const item of reply as readonly Reply[]) size += sizeOfReply(item)
   return size
-}
-
-/** The refusal of arguments or of a reply of this size. */
-export function refusedSize(size: number, { options }: Store): ReplyError | undefined {
-  const limit = options.policy.maxRequestSize
-  return size > limit ? requestTooLarge(limit, size, options.docs) : undefined
 }
 
 /** A command of a pipeline or a transaction costs so many units, whatever it does: it is read, logged and answered. */

@@ -27,9 +27,7 @@ import { Meter } from './meter.js'
 import { Scripts } from './scripting/scripts.js'
 
 export interface StoreOptions {
-  readonly now: () => number
-  /** Where the store may set alarms: keep-alives of event streams, expiry that somebody wants to hear of. */
-  readonly clock?: StoreClock
+  readonly clock: StoreClock
   readonly random: Random
   readonly access: Access
   readonly policy: Policy
@@ -39,7 +37,8 @@ export interface StoreOptions {
 
 export interface StoreClock {
   now(): number
-  schedule(at: number, label: string, run: () => void, options: { readonly background: true }): Timer
+  /** Sets alarms: without it nobody hears of expiry. */
+  schedule?(at: number, label: string, run: () => void, options: { readonly background: true }): Timer
 }
 
 /** Hears of everything the store does; used by the traffic log, the monitor feed and keyspace notifications. */
@@ -72,10 +71,11 @@ export class Store {
   constructor(options: StoreOptions) {
     this.options = options
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
-    this.meter = new Meter(options.now)
+    const now = (): number => options.clock.now()
+    this.meter = new Meter(now)
     const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, options.docs)
-    this.db = new Database(options.now, this.work, refuseText, (eventClass, event, key) => {
-      this.#notifications.announce(eventClass, event, key)
+    this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
+      if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
     })
     this.#notifications = new Notifications(this.db, this.pubsub, options.clock)
@@ -114,9 +114,7 @@ export class Store {
 
   /** Runs one command; throws `ReplyError` for everything the service answers with an error. */
   execute(argv: readonly Bytes[], user: User = this.access.standardUser): Reply {
-    const { work } = this
-    // Most commands charge nothing, and leave nothing to renew.
-    if (work.left !== work.limit && !this.#isRequest) this.#beginWork()
+    if (!this.#isRequest) this.#beginWork()
     if (this.#commandListeners.length === 0) return this.#run(argv, user, restClient)
     let reply: Reply
     try {
@@ -141,7 +139,7 @@ export class Store {
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
     this.meter.count(command)
-    if (this.pubsub.isMonitored && origin !== undefined) this.#show(argv, command, origin)
+    if (this.pubsub.monitors.size > 0 && origin !== undefined) this.#show(argv, command, origin)
     try {
       const reply = this.#notifications.hearsMisses
         ? this.#runWatched(command, argv, user)
@@ -226,13 +224,14 @@ export class Store {
   /** As in redis, nobody sees commands of wrong length and those that manage the server. */
   #show(argv: readonly Bytes[], command: Command, origin: string): void {
     if (argv.length < command.minWords || argv.length > command.maxWords || command.flags.includes('admin')) return
-    this.pubsub.show(argv, this.options.now(), origin)
+    this.pubsub.show(argv, this.options.clock.now(), origin)
   }
 
   #beginWork(): void {
-    const { maxWork } = this.options.policy
-    this.work.renew(maxWork)
-    if (this.eventFlags !== noEvents) this.pubsub.attend(maxWork)
+    const { work } = this
+    // Most commands charge nothing, and leave nothing to renew.
+    if (work.left !== work.limit) work.renew()
+    if (this.#notifications.hearsAny) this.pubsub.attend(work.limit)
   }
 
   /** Nearly all commands in a row come from the same user. */
@@ -261,6 +260,6 @@ class StoreContext implements CommandContext {
   }
 
   get now(): number {
-    return this.store.options.now()
+    return this.store.options.clock.now()
   }
 }

@@ -3,9 +3,8 @@ import { type Bytes, latin1, text, utf8 } from '../../src/kernel/bytes.js'
 import { VirtualClock } from '../../src/kernel/clock.js'
 import { Traffic } from '../../src/kernel/traffic.js'
 import { addressesOf, locator } from '../../src/protocol/address.js'
-import { basicCredentials, bearerToken, queryToken } from '../../src/protocol/auth.js'
+import { basicCredentials, bearerToken, empty, HttpError, json, queryToken } from '../../src/protocol/call.js'
 import { createGateway } from '../../src/protocol/gateway.js'
-import { empty, HttpError, json } from '../../src/protocol/respond.js'
 import type { Answer, Call, Endpoint, Exchange, Service, ServiceCall } from '../../src/protocol/service.js'
 import { upstashVocabulary } from '../../src/protocol/vocabulary.js'
 
@@ -83,7 +82,7 @@ let traffic: Traffic
 let exchange: Exchange
 beforeEach(() => {
   clock = new VirtualClock({ startAt: 0 })
-  traffic = new Traffic(() => clock.now())
+  traffic = new Traffic({ now: () => clock.now() })
   exchange = createGateway({
     locate: locator(addressesOf()),
     vocabulary: upstashVocabulary,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../src/index.js'
-import { stop, VirtualClock } from '../../src/kernel/clock.js'
+import { accompany, stop, VirtualClock } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
@@ -192,7 +192,8 @@ describe('the budget of drain()', () => {
     for (let n = 0; n < 2_000; n++) chain(20)
     await clock.drain()
     // A line of which only the first has a timer.
-    const lined = new VirtualClock({ startAt: start, backlog: () => 2_000 })
+    const lined = new VirtualClock({ startAt: start })
+    accompany(lined, { lines: { backlog: 2_000 } })
     const line = (left: number): void => {
       if (left > 0) lined.schedule(lined.now() + 1, 'line', () => line(left - 1))
     }

@@ -36,7 +36,7 @@ let now = 0
 let traffic: Traffic
 beforeEach(() => {
   now = 1_000
-  traffic = new Traffic(() => now)
+  traffic = new Traffic({ now: () => now })
 })
 
 test('entries are numbered from 1 and carry the time and their cause', () => {
@@ -98,7 +98,7 @@ describe('subscribers', () => {
 
 describe('a limited log', () => {
   test('forgets the older half and says so in its place; numbers, types and messages stay right', () => {
-    const limited = new Traffic(() => now, 10)
+    const limited = new Traffic({ now: () => now }, 10)
     const log = Array.from({ length: 23 }, (_, count) => {
       now = 1_000 * (count + 1)
       const entry = limited.append(attempt(`m${count + 1}`))
@@ -121,7 +121,7 @@ describe('a limited log', () => {
   })
 
   test('counts from anew after clear', () => {
-    const limited = new Traffic(() => now, 4)
+    const limited = new Traffic({ now: () => now }, 4)
     for (let count = 0; count < 9; count++) limited.append(request())
     expect(limited.dropped).toBeGreaterThan(0)
     limited.clear()
@@ -139,7 +139,7 @@ describe('a limited log', () => {
       },
     }
     for (const add of Object.values(write)) {
-      const limited = new Traffic(() => now, { bytes: 10 * 1024 })
+      const limited = new Traffic({ now: () => now }, { bytes: 10 * 1024 })
       for (let count = 1; count <= 10; count++) add(limited)
       expect([limited.dropped, limited.size]).toEqual([0, 10])
       add(limited)
@@ -155,7 +155,7 @@ describe('a limited log', () => {
   })
 
   test('keeps an entry that is larger than the limit until the next one comes', () => {
-    const limited = new Traffic(() => now, { bytes: 10 })
+    const limited = new Traffic({ now: () => now }, { bytes: 10 })
     limited.append({ ...request(), body: latin1('x'.repeat(100)) })
     expect(limited.size).toBeGreaterThan(0)
     limited.append(attempt('m1'))
@@ -164,7 +164,7 @@ describe('a limited log', () => {
   })
 
   test('of 0 keeps nothing, and still announces what it is told', () => {
-    const none = new Traffic(() => now, 0)
+    const none = new Traffic({ now: () => now }, 0)
     const heard: string[] = []
     none.subscribe((entry) => heard.push(entry.type))
     none.append(attempt('m1'))
@@ -172,13 +172,13 @@ describe('a limited log', () => {
   })
 
   test('below 0 is a misuse', () => {
-    expect(() => new Traffic(() => now, -1)).toThrow('keeps 0 or more')
-    expect(() => new Traffic(() => now, { bytes: Number.NaN })).toThrow(RangeError)
+    expect(() => new Traffic({ now: () => now }, -1)).toThrow('keeps 0 or more')
+    expect(() => new Traffic({ now: () => now }, { bytes: Number.NaN })).toThrow(RangeError)
   })
 })
 
 test('after() gives the entries since a number, whatever was forgotten', () => {
-  const limited = new Traffic(() => now, 10)
+  const limited = new Traffic({ now: () => now }, 10)
   for (let count = 1; count <= 23; count++) limited.append(attempt(`m${count}`))
   expect(limited.after(21).map((entry) => entry.seq)).toEqual([22, 23])
   expect(limited.after(23)).toEqual([])

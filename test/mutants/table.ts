@@ -4,9 +4,8 @@ import { Traffic } from '../../src/kernel/traffic.js'
 import { Courier } from '../../src/queue/delivery/courier.js'
 import { FlowControl, FlowKey } from '../../src/queue/delivery/flow-control.js'
 import * as deliveryHeaders from '../../src/queue/delivery/headers.js'
-import { InFlight } from '../../src/queue/delivery/in-flight.js'
+import { InFlight, RunningCall } from '../../src/queue/delivery/in-flight.js'
 import * as retry from '../../src/queue/delivery/retry.js'
-import { RunningCall } from '../../src/queue/delivery/running-call.js'
 import { Attempt } from '../../src/queue/destinations/attempt.js'
 import { Lane } from '../../src/queue/message/lane.js'
 import { Message, type MessageState } from '../../src/queue/message/message.js'
@@ -240,10 +239,10 @@ export const mutants: readonly Mutant[] = [
     }),
     'a command of another client comes between those of a transaction': swap(
       StoreFront.prototype,
-      'executeMeasured',
-      (front, execute, argv, received, user, via, call) => {
+      'execute',
+      (front, execute, argv, user, via, ...given) => {
         if (via === 'transaction') front.journal.execute(['GET', 'x'] as unknown as Argv, user, 'request')
-        return execute(argv, received, user, via, call)
+        return execute(argv, user, via, ...given)
       },
     ),
   }),

@@ -9,7 +9,7 @@ export class TestTraffic extends Traffic {
 
   constructor(now: number = start) {
     const time = { now }
-    super(() => time.now)
+    super({ now: () => time.now })
     this.time = time
   }
 

@@ -19,7 +19,7 @@ import { indexId, statsWorld, sum } from './world.js'
 function told(startAt: string, steps: readonly SearchStep[], seed: number | string = 1) {
   const clock = new VirtualClock({ startAt: Date.parse(startAt) })
   const now = () => clock.now()
-  const statistics = new Statistics({ traffic: new Traffic(now), now, random: createRandom(seed) })
+  const statistics = new Statistics({ traffic: new Traffic({ now }), now, random: createRandom(seed) })
   const index = statistics.search('products')
   index.script(steps)
   return { clock, statistics, index }

@@ -70,7 +70,7 @@ test('counting as it happens is the same as walking over all entries', () => {
       fc.nat(12),
       (start, acts, limit) => {
         let now = Date.parse(start)
-        const traffic = new Traffic(() => now, limit === 0 ? undefined : limit)
+        const traffic = new Traffic({ now: () => now }, limit === 0 ? undefined : limit)
         const all = remembering(traffic)
         const statistics = new Statistics({ traffic, now: () => now, price, deadLetters: () => 3 })
         const underway: EntryOf<'attempt'>[] = []

@@ -12,7 +12,11 @@ const told = Date.parse('2025-10-30T18:33:05.244Z')
 
 function world(steps: readonly SearchStep[], seed = 1) {
   let now = told
-  const statistics = new Statistics({ traffic: new Traffic(() => now), now: () => now, random: createRandom(seed) })
+  const statistics = new Statistics({
+    traffic: new Traffic({ now: () => now }),
+    now: () => now,
+    random: createRandom(seed),
+  })
   const index = statistics.search('products')
   index.script(steps)
   const at = (time: number) => {

@@ -20,7 +20,7 @@ export function statsWorld(
   account: StatsServiceOptions = { user: 'ada@example.com', key: 'key-1' },
 ) {
   const clock = new VirtualClock({ startAt: Date.parse(startAt) })
-  const traffic = new Traffic(() => clock.now())
+  const traffic = new Traffic({ now: () => clock.now() })
   const statistics = new Statistics({ traffic, now: () => clock.now(), ...options })
   const exchange = createGateway({
     locate: locator(addressesOf()),

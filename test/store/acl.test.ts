@@ -22,7 +22,7 @@ const recorded = JSON.parse(
 
 function createStore(): Store {
   return new Store({
-    now: () => 0,
+    clock: { now: () => 0 },
     random: createRandom('acl test'),
     access: new Access({ standard: 'standard', readOnly: 'read-only' }, createRandom('acl test')),
     policy: defaultPolicy,

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../src/kernel/bytes.js'
 import { nilArray, ok, type Reply } from '../../src/store/command/reply.js'
-import { base64, json, plain } from '../../src/store/rest/json.js'
-import { resp2 } from '../../src/store/rest/resp2.js'
-import { NoRoom } from '../../src/store/rest/room.js'
+import { base64, json, NoRoom, plain, resp2 } from '../../src/store/rest/answers.js'
 import { Rest } from '../support/ask.js'
 
 // policy.maxAnswerSize, a guard of this package. What is measured is what is sent.

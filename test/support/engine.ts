@@ -3,7 +3,7 @@ import { createRandom } from '../../src/kernel/random.js'
 import { defaultPolicy } from '../../src/policy/policy.js'
 import { Access } from '../../src/store/access/access.js'
 import { ReplyError } from '../../src/store/command/reply.js'
-import { resp2, resp2Error } from '../../src/store/rest/resp2.js'
+import { resp2, resp2Error } from '../../src/store/rest/answers.js'
 import { Store } from '../../src/store/store.js'
 
 /** The narrow side of the store that transcripts need. */
@@ -18,7 +18,7 @@ export interface Engine {
 export function createEngine(onEvent?: (event: string, key: string) => void): Engine {
   let now = Date.UTC(2026, 0, 1)
   const store = new Store({
-    now: () => now,
+    clock: { now: () => now },
     random: createRandom('transcript'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
     policy: defaultPolicy,

@@ -1,8 +1,8 @@
 import { type Bytes, toBase64, utf8 } from '../../kernel/bytes.js'
+import { headerMap } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import type { WireReply } from '../destinations/wire.js'
 import type { Draft, Message } from '../message/message.js'
-import { headerMap } from '../settings/headers.js'
 import type { CallbackSettings } from '../settings/settings.js'
 
 export interface Reported {

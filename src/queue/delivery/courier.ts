@@ -1,7 +1,7 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { Clock } from '../../kernel/clock.js'
-import { headerOf } from '../../kernel/header-list.js'
-import type { Random } from '../../kernel/random.js'
+import { headerOf } from '../../kernel/http.js'
+import { IdSource, type Random } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
@@ -10,7 +10,6 @@ import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
 import type { Destinations } from '../destinations/destinations.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
-import { IdSource } from '../message/ids.js'
 import type { Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields } from '../message/log.js'
 import type { RetryWait } from '../message/message.js'
@@ -411,7 +410,7 @@ export class Courier {
     traffic.complete(attempt, undefined, reply.body.length)
     this.#report(attempt, reply, error)
     this.flow.release(message)
-    this.#faults?.gone(attempt)
+    if (this.#faults !== undefined && this.#faults.heldBack.length > 0) this.#faults.gone(attempt)
     if (message.ended) this.#conclude(message)
     else if (message.cancelRequested && policy.cancelledAt === 'now') this.#cancelled(message)
     else if (attempt.next !== undefined) this.#plan(message, now + attempt.next.delay)

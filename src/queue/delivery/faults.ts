@@ -3,7 +3,7 @@ import { actionAt } from '../../faults/catalog.js'
 import type { DeliveryFault, Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
 import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
-import { headerOf } from '../../kernel/header-list.js'
+import { headerOf } from '../../kernel/http.js'
 import type { Attempt } from '../destinations/attempt.js'
 import type { Encounter } from '../destinations/perform.js'
 import type { Message, RetryWait } from '../message/message.js'
@@ -47,7 +47,8 @@ export interface Meeting {
 export class DeliveryFaults {
   readonly source: FaultSource
   readonly #mover: MessageMover
-  #heldBack: HeldBack[] = []
+  /** Messages that wait for a later delivery to go first. */
+  heldBack: HeldBack[] = []
 
   constructor(source: FaultSource, mover: MessageMover) {
     this.source = source
@@ -98,7 +99,7 @@ export class DeliveryFaults {
         waitForNext: (withinMs) => {
           const record = strike.log(message.trail, message.url)
           // A message's own trail is older than every attempt that begins from now on.
-          this.#heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
+          this.heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
           later(until + withinMs, 'held for a later delivery')
         },
         vanish() {
@@ -118,21 +119,20 @@ export class DeliveryFaults {
 
   /** A held message is due because no later one came. */
   #goOn(message: Message): void {
-    const at = this.#heldBack.findIndex((held) => held.message === message)
+    const at = this.heldBack.findIndex((held) => held.message === message)
     if (at === -1) return
-    const [held] = this.#heldBack.splice(at, 1)
+    const [held] = this.heldBack.splice(at, 1)
     held!.record.effect = `held in vain: no later delivery within ${formatDuration(held!.withinMs)}`
   }
 
   /** An attempt has ended: those that were held back for a later one go now. */
   gone(attempt: Attempt): void {
-    if (this.#heldBack.length === 0) return
     const point = pointOf(attempt.message)
     const waits = (held: HeldBack): boolean =>
       held.point === point && held.message !== attempt.message && attempt.seq > held.since
-    const released = this.#heldBack.filter(waits)
+    const released = this.heldBack.filter(waits)
     if (released.length === 0) return
-    this.#heldBack = this.#heldBack.filter((held) => !waits(held))
+    this.heldBack = this.heldBack.filter((held) => !waits(held))
     const now = this.#mover.now()
     for (const { message, record, at, before } of released) {
       // Already gone, or under way: its rule was removed in the meantime. Without a timer it is parked in a paused queue.

@@ -1,6 +1,6 @@
 import { daysSinceEpoch } from '../../kernel/cron.js'
 import { formatDuration } from '../../kernel/duration.js'
-import { type HeaderList, headerOf } from '../../kernel/header-list.js'
+import { type HeaderList, headerOf } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import type { RetryWait } from '../message/message.js'
 import type { RetryExpression } from '../settings/retry-expression.js'

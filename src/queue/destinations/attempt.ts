@@ -1,5 +1,5 @@
 import { type Bytes, text, toArray } from '../../kernel/bytes.js'
-import { type HeaderList, headerOf } from '../../kernel/header-list.js'
+import { type HeaderList, headerOf } from '../../kernel/http.js'
 import type {
   AttemptEntry,
   AttemptOutcome,

@@ -1,7 +1,6 @@
 import { type Bytes, fromArray, isAscii, toArray, utf8 } from '../../kernel/bytes.js'
 import { errorText } from '../../kernel/error-text.js'
-import { type HeaderList, headerOf, noHeaders } from '../../kernel/header-list.js'
-import { statusText } from '../settings/headers.js'
+import { type HeaderList, headerOf, noHeaders, statusText } from '../../kernel/http.js'
 import { type HeaderRecord, networkErrors } from './script.js'
 
 // Between the plain values of the engine and the web's Request and Response.

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { farthest, isPortable, noDump, shortened } from '../../kernel/dumped.js'
+import { canonicalName } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
 import { bytesOf, type PortableString } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/errors.js'
-import { canonicalName } from '../settings/headers.js'
 import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import { bytesOf, type PortableString, portableString } from '../../kernel/portable.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { defaultSettings, type PublishHeaders } from '../publish/publish.js'

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import { type PortableString, portableString } from '../../kernel/portable.js'
 import type { MessageKind } from '../../kernel/traffic.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import { type Field, type Filed, type Page, Records, type Selection } from '../../kernel/records.js'
 import { hostsOf, pathOf } from '../settings/url.js'
 import type { Message, MessageState } from './message.js'

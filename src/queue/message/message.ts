@@ -1,6 +1,6 @@
 import type { Strike } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import type { Filed } from '../../kernel/records.js'
 import type { Task, Timer, TimerTarget } from '../../kernel/time.js'
 import type { MessageKind } from '../../kernel/traffic.js'

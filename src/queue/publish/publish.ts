@@ -1,5 +1,5 @@
 import { utf8 } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import { refusals } from '../settings/errors.js'
 import { deliveryHeaders, isHopByHop } from '../settings/headers.js'

@@ -1,5 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import type { EntryStamp, HiddenFields, MessageKind, PublishedEntry } from '../../kernel/traffic.js'
 import type { Draft, Message } from '../message/message.js'
 

@@ -1,5 +1,5 @@
 import type { Selection } from '../../kernel/records.js'
-import { json } from '../../protocol/respond.js'
+import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { Queue } from '../queue.js'

@@ -1,6 +1,5 @@
-import type { HeaderList } from '../../kernel/header-list.js'
-import { tokenOf } from '../../protocol/auth.js'
-import { empty, json } from '../../protocol/respond.js'
+import type { HeaderList } from '../../kernel/http.js'
+import { empty, json, tokenOf } from '../../protocol/call.js'
 import type { Answer, Service } from '../../protocol/service.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 import { CallLimits } from '../publish/call-limits.js'

@@ -1,6 +1,6 @@
 import type { FaultFacts } from '../../faults/fault.js'
 import { defaultPolicy } from '../../policy/policy.js'
-import { json } from '../../protocol/respond.js'
+import { json } from '../../protocol/call.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import { rateLimitAnswer } from '../destinations/rate-limit.js'
 import { refusals } from '../settings/errors.js'

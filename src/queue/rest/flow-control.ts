@@ -1,5 +1,5 @@
-import { decodeSegment } from '../../kernel/percent.js'
-import { json } from '../../protocol/respond.js'
+import { decodeSegment } from '../../kernel/http.js'
+import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import { refusals } from '../settings/errors.js'

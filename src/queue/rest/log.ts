@@ -1,4 +1,4 @@
-import { json } from '../../protocol/respond.js'
+import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { LogEntry } from '../message/log.js'
 import { refusals } from '../settings/errors.js'

@@ -1,4 +1,4 @@
-import { empty, json } from '../../protocol/respond.js'
+import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { FaultFacts } from '../../faults/fault.js'
 import { text } from '../../kernel/bytes.js'
-import { empty } from '../../protocol/respond.js'
+import { empty } from '../../protocol/call.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
 import type { Queue } from '../queue.js'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { empty, json } from '../../protocol/respond.js'
+import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Queue } from '../queue.js'
 import type { Schedule } from '../schedules/schedules.js'

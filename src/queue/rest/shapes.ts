@@ -1,4 +1,5 @@
 import { type Bytes, isUtf8, text, toBase64 } from '../../kernel/bytes.js'
+import { headerMap } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
 import type { FlowKey } from '../delivery/flow-control.js'
@@ -7,7 +8,6 @@ import type { LogEntry } from '../message/log.js'
 import type { Message } from '../message/message.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import { lastStates, type Schedule } from '../schedules/schedules.js'
-import { headerMap } from '../settings/headers.js'
 import { redactedBody, redactedHeaders } from '../settings/redaction.js'
 import type { CallbackSettings, PublishSettings } from '../settings/settings.js'
 

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 /** A refusal of the queue API, answered as `{"error": "<text>"}`. */
 export class Refusal extends Error {
   constructor(

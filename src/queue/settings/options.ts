@@ -1,6 +1,6 @@
+import { canonicalName } from '../../kernel/http.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { refusals } from './errors.js'
-import { canonicalName } from './headers.js'
 import { parseRedaction, writeRedaction } from './redaction.js'
 import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
 import type { FlowControlLimits, PublishSettings } from './settings.js'

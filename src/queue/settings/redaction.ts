@@ -1,6 +1,6 @@
 import { type Bytes, toHex, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 
 /** What API answers must not show. [queue.md 2.2 Redact-Fields] */
 export interface Redaction {

@@ -1,4 +1,4 @@
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import type { Redaction } from './redaction.js'
 import type { RetryExpression } from './retry-expression.js'
 

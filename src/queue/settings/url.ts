@@ -1,4 +1,4 @@
-import { decodeSegment } from '../../kernel/percent.js'
+import { decodeSegment } from '../../kernel/http.js'
 import { refusals } from './errors.js'
 
 /** Legal names of url groups, queues and schedules. [queue.md 1.6, 1.7, 8] */

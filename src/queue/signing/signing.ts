@@ -1,7 +1,6 @@
 import { type Bytes, toBase64Url, utf8 } from '../../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../../kernel/digest.js'
-import type { Random } from '../../kernel/random.js'
-import { IdSource } from '../message/ids.js'
+import { IdSource, type Random } from '../../kernel/random.js'
 
 export interface SigningKeyPair {
   readonly current: string

@@ -1,7 +1,7 @@
 import { delay } from '../../faults/constructors.js'
 import type { DeliveryFault } from '../../faults/fault.js'
 import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { networkErrors } from '../../queue/destinations/script.js'

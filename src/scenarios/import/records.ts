@@ -1,5 +1,5 @@
 import { type Bytes, fromBase64, utf8 } from '../../kernel/bytes.js'
-import type { HeaderList } from '../../kernel/header-list.js'
+import type { HeaderList } from '../../kernel/http.js'
 
 // The JSON of the service's API, read with tolerance: a dead letter, an entry of the log, the body of a callback, or a
 // page of them. Each becomes facts about one message. [queue.md 1.5, 4.3, 5.4, 5.5]

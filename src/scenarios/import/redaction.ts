@@ -1,6 +1,6 @@
 import { fromBase64, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
+import { decodeSegment } from '../../kernel/http.js'
 import { isDeeper } from '../../kernel/json-depth.js'
-import { decodeSegment } from '../../kernel/percent.js'
 import { isSecretName } from '../../secrets/names.js'
 import { issuedKey, rewritePrivateKeys } from '../../secrets/shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { BrokenPromise, type Check, type CheckOptions } from '../../invariants/check.js'
 import type { Breach } from '../../invariants/invariant.js'
-import { json } from '../../protocol/respond.js'
+import { json } from '../../protocol/call.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { type Order, order } from './order.js'
 import { writerOf } from './wire-entry.js'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { FaultRule } from '../../faults/fault.js'
-import { HttpError } from '../../protocol/respond.js'
+import { HttpError } from '../../protocol/call.js'
 import { faultRuleSchema } from '../../rules/rule-schema.js'
 import type { FaultHandle, Faults } from '../../rules/rules.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'

@@ -1,4 +1,4 @@
-import { HttpError, json } from '../../protocol/respond.js'
+import { HttpError, json } from '../../protocol/call.js'
 import type { Answer } from '../../protocol/service.js'
 import type { Asked } from './order.js'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { HttpError } from '../../protocol/respond.js'
+import { HttpError } from '../../protocol/call.js'
 import { isPeriod, type Period, periodNames } from '../../stats/periods.js'
 import type { QueueStatistics, SearchStatistics } from '../../stats/statistics.js'
 import type { QueueStep, SearchStep } from '../../stats/story-steps.js'

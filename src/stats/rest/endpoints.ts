@@ -1,5 +1,4 @@
-import { basicCredentials } from '../../protocol/auth.js'
-import { HttpError, json } from '../../protocol/respond.js'
+import { basicCredentials, HttpError, json } from '../../protocol/call.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import { defaultPeriod, isPeriod, type Period } from '../periods.js'
 import type { Statistics } from '../statistics.js'

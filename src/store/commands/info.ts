@@ -17,7 +17,7 @@ const sections: Readonly<Record<string, (store: Store) => Lines>> = {
     ['redis_version', redisVersion],
     ['redis_mode', 'standalone'],
     ['arch_bits', 64],
-    ['server_time_usec', options.now() * 1000],
+    ['server_time_usec', options.clock.now() * 1000],
   ],
   clients: () => [['connected_clients', 1]],
   memory: ({ db }) => [['used_memory', usedMemory(db, db.work)]],

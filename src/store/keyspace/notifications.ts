@@ -14,13 +14,15 @@ export class Notifications {
   /** Whether there may be an alarm to set after a command. */
   hearsExpiry = false
   hearsMisses = false
+  /** Whether any event is published. */
+  hearsAny = false
   #flags: EventFlags = noEvents
   #alarm: Timer | undefined
 
   constructor(
     private readonly db: Database,
     private readonly pubsub: PubSub,
-    private readonly clock: StoreClock | undefined,
+    private readonly clock: StoreClock,
   ) {}
 
   get flags(): EventFlags {
@@ -28,7 +30,8 @@ export class Notifications {
   }
 
   set flags(flags: EventFlags) {
-    this.#flags = flags.size === 0 ? noEvents : flags
+    this.#flags = flags
+    this.hearsAny = flags.size > 0
     const published = flags.has('K') || flags.has('E')
     this.hearsExpiry = published && (flags.has('x') || flags.has('h'))
     this.hearsMisses = published && flags.has('m')
@@ -36,7 +39,7 @@ export class Notifications {
   }
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
-    if (this.#flags === noEvents || !this.#flags.has(eventClass)) return
+    if (!this.#flags.has(eventClass)) return
     // An event is no reason to fail, but what its subscribers cost begins anew with the next request.
     if (this.db.work.left > 0) this.db.work.left--
     if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
@@ -64,7 +67,7 @@ export class Notifications {
     this.#alarm =
       at === undefined
         ? undefined
-        : this.clock?.schedule(at, 'expiry of keys', () => this.#expire(), { background: true })
+        : this.clock.schedule?.(at, 'expiry of keys', () => this.#expire(), { background: true })
   }
 
   #expire(): void {

@@ -35,7 +35,8 @@ class PatternTooCostly extends Error {}
 export class PubSub {
   readonly #channels = new Map<Bytes, Set<Subscriber>>()
   readonly #patterns = new Map<Bytes, Pattern>()
-  readonly #monitors = new Set<Subscriber>()
+  /** Who is shown every command. */
+  readonly monitors: Set<Subscriber> = new Set()
   readonly #everybody = new Map<Subscriber, Hearing>()
 
   /** Subscribes to channels and confirms each with the number of channels so far. */
@@ -62,7 +63,7 @@ export class PubSub {
 
   monitor(subscriber: Subscriber): void {
     this.#welcome(subscriber)
-    this.#monitors.add(subscriber)
+    this.monitors.add(subscriber)
     subscriber.receive(new Message(latin1('"OK"')))
   }
 
@@ -70,7 +71,7 @@ export class PubSub {
     const hearing = this.#everybody.get(subscriber)
     if (hearing === undefined) return
     this.#everybody.delete(subscriber)
-    this.#monitors.delete(subscriber)
+    this.monitors.delete(subscriber)
     for (const channel of hearing.channels) {
       const subscribers = this.#channels.get(channel)
       if (subscribers?.delete(subscriber) && subscribers.size === 0) this.#channels.delete(channel)
@@ -126,14 +127,10 @@ export class PubSub {
     return size
   }
 
-  get isMonitored(): boolean {
-    return this.#monitors.size > 0
-  }
-
   /** Shows a command to the monitors. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
     const words = argv.map((word) => ` ${quoted(word)}`).join('')
-    tell(this.#monitors, new Message(latin1(`${unixSeconds(now)} [0 ${origin}]${words}`)))
+    tell(this.monitors, new Message(latin1(`${unixSeconds(now)} [0 ${origin}]${words}`)))
   }
 
   /** Channels with subscribers, in order of subscription; patterns do not count. */

@@ -1,12 +1,146 @@
-import { type Bytes, latin1, utf8 } from '../../kernel/bytes.js'
-import { jsonText } from '../../protocol/respond.js'
+import { type Bytes, isUtf8, latin1, text, toBase64, utf8 } from '../../kernel/bytes.js'
+import { binary, jsonText } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
-import type { ReplyError } from '../command/reply.js'
+import { answerTooLarge, replyError } from '../command/errors.js'
+import { NilArray, type Reply, type ReplyError, Status } from '../command/reply.js'
 import type { Store } from '../store.js'
 
-// What all endpoints of the store put into their answers.
+// What all endpoints of the store put into their answers: replies as JSON or RESP2, errors, headers.
 
-export function errorItem(error: ReplyError): Bytes {
+/** Characters of the longest string that every engine of the supported versions makes. */
+const longestString = 536_870_888
+
+/** A reply that is encoded grew beyond the bytes that were left for it. */
+export class NoRoom extends Error {}
+
+function noRoom(): never {
+  throw new NoRoom('a reply has no room in its answer')
+}
+
+/** How a bulk string becomes a JSON string literal. */
+type StringForm = (bytes: Bytes) => string
+
+/** Invalid UTF-8 becomes U+FFFD, one for each byte. */
+export const plain: StringForm = (bytes) => {
+  // Escapes make six bytes of one, U+FFFD three: no string holds more.
+  if (bytes.length > longestString / 6) noRoom()
+  // JSON escapes ASCII only, so a valid byte string needs no decoding on its way through.
+  return JSON.stringify(isUtf8(bytes) ? bytes : utf8(text(bytes)))
+}
+
+export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
+
+/**
+ * A reply as JSON text, of so many bytes at most: throws `NoRoom`. Only a top-level `OK` status escapes base64.
+ * [store.md 3.2]
+ */
+export function json(reply: Reply, form: StringForm, room: number = Number.POSITIVE_INFINITY): Bytes {
+  const text = reply instanceof Status && reply.text === 'OK' ? '"OK"' : jsonOf(reply, form, room)
+  if (text.length > room) noRoom()
+  return latin1(text)
+}
+
+function jsonOf(reply: Reply, form: StringForm, room: number): string {
+  if (typeof reply === 'string') {
+    // What is sent is never shorter; what escapes make of it is seen once it is made.
+    if (reply.length > room) noRoom()
+    return form(reply)
+  }
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)
+  if (reply === null || reply instanceof NilArray) return 'null'
+  if (reply instanceof Status) return form(reply.text)
+  let out = '['
+  for (let index = 0; index < reply.length; index++) {
+    out += (index === 0 ? '' : ',') + jsonOf(reply[index]!, form, room - out.length)
+    if (out.length > room) noRoom()
+  }
+  return `${out}]`
+}
+
+/** A reply exactly as a TCP client would get it, of so many bytes at most: throws `NoRoom`. [store.md 3.3] */
+export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY): Bytes {
+  const text = resp2Of(reply, room)
+  if (text.length > room) noRoom()
+  return latin1(text)
+}
+
+export function resp2Error(error: ReplyError): Bytes {
+  return utf8(`-${error.message.replace(/[\r\n]/g, ' ')}\r\n`)
+}
+
+function resp2Of(reply: Reply, room: number): string {
+  if (typeof reply === 'string') return reply.length > room ? noRoom() : `$${reply.length}\r\n${reply}\r\n`
+  if (typeof reply === 'number' || typeof reply === 'bigint') return `:${reply}\r\n`
+  if (reply === null) return '$-1\r\n'
+  if (reply instanceof NilArray) return '*-1\r\n'
+  if (reply instanceof Status) return `+${reply.text}\r\n`
+  let out = `*${reply.length}\r\n`
+  for (const item of reply) {
+    out += resp2Of(item, room - out.length)
+    if (out.length > room) noRoom()
+  }
+  return out
+}
+
+export interface Encoding {
+  readonly form: 'json' | 'resp2'
+  readonly strings: StringForm
+}
+
+/** `Service-Response-Format` and `Service-Encoding`. [store.md 1.5] */
+export function encodingOf(call: ServiceCall): Encoding {
+  const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
+  const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
+  if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
+  if (call.path === '/multi-exec') return { form: 'json', strings }
+  if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
+  return { form, strings }
+}
+
+export function errorIn(error: ReplyError, { form }: Encoding): Bytes {
+  return form === 'resp2' ? resp2Error(error) : errorItem(error)
+}
+
+/** The bytes that are left for the replies to one request; once one has no room, no other one has. */
+export class AnswerRoom {
+  readonly #limit: number
+  #left: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#left = limit
+  }
+
+  get isFull(): boolean {
+    return this.#left < 0
+  }
+
+  /** The reply as it is sent; nothing when there is no room for it. */
+  item(reply: Reply, { form, strings }: Encoding): Bytes {
+    if (this.isFull) return latin1('')
+    try {
+      const item =
+        form === 'resp2' ? resp2(reply, this.#left) : latin1(`{"result":${json(reply, strings, this.#left)}}`)
+      this.#left -= item.length
+      return item
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error
+      this.#left = -1
+      return latin1('')
+    }
+  }
+
+  refusal(hasRun: boolean): ReplyError {
+    return answerTooLarge(this.#limit, hasRun)
+  }
+}
+
+export function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
+  const body = errorIn(error, encoding)
+  return encoding.form === 'resp2' ? binary(body, status) : jsonText(body, status)
+}
+
+function errorItem(error: ReplyError): Bytes {
   return utf8(`{"error":${JSON.stringify(error.message)}}`)
 }
 

@@ -1,18 +1,16 @@
 import type { FaultFacts, FaultSource } from '../../faults/fault.js'
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { VirtualClock } from '../../kernel/clock.js'
-import { storeTokenQuery, tokenOf } from '../../protocol/auth.js'
-import { binary, empty, jsonText } from '../../protocol/respond.js'
+import { binary, empty, jsonText, storeTokenQuery, tokenOf } from '../../protocol/call.js'
 import type { Answer, Endpoint, Service, ServiceCall } from '../../protocol/service.js'
 import type { User } from '../access/access.js'
-import { answerTooLarge, replyError, unauthorized } from '../command/errors.js'
+import { replyError, requestTooLarge, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Journal } from '../journal.js'
 import {
   chargeWords,
   mostRows,
   refusedCount,
-  refusedSize,
   refusedStorage,
   refusedWork,
   sizeOfReply,
@@ -20,11 +18,18 @@ import {
 } from '../limits.js'
 import { transactionOverhead } from '../meter.js'
 import type { Store } from '../store.js'
-import { corsHeaders, errorAnswer, errorItem, syncHeader } from './answers.js'
-import { base64, json, plain, type StringForm } from './json.js'
+import {
+  AnswerRoom,
+  corsHeaders,
+  type Encoding,
+  encodingOf,
+  errorAnswer,
+  errorIn,
+  failed,
+  plain,
+  syncHeader,
+} from './answers.js'
 import { type Argv, argvOfJson, argvOfPath, rowsOfJson } from './request.js'
-import { resp2, resp2Error } from './resp2.js'
-import { NoRoom } from './room.js'
 import { StaleReads } from './stale-reads.js'
 import { commandFacts, executeStruck, legible, storeFaults } from './struck-commands.js'
 import { subscriptionEndpoints } from './subscriptions.js'
@@ -34,6 +39,8 @@ type Via = 'request' | 'pipeline' | 'transaction'
 /** The store behind its REST interface. */
 export class StoreFront {
   readonly store: Store
+  /** Bytes of the largest row and of the largest reply. */
+  readonly #longest: number
   readonly staleReads: StaleReads | undefined
 
   constructor(
@@ -42,26 +49,22 @@ export class StoreFront {
     readonly faults?: FaultSource | undefined,
   ) {
     this.store = journal.store
+    this.#longest = this.store.options.policy.maxRequestSize
     if (faults === undefined) return
     const staleReads = new StaleReads(journal.store)
     this.staleReads = staleReads
     faults.watch('stale-read', (rules) => (rules > 0 ? staleReads.begin() : staleReads.end()))
   }
 
-  /** Runs one row for a request, within the limits of the plan. */
-  execute(argv: Argv, user: User, via: Via, call: ServiceCall): Reply {
-    return this.executeMeasured(argv, this.measured(argv), user, via, call)
-  }
-
   /** The size of a row, which may be sent. */
   measured(argv: Argv): number {
     const size = sizeOfWords(argv)
-    const refusal = refusedSize(size, this.store)
-    if (refusal !== undefined) throw new Oversized(refusal.message, 413)
+    if (size > this.#longest) throw this.#oversized(size, 413)
     return size
   }
 
-  executeMeasured(argv: Argv, received: number, user: User, via: Via, call: ServiceCall): Reply {
+  /** Runs one row for a request, within the limits of the plan. */
+  execute(argv: Argv, user: User, via: Via, call: ServiceCall, received: number = this.measured(argv)): Reply {
     const { store } = this
     const refusal = refusedCount(1, store) ?? refusedStorage(argv, store)
     if (refusal !== undefined) throw refusal
@@ -72,9 +75,12 @@ export class StoreFront {
         : executeStruck(this, argv, user, via, call)
     const sent = sizeOfReply(reply)
     store.meter.countBytes(received, sent)
-    const refusedReply = refusedSize(sent, store)
-    if (refusedReply !== undefined) throw new Oversized(refusedReply.message, 200)
+    if (sent > this.#longest) throw this.#oversized(sent, 200)
     return reply
+  }
+
+  #oversized(size: number, status: 413 | 200): Oversized {
+    return new Oversized(requestTooLarge(this.#longest, size, this.store.options.docs).message, status)
   }
 }
 
@@ -137,21 +143,6 @@ export function storeService(
 
 // ---- what all forms share ---------------------------------------------------------------------------------------
 
-interface Encoding {
-  readonly form: 'json' | 'resp2'
-  readonly strings: StringForm
-}
-
-/** `Service-Response-Format` and `Service-Encoding`. [store.md 1.5] */
-function encodingOf(call: ServiceCall): Encoding {
-  const form = (call.settings.get('response-format') ?? 'json').toLowerCase()
-  const strings = call.settings.get('encoding')?.toLowerCase() === 'base64' ? base64 : plain
-  if (form !== 'json' && form !== 'resp2') throw replyError('responseFormat')
-  if (call.path === '/multi-exec') return { form: 'json', strings }
-  if (form === 'resp2' && strings === base64) throw replyError('base64WithResp2')
-  return { form, strings }
-}
-
 type StoreCall = ServiceCall<User>
 
 interface Form {
@@ -161,26 +152,19 @@ interface Form {
 
 /** Headers first, then the form; errors as the service words them; HEAD without a body. */
 function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
-  const { status, headers, body } = attempt(call, front, run)
+  let encoding: Encoding = { form: 'json', strings: plain }
+  let answer: Answer
+  try {
+    encoding = encodingOf(call)
+    answer = front.store.asOneRequest(() => run(call, front, encoding))
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error
+    answer = failed(error, 400, encoding)
+  }
+  const { status, headers, body } = answer
   // Not pushed: an array that grows makes room for many, and the traffic log keeps it.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(front.store)] : [])
   return { status, headers: all, body: call.method === 'HEAD' ? null : body }
-}
-
-function attempt(call: StoreCall, front: StoreFront, run: Form['run']): Answer {
-  let encoding: Encoding = { form: 'json', strings: plain }
-  try {
-    encoding = encodingOf(call)
-    return front.store.asOneRequest(() => run(call, front, encoding))
-  } catch (error) {
-    if (!(error instanceof ReplyError)) throw error
-    return failed(error, 400, encoding)
-  }
-}
-
-function failed(error: ReplyError, status: number, encoding: Encoding): Answer {
-  const body = errorIn(error, encoding)
-  return encoding.form === 'resp2' ? binary(body, status) : jsonText(body, status)
 }
 
 // ---- the forms --------------------------------------------------------------------------------------------------
@@ -236,7 +220,7 @@ function transaction(call: StoreCall, front: StoreFront, encoding: Encoding): An
   store.meter.countTransaction()
   const room = new AnswerRoom(store.options.policy.maxAnswerSize)
   const items = rows.map((argv, at) =>
-    rowItem(() => front.executeMeasured(argv, sizes[at]!, call.user, 'transaction', call), room, encoding),
+    rowItem(() => front.execute(argv, call.user, 'transaction', call, sizes[at]!), room, encoding),
   )
   return jsonText(latin1(`[${items.join(',')}]`))
 }
@@ -266,46 +250,6 @@ function formOf({ path }: ServiceCall): Form {
 
 function requestFacts(call: ServiceCall, { store }: StoreFront): FaultFacts {
   return legible(() => commandFacts(formOf(call).rows(call, store), store))
-}
-
-// ---- parts of answers -------------------------------------------------------------------------------------------
-
-function errorIn(error: ReplyError, { form }: Encoding): Bytes {
-  return form === 'resp2' ? resp2Error(error) : errorItem(error)
-}
-
-/** The bytes that are left for the replies to one request; once one has no room, no other one has. */
-class AnswerRoom {
-  readonly #limit: number
-  #left: number
-
-  constructor(limit: number) {
-    this.#limit = limit
-    this.#left = limit
-  }
-
-  get isFull(): boolean {
-    return this.#left < 0
-  }
-
-  /** The reply as it is sent; nothing when there is no room for it. */
-  item(reply: Reply, { form, strings }: Encoding): Bytes {
-    if (this.isFull) return latin1('')
-    try {
-      const item =
-        form === 'resp2' ? resp2(reply, this.#left) : latin1(`{"result":${json(reply, strings, this.#left)}}`)
-      this.#left -= item.length
-      return item
-    } catch (error) {
-      if (!(error instanceof NoRoom)) throw error
-      this.#left = -1
-      return latin1('')
-    }
-  }
-
-  refusal(hasRun: boolean): ReplyError {
-    return answerTooLarge(this.#limit, hasRun)
-  }
 }
 
 function preflightHeaders(call: ServiceCall): (readonly [string, string])[] {

@@ -72,7 +72,10 @@ export class StaleReads {
       db.set(key, storedValue(version.value))
       // It answers as it did then, although its time may be over.
       const { expiresAt } = version
-      db.setDeadline(key, expiresAt !== undefined && expiresAt > this.#store.options.now() ? expiresAt : undefined)
+      db.setDeadline(
+        key,
+        expiresAt !== undefined && expiresAt > this.#store.options.clock.now() ? expiresAt : undefined,
+      )
     }
     return () => {
       if (present === undefined) {

@@ -25,7 +25,13 @@ export const notRoot: Failure = error('ERR new objects must be created at the ro
 
 export function createStore(): Store {
   const access = new Access({ standard: 'standard', readOnly: 'readonly' })
-  return new Store({ now: () => 0, random: createRandom(1), access, policy: defaultPolicy, docs: 'docs.test' })
+  return new Store({
+    clock: { now: () => 0 },
+    random: createRandom(1),
+    access,
+    policy: defaultPolicy,
+    docs: 'docs.test',
+  })
 }
 
 export function words(line: string): string[] {

@@ -3,7 +3,7 @@ import { createRandom } from '../../../src/kernel/random.js'
 import { defaultPolicy, type Policy } from '../../../src/policy/policy.js'
 import { Access, type User } from '../../../src/store/access/access.js'
 import { type Reply, ReplyError } from '../../../src/store/command/reply.js'
-import { resp2, resp2Error } from '../../../src/store/rest/resp2.js'
+import { resp2, resp2Error } from '../../../src/store/rest/answers.js'
 import { Store } from '../../../src/store/store.js'
 
 /** A store of its own for tests of scripts. */
@@ -19,7 +19,7 @@ export interface ScriptStore {
 
 export function createScriptStore(policy: Partial<Policy> = {}): ScriptStore {
   const store = new Store({
-    now: () => Date.UTC(2026, 0, 1),
+    clock: { now: () => Date.UTC(2026, 0, 1) },
     random: createRandom('scripts'),
     access: new Access({ standard: 'standard-token', readOnly: 'read-only-token' }),
     policy: { ...defaultPolicy, ...policy },

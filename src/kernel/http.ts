@@ -1,0 +1,124 @@
+import { type Bytes, isUtf8, text } from './bytes.js'
+
+// The words of HTTP that all rooms share: headers, statuses, segments of paths, and a connection that breaks.
+
+/** Headers in their order; a name may come twice. Values are bytes. */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+export const noHeaders: HeaderList = []
+
+/** The first value of a header. @param name in lower case */
+export function headerOf(headers: HeaderList, name: string): string | undefined {
+  for (const [key, value] of headers)
+    if (key === name || (key.length === name.length && key.toLowerCase() === name)) return value
+  return undefined
+}
+
+const nameSyntax = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Bytes without line breaks and other control characters except the tab. */
+export const headerValueSyntax: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Whether HTTP can carry it. */
+export function isHeader(name: string, value: string): boolean {
+  return nameSyntax.test(name) && headerValueSyntax.test(value)
+}
+
+/** `x-rateLimit-reset` → `X-Ratelimit-Reset`, the spelling in which the service shows headers. [queue.md 1.5, 5.4] */
+export function canonicalName(name: string): string {
+  const known = canonical.get(name)
+  if (known !== undefined) return known
+  const spelled = name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+  if (canonical.size < 1000) canonical.set(name, spelled)
+  return spelled
+}
+
+const canonical = new Map<string, string>()
+
+/** Name → array of values, the JSON form of headers throughout the API. */
+export function headerMap(headers: HeaderList): Record<string, string[]> {
+  // Not an object from the start: a header may be called `__proto__`.
+  const map = new Map<string, string[]>()
+  for (const [name, value] of headers) {
+    const spelled = canonicalName(name)
+    const values = map.get(spelled)
+    // Header values are bytes; where they spell a text, the API shows the text.
+    const shown = isUtf8(value as Bytes) ? text(value as Bytes) : value
+    if (values) values.push(shown)
+    else map.set(spelled, [shown])
+  }
+  return Object.fromEntries(map)
+}
+
+/** The registered phrases for statuses other than success. */
+const reasonPhrases: Readonly<Record<number, string>> = {
+  300: 'Multiple Choices',
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  304: 'Not Modified',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
+  413: 'Request Entity Too Large',
+  415: 'Unsupported Media Type',
+  418: "I'm a teapot",
+  422: 'Unprocessable Entity',
+  423: 'Locked',
+  425: 'Too Early',
+  428: 'Precondition Required',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  505: 'HTTP Version Not Supported',
+  507: 'Insufficient Storage',
+  508: 'Loop Detected',
+}
+
+/** `Service Unavailable` for 503, `undefined` where nothing is registered. */
+export function reasonPhrase(status: number): string | undefined {
+  return reasonPhrases[status]
+}
+
+/** `503 Service Unavailable`; the status alone where no phrase is registered. [queue.md 4.3, choice] */
+export function statusText(status: number): string {
+  const phrase = reasonPhrase(status)
+  return phrase === undefined ? String(status) : `${status} ${phrase}`
+}
+
+/** A percent-decoded path segment; if the escapes are broken, the segment as it is. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/**
+ * Thrown by an exchange instead of an answer: the connection broke. `fetch` rejects as on a real network, a server
+ * cuts the socket.
+ */
+export class ConnectionBroken extends Error {
+  constructor(
+    readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ECONNREFUSED' | 'ENOTFOUND' | 'CERT_HAS_EXPIRED',
+    message: string,
+  ) {
+    super(message)
+  }
+}

@@ -1,0 +1,150 @@
+import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
+import { type HeaderList, headerOf } from '../kernel/http.js'
+import type { Location } from './address.js'
+import type { Answer, Call, Endpoint, ServiceCall } from './service.js'
+import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
+
+// One call as a service gets it: its parts, the token that it brings, and what can be answered.
+
+/** A call that was located; the router adds what the pattern of its endpoint says. */
+export class RoutedCall implements ServiceCall {
+  /** Written anew by the router where the case of its fixed parts does not matter. */
+  path: string
+  readonly query: string
+  /** Set by the router; `undefined` when no endpoint takes the method and path. */
+  endpoint: Endpoint<unknown> | undefined
+  params: Readonly<Record<string, string>> = {}
+  /** Segments of the path before those that its pattern does not know. */
+  segmentsBeforeRest = 0
+  user: unknown = undefined
+  #settings: ServiceCall['settings'] | undefined
+
+  constructor(
+    private readonly call: Call,
+    readonly body: Bytes,
+    private readonly location: Location,
+    private readonly vocabulary: Vocabulary,
+    readonly cause: number,
+  ) {
+    const { service, path, query } = location
+    this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
+    this.query = query
+  }
+
+  /** The same call without its token. */
+  withoutToken(): RoutedCall {
+    const headers = this.call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
+    const call: Call = { method: this.call.method, url: this.call.url, headers, body: () => this.body }
+    const location = { ...this.location, query: '' }
+    const copy = new RoutedCall(call, this.body, location, this.vocabulary, this.cause)
+    copy.path = this.path
+    return copy
+  }
+
+  get rest(): string {
+    return this.path
+      .split('/')
+      .slice(this.segmentsBeforeRest + 1)
+      .join('/')
+  }
+
+  get service(): Location['service'] {
+    return this.location.service
+  }
+
+  get url(): string {
+    return this.call.url
+  }
+
+  get method(): string {
+    return this.call.method
+  }
+
+  get region(): string | undefined {
+    return this.location.region
+  }
+
+  get base(): string {
+    return this.location.base
+  }
+
+  get headers(): Call['headers'] {
+    return this.call.headers
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.call.signal
+  }
+
+  get settings(): ServiceCall['settings'] {
+    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
+    return this.#settings
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.call.headers, name)
+  }
+}
+
+/** The token of `Authorization: Bearer …`; a bare token without the word is accepted, as the store does. [store.md 6.1] */
+export function bearerToken(call: ServiceCall): string | undefined {
+  const header = call.header('authorization')?.trim()
+  if (!header) return undefined
+  return header.replace(/^bearer\s+/i, '')
+}
+
+/** The value of a query parameter, decoded; `undefined` when it is absent. */
+export function queryToken(call: ServiceCall, name: string): string | undefined {
+  if (!call.query.includes(name)) return undefined
+  return new URLSearchParams(call.query).get(name) ?? undefined
+}
+
+/** User name and password of `Authorization: Basic …`. */
+export function basicCredentials(call: ServiceCall): { user: string; password: string } | undefined {
+  const match = /^basic\s+(.*)$/i.exec(call.header('authorization')?.trim() ?? '')
+  const decoded = match ? fromBase64(match[1]!) : undefined
+  if (decoded === undefined) return undefined
+  const plain = text(decoded as Bytes)
+  const colon = plain.indexOf(':')
+  return colon === -1 ? undefined : { user: plain.slice(0, colon), password: plain.slice(colon + 1) }
+}
+
+/** The query parameter in which the store takes a token. [store.md 6.1] */
+export const storeTokenQuery = '_token'
+
+/** The token of a call that may bring it in a query parameter as well, which goes before the header. */
+export function tokenOf(call: ServiceCall, parameter: string): string | undefined {
+  return queryToken(call, parameter) ?? bearerToken(call)
+}
+
+/** Shared, because answers are kept in the traffic log. */
+const jsonType = ['content-type', 'application/json'] as const
+const binaryType = ['content-type', 'application/octet-stream'] as const
+
+export function json(value: unknown, status = 200, headers: HeaderList = []): Answer {
+  return jsonText(utf8(JSON.stringify(value)), status, headers)
+}
+
+/** An answer whose JSON text is already there. */
+export function jsonText(body: Bytes, status = 200, headers: HeaderList = []): Answer {
+  return { status, headers: [jsonType, ...headers], body }
+}
+
+export function binary(body: Bytes, status = 200, headers: HeaderList = []): Answer {
+  return { status, headers: [binaryType, ...headers], body }
+}
+
+export function empty(status = 200, headers: HeaderList = []): Answer {
+  return { status, headers, body: null }
+}
+
+/** A protocol error of the queue and the statistics API: thrown anywhere below an endpoint, answered in one place. */
+export class HttpError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: HeaderList = [],
+  ) {
+    super(message)
+  }
+}
