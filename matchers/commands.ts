@@ -1,10 +1,10 @@
 import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { EntryOf } from '../src/kernel/traffic.js'
 import { commandLine, outcomeOfCommand } from '../src/report/describe.js'
 import { standardRedaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import { compare, Difference, roughDistance } from './compare.js'
-import { parseJson } from './kinds.js'
 import { type AsymmetricMatcher, isAsymmetric, isPlainObject, literal } from './literal.js'
 import { type Compared, type Test, weightOf } from './near-misses.js'
 import { boundsOf } from './range.js'
@@ -148,14 +148,14 @@ export function compareWord(word: Bytes | undefined, expected: Word, index: numb
   const received = text(word)
   if (isAsymmetric(expected)) {
     if (expected.asymmetricMatch(received)) return []
-    const parsed = parseJson(received)
-    const found = parsed === undefined ? undefined : compare(parsed.value, expected)
-    return found?.length === 0 ? [] : [new Difference(received, expected)]
+    const parsed = parsedJson(received)
+    const fits = parsed !== undefined && compare(parsed, expected).length === 0
+    return fits ? [] : [new Difference(received, expected)]
   }
   if (expected instanceof RegExp) return compare(received, expected)
   if (typeof expected === 'object') {
-    const parsed = parseJson(received)
-    return parsed === undefined ? [new Difference(received, expected)] : compare(parsed.value, expected)
+    const parsed = parsedJson(received)
+    return parsed === undefined ? [new Difference(received, expected)] : compare(parsed, expected)
   }
   return wordFits(expected, index)(word) ? [] : [new Difference(received, String(expected))]
 }

@@ -5,7 +5,7 @@ import { nameAt, withoutSecrets } from './hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** Texts for a place that plain literals would not explain. */
-interface Wording {
+export interface Wording {
   readonly expected?: string
   readonly received?: string | ((redaction: Redaction) => string)
   readonly distance?: number

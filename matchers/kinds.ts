@@ -3,8 +3,9 @@ import { type Bytes, fromArray, text, toBase64, utf8 } from '../src/kernel/bytes
 import { type Duration, formatDuration, milliseconds } from '../src/kernel/duration.js'
 import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
-import { compare, Difference } from './compare.js'
+import { compare, Difference, type Wording } from './compare.js'
 import { withoutSecrets } from './hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
@@ -61,7 +62,10 @@ export const body: Kind = (expected) => {
   }
   return comparison<Bytes | undefined>(expected, (received) => {
     if (received === undefined) return expected === undefined ? [] : [new Difference(undefined, expected)]
-    return compareText(text(received), expected)
+    const json = text(received)
+    return compareText(json, expected, {
+      received: (redaction) => `no JSON: ${literal(withoutSecrets(json, redaction))}`,
+    })
   })
 }
 
@@ -84,28 +88,15 @@ function bytesText(given: Bytes): string {
   return `${given.length} bytes, base64 ${literal(toBase64(given.slice(0, 300) as Bytes))}`
 }
 
-function compareText(received: string, expected: unknown): readonly Difference[] {
+/** A text that is compared with what it may be the JSON of. */
+export function compareText(received: string, expected: unknown, wording: Wording = {}): readonly Difference[] {
   if (expected instanceof RegExp) return compare(received, expected)
-  const parsed = parseJson(received)
+  const parsed = parsedJson(received)
   if (isAsymmetric(expected)) {
     const found = compare(received, expected)
-    return found.length === 0 || parsed === undefined ? found : compare(parsed.value, expected)
+    return found.length === 0 || parsed === undefined ? found : compare(parsed, expected)
   }
-  if (parsed === undefined)
-    return [
-      new Difference(received, expected, '', {
-        received: (redaction) => `no JSON: ${literal(withoutSecrets(received, redaction))}`,
-      }),
-    ]
-  return compare(parsed.value, expected)
-}
-
-export function parseJson(given: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(given) }
-  } catch {
-    return undefined
-  }
+  return parsed === undefined ? [new Difference(received, expected, '', wording)] : compare(parsed, expected)
 }
 
 /** Headers by name, in any case; one that comes twice is joined with `, `. */

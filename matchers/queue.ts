@@ -1,5 +1,6 @@
 import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
 import { formatDuration } from '../src/kernel/duration.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
 import {
@@ -13,7 +14,6 @@ import {
   wordField,
 } from './fields.js'
 import { hintsOf, waitHints } from './hints.js'
-import { parseJson } from './kinds.js'
 import { isPlainObject } from './literal.js'
 import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
 import type {
@@ -230,7 +230,7 @@ function reportOf(story: MessageStory): Readonly<Record<string, unknown>> {
   let report = reports.get(story)
   if (report === undefined) {
     const carried = story.published?.body ?? story.last?.body
-    const parsed = carried === undefined ? undefined : parseJson(text(carried))?.value
+    const parsed = carried === undefined ? undefined : parsedJson(text(carried))
     report = isPlainObject(parsed) ? parsed : {}
     reports.set(story, report)
   }

@@ -1,8 +1,9 @@
+import { type Behind, behind } from '../src/kernel/behind.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { shortNames } from '../src/report/names.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
-import { inside } from '../src/store/inside.js'
+import type { StoreInside } from '../src/store/inside.js'
 import { literal } from './literal.js'
 
 /** What a matcher looks at: the entries of a log, and what is known about the world they come from. */
@@ -22,6 +23,9 @@ export interface Evidence {
 }
 
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
+
+/** What stands behind a store, by the name that it has there: matchers come without the engine. */
+export const inside: Behind<object, StoreInside> = behind('store')
 
 type Loose = Record<string, unknown>
 

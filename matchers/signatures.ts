@@ -2,11 +2,12 @@ import { type Bytes, fromArray, fromBase64, text, toBase64Url, utf8 } from '../s
 import { hmacSha256, sha256Bytes } from '../src/kernel/digest.js'
 import type { HeaderList } from '../src/kernel/http.js'
 import { instant, iso } from '../src/kernel/instant.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Entry, EntryOf, MessageKind } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
 import { compare, Difference } from './compare.js'
 import { addressField, anyField, checkPattern, type FieldsOf, momentField, textField, wordField } from './fields.js'
-import { headerMap, parseJson } from './kinds.js'
+import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Compared, type Test, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
@@ -235,7 +236,7 @@ function tokenOf(headers: HeaderList): string | undefined {
 
 function claimsOf(payload: string): Readonly<Record<string, unknown>> | undefined {
   const decoded = fromBase64(payload)
-  const claims = decoded === undefined ? undefined : parseJson(text(decoded))?.value
+  const claims = decoded === undefined ? undefined : parsedJson(text(decoded))
   return isPlainObject(claims) ? claims : undefined
 }
 
@@ -330,9 +331,9 @@ function unpadded(hash: string): string {
 }
 
 function otherSpellings(json: string): string[] {
-  const parsed = json.length > 1_000_000 ? undefined : parseJson(json)
+  const parsed = json.length > 1_000_000 ? undefined : parsedJson(json)
   if (parsed === undefined) return []
-  return [JSON.stringify(parsed.value), JSON.stringify(parsed.value, null, 2), JSON.stringify(parsed.value, null, 4)]
+  return [JSON.stringify(parsed), JSON.stringify(parsed, null, 2), JSON.stringify(parsed, null, 4)]
 }
 
 /** `exp` and `nbf`, where it is known when the request was verified. */

@@ -1,12 +1,13 @@
 import { type Bytes, latin1 } from '../src/kernel/bytes.js'
+import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { excerpt } from '../src/report/safe-text.js'
 import type { PlainReply } from '../src/store/direct.js'
-import { inside } from '../src/store/inside.js'
 import { compare, Difference } from './compare.js'
 import { withoutSecrets } from './hidden.js'
-import { parseJson } from './kinds.js'
+import { compareText } from './kinds.js'
 import { isAsymmetric, literal } from './literal.js'
+import { inside } from './received.js'
 
 /** What a key holds, ready to be compared. */
 export interface StoredValue {
@@ -73,23 +74,17 @@ function held(type: string, key: Bytes, run: Run): Held {
 }
 
 function jsonHeld(key: Bytes, run: Run): Held {
-  return valueHeld(parseJson(String(run(latin1('JSON.GET'), key)))?.value)
+  return valueHeld(parsedJson(String(run(latin1('JSON.GET'), key))))
 }
 
 function stringHeld(received: string): Held {
-  return { shown: show(received), compare: (expected) => compareText(received, expected) }
+  return { shown: show(received), compare: (expected) => compareStored(received, expected) }
 }
 
 /** A stored text: a number or bigint is compared as text, objects, lists and booleans with the parsed JSON. */
-export function compareText(received: string, expected: unknown): readonly Difference[] {
+function compareStored(received: string, expected: unknown): readonly Difference[] {
   if (typeof expected === 'number' || typeof expected === 'bigint') return compare(received, String(expected))
-  if (typeof expected === 'string' || expected instanceof RegExp) return compare(received, expected)
-  const parsed = parseJson(received)
-  if (isAsymmetric(expected)) {
-    const found = compare(received, expected)
-    return found.length === 0 || parsed === undefined ? found : compare(parsed.value, expected)
-  }
-  return parsed === undefined ? [new Difference(received, expected)] : compare(parsed.value, expected)
+  return typeof expected === 'string' ? compare(received, expected) : compareText(received, expected)
 }
 
 function fieldsHeld(received: ReadonlyMap<string, string>): Held {
@@ -103,7 +98,7 @@ function fieldsHeld(received: ReadonlyMap<string, string>): Held {
         const path = `.${name}`
         const field = received.get(name)
         if (field === undefined) return value === undefined ? [] : [new Difference(undefined, value, path)]
-        return compareText(field, value).map((one) => one.at(path + one.path))
+        return compareStored(field, value).map((one) => one.at(path + one.path))
       })
     },
   }
@@ -129,7 +124,7 @@ function listHeld(received: readonly string[]): Held {
     compare: (expected) => {
       if (!Array.isArray(expected) || expected.length !== received.length) return compare([...received], expected)
       return expected.flatMap((item, index) =>
-        compareText(received[index]!, item).map((one) => one.at(`[${index}]${one.path}`)),
+        compareStored(received[index]!, item).map((one) => one.at(`[${index}]${one.path}`)),
       )
     },
   }
@@ -144,7 +139,7 @@ function setHeld(received: readonly string[]): Held {
       if (!Array.isArray(wanted)) return compare([...received], expected)
       const left = [...received]
       for (const member of wanted) {
-        const found = left.findIndex((one) => compareText(one, member).length === 0)
+        const found = left.findIndex((one) => compareStored(one, member).length === 0)
         if (found === -1) return [new Difference(received, expected)]
         left.splice(found, 1)
       }

@@ -1,3 +1,4 @@
+import { parsedJson } from '../kernel/parsed-json.js'
 import { ReplyError } from '../store/command/reply.js'
 
 export interface ConnectOptions {
@@ -36,11 +37,9 @@ export class ControlWire {
     const text = await answer.text()
     if (answer.ok) {
       if (answer.headers.get('content-type')?.startsWith('application/json') !== true) return text
-      try {
-        return JSON.parse(text)
-      } catch {
-        throw this.foreign('no JSON')
-      }
+      const given = parsedJson(text)
+      if (given === undefined) throw this.foreign('no JSON')
+      return given
     }
     throw this.#refusal(answer, text)
   }

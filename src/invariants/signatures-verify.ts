@@ -1,5 +1,6 @@
-import { type Bytes, fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
+import { fromBase64, latin1, toBase64Url, utf8 } from '../kernel/bytes.js'
 import { hmacSha256, sha256Bytes } from '../kernel/digest.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { EntryOf } from '../kernel/traffic.js'
 import type { History } from './history.js'
 import type { Findings, Invariant } from './invariant.js'
@@ -65,10 +66,6 @@ function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'
 }
 
 function claimsOf(payload: string): Readonly<Record<string, unknown>> {
-  try {
-    const padded = payload.replaceAll('-', '+').replaceAll('_', '/')
-    return JSON.parse(fromBase64(padded as Bytes) as string) as Record<string, unknown>
-  } catch {
-    return {}
-  }
+  const standard = payload.replaceAll('-', '+').replaceAll('_', '/')
+  return (parsedJson(fromBase64(standard) ?? '') ?? {}) as Readonly<Record<string, unknown>>
 }

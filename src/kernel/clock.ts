@@ -39,10 +39,8 @@ export interface Company {
     /** Hears of a call that moves time; what it returns is called when the move has ended. */
     moves(call: DriveCall): () => void
   }
-  readonly lines?: {
-    /** How much waits without a timer of its own, such as messages in a line: it raises the budget of a move. */
-    readonly backlog: number
-  }
+  /** What may wait without a timer of its own, such as messages in a line: a move may take the longer for it. */
+  readonly waiting?: { readonly size: number }
 }
 
 export type { DriveCall, MoveOptions } from './move.js'
@@ -185,7 +183,7 @@ export class VirtualClock implements Clock {
   static {
     inside = {
       accompany: (clock, company) => {
-        clock.#company = company
+        clock.#company = { ...clock.#company, ...company }
       },
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
@@ -457,8 +455,8 @@ export class VirtualClock implements Clock {
   async #driveNow(name: DriveCall, { signal, budget }: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(name)
     signal?.throwIfAborted()
-    const { log, lines } = this.#company
-    const move = new Move(name, budget, this.#heap.size + (lines?.backlog ?? 0))
+    const { log, waiting } = this.#company
+    const move = new Move(name, budget, this.#heap.size + (waiting?.size ?? 0))
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })

@@ -6,22 +6,19 @@
  * the size is known. [choice]
  */
 export class Work {
-  /** Units that may be charged in total. */
-  readonly limit: number
   /** Units that may still be charged. */
   left: number
   readonly #exceeded: (units: number) => Error
 
   /** `exceeded` makes the error for work that would take this many units more than are left. */
   constructor(limit: number, exceeded: (units: number) => Error) {
-    this.limit = limit
     this.left = limit
     this.#exceeded = exceeded
   }
 
   /** Refills the budget. */
-  renew(): void {
-    this.left = this.limit
+  renew(limit: number): void {
+    this.left = limit
   }
 
   /** Charges work that is about to be done; throws, and charges nothing, when it is more than is left. */

@@ -11,6 +11,12 @@ export class RoutedCall implements ServiceCall {
   /** Written anew by the router where the case of its fixed parts does not matter. */
   path: string
   readonly query: string
+  readonly service: Location['service']
+  readonly region: string | undefined
+  readonly base: string
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
   /** Set by the router; `undefined` when no endpoint takes the method and path. */
   endpoint: Endpoint<unknown> | undefined
   params: Readonly<Record<string, string>> = {}
@@ -29,12 +35,18 @@ export class RoutedCall implements ServiceCall {
     const { service, path, query } = location
     this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
     this.query = query
+    this.service = service
+    this.region = location.region
+    this.base = location.base
+    this.method = call.method
+    this.url = call.url
+    this.headers = call.headers
   }
 
   /** The same call without its token. */
   withoutToken(): RoutedCall {
-    const headers = this.call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
-    const call: Call = { method: this.call.method, url: this.call.url, headers, body: () => this.body }
+    const headers = this.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
+    const call: Call = { method: this.method, url: this.url, headers, body: () => this.body }
     const location = { ...this.location, query: '' }
     const copy = new RoutedCall(call, this.body, location, this.vocabulary, this.cause)
     copy.path = this.path
@@ -48,41 +60,18 @@ export class RoutedCall implements ServiceCall {
       .join('/')
   }
 
-  get service(): Location['service'] {
-    return this.location.service
-  }
-
-  get url(): string {
-    return this.call.url
-  }
-
-  get method(): string {
-    return this.call.method
-  }
-
-  get region(): string | undefined {
-    return this.location.region
-  }
-
-  get base(): string {
-    return this.location.base
-  }
-
-  get headers(): Call['headers'] {
-    return this.call.headers
-  }
-
+  /** A server makes it when it is asked for. */
   get signal(): AbortSignal | undefined {
     return this.call.signal
   }
 
   get settings(): ServiceCall['settings'] {
-    this.#settings ??= settingsOf(this.call.headers, this.vocabulary)
+    this.#settings ??= settingsOf(this.headers, this.vocabulary)
     return this.#settings
   }
 
   header(name: string): string | undefined {
-    return headerOf(this.call.headers, name)
+    return headerOf(this.headers, name)
   }
 }
 

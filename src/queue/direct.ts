@@ -91,17 +91,15 @@ export class DirectQueue {
     const target = targetOf(to)
     const engine = engineOf(this)
     const { region, policy } = engine
-    const results = engine.send(
-      engine.prepare({
-        target,
-        settings,
-        headers: { contentType },
-        body: bytesOf(body),
-        callerIp: policy.callerIp,
-        region,
-        queue,
-      }),
-    )
+    const results = engine.publisher.publish({
+      target,
+      settings,
+      headers: { contentType },
+      body: bytesOf(body),
+      callerIp: policy.callerIp,
+      region,
+      queue,
+    })
     return target.url === undefined ? results.map((result) => result.message) : results[0]!.message
   }
 
@@ -158,7 +156,7 @@ export class DirectQueue {
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
     }
-    return engineOf(this).retryDeadLetter(letter, noOverrides).message
+    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides).message
   }
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */

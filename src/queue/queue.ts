@@ -1,11 +1,10 @@
 import type { FaultSource } from '../faults/fault.js'
-import { type Bytes, utf8 } from '../kernel/bytes.js'
-import type { Clock } from '../kernel/clock.js'
+import { utf8 } from '../kernel/bytes.js'
+import { accompany, type VirtualClock } from '../kernel/clock.js'
 import { type Random, singleId } from '../kernel/random.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
 import { Courier } from './delivery/courier.js'
-import type { DeadLetter } from './delivery/dead-letters.js'
 import type { FlowControl } from './delivery/flow-control.js'
 import { deliveryWriter } from './delivery/headers.js'
 import { Lanes } from './delivery/lanes.js'
@@ -14,24 +13,19 @@ import { loadInto, parsedQueue } from './dump/loading.js'
 import { dumpOf, type QueueDump } from './dump/snapshot.js'
 import { explain } from './explain.js'
 import type { MessageLog } from './message/log.js'
-import type { Message, Origin } from './message/message.js'
-import { Deduplication, deduplicationKey } from './publish/deduplication.js'
-import { type PublishHeaders, readSettings } from './publish/publish.js'
-import { Published } from './publish/published.js'
+import type { Message } from './message/message.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
-import { type Schedule, Schedules } from './schedules/schedules.js'
-import { Refusal, refusals } from './settings/errors.js'
+import { Publisher } from './publisher.js'
+import type { Schedules } from './schedules/schedules.js'
 import type { ReadContext } from './settings/options.js'
 import { planOf } from './settings/plan.js'
-import type { PublishSettings, RawSettings } from './settings/settings.js'
 import { type NoteSetting, notingIn } from './settings/settings-log.js'
-import { checkReach, checkTarget, type Target } from './settings/url.js'
 import type { Words } from './settings/words.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
 
 export interface QueueOptions {
-  readonly clock: Clock
+  readonly clock: VirtualClock
   readonly random: Random
   readonly traffic: Traffic
   readonly policy: Policy
@@ -48,44 +42,9 @@ export interface QueueOptions {
   readonly region?: string | undefined
 }
 
-/** One publish as a request, a batch item, a schedule or a test says it. */
-export interface PublishCall {
-  readonly target: Target
-  readonly settings: RawSettings
-  readonly headers?: PublishHeaders
-  readonly body: Bytes
-  readonly callerIp: string
-  readonly region: string
-  readonly cause?: number | undefined
-  /** The queue to go through. */
-  readonly queue?: string | undefined
-}
-
-/** A publish that was read and found in order; only the destination may still fail it. */
-export interface PreparedPublish {
-  readonly call: PublishCall
-  readonly settings: PublishSettings
-  readonly group: UrlGroup | undefined
-}
-
-export interface PublishResult {
-  readonly message: Message
-  readonly deduplicated: boolean
-}
-
 const mostDiagnostics = 1000
-/** Different settings that are kept for sharing. */
-const sharedAtMost = 256
-
 /** What a reset replaces. */
-interface Holdings {
-  readonly urlGroups: UrlGroups
-  readonly lanes: Lanes
-  readonly schedules: Schedules
-  readonly courier: Courier
-  readonly published: Deduplication<Message>
-  readonly scheduled: Deduplication<Schedule>
-}
+type Holdings = Pick<Queue, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
 /** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */
 export class Queue {
@@ -98,13 +57,16 @@ export class Queue {
   /** Of messages that come without a request. */
   readonly region: string
   readonly #diagnostics = new Set<string>()
-  readonly #clock: Clock
+  readonly #clock: VirtualClock
   readonly #random: Random
   readonly #window: SignatureWindow
   readonly #context: ReadContext
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
-  #holdings: Holdings
+  urlGroups!: UrlGroups
+  lanes!: Lanes
+  courier!: Courier
+  publisher!: Publisher
 
   constructor(options: QueueOptions) {
     const { clock, random, traffic, policy, words, destinations } = options
@@ -122,15 +84,15 @@ export class Queue {
     const { keys, keyDraws = random } = options
     this.keys = new SigningKeys(keyDraws, keys, () => this.#note('signing-keys', 'current', 'rotated'))
     this.#context = { words, policy, limits: this.limits }
-    this.#holdings = this.#fresh()
+    this.#take(this.#fresh())
   }
 
   /** Empties the queue: no messages, schedules, groups, queues, keys of flow control or dead letters. Signing keys and destinations stay. */
   reset(): void {
-    stop(this.#holdings)
+    stop(this)
     this.#note('service', 'queue', 'reset')
     this.#diagnostics.clear()
-    this.#holdings = this.#fresh()
+    this.#take(this.#fresh())
   }
 
   #fresh(): Holdings {
@@ -152,16 +114,24 @@ export class Queue {
       laneOf: (name) => lanes.open(name),
       faults: this.#faults,
     })
-    const trigger = (schedule: Schedule, awaited: boolean, cause: number) => this.#trigger(schedule, awaited, cause)
-    const schedules = new Schedules(clock, random, policy, limits, trigger, this.#note, this.#faults)
-    return {
-      urlGroups: new UrlGroups(now, policy, limits),
+    const urlGroups = new UrlGroups(now, policy, limits)
+    const publisher = new Publisher({
+      clock,
+      random,
+      traffic: this.traffic,
+      context: this.#context,
+      urlGroups,
       lanes,
-      schedules,
       courier,
-      published: new Deduplication(policy.deduplicationWindow),
-      scheduled: new Deduplication(policy.deduplicationWindow),
-    }
+      note: this.#note,
+      faults: this.#faults,
+    })
+    return { urlGroups, lanes, courier, publisher }
+  }
+
+  #take({ urlGroups, lanes, courier, publisher }: Holdings): void {
+    Object.assign(this, { urlGroups, lanes, courier, publisher })
+    accompany(this.#clock, { waiting: courier.live })
   }
 
   /** Everything as plain JSON. */
@@ -175,44 +145,22 @@ export class Queue {
    */
   load(given: QueueDump): void {
     const dump = parsedQueue(given)
-    const before = this.#holdings
-    this.#holdings = this.#fresh()
+    const { urlGroups, lanes, courier, publisher } = this
+    const before: Holdings = { urlGroups, lanes, courier, publisher }
+    this.#take(this.#fresh())
     this.#note('service', 'queue', 'loaded')
     try {
       loadInto(this, dump)
     } catch (error) {
-      stop(this.#holdings)
-      this.#holdings = before
+      stop(this)
+      this.#take(before)
       throw error
     }
     stop(before)
   }
 
-  /** What counts as published, and what as scheduled already. */
-  get duplicates(): { readonly messages: Deduplication<Message>; readonly schedules: Deduplication<Schedule> } {
-    const { published, scheduled } = this.#holdings
-    return { messages: published, schedules: scheduled }
-  }
-
-  get urlGroups(): UrlGroups {
-    return this.#holdings.urlGroups
-  }
-
-  get lanes(): Lanes {
-    return this.#holdings.lanes
-  }
-
   get schedules(): Schedules {
-    return this.#holdings.schedules
-  }
-
-  /** Messages that have not ended. */
-  get backlog(): number {
-    return this.courier.live.size
-  }
-
-  get courier(): Courier {
-    return this.#holdings.courier
+    return this.publisher.schedules
   }
 
   /** Mistakes in requests that were accepted all the same, as sentences. */
@@ -237,141 +185,6 @@ export class Queue {
     return this.#clock.now()
   }
 
-  /** Reads and checks everything that does not depend on what exists. @throws Refusal */
-  prepare(call: PublishCall): PreparedPublish {
-    const { target, body } = call
-    const group = this.#groupOf(target)
-    const { raw, headers } = overDefaults(group, call.settings, call.headers)
-    if (triggersRun(raw)) throw refusals.noWorkflows()
-    if (target.group === '') throw refusals.noDestination()
-    const settings = this.#read(raw, headers, call.queue)
-    checkTarget(target)
-    this.#checkSize(body)
-    return { call, settings, group }
-  }
-
-  #groupOf({ group }: Target): UrlGroup | undefined {
-    return group === undefined ? undefined : this.urlGroups.get(group)
-  }
-
-  #checkSize(body: Bytes): void {
-    const { maxMessageSize } = this.limits
-    if (!this.policy.enforceQuotas || body.length <= maxMessageSize) return
-    throw refusals.quota('maxMessageSize', maxMessageSize, this.policy.quotaStatus)
-  }
-
-  /** Options as a publish reads them. @throws Refusal */
-  settings(raw: RawSettings, headers: PublishHeaders = {}): PublishSettings {
-    return readSettings(raw, this.#context, headers)
-  }
-
-  /** Reads the settings of a publish; those that say the same share one object. */
-  #read(raw: RawSettings, headers: PublishHeaders, queue: string | undefined): PublishSettings {
-    if (queue !== undefined) this.lanes.check(queue, undefined)
-    const shareable = !raw.has('header-forward')
-    let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
-    // With lengths, because a value out of a query may contain anything.
-    if (shareable) for (const [name, value] of raw) key += `\n${name.length} ${value.length} ${name}${value}`
-    const known = shareable ? this.#shared.get(key) : undefined
-    if (known !== undefined) return known
-    // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
-    const settings: PublishSettings = { ...readSettings(raw, this.#context, headers), queue }
-    if (shareable) {
-      if (this.#shared.size >= sharedAtMost) this.#shared.clear()
-      this.#shared.set(key, settings)
-    }
-    return settings
-  }
-
-  readonly #shared = new Map<string, PublishSettings>()
-
-  /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
-  send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
-    const { target, callerIp, region, cause, body } = call
-    if (target.url !== undefined) {
-      checkReach(target.url, this.policy)
-      return [this.#enqueue(target.url, body, settings, { callerIp, region, cause })]
-    }
-    if (group === undefined) throw refusals.notFound('topic', target.group)
-    return group.endpoints.map(({ url, name }) =>
-      this.#enqueue(url, body, settings, { callerIp, region, cause, urlGroup: group.name, endpointName: name }),
-    )
-  }
-
-  #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: Origin): PublishResult {
-    const now = this.#clock.now()
-    const draft = { kind: 'message' as const, url, body, settings, origin }
-    const key = deduplicationKey(settings, url, body, origin.urlGroup)
-    const before = key === undefined ? undefined : this.#holdings.published.find(key, now)
-    if (before !== undefined) {
-      this.traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
-      return { message: before, deduplicated: true }
-    }
-    const message = this.courier.accept(draft)
-    if (key !== undefined) this.#holdings.published.remember(key, message, now)
-    return { message, deduplicated: false }
-  }
-
-  /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
-  schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
-    const { target, body, callerIp, region, settings: raw, headers } = call
-    if (triggersRun(raw)) throw refusals.noWorkflows()
-    if (target.group === '') throw refusals.noDestination()
-    const settings = readSettings(raw, this.#context, headers)
-    settings.queue ??= call.queue
-    checkTarget(target)
-    if (target.url !== undefined) checkReach(target.url, this.policy)
-    else if (this.#groupOf(target) === undefined) throw refusals.notFound('topic', target.group)
-    if (settings.cron === undefined) throw refusals.invalid(this.words.header('Cron'), 'it is missing')
-    this.#checkSize(body)
-    if (settings.queue !== undefined) this.lanes.open(settings.queue)
-    const now = this.#clock.now()
-    const key = deduplicationKey(settings, target.url ?? target.group, body, 'schedule')
-    const known = key === undefined ? undefined : this.#holdings.scheduled.find(key, now)
-    if (known !== undefined && this.schedules.get(known.id) !== undefined)
-      return { schedule: known, deduplicated: true }
-    const { cron } = settings
-    const { cause } = call
-    const schedule = this.schedules.create({ cron, target, body, settings, raw, headers, callerIp, region, cause })
-    if (key !== undefined) this.#holdings.scheduled.remember(key, schedule, now)
-    return { schedule, deduplicated: false }
-  }
-
-  /** The messages of one trigger; none where a publish would be refused. */
-  #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
-    const { target, body, callerIp, region } = schedule.draft
-    schedule.error = undefined
-    try {
-      const group = this.#groupOf(target)
-      if (group === undefined && target.url === undefined) throw refusals.notFound('topic', target.group)
-      const settings = this.#scheduledSettings(schedule, group)
-      const endpoints: readonly GroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
-      if (endpoints.length === 0) this.#note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
-      return endpoints.map(({ url, name }) => {
-        const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
-        return this.courier.accept({ kind: 'message', url, body, settings, origin, awaited })
-      })
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      schedule.error = error.message
-      this.#note('schedule', schedule.id, 'refused', { reason: error.message }, cause)
-      return []
-    }
-  }
-
-  /** Deduplication and not-before belong to the creation of the schedule, defaults to the group as it is now. [queue.md 7, 8] */
-  #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
-    const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
-    return {
-      ...(group === undefined ? draft.settings : readSettings(raw, this.#context, headers)),
-      queue: draft.settings.queue,
-      notBefore: undefined,
-      deduplicationId: undefined,
-      contentBasedDeduplication: false,
-      cron: undefined,
-    }
-  }
-
   /** A pending message, as the API shows it. */
   message(id: string): Message | undefined {
     const message = this.courier.byId.get(id)
@@ -386,26 +199,6 @@ export class Queue {
     if (message?.state !== 'DELIVERED' || message.cancelRequested) return this.message(id)
     const { deliveredReadableFor: time = Number.POSITIVE_INFINITY } = this.policy
     return now - message.lastLog!.time < time ? message : undefined
-  }
-
-  /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
-  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, cause?: number): PublishResult {
-    const { message } = letter
-    const base: PublishSettings = {
-      ...message.settings,
-      delay: 0,
-      notBefore: undefined,
-      deduplicationId: undefined,
-      contentBasedDeduplication: false,
-    }
-    const settings = overrides.size === 0 ? base : readSettings(overrides, this.#context, {}, base)
-    settings.queue = message.settings.queue
-    this.courier.deadLetters.delete(letter)
-    const origin = { ...message.origin, cause }
-    const key = deduplicationKey(settings, message.url, message.body, message.origin.urlGroup)
-    if (key !== undefined) return this.#enqueue(message.url, message.body, settings, origin)
-    const draft = { kind: message.kind, url: message.url, body: message.body, settings, origin }
-    return { message: this.courier.accept(draft), deduplicated: false }
   }
 
   deleteQueue(name: string): void {
@@ -471,24 +264,7 @@ export class Queue {
   }
 }
 
-function stop({ courier, schedules }: Holdings): void {
+function stop({ courier, publisher }: Holdings): void {
   courier.stop()
-  schedules.stop()
-}
-
-/** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */
-function overDefaults(
-  group: UrlGroup | undefined,
-  settings: RawSettings,
-  headers: PublishHeaders | undefined,
-): { readonly raw: RawSettings; readonly headers: PublishHeaders } {
-  return {
-    raw: group?.defaults === undefined ? settings : new Map([...group.defaults, ...settings]),
-    headers: { ...headers, contentType: headers?.contentType ?? group?.contentType },
-  }
-}
-
-/** Whether a publish begins a run of a workflow. [queue.md 14.2] */
-function triggersRun(raw: RawSettings): boolean {
-  return raw.get('workflow-init')?.trim().toLowerCase() === 'true'
+  publisher.schedules.stop()
 }

@@ -1,4 +1,5 @@
 import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 
 /** A body as it was captured; each reading of it is made on demand. */
@@ -30,7 +31,7 @@ export class DecodedBody {
 
   /** The parsed JSON, `undefined` if it is not JSON. */
   get json(): unknown {
-    this.#json ??= { value: parsed(this.text) }
+    this.#json ??= { value: parsedJson(this.text) }
     return this.#json.value
   }
 }
@@ -81,12 +82,4 @@ export function plainReply(reply: unknown): unknown {
   if (typeof reply !== 'object' || reply === null) return reply ?? null
   const { text: status } = reply as { text?: unknown }
   return typeof status === 'string' ? status : null
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

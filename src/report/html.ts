@@ -3,6 +3,7 @@ import { sha256Bytes } from '../kernel/digest.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import { iso } from '../kernel/instant.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryType } from '../kernel/traffic.js'
 import { describeEntry, droppedText, type Wording } from './describe.js'
 import { dateOf } from './instants.js'
@@ -280,11 +281,8 @@ function shownHeaders(headers: HeaderList): unknown {
 function laidOut(body: string): string {
   // Written again, long numbers would lose digits.
   if (!/^\s*[[{]/.test(body) || /\d{16}/.test(body)) return multiLine(body)
-  try {
-    return multiLine(JSON.stringify(JSON.parse(body), null, 2))
-  } catch {
-    return multiLine(body)
-  }
+  const value = parsedJson(body)
+  return multiLine(value === undefined ? body : JSON.stringify(value, null, 2))
 }
 
 /** JSON that no HTML parser mistakes for markup. */

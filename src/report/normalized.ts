@@ -3,6 +3,7 @@ import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
 import { instant } from '../kernel/instant.js'
 import { isDeeper } from '../kernel/json-depth.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
 import { hidden, type Redaction } from './redaction.js'
@@ -180,7 +181,7 @@ class StableNames {
     if (isHidden || this.redaction.hidesBodies) return '***'
     if (!isUtf8(body)) return `<${body.length} bytes>`
     const plain = this.redaction.text(text(body))
-    const value = isDeeper(plain, deepest) ? undefined : parsed(plain)
+    const value = isDeeper(plain, deepest) ? undefined : parsedJson(plain)
     return value === undefined ? this.#text(plain) : this.#json(value)
   }
 
@@ -239,14 +240,6 @@ class StableNames {
 
 /** Levels of JSON that are parsed: the code that walks them is recursive, and so are serializers. */
 const deepest = 500
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
 
 function defined(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

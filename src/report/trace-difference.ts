@@ -1,5 +1,6 @@
 import { formatDuration } from '../kernel/duration.js'
 import type { HeaderList } from '../kernel/http.js'
+import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry } from './describe.js'
 import { timeOf } from './instants.js'
@@ -229,11 +230,7 @@ function compare(path: string, before: unknown, after: unknown, into: FieldChang
 function structure(path: string, value: unknown): Plain | undefined {
   if (typeof value === 'object' && value !== null) return value as Plain
   if (typeof value !== 'string' || !/(?:^|\.)body$/.test(path) || !/^\s*[[{]/.test(value)) return undefined
-  try {
-    return JSON.parse(value) as Plain
-  } catch {
-    return undefined
-  }
+  return parsedJson(value) as Plain | undefined
 }
 
 function sameText(before: string, after: string, names: Renaming): boolean {

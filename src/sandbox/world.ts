@@ -76,7 +76,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   const destinations = destinationsOf(plan)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
   const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
-  accompany(clock, { log: traffic, lines: queue })
+  accompany(clock, { log: traffic })
   const stats = new Statistics({
     traffic,
     now: () => clock.now(),

@@ -27,7 +27,7 @@ function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
     sandbox,
   )
   const engine = engineOf(sandbox.queue)
-  const results = engine.send(engine.prepare({ ...call, queue }))
+  const results = engine.publisher.publish({ ...call, queue })
   return results.map(({ message }) => message.id)
 }
 
@@ -49,7 +49,7 @@ export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
   )
   call.settings.set('cron', cron).set('schedule-id', id)
   const engine = engineOf(sandbox.queue)
-  const { schedule } = engine.schedule({ ...call, queue })
+  const { schedule } = engine.publisher.schedule({ ...call, queue })
   if (paused !== undefined) engine.schedules.setPaused(schedule, paused)
 }
 

@@ -10,5 +10,5 @@ export interface StoreInside {
   peek(...words: readonly Bytes[]): PlainReply
 }
 
-/** In a file of its own: matchers come without the engine. */
+/** In a file of its own: a client comes without the engine. */
 export const inside: Behind<object, StoreInside> = behind('store')

@@ -1,4 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
+import type { Policy } from '../policy/policy.js'
 import type { Command } from './command/command.js'
 import {
   dailyLimit,
@@ -8,9 +9,10 @@ import {
   storageExceeded,
   tooMuchWork,
 } from './command/errors.js'
-import { type Reply, type ReplyError, Status } from './command/reply.js'
+import type { ReplyError } from './command/reply.js'
 import { usedMemory } from './commands/info.js'
 import { measure } from './keyspace/measure.js'
+import { sizeOfWords } from './meter.js'
 import type { Store } from './store.js'
 
 // What a plan allows, as policy. Limits belong to requests: a test that uses the store directly meets none. [store.md 10]
@@ -26,22 +28,6 @@ const freeing: ReadonlySet<string> = new Set(
 
 /** Commands that add to a string instead of replacing it. */
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
-
-export function sizeOfWords(argv: readonly Bytes[]): number {
-  let size = 0
-  for (const word of argv) size += word.length
-  return size
-}
-
-export function sizeOfReply(reply: Reply): number {
-  if (typeof reply === 'string') return reply.length
-  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply).length
-  if (reply instanceof Status) return reply.text.length
-  if (!Array.isArray(reply)) return 0
-  let size = 0
-  for (const item of reply as readonly Reply[]) size += sizeOfReply(item)
-  return size
-}
 
 /** A command of a pipeline or a transaction costs so many units, whatever it does: it is read, logged and answered. */
 const unitsPerRow = 40
@@ -73,11 +59,13 @@ export function refusedWork(
 const freesAll: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB'])
 
 /** Words beyond these are charged: the command itself does something with each. */
-const freeWords = 256
-const unitsPerWord = 4
+export const freeWords = 256
+export const unitsPerWord = 4
 
-export function chargeWords(argv: readonly Bytes[], { work }: Store): void {
-  if (argv.length > freeWords) work.charge(unitsPerWord * argv.length)
+/** Whether a plan limits more than the sizes of keys, requests and work. */
+export function isMetered(policy: Policy): boolean {
+  const { dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage } = policy
+  return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorage].some((limit) => limit !== undefined)
 }
 
 /** The refusal of so many more commands today, or this month. */

@@ -1,4 +1,6 @@
+import type { Bytes } from '../kernel/bytes.js'
 import type { Command } from './command/command.js'
+import { type Reply, Status } from './command/reply.js'
 
 /** What the service would bill, since the start or the last reset. */
 export interface Spend {
@@ -92,6 +94,24 @@ export class Meter {
     this.#month = month
     this.#beforeThisMonth = this.#commands
   }
+}
+
+/** Bytes of arguments, as they are billed. */
+export function sizeOfWords(argv: readonly Bytes[]): number {
+  let size = 0
+  for (const word of argv) size += word.length
+  return size
+}
+
+/** Bytes of a reply, as they are billed. */
+export function sizeOfReply(reply: Reply): number {
+  if (typeof reply === 'string') return reply.length
+  if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply).length
+  if (reply instanceof Status) return reply.text.length
+  if (!Array.isArray(reply)) return 0
+  let size = 0
+  for (const item of reply as readonly Reply[]) size += sizeOfReply(item)
+  return size
 }
 
 /** Months since year 0 of the day with this number since 1970-01-01, in the Gregorian calendar. */

@@ -228,10 +228,10 @@ export class Store {
   }
 
   #beginWork(): void {
-    const { work } = this
+    const { maxWork } = this.options.policy
     // Most commands charge nothing, and leave nothing to renew.
-    if (work.left !== work.limit) work.renew()
-    if (this.#notifications.hearsAny) this.pubsub.attend(work.limit)
+    if (this.work.left !== maxWork) this.work.renew(maxWork)
+    if (this.#notifications.hearsAny) this.pubsub.attend(maxWork)
   }
 
   /** Nearly all commands in a row come from the same user. */

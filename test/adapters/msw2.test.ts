@@ -1,11 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
-import { adapterContract } from '../support/adapter-contract.js'
 
 // The major version before, under its own names for the same things.
 vi.mock('msw', () => import('msw2' as string))
 const { mswHandlers, passthroughHandlers } = await import('../../src/adapters/msw.js')
 const { http, HttpResponse } = await import('msw')
 const { createSandbox } = await import('stuntdouble')
+const { contractSuite } = await import('../contract/suite.js')
+const { globalFetch } = await import('../contract/way.js')
 
 interface Server2 {
   listen(options: { onUnhandledRequest: 'bypass' | 'error' }): void
@@ -13,14 +14,19 @@ interface Server2 {
 }
 const { setupServer } = (await import('msw2/node' as string)) as { setupServer(...handlers: unknown[]): Server2 }
 
-adapterContract('stuntdouble/msw with msw 2', {
-  passesForeign: true,
-  // Its interceptors read a copy of each response, which nobody cancels.
-  exceptions: ['a body on GET is taken', 'a stream does not see that its reader has stopped'],
-  open: async (world) => {
-    const server = setupServer(...mswHandlers(world))
-    server.listen({ onUnhandledRequest: 'bypass' })
-    return { fetch: async (input, init) => globalThis.fetch(input, init), close: () => server.close() }
+contractSuite({
+  name: 'stuntdouble/msw with msw 2',
+  cannot: {},
+  echoesOnly: true,
+  leading: {
+    passesForeign: true,
+    // Its interceptors read a copy of each response, which nobody cancels.
+    exceptions: ['a body on GET is taken', 'a stream does not see that its reader has stopped'],
+    lead: async (served) => {
+      const server = setupServer(...mswHandlers(served))
+      server.listen({ onUnhandledRequest: 'bypass' })
+      return { fetch: globalFetch, close: () => server.close() }
+    },
   },
 })
 

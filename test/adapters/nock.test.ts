@@ -6,10 +6,6 @@ import { createSandbox, type Sandbox } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { inside } from '../../src/store/inside.js'
-import { adapterContract } from '../support/adapter-contract.js'
-
-/** Of nock 14, which other tests put in its place, not every function is there. */
-const isNock14 = !('getGetRequestBody' in nock)
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -19,18 +15,6 @@ afterEach(async () => {
 })
 afterAll(() => {
   nock.restore()
-})
-
-adapterContract('stuntdouble/nock', {
-  passesForeign: true,
-  ...(isNock14 && {
-    exceptions: ['a body on GET is taken', 'errors are no TypeErrors', 'the service does not see aborts'] as const,
-  }),
-  refusesStreams: 'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch',
-  open: async (world) => {
-    const close = nockScopes(world)
-    return { fetch: async (input, init) => globalThis.fetch(input, init), close }
-  },
 })
 
 function sandboxThroughNock(options: Parameters<typeof createSandbox>[0] = {}): Sandbox {

@@ -1,5 +1,6 @@
 import type { Sandbox } from 'stuntdouble'
 import type { Need } from './carriage.js'
+import type { Sight } from './request-faults.js'
 
 /** One way on which requests reach a sandbox. */
 export interface Way {
@@ -16,11 +17,15 @@ export interface Case {
 /** The three APIs as a client of one way speaks to them. */
 export class Client {
   readonly sandbox: Sandbox
-  readonly #fetch: typeof globalThis.fetch
+  readonly fetch: typeof globalThis.fetch
 
-  constructor({ sandbox, fetch }: Way) {
+  constructor(
+    { sandbox, fetch }: Way,
+    /** What its way shows of faults. */
+    readonly sight: Sight = {},
+  ) {
     this.sandbox = sandbox
-    this.#fetch = fetch
+    this.fetch = fetch
   }
 
   store(path: string, init: RequestInit & { readonly token?: string | null } = {}): Promise<Response> {
@@ -40,7 +45,7 @@ export class Client {
     const { mgmtUser, mgmtKey } = this.sandbox.tokens
     const authorization = `Basic ${btoa(`${mgmtUser}:${mgmtKey}`)}`
     const { token, ...rest } = init
-    return this.#fetch(`${this.sandbox.addresses.mgmt}/v2${path}`, {
+    return this.fetch(`${this.sandbox.addresses.mgmt}/v2${path}`, {
       ...rest,
       headers: token === null ? {} : { authorization },
     })
@@ -52,7 +57,7 @@ export class Client {
     { token = own, headers, ...init }: RequestInit & { readonly token?: string | null },
   ): Promise<Response> {
     const signed = token === null ? {} : { authorization: `Bearer ${token}` }
-    return this.#fetch(url, { ...init, headers: { ...signed, ...(headers as Record<string, string>) } })
+    return this.fetch(url, { ...init, headers: { ...signed, ...(headers as Record<string, string>) } })
   }
 }
 

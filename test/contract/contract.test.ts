@@ -10,8 +10,8 @@ test('there are more than 120 cases, each of its own', () => {
   expect(new Set(cases.map(({ title }) => title)).size).toBe(cases.length)
 })
 
-test('every way of the table is tested', () => {
-  expect([...ways.map(({ name }) => name), 'stuntdouble/nock'].sort()).toEqual(Object.keys(carriage).sort())
+test('every way of the page is tested', () => {
+  expect([...ways.map(({ name }) => name), 'stuntdouble/nock']).toEqual(expect.arrayContaining(Object.keys(carriage)))
 })
 
 test('the page is up to date: `npm run docs` writes it', () => {

@@ -1,20 +1,35 @@
-import type { Fault, FaultKind, FaultPoint, FaultRule } from 'stuntdouble'
+import {
+  badCertificate,
+  contentType,
+  corruptJson,
+  duplicate,
+  type Fault,
+  type FaultKind,
+  type FaultPoint,
+  type FaultRule,
+  halfOpen,
+  hang,
+  lateAnswer,
+  latency,
+  lostAck,
+  outage,
+  quota,
+  refused,
+  reset,
+  restart,
+  revokedToken,
+  slowBody,
+  status,
+  truncate,
+  unresolved,
+} from 'stuntdouble'
 import { expect } from 'vitest'
-import { EventReader } from '../support/event-reader.js'
 import { type Case, type Client, movedUntil, one, post, shop } from './client.js'
+import { broken, brokenStream, increment, noAnswer, retryAfter, seen, stalledStream } from './request-faults.js'
 
 /** Strikes the next request of a service. */
 function strikes(client: Client, on: FaultPoint, fault: Fault, more: Partial<FaultRule> = {}): void {
   client.sandbox.faults.add({ on, times: 1, fault, ...more })
-}
-
-/** A request that fails as on a network, and whether its work was done. */
-function broken(fault: Fault, works: boolean): (client: Client) => Promise<void> {
-  return async (client) => {
-    strikes(client, 'store.request', fault)
-    await expect(movedUntil(client, client.command('INCR', 'n'))).rejects.toThrow(TypeError)
-    expect(client.sandbox.store.get('n')).toBe(works ? '1' : null)
-  }
 }
 
 /** What arrives of one message when its first delivery is struck. */
@@ -47,180 +62,166 @@ function claimsOf(token: string): Claims {
 }
 
 /** Every kind once; the compiler keeps the list complete. */
-const kinds: { readonly [K in FaultKind]: Case } = {
-  latency: one('clock', 'latency: the answer comes so much later', async (client) => {
-    const { clock } = client.sandbox
-    const begun = clock.now()
-    strikes(client, 'store.request', { kind: 'latency', waitMs: 300 })
-    const answer = client.command('PING').then((reply) => [reply, clock.now() - begun])
-    expect(await movedUntil(client, answer)).toEqual([{ result: 'PONG' }, 300])
-  }),
-  status: one('headers', 'a status with headers and body of its own', async (client) => {
-    strikes(client, 'queue.request', { kind: 'status', status: 418, headers: { 'x-own': 'yes' }, body: '{"tea":true}' })
-    const answer = await client.queue('/queues')
-    expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([418, 'yes', { tea: true }])
-  }),
-  'rate-limited': one('headers', 'rate-limited: 429 and when to come again', async (client) => {
-    const retryAfter = { form: 'seconds', waitMs: 2_000 } as const
-    strikes(client, 'queue.request', { kind: 'rate-limited', limit: 'burst', retryAfter })
-    const answer = await client.queue(`/publish/${shop}`, post('x'))
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '2'])
-    expect(answer.headers.get('burst-ratelimit-remaining')).toBe('0')
-  }),
-  'non-retryable': one('plain', 'non-retryable: one attempt, and a dead letter', async (client) => {
-    expect(await delivered(client, { kind: 'non-retryable' })).toHaveLength(1)
-    const { messages } = (await (await client.queue('/dlq')).json()) as { messages: { responseStatus: number }[] }
-    expect(messages).toMatchObject([{ responseStatus: 489 }])
-  }),
-  pass: one('fault', 'pass: the rules that follow are not asked', async (client) => {
-    strikes(client, 'store.request', { kind: 'pass' })
-    client.sandbox.faults.add({ on: 'store.request', fault: { kind: 'status', status: 503 } })
-    expect(await client.command('PING')).toEqual({ result: 'PONG' })
-    expect((await client.store('/ping')).status).toBe(503)
-  }),
-  reset: one('fault', 'reset: the connection breaks before the work', broken({ kind: 'reset' }, false)),
-  refused: one('fault', 'refused: nobody listens', broken({ kind: 'refused' }, false)),
-  unresolved: one('fault', 'unresolved: the name is unknown', broken({ kind: 'unresolved' }, false)),
-  certificate: one('fault', 'certificate: it is not valid', broken({ kind: 'certificate' }, false)),
-  hang: one('clock', 'hang: no answer, and then the end', broken({ kind: 'hang', forMs: 5_000 }, false)),
-  'half-open': one(
-    'partial',
-    'half-open: the work is done, the body never comes',
-    broken({ kind: 'half-open', forMs: 5_000 }, true),
-  ),
-  truncate: one('partial', 'an answer that breaks off', broken({ kind: 'truncate', afterBytes: 5 }, true)),
-  'corrupt-json': one('fault', 'corrupt-json: whole, and no JSON', async (client) => {
-    strikes(client, 'store.request', { kind: 'corrupt-json' })
-    const answer = await client.store('/incr/n', { method: 'POST' })
-    expect([answer.status, await answer.text()]).toEqual([200, '{"result":1<'])
-  }),
-  'slow-body': one('clock', 'slow-body: it trickles', async (client) => {
-    const { clock } = client.sandbox
-    const begun = clock.now()
-    strikes(client, 'store.request', { kind: 'slow-body', bytesPerSecond: 4 })
-    // 17 bytes: `{"result":"PONG"}`.
-    const answer = client.command('PING').then((reply) => [reply, clock.now() - begun])
-    expect(await movedUntil(client, answer)).toEqual([{ result: 'PONG' }, 4_250])
-  }),
-  'content-type': one('fault', 'content-type: the answer says that it is something else', async (client) => {
-    strikes(client, 'store.request', { kind: 'content-type', type: 'text/html' })
-    const answer = await client.store('/ping')
-    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/html', '{"result":"PONG"}'])
-  }),
-  reply: one('fault', 'an error reply of one command in a pipeline', async (client) => {
-    const error = 'OOM command not allowed'
-    strikes(client, 'store.command', { kind: 'reply', error }, { match: { command: 'INCR' } })
-    const rows = [
-      ['SET', 'k', '1'],
-      ['INCR', 'k'],
-    ]
-    expect(await (await client.store('/pipeline', post(rows))).json()).toEqual([{ result: 'OK' }, { error }])
-  }),
-  'lost-ack': one('fault', 'lost-ack: the work is done, its answer is lost', broken({ kind: 'lost-ack' }, true)),
-  'late-answer': one('clock', 'late-answer: the work is done at once, the answer comes later', async (client) => {
-    const { clock, store } = client.sandbox
-    const begun = clock.now()
-    strikes(client, 'store.request', { kind: 'late-answer', byMs: 1_000 })
-    const answer = client.command('INCR', 'n').then((reply) => [reply, clock.now() - begun])
-    await expect.poll(() => store.get('n')).toBe('1')
-    expect(await movedUntil(client, answer)).toEqual([{ result: 1 }, 1_000])
-  }),
-  duplicate: one('fault', 'duplicate: it happens again, the client sees the first answer', async (client) => {
-    strikes(client, 'store.request', { kind: 'duplicate', copies: 2 })
-    expect(await movedUntil(client, client.command('INCR', 'n'))).toEqual({ result: 1 })
-    await expect.poll(() => client.sandbox.store.get('n')).toBe('3')
-  }),
-  reorder: one('plain', 'reorder: the first message waits for the second', async (client) => {
-    const { clock, destinations } = client.sandbox
-    const recorder = destinations.record(shop)
-    strikes(client, 'queue.delivery', { kind: 'reorder', withinMs: 60_000 })
-    for (const body of ['first', 'second']) await client.queue(`/publish/${shop}`, post(body))
-    await clock.drain()
-    expect(recorder.all.map((request) => request.text())).toEqual(['second', 'first'])
-  }),
-  delay: one('plain', 'delay: the delivery begins later', async (client) => {
-    expect(await delivered(client, { kind: 'delay', waitMs: 90_000 })).toMatchObject([{ at: 90_000 }])
-  }),
-  drop: one('plain', 'drop: no attempt, no retry, no dead letter', async (client) => {
-    expect(await delivered(client, { kind: 'drop' })).toEqual([])
-    expect(await (await client.queue('/dlq')).json()).toMatchObject({ messages: [] })
-  }),
-  signature: one('plain', 'signature: one claim is wrong', async (client) => {
-    const [first] = await delivered(client, { kind: 'signature', flaw: 'issuer' })
-    expect(first!.claims.iss).not.toBe('Service')
-  }),
-  'clock-skew': one('plain', 'clock-skew: the clock that signs is behind', async (client) => {
-    const begun = client.sandbox.clock.now()
-    const [first] = await delivered(client, { kind: 'clock-skew', byMs: -600_000 })
-    expect(first!.claims.exp).toBeLessThan(begun / 1000)
-  }),
-  'revoked-token': one('fault', 'revoked-token: refused, as a token that is not valid any more', async (client) => {
-    strikes(client, 'store.request', { kind: 'revoked-token' })
-    expect((await client.store('/ping')).status).toBe(401)
-    expect((await client.store('/ping')).status).toBe(200)
-  }),
-  quota: one('fault', 'quota: the plan is used up', async (client) => {
-    strikes(client, 'store.request', { kind: 'quota' })
-    const answer = await client.store('/ping')
-    expect([answer.status, await answer.json()]).toEqual([
-      400,
-      { error: expect.stringContaining('ERR max requests limit exceeded') },
-    ])
-  }),
-  'cut-stream': one('stream', 'cut-stream: over after so many events', async (client) => {
-    strikes(client, 'stream.open', { kind: 'cut-stream', afterEvents: 1 })
-    const reader = new EventReader(await client.store('/subscribe/news', { method: 'POST' }))
-    expect(await reader.next()).toBe('data: subscribe,news,1')
-    const seen: string[] = []
-    const read = async (): Promise<void> => {
-      for (let event = await reader.next(); event !== undefined; event = await reader.next()) seen.push(event)
-    }
-    // Some ways can only end a stream, others break it.
-    const over = read().catch(() => undefined)
-    for (const word of ['one', 'two']) await client.command('PUBLISH', 'news', word)
-    await over
-    expect(seen).not.toContain('data: message,news,two')
-  }),
-  'stall-stream': one('stream', 'stall-stream: silent for a while', async (client) => {
-    strikes(client, 'stream.open', { kind: 'stall-stream', afterEvents: 1, forMs: 30_000 })
-    const reader = new EventReader(await client.store('/subscribe/news', { method: 'POST' }))
-    expect(await reader.next()).toBe('data: subscribe,news,1')
-    for (const word of ['one', 'two']) await client.command('PUBLISH', 'news', word)
-    expect(await reader.next()).toBe('data: message,news,one')
-    let heard = false
-    const next = reader.next().finally(() => {
-      heard = true
-    })
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(heard).toBe(false)
-    await client.sandbox.clock.advance(30_000)
-    expect(await next).toBe('data: message,news,two')
-    await reader.cancel()
-  }),
-  'stale-read': one('fault', 'stale-read: what was there a change ago', async (client) => {
-    strikes(client, 'store.command', { kind: 'stale-read', versions: 1 }, { match: { command: 'GET' } })
-    await client.command('SET', 'k', 'old')
-    await client.command('SET', 'k', 'new')
-    expect(await client.command('GET', 'k')).toEqual({ result: 'old' })
-    expect(await client.command('GET', 'k')).toEqual({ result: 'new' })
-  }),
-  restart: one('fault', 'restart: broken, then down, then back', async (client) => {
-    strikes(client, 'store.request', { kind: 'restart', downMs: 10_000 })
-    await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
-    await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
-    await client.sandbox.clock.advance(10_000)
-    expect(await client.command('INCR', 'n')).toEqual({ result: 2 })
-  }),
-  outage: one('fault', 'outage: gone while the rule lasts', async (client) => {
-    const rule = client.sandbox.faults.add({ on: 'queue.request', fault: { kind: 'outage', status: 502 } })
-    expect((await client.queue('/queues')).status).toBe(502)
-    client.sandbox.faults.remove(rule)
-    expect((await client.queue('/queues')).status).toBe(200)
-  }),
+const kinds: { readonly [K in FaultKind]: readonly Case[] } = {
+  latency: [seen('latency', latency('300ms'), { ...increment, head: 300 }, '1')],
+  status: [
+    seen('status', status(503), { status: 503, body: '{"error":"service unavailable"}' }, null),
+    one('headers', 'a status with headers and body of its own', async (client) => {
+      strikes(client, 'queue.request', {
+        kind: 'status',
+        status: 418,
+        headers: { 'x-own': 'yes' },
+        body: '{"tea":true}',
+      })
+      const answer = await client.queue('/queues')
+      expect([answer.status, answer.headers.get('x-own'), await answer.json()]).toEqual([418, 'yes', { tea: true }])
+    }),
+  ],
+  'rate-limited': [
+    ...retryAfter,
+    one('headers', 'rate-limited: 429 and when to come again', async (client) => {
+      const retryAfter = { form: 'seconds', waitMs: 2_000 } as const
+      strikes(client, 'queue.request', { kind: 'rate-limited', limit: 'burst', retryAfter })
+      const answer = await client.queue(`/publish/${shop}`, post('x'))
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '2'])
+      expect(answer.headers.get('burst-ratelimit-remaining')).toBe('0')
+    }),
+  ],
+  'non-retryable': [
+    one('plain', 'non-retryable: one attempt, and a dead letter', async (client) => {
+      expect(await delivered(client, { kind: 'non-retryable' })).toHaveLength(1)
+      const { messages } = (await (await client.queue('/dlq')).json()) as { messages: { responseStatus: number }[] }
+      expect(messages).toMatchObject([{ responseStatus: 489 }])
+    }),
+  ],
+  pass: [
+    one('fault', 'pass: the rules that follow are not asked', async (client) => {
+      strikes(client, 'store.request', { kind: 'pass' })
+      client.sandbox.faults.add({ on: 'store.request', fault: { kind: 'status', status: 503 } })
+      expect(await client.command('PING')).toEqual({ result: 'PONG' })
+      expect((await client.store('/ping')).status).toBe(503)
+    }),
+  ],
+  reset: [seen('reset', reset(), noAnswer, null), seen('reset after', reset(), noAnswer, '1', { phase: 'after' })],
+  refused: [seen('refused', refused(), noAnswer, null)],
+  unresolved: [seen('unresolved', unresolved(), noAnswer, null)],
+  certificate: [seen('certificate', badCertificate(), noAnswer, null)],
+  hang: [seen('hang', hang('20s'), { ...noAnswer, end: 20_000 }, null)],
+  'half-open': [seen('half-open', halfOpen('20s'), { ...broken(''), head: 0, end: 20_000 }, '1')],
+  truncate: [
+    seen('truncate', truncate(8), broken('{"result'), '1'),
+    seen('truncate at once', truncate(0), broken(''), '1'),
+  ],
+  'corrupt-json': [seen('corrupt-json', corruptJson(), { status: 200, body: '{"result":1<' }, '1')],
+  'slow-body': [seen('slow-body', slowBody(4), { ...increment, head: 0, end: 3000 }, '1')],
+  'content-type': [seen('content-type', contentType('text/html'), { ...increment, type: 'text/html' }, '1')],
+  reply: [
+    one('fault', 'an error reply of one command in a pipeline', async (client) => {
+      const error = 'OOM command not allowed'
+      strikes(client, 'store.command', { kind: 'reply', error }, { match: { command: 'INCR' } })
+      const rows = [
+        ['SET', 'k', '1'],
+        ['INCR', 'k'],
+      ]
+      expect(await (await client.store('/pipeline', post(rows))).json()).toEqual([{ result: 'OK' }, { error }])
+    }),
+  ],
+  'lost-ack': [seen('lost-ack', lostAck(), noAnswer, '1')],
+  'late-answer': [
+    seen('late-answer', lateAnswer('20s'), { ...increment, head: 20_000 }, '1'),
+    one('clock', 'late-answer: the work is done at once, the answer comes later', async (client) => {
+      const { clock, store } = client.sandbox
+      const begun = clock.now()
+      strikes(client, 'store.request', { kind: 'late-answer', byMs: 1_000 })
+      const answer = client.command('INCR', 'n').then((reply) => [reply, clock.now() - begun])
+      await expect.poll(() => store.get('n')).toBe('1')
+      expect(await movedUntil(client, answer)).toEqual([{ result: 1 }, 1_000])
+    }),
+  ],
+  duplicate: [
+    seen('duplicate', duplicate(), increment, '2'),
+    seen('duplicate, twice', duplicate({ copies: 2 }), increment, '3'),
+  ],
+  reorder: [
+    one('plain', 'reorder: the first message waits for the second', async (client) => {
+      const { clock, destinations } = client.sandbox
+      const recorder = destinations.record(shop)
+      strikes(client, 'queue.delivery', { kind: 'reorder', withinMs: 60_000 })
+      for (const body of ['first', 'second']) await client.queue(`/publish/${shop}`, post(body))
+      await clock.drain()
+      expect(recorder.all.map((request) => request.text())).toEqual(['second', 'first'])
+    }),
+  ],
+  delay: [
+    one('plain', 'delay: the delivery begins later', async (client) => {
+      expect(await delivered(client, { kind: 'delay', waitMs: 90_000 })).toMatchObject([{ at: 90_000 }])
+    }),
+  ],
+  drop: [
+    one('plain', 'drop: no attempt, no retry, no dead letter', async (client) => {
+      expect(await delivered(client, { kind: 'drop' })).toEqual([])
+      expect(await (await client.queue('/dlq')).json()).toMatchObject({ messages: [] })
+    }),
+  ],
+  signature: [
+    one('plain', 'signature: one claim is wrong', async (client) => {
+      const [first] = await delivered(client, { kind: 'signature', flaw: 'issuer' })
+      expect(first!.claims.iss).not.toBe('Service')
+    }),
+  ],
+  'clock-skew': [
+    one('plain', 'clock-skew: the clock that signs is behind', async (client) => {
+      const begun = client.sandbox.clock.now()
+      const [first] = await delivered(client, { kind: 'clock-skew', byMs: -600_000 })
+      expect(first!.claims.exp).toBeLessThan(begun / 1000)
+    }),
+  ],
+  'revoked-token': [
+    seen('revoked-token', revokedToken(), { status: 401 }, null),
+    one('fault', 'revoked-token: refused, as a token that is not valid any more', async (client) => {
+      strikes(client, 'store.request', { kind: 'revoked-token' })
+      expect((await client.store('/ping')).status).toBe(401)
+      expect((await client.store('/ping')).status).toBe(200)
+    }),
+  ],
+  quota: [
+    seen('quota', quota(), { status: 400, body: expect.stringContaining('ERR max requests limit exceeded') }, null),
+  ],
+  'cut-stream': [brokenStream],
+  'stall-stream': [stalledStream],
+  'stale-read': [
+    one('fault', 'stale-read: what was there a change ago', async (client) => {
+      strikes(client, 'store.command', { kind: 'stale-read', versions: 1 }, { match: { command: 'GET' } })
+      await client.command('SET', 'k', 'old')
+      await client.command('SET', 'k', 'new')
+      expect(await client.command('GET', 'k')).toEqual({ result: 'old' })
+      expect(await client.command('GET', 'k')).toEqual({ result: 'new' })
+    }),
+  ],
+  restart: [
+    seen('restart', restart(), noAnswer, '1'),
+    one('fault', 'restart: broken, then down, then back', async (client) => {
+      strikes(client, 'store.request', { kind: 'restart', downMs: 10_000 })
+      await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
+      await expect(client.command('INCR', 'n')).rejects.toThrow(TypeError)
+      await client.sandbox.clock.advance(10_000)
+      expect(await client.command('INCR', 'n')).toEqual({ result: 2 })
+    }),
+  ],
+  outage: [
+    seen('outage', outage({ status: 502 }), { status: 502 }, null),
+    seen('outage without a status', outage(), noAnswer, null),
+    one('fault', 'outage: gone while the rule lasts', async (client) => {
+      const rule = client.sandbox.faults.add({ on: 'queue.request', fault: { kind: 'outage', status: 502 } })
+      expect((await client.queue('/queues')).status).toBe(502)
+      client.sandbox.faults.remove(rule)
+      expect((await client.queue('/queues')).status).toBe(200)
+    }),
+  ],
 }
 
 export const faults: readonly Case[] = [
-  ...Object.values(kinds),
+  ...Object.values(kinds).flat(),
   ...([429, 500, 503] as const).map((code) =>
     one('fault', `a fault answers ${code}, and nothing is done`, async (client) => {
       strikes(client, 'store.request', { kind: 'status', status: code })
@@ -229,11 +230,6 @@ export const faults: readonly Case[] = [
       expect(await client.command('GET', 'n')).toEqual({ result: null })
     }),
   ),
-  one('fault', 'a connection that breaks after the work', async (client) => {
-    strikes(client, 'store.request', { kind: 'reset' }, { phase: 'after' })
-    await expect(client.store('/incr/n', { method: 'POST' })).rejects.toThrow(TypeError)
-    expect(await client.command('GET', 'n')).toEqual({ result: '1' })
-  }),
   one('fault', 'a fault of the queue leaves the store alone', async (client) => {
     client.sandbox.faults.add({ on: 'queue.request', fault: { kind: 'status', status: 503 } })
     expect((await client.queue('/queues')).status).toBe(503)

@@ -1,20 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest'
 import { cases } from './cases.js'
 import { Client } from './client.js'
-import { type OpenWay, reasonAgainst, type WayKind } from './ways.js'
+import { echoSuite } from './echoes.js'
+import { type OpenWay, openWay, type WayKind } from './way.js'
 
 /** Every case through one way, but for what the table says it cannot carry. */
 export function contractSuite(kind: WayKind): void {
   describe.skipIf(kind.missing !== undefined)(kind.name, () => {
-    let way: OpenWay
-    beforeAll(async () => {
-      way = await kind.open()
-    }, 30_000)
-    afterAll(() => way.close())
-    beforeEach(() => way.sandbox.reset())
+    if (kind.leading !== undefined) echoSuite(kind.leading)
 
-    for (const { title, need, run } of cases) {
-      if (reasonAgainst(kind.name, need) === undefined) test(title, () => run(new Client(way)), 20_000)
-    }
+    if (kind.echoesOnly) return
+
+    describe('a sandbox', () => {
+      let way: OpenWay
+      beforeAll(async () => {
+        way = await openWay(kind)
+      }, 30_000)
+      afterAll(() => way.close())
+      beforeEach(() => way.sandbox.reset())
+
+      for (const { title, need, run } of cases) {
+        if (kind.cannot[need] === undefined) test(title, () => run(new Client(way, kind.sight)), 20_000)
+      }
+    })
   })
 }

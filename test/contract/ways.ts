@@ -1,73 +1,137 @@
-import { type Browser, chromium } from '@playwright/test'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { chromium } from '@playwright/test'
 import { setupServer } from 'msw/node'
 import { createSandbox, type SandboxOptions } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { mswHandlers } from 'stuntdouble/msw'
+import { fastNetwork } from 'stuntdouble/msw/fast'
 import { startServer } from 'stuntdouble/server'
+import { expect } from 'vitest'
 import { routeSandbox } from '../../src/adapters/playwright.js'
+import { listener } from '../../src/server/listener.js'
 import { openStreamOutlet } from '../../src/server/stream-outlet.js'
 import { findChromium } from '../support/chromium.js'
-import { carriage, type Need, type WayName } from './carriage.js'
-import type { Way } from './client.js'
+import { carriage } from './carriage.js'
+import { broken, increment, noAnswer, type Sight } from './request-faults.js'
+import { globalFetch, type OpenWay, options, type Served, type WayKind } from './way.js'
 
-export interface OpenWay extends Way {
-  close(): Promise<void> | void
+/** Of msw: it hands an answer on once it has the first bytes of its body. */
+const seenThroughMsw: Sight = {
+  instead: {
+    'half-open': { ...noAnswer, end: 20_000 },
+    'truncate at once': noAnswer,
+    'slow-body': { ...increment, head: 250, end: 3000 },
+  },
+  networkErrors: /^/,
+  streams: 'break quietly',
 }
 
-export interface WayKind {
-  readonly name: WayName
-  /** Why it cannot be opened on this machine. */
-  readonly missing?: string
-  open(): Promise<OpenWay>
-}
-
-export const options: SandboxOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z', warn: () => {} }
-/** Why a way cannot carry something; `undefined` when it can. */
-export function reasonAgainst(name: WayName, need: Need): string | undefined {
-  return (carriage[name] as Partial<Record<Need, string>>)[need]
-}
-
-export const globalFetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, init)
+/** Of a server: it has been found and has accepted, so that all it can do is cut. */
+const seenOfServers: Sight = { networkErrors: /^(ECONNRESET|UND_ERR_SOCKET)$/ }
 
 export const ways: readonly WayKind[] = [
   {
     name: 'sandbox.fetch',
-    open: async () => {
-      const sandbox = createSandbox(options)
-      return { sandbox, fetch: sandbox.fetch as typeof globalThis.fetch, close: () => sandbox.dispose() }
+    cannot: carriage['sandbox.fetch'],
+    leading: {
+      passesForeign: false,
+      lead: async (served) => {
+        let closed = false
+        return {
+          fetch: (input, init) =>
+            closed ? Promise.reject(new TypeError('closed')) : served.fetch(input as string, init),
+          close: () => {
+            closed = true
+          },
+        }
+      },
     },
   },
   {
     name: 'stuntdouble/fetch',
-    open: async () => {
-      const sandbox = createSandbox(options)
-      replaceFetch(sandbox)
-      return { sandbox, fetch: globalFetch, close: () => sandbox.dispose() }
+    cannot: carriage['stuntdouble/fetch'],
+    leading: {
+      passesForeign: true,
+      lead: async (served) => ({ fetch: globalFetch, close: replaceFetch(served) }),
     },
   },
   {
     name: 'stuntdouble/msw',
-    open: async () => {
-      const sandbox = createSandbox(options)
-      const server = setupServer(...mswHandlers(sandbox))
-      server.listen({ onUnhandledFrame: 'error' })
-      return {
-        sandbox,
-        fetch: globalFetch,
-        close: () => {
-          server.close()
-          sandbox.dispose()
-        },
-      }
+    cannot: carriage['stuntdouble/msw'],
+    sight: seenThroughMsw,
+    leading: {
+      passesForeign: true,
+      lead: async (served) => {
+        const server = setupServer(...mswHandlers(served))
+        server.listen({ onUnhandledFrame: 'bypass' })
+        return { fetch: globalFetch, close: () => server.close() }
+      },
+    },
+  },
+  {
+    name: 'stuntdouble/msw/fast',
+    cannot: {},
+    leading: {
+      passesForeign: true,
+      lead: async (served) => {
+        const network = fastNetwork(served, { onUnhandledFrame: 'bypass' })
+        await network.enable()
+        return { fetch: globalFetch, close: () => network.disable() }
+      },
     },
   },
   {
     name: 'stuntdouble/playwright',
     ...(findChromium() === undefined && { missing: 'there is no Chromium on this machine' }),
+    cannot: carriage['stuntdouble/playwright'],
+    sight: {
+      instead: {
+        // The page follows a redirect to the body: when it has the head, time may have moved on.
+        'half-open': { ...broken(''), end: 20_000 },
+        'slow-body': { ...increment, end: 3000 },
+        // A browser drops what its page has not read when a body breaks.
+        truncate: { ...broken(''), part: expect.stringMatching(/^(\{"result)?$/) },
+      },
+      streams: 'lose their end',
+      networkErrors: /^$/,
+      headers: 'hidden',
+    },
     open: () => openPage(options),
   },
   {
+    name: 'the listener of node:http',
+    cannot: {},
+    sight: seenOfServers,
+    leading: {
+      passesForeign: false,
+      lead: async (served) => {
+        const bugs: unknown[] = []
+        const { store, queue, mgmt } = served.addresses
+        const listeners = await Promise.all(
+          [store, queue, mgmt].map(async (address) => ({ address, ...(await listen(address, served, bugs)) })),
+        )
+        const there = (url: string): string => {
+          const found = listeners.find(({ address }) => url.startsWith(address))
+          return found === undefined ? url : url.replace(found.address, found.origin)
+        }
+        return {
+          fetch: async (input, init) =>
+            input instanceof Request
+              ? globalThis.fetch(new Request(there(input.url), input), init)
+              : globalThis.fetch(there(String(input)), init),
+          close: async () => {
+            for (const { close } of listeners) await close()
+            expect(bugs).toEqual([])
+          },
+        }
+      },
+    },
+  },
+  {
     name: 'stuntdouble serve',
+    cannot: carriage['stuntdouble serve'],
+    sight: seenOfServers,
     open: async () => {
       const server = await startServer({ port: 0, ...options, clock: 'manual' })
       return { sandbox: server.tenant('main'), fetch: globalFetch, close: () => server.close() }
@@ -75,6 +139,8 @@ export const ways: readonly WayKind[] = [
   },
   {
     name: 'a server that adopts a sandbox',
+    cannot: carriage['a server that adopts a sandbox'],
+    sight: seenOfServers,
     open: async () => {
       const server = await startServer({ port: 0 })
       const own = createSandbox(options)
@@ -93,19 +159,46 @@ export const ways: readonly WayKind[] = [
   },
 ]
 
-/** Started once for all who need a page. */
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: findChromium()!,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  })
+/** A server that knows itself by the address of one service. */
+async function listen(
+  address: string,
+  served: Pick<Served, 'exchange'>,
+  bugs: unknown[],
+): Promise<{ origin: string; close(): Promise<unknown> }> {
+  const server = createServer(
+    listener(
+      () => address,
+      (call) => served.exchange(call),
+      (error) => bugs.push(error),
+    ),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = (): Promise<unknown> => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  }
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
+
+/** As fetch in Node words it: Chromium says as much, in words of its own. */
+const words: Readonly<Record<string, string>> = {
+  'TypeError: Failed to fetch': 'fetch failed',
+  'TypeError: network error': 'terminated',
+}
+
+function reworded(error: unknown): TypeError {
+  const { message } = error as Error
+  return new TypeError(words[message] ?? message)
 }
 
 /** A page whose requests a route answers, and a `fetch` that calls from there. */
-export async function openPage(given: SandboxOptions, shared?: Browser): Promise<OpenWay> {
+async function openPage(given: SandboxOptions): Promise<OpenWay> {
   const sandbox = createSandbox(given)
   const outlet = await openStreamOutlet()
-  const browser = shared ?? (await openBrowser())
+  const browser = await chromium.launch({
+    executablePath: findChromium()!,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  })
   const context = await browser.newContext()
   await context.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app</p>' }))
   await routeSandbox(context, sandbox, { serveStream: (answer) => outlet.serve(answer) })
@@ -121,8 +214,9 @@ export async function openPage(given: SandboxOptions, shared?: Browser): Promise
     const id = ++calls
     const received = new ReadableStream<Uint8Array>({
       start: (controller) => {
+        init.signal?.addEventListener('abort', () => controller.error(new Error('aborted')))
         streams.set(id, (chunk, error) => {
-          if (error !== undefined) controller.error(new TypeError(error))
+          if (error !== undefined) controller.error(reworded({ message: error }))
           else if (chunk === null) controller.close()
           else controller.enqueue(Buffer.from(chunk, 'base64'))
         })
@@ -131,7 +225,7 @@ export async function openPage(given: SandboxOptions, shared?: Browser): Promise
     })
     const call: PageCall = [String(input), id, { method: init.method, headers: init.headers, body }]
     const answer = (await page.evaluate(callFromPage, call as never)) as Told
-    if ('error' in answer) throw new TypeError(answer.error)
+    if ('error' in answer) throw reworded({ message: answer.error })
     const empty = answer.status === 204 || answer.status === 304
     return new Response(empty ? null : received, { status: answer.status, headers: answer.headers })
   }
@@ -139,8 +233,7 @@ export async function openPage(given: SandboxOptions, shared?: Browser): Promise
     sandbox,
     fetch,
     close: async () => {
-      if (shared === undefined) await browser.close()
-      else await context.close()
+      await browser.close()
       await outlet.close()
       sandbox.dispose()
     },

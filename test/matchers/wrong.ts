@@ -10,6 +10,7 @@ import * as stored from '../../matchers/stored.js'
 import { type MessageStory, storiesOf } from '../../matchers/stories.js'
 import * as verdict from '../../matchers/verdict.js'
 import * as addressPattern from '../../src/kernel/address-pattern.js'
+import { parsedJson } from '../../src/kernel/parsed-json.js'
 import { standardRedaction } from '../../src/report/redaction.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { type Swap, swap, together } from '../mutants/swap.js'
@@ -173,7 +174,7 @@ const ofAll: readonly Mutant[] = [
     ['toHaveReceivedRequest', 'toHavePublished'],
     swap(kinds, 'body', (_, body, expected) => {
       const real = body(expected)
-      const isJson = (text: unknown): boolean => kinds.parseJson(String(text)) !== undefined
+      const isJson = (text: unknown): boolean => parsedJson(String(text)) !== undefined
       return typeof expected === 'object' ? { ...real, fits: (text) => !isJson(text) || real.fits(text) } : real
     }),
   ),

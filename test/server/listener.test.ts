@@ -5,7 +5,6 @@ import { afterEach, expect, test } from 'vitest'
 import { json } from '../../src/protocol/call.js'
 import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
 import { listener } from '../../src/server/listener.js'
-import { adapterContract } from '../support/adapter-contract.js'
 
 const origin = 'http://double.test:1'
 const ends: (() => unknown)[] = []
@@ -22,32 +21,6 @@ async function listening(exchange: Exchange, report: (error: unknown) => void = 
   })
   return (server.address() as AddressInfo).port
 }
-
-adapterContract('the listener of node:http', {
-  passesForeign: false,
-  open: async (world) => {
-    const server = createServer(
-      listener(
-        () => world.addresses.store,
-        world.exchange,
-        () => {},
-      ),
-    )
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const there = (url: string): string => url.replace(world.addresses.store, `http://127.0.0.1:${port}`)
-    return {
-      fetch: async (input, init) =>
-        input instanceof Request
-          ? globalThis.fetch(new Request(there(input.url), input), init)
-          : globalThis.fetch(there(String(input)), init),
-      close: async () => {
-        server.closeAllConnections()
-        await new Promise((resolve) => server.close(resolve))
-      },
-    }
-  },
-})
 
 /** Speaks plain HTTP over a socket. */
 async function raw(port: number, text: string): Promise<string> {

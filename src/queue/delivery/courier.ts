@@ -1,19 +1,15 @@
 import type { FaultSource } from '../../faults/fault.js'
-import type { Clock } from '../../kernel/clock.js'
 import { headerOf } from '../../kernel/http.js'
-import { IdSource, type Random } from '../../kernel/random.js'
+import { IdSource } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
-import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { shownUrl } from '../../secrets/urls.js'
 import { Attempt, type DeliveryWriter } from '../destinations/attempt.js'
-import type { Destinations } from '../destinations/destinations.js'
 import { broken, failureText, type WireReply } from '../destinations/wire.js'
 import type { Lane } from '../message/lane.js'
 import { type LogDetail, MessageLog, messageFields } from '../message/log.js'
-import type { RetryWait } from '../message/message.js'
-import { type Carrier, type Draft, Message, type MessageState } from '../message/message.js'
+import { type Carrier, type Draft, Message, type MessageState, type RetryWait } from '../message/message.js'
 import { Published } from '../publish/published.js'
 import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
@@ -21,16 +17,11 @@ import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
 import { DeliveryFaults } from './faults.js'
 import { FlowControl } from './flow-control.js'
-import { InFlight } from './in-flight.js'
+import { InFlight, type InFlightOptions } from './in-flight.js'
 import { retryWait } from './retry.js'
 
-export interface CourierOptions {
-  readonly clock: Clock
-  readonly random: Random
+export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
   readonly traffic: Traffic
-  readonly policy: Policy
-  readonly limits: QueueLimits
-  readonly destinations: Destinations
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** Name of the header that forbids retries, lower case. */

@@ -190,7 +190,7 @@ export class RunningCall implements DeliveryContext, Task {
         () => this.#patience,
         () => `a ${label} ${this.#stuck}: nobody waits for it any more.`,
       )
-      return run(new CopiedCall(task, this))
+      return run(copyOf(this, task))
     }
     if (when === 'now') void clock.track(label, copy)
     else clock.schedule(clock.now() + afterMs, label, copy, this.#timerOptions)
@@ -259,31 +259,15 @@ export class RunningCall implements DeliveryContext, Task {
 }
 
 /** A delivery that the queue knows nothing of: nobody gives it up. */
-class CopiedCall implements DeliveryContext {
-  constructor(
-    readonly task: Task,
-    private readonly original: RunningCall,
-  ) {}
-
-  get timeout(): number {
-    return this.original.timeout
-  }
-
-  get longestBody(): number {
-    return this.original.longestBody
-  }
-
-  onTimeout(): void {}
-
-  now(): number {
-    return this.original.now()
-  }
-
-  draw(below: number): number {
-    return this.original.draw(below)
-  }
-
-  again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
-    this.original.again(afterMs, run, when)
+function copyOf(original: RunningCall, task: Task): DeliveryContext {
+  const { timeout, longestBody } = original
+  return {
+    task,
+    timeout,
+    longestBody,
+    onTimeout() {},
+    now: () => original.now(),
+    draw: (below) => original.draw(below),
+    again: (afterMs, run, when) => original.again(afterMs, run, when),
   }
 }

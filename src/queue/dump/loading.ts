@@ -174,7 +174,7 @@ function checkOnce<T>(thing: string, rows: readonly T[], nameOf: (row: T) => str
 }
 
 function loadDuplicates(queue: Queue, duplicates: readonly DumpedDuplicate[]): void {
-  const { messages, schedules } = queue.duplicates
+  const { published: messages, scheduled: schedules } = queue.publisher
   for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
     const message = of === 'message' ? queue.courier.byId.get(id) : undefined
     const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
@@ -248,7 +248,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
     within(`message ${id}`, () => {
       checkUrl(url, 'url')
       const { raw, given } = readable(dumped.settings, dumped.headers)
-      const settings = queue.settings(raw, given)
+      const settings = queue.publisher.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
       const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
       courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
@@ -277,7 +277,7 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const target = targetOf(destination)
   checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
-  const settings = queue.settings(raw, given)
+  const settings = queue.publisher.settings(raw, given)
   const body = bytesOf(dumped.body)
   const draft = { cron, target, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])

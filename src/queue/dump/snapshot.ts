@@ -167,8 +167,8 @@ export function dumpOf(queue: Queue): QueueDump {
     deadLetters: letters.map(dumpedLetter),
     log: queue.log.select({}, queue.now()).items.map(dumpedLogEntry),
     duplicates: [
-      ...queue.duplicates.messages.remembered(queue.now()).map(dumpedDuplicate('message')),
-      ...queue.duplicates.schedules.remembered(queue.now()).map(dumpedDuplicate('schedule')),
+      ...queue.publisher.published.remembered(queue.now()).map(dumpedDuplicate('message')),
+      ...queue.publisher.scheduled.remembered(queue.now()).map(dumpedDuplicate('schedule')),
     ],
     keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
   }

@@ -116,22 +116,8 @@ function readHeaders(
 ): HeaderList {
   const contentType =
     given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
-  if (before.length === 0 && forward.length === 0 && !headerForward) return contentTypeOnly(contentType, context)
   const passed = headerForward ? passedHeaders(given, context.words) : []
   return deliveryHeaders(contentType, [...before, ...passed, ...forward], context.words.header)
-}
-
-const sharedHeaders = new Map<string, HeaderList>()
-
-/** Most messages carry a content type and nothing else: they share one list. */
-function contentTypeOnly(contentType: string | undefined, { words }: ReadContext): HeaderList {
-  const key = contentType ?? ''
-  let headers = sharedHeaders.get(key)
-  if (headers === undefined) {
-    headers = deliveryHeaders(contentType, [], words.header)
-    if (sharedHeaders.size < 1000) sharedHeaders.set(key, headers)
-  }
-  return headers
 }
 
 /** What `Header-Forward: true` passes on. [queue.md 2.3] */
@@ -164,27 +150,11 @@ function readCallback(
   before: CallbackSettings | undefined,
   prefix: string,
 ): CallbackSettings | undefined {
-  if (raw === undefined)
-    return url === undefined ? undefined : { url, settings: before?.settings ?? plainCallback(retries, context) }
-  const base = before?.settings ?? { ...defaultSettings(context.policy), retries }
-  const settings = readSettings(raw, context, { contentType: 'application/json' }, base, prefix)
+  if (url === undefined && raw === undefined) return undefined
+  // [queue.md 3.2]
+  const headers: HeaderList = [['Content-Type', 'application/json']]
+  const base = before?.settings ?? { ...defaultSettings(context.policy), retries, headers }
+  // Read even without a url: what is wrong with it is refused.
+  const settings = raw === undefined ? base : readSettings(raw, context, {}, base, prefix)
   return url === undefined ? undefined : { url, settings }
-}
-
-const plainCallbacks = new WeakMap<Policy, Map<number, PublishSettings>>()
-
-/** Settings of a callback that says nothing; shared, because nearly all are such. [queue.md 3.2] */
-function plainCallback(retries: number, context: ReadContext): PublishSettings {
-  let byRetries = plainCallbacks.get(context.policy)
-  if (byRetries === undefined) {
-    byRetries = new Map()
-    plainCallbacks.set(context.policy, byRetries)
-  }
-  let settings = byRetries.get(retries)
-  if (settings === undefined) {
-    const headers: HeaderList = [['Content-Type', 'application/json']]
-    settings = { ...defaultSettings(context.policy), retries, headers }
-    byRetries.set(retries, settings)
-  }
-  return settings
 }

@@ -57,21 +57,10 @@ export class Published implements PublishedEntry, EntryStamp {
   toJSON(): EntryStamp & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
-    const { settings, origin, source } = this.draft
-    const optional = {
-      urlGroup: origin.urlGroup,
-      endpointName: origin.endpointName,
-      queue: settings.queue,
-      scheduleId: origin.scheduleId,
-      flowControlKey: settings.flowControl?.key,
-      labels: settings.labels,
-      callback: settings.callback?.url,
-      failureCallback: settings.failureCallback?.url,
-      retryDelay: settings.retryDelay?.text,
-      deduplicationId: settings.deduplicationId,
-      contentBasedDeduplication: settings.contentBasedDeduplication || undefined,
-      sourceMessageId: source?.id,
-    }
+    // What is to be hidden shows in no rendering, and so not here.
+    const optional = Object.entries(optionalReaders)
+      .map(([name, read]) => [name, read(this.draft)] as const)
+      .filter(([name, value]) => value !== undefined && name !== 'redact')
     return {
       seq,
       at,
@@ -86,7 +75,7 @@ export class Published implements PublishedEntry, EntryStamp {
       maxRetries,
       notBefore,
       deduplicated,
-      ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as object),
+      ...Object.fromEntries(optional),
     }
   }
 }

@@ -29,7 +29,7 @@ export const deadLetterEndpoints: readonly Row[] = [
     return json({ deleted: page.items.length, cursor: page.cursor })
   }),
   row('POST', '/v2/dlq/retry/:id', 'Publish a dead letter again.', (call, api) => {
-    const { message, deduplicated } = api.queue.retryDeadLetter(
+    const { message, deduplicated } = api.queue.publisher.retryDeadLetter(
       deadLetter(api.queue, call),
       settingsIn(call, api),
       call.cause,
@@ -66,6 +66,8 @@ function retryMany(call: ServiceCall, api: QueueApi): Answer {
   const ids = query.get('dlqIds') ?? []
   if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
   const overrides = settingsIn(call, api)
-  const responses = page.items.map((letter) => resultShape(queue.retryDeadLetter(letter, overrides, call.cause), false))
+  const responses = page.items.map((letter) =>
+    resultShape(queue.publisher.retryDeadLetter(letter, overrides, call.cause), false),
+  )
   return json({ cursor: page.cursor ?? '', responses }, 201)
 }

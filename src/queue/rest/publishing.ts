@@ -7,7 +7,8 @@ import { defaultRegion } from '../../protocol/address.js'
 import { bearerToken, json, queryToken } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
-import type { PreparedPublish, PublishCall, PublishResult, Queue } from '../queue.js'
+import type { PreparedPublish, PublishCall, PublishResult } from '../publisher.js'
+import type { Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/errors.js'
 import type { RawSettings } from '../settings/settings.js'
 import { readTarget, targetOf } from '../settings/url.js'
@@ -47,7 +48,7 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   const { queue } = api
   const given = publishCall(call, api, into)
   if (given.settings.has('cron')) return created(given, queue)
-  const results = queue.send(queue.prepare(given))
+  const results = queue.publisher.publish(given)
   const shown = results.map((result) => resultShape(result, true))
   const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
   return json(given.target.url === undefined ? shown : shown[0], status)
@@ -135,11 +136,13 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
   const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
   if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
-  const prepared = parsed(call, batchItems).map((item): PreparedPublish => queue.prepare(itemCall(item, call, api)))
+  const prepared = parsed(call, batchItems).map(
+    (item): PreparedPublish => queue.publisher.prepare(itemCall(item, call, api)),
+  )
   return json(
     prepared.map((item) => {
       try {
-        const results = queue.send(item)
+        const results = queue.publisher.send(item)
         if (item.call.target.url !== undefined) return resultShape(results[0]!, false)
         return results.map((result) => resultShape(result, true))
       } catch (error) {
@@ -190,6 +193,6 @@ export function createSchedule(call: ServiceCall, api: QueueApi): Answer {
 }
 
 function created(call: PublishCall, queue: Queue): Answer {
-  const { schedule, deduplicated } = queue.schedule(call)
+  const { schedule, deduplicated } = queue.publisher.schedule(call)
   return json({ scheduleId: schedule.id, ...(deduplicated && { deduplicated }) }, deduplicated ? 202 : 200)
 }

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { FaultFacts } from '../../faults/fault.js'
 import { text } from '../../kernel/bytes.js'
 import { empty } from '../../protocol/call.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
 import type { Queue } from '../queue.js'
@@ -97,12 +98,8 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 export function parsed<S extends v.GenericSchema>(call: ServiceCall, schema: S): v.InferOutput<S> {
-  let value: unknown
-  try {
-    value = JSON.parse(text(call.body))
-  } catch {
-    throw refusals.invalid('body', 'it is not JSON')
-  }
+  const value = parsedJson(text(call.body))
+  if (value === undefined) throw refusals.invalid('body', 'it is not JSON')
   const result = v.safeParse(schema, value)
   if (result.success) return result.output
   const [issue] = result.issues

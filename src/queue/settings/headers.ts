@@ -36,7 +36,7 @@ export function deliveryHeaders(
   forwarded: HeaderList,
   ownHeader: (name: string) => string,
 ): HeaderList {
-  if (forwarded.length === 0 && contentType === undefined) return []
+  if (forwarded.length === 0) return contentType === undefined ? [] : [['Content-Type', contentType]]
   const dropped = new Set(ownDeliveryHeaders.map((name) => ownHeader(name).toLowerCase()))
   const byName = new Map<string, string>()
   if (contentType !== undefined) byName.set('Content-Type', contentType)

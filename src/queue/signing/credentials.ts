@@ -1,4 +1,5 @@
 import { fromBase64, text } from '../../kernel/bytes.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 
 /** What one user of the queue signs in with and verifies deliveries with. */
 export interface Credentials {
@@ -39,11 +40,6 @@ export const defaultReadOnlyToken = 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3J
 
 /** The user that a token names: tokens are base64 JSON with `UserID` and `Password`. [queue.md 10] */
 export function userOf(token: string): string {
-  try {
-    const parsed: unknown = JSON.parse(text(fromBase64(token) ?? ('' as never)))
-    const id = (parsed as { UserID?: unknown }).UserID
-    return typeof id === 'string' ? id : token
-  } catch {
-    return token
-  }
+  const named = parsedJson(text(fromBase64(token) ?? ('' as never))) as { readonly UserID?: unknown } | null | undefined
+  return typeof named?.UserID === 'string' ? named.UserID : token
 }

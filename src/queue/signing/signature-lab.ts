@@ -1,4 +1,5 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 import type { SigningFault } from '../destinations/attempt.js'
 import {
   bodyHash,
@@ -96,14 +97,14 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
 }
 
 function otherSpelling(json: string): string {
-  try {
-    const compact = JSON.stringify(JSON.parse(json))
-    return compact === json ? JSON.stringify(JSON.parse(json), null, 2) : compact
-  } catch {
+  const value = parsedJson(json)
+  if (value === undefined) {
     throw new TypeError(
       `A re-serialised body needs a JSON body, got ${JSON.stringify(json.slice(0, 40))}. Give a JSON text, or use { wrong: 'body' }.`,
     )
   }
+  const compact = JSON.stringify(value)
+  return compact === json ? JSON.stringify(value, null, 2) : compact
 }
 
 function keyFor(overrides: SignatureOverrides, keys: SigningKeys): string {
@@ -136,7 +137,7 @@ export function faultySignature(
   if (flaw === 'rotated') return mint(url, body, { key: 'next' }, keys, context)
   const rotations = flaw === 'rotated-once' ? 1 : flaw === 'rotated-twice' ? 2 : 0
   if (rotations > keys.former.length) return mint(url, body, { wrong: 'key' }, keys, context)
-  const wrong = flaw === 'reserialised' && !isJson(body) ? 'body' : (flaw as SignatureFlaw)
+  const wrong = flaw === 'reserialised' && parsedJson(text(body)) === undefined ? 'body' : (flaw as SignatureFlaw)
   return mint(url, body, { wrong, ...(rotations === 0 && wrong !== 'key' && { key }) }, keys, context)
 }
 
@@ -151,13 +152,4 @@ function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<Si
   }
   if (skewMs > 0) return { iat: farFuture - signatureLifetime, exp: farFuture }
   return skewMs < -signatureLifetime * 1000 ? { iat: longAgo, exp: longAgo + signatureLifetime } : {}
-}
-
-function isJson(body: Bytes): boolean {
-  try {
-    JSON.parse(text(body))
-    return true
-  } catch {
-    return false
-  }
 }

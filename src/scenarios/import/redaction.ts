@@ -1,6 +1,7 @@
 import { fromBase64, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { decodeSegment } from '../../kernel/http.js'
 import { isDeeper } from '../../kernel/json-depth.js'
+import { parsedJson } from '../../kernel/parsed-json.js'
 import { isSecretName } from '../../secrets/names.js'
 import { issuedKey, rewritePrivateKeys } from '../../secrets/shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'
@@ -107,10 +108,8 @@ export class Redactor {
     if (isDeeper(body, deepest)) return this.#kept.has('field') ? body : this.text(texts.text(body), place)
     const json = parsed(body)
     if (json !== undefined) {
-      const clean = this.#json(json.value, place)
-      return JSON.stringify(clean) === JSON.stringify(json.value)
-        ? body
-        : JSON.stringify(clean, undefined, indentOf(body))
+      const clean = this.#json(json, place)
+      return JSON.stringify(clean) === JSON.stringify(json) ? body : JSON.stringify(clean, undefined, indentOf(body))
     }
     if (/^[\w.%+~[\]-]+=[^\s]*(?:&|$)/.test(body)) return this.url(`?${body}`, place).slice(1)
     const marked = body.replace(/<([\w:.-]+)>([^<>]+)<\/\1>/g, (whole, name: string, value: string) =>
@@ -197,13 +196,8 @@ function isCardNumber(given: string): boolean {
   return sum % 10 === 0
 }
 
-function parsed(given: string): { readonly value: unknown } | undefined {
-  if (!/^\s*[[{"]/.test(given)) return undefined
-  try {
-    return { value: JSON.parse(given) }
-  } catch {
-    return undefined
-  }
+function parsed(given: string): unknown {
+  return /^\s*[[{"]/.test(given) ? parsedJson(given) : undefined
 }
 
 /** The text behind base64; `undefined` if it is not base64, or not text. */

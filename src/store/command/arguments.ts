@@ -96,6 +96,11 @@ export const bytes: Arg<Bytes> = {
   read: (from) => from.next(),
 }
 
+/** One word that means something else than its bytes. */
+export function word<T>(usage: string, meaning: (word: Bytes) => T): Arg<T> {
+  return { usage, min: 1, max: 1, read: (from) => meaning(from.next()) }
+}
+
 /** A key, and what becomes of it: all that access control has to know. [redis 7.0: key specifications] */
 export function key(use: KeyUse): Arg<Bytes> {
   return { usage: 'key', min: 1, max: 1, read: (from) => from.key(use) }
@@ -126,27 +131,12 @@ export const channel: Arg<Bytes> = {
 }
 
 /** A signed 64-bit integer, as a number; beyond 2^53 the nearest one. For indexes, counts and times. */
-export const int: Arg<number> = {
-  usage: 'integer',
-  min: 1,
-  max: 1,
-  read: (from) => toInt(from.next()),
-}
+export const int: Arg<number> = word('integer', toInt)
 
 /** A signed 64-bit integer, exact: a bigint beyond 2^53. */
-export const int64: Arg<number | bigint> = {
-  usage: 'integer',
-  min: 1,
-  max: 1,
-  read: (from) => toInt64(from.next()),
-}
+export const int64: Arg<number | bigint> = word('integer', toInt64)
 
-export const float: Arg<number> = {
-  usage: 'float',
-  min: 1,
-  max: 1,
-  read: (from) => toFloat(from.next()),
-}
+export const float: Arg<number> = word('float', toFloat)
 
 export function toInt64(word: Bytes): number | bigint {
   const value = parseInt64(word)

@@ -144,10 +144,6 @@ export function replyError(name: ErrorName): ReplyError {
   return new ReplyError(fixed[name])
 }
 
-export function errorText(name: ErrorName): string {
-  return fixed[name]
-}
-
 export function wrongArity(command: string): ReplyError {
   return new ReplyError(`ERR wrong number of arguments for '${command.toLowerCase().replace(' ', '|')}' command`)
 }

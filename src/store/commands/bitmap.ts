@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, bytes, key, named, oneOrMore, toInt, zeroOrMore } from '../command/arguments.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt, word, zeroOrMore } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { bitopNeedsTwo, replyError } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
@@ -9,16 +9,11 @@ import { bitfieldCommands } from './bitfield.js'
 import { maxStringLength } from './string.js'
 
 /** A bit's position. Bits are counted from the most significant one of the first byte. */
-export const bitOffset: Arg<number> = {
-  usage: 'offset',
-  min: 1,
-  max: 1,
-  read(from) {
-    const offset = parseInt64(from.next())
-    if (offset === undefined || offset < 0 || offset >= 8 * maxStringLength) throw replyError('bitOffset')
-    return Number(offset)
-  },
-}
+export const bitOffset: Arg<number> = word('offset', (text) => {
+  const offset = parseInt64(text)
+  if (offset === undefined || offset < 0 || offset >= 8 * maxStringLength) throw replyError('bitOffset')
+  return Number(offset)
+})
 
 function bitAt(array: Uint8Array, offset: number): 0 | 1 {
   const byte = array[offset >>> 3] ?? 0

@@ -7,16 +7,7 @@ import { replyError, subcommandSyntax } from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { sealed, unsealed } from '../dump/seal.js'
 import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
-import {
-  badKeyCount,
-  flushMode,
-  listNameMissing,
-  negativeKeys,
-  notBusy,
-  restorePolicy,
-  unknownListArgument,
-  unknownLoadOption,
-} from '../scripting/script-errors.js'
+import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
 
 /** The words after a function's name. They are read once the function is found, so that the error for an unknown one comes first. */
 const input = (use: KeyUse): Arg<readonly Bytes[]> => ({
@@ -37,10 +28,10 @@ function keyCount([word, ...rest]: readonly Bytes[]): number {
   try {
     count = Number(toInt64(word!))
   } catch (error) {
-    throw error instanceof ReplyError ? badKeyCount() : error
+    throw error instanceof ReplyError ? scriptError('badKeyCount') : error
   }
   if (count > rest.length) throw replyError('tooManyKeys')
-  if (count < 0) throw negativeKeys()
+  if (count < 0) throw scriptError('negativeKeys')
   return count
 }
 
@@ -103,7 +94,7 @@ const listOptions: Arg<ListOptions> = {
       if (!withCode && from.takes('WITHCODE')) {
         withCode = true
       } else if (pattern === undefined && from.takes('LIBRARYNAME')) {
-        if (from.left === 0) throw listNameMissing()
+        if (from.left === 0) throw scriptError('listNameMissing')
         pattern = from.next()
       } else {
         throw unknownListArgument(from.next())
@@ -193,7 +184,7 @@ export const functionCommands: readonly Command[] = [
     run({ store }, payload, mode) {
       if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'RESTORE')
       const chosen = (mode[0] ?? 'append').toLowerCase()
-      if (!isRestoreMode(chosen)) throw restorePolicy()
+      if (!isRestoreMode(chosen)) throw scriptError('restorePolicy')
       const codes = JSON.parse(text(unsealed(payload, mark))) as PortableString[]
       store.scripts.libraries.restore(codes.map(bytesOf), chosen)
       return ok
@@ -222,7 +213,7 @@ export const functionCommands: readonly Command[] = [
     deviations: 'There is never a function to kill: it runs to its end before the next command.',
     args: [],
     run() {
-      throw notBusy()
+      throw scriptError('notBusy')
     },
   }),
 ]

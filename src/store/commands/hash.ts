@@ -18,6 +18,7 @@ import {
   wholePages,
   words,
 } from './collection-arguments.js'
+import { lengthOf, removal } from './collection-commands.js'
 import { hashExpiryCommands } from './hash-expiry.js'
 import { sumInt64 } from './string.js'
 
@@ -73,18 +74,12 @@ export const hashCommands: readonly Command[] = [
     },
   }),
 
-  command('HDEL', {
-    flags: ['write', 'fast'],
+  removal('HDEL', {
     since: '2.0.0',
-    args: [key('W'), fieldsArg],
-    run({ db }, key, fields) {
-      const hash = db.container(key, HashValue)
-      if (hash === undefined) return 0
-      let deleted = 0
-      for (const field of fields) if (hash.delete(field)) deleted++
-      if (deleted > 0) db.notify('h', 'hdel', key)
-      return deleted
-    },
+    names: fieldsArg,
+    type: HashValue,
+    eventClass: 'h',
+    remove: (hash, field) => hash.delete(field),
   }),
 
   command('HEXISTS', {
@@ -94,12 +89,7 @@ export const hashCommands: readonly Command[] = [
     run: ({ db }, key, field) => (db.container(key, HashValue)?.has(field) ? 1 : 0),
   }),
 
-  command('HLEN', {
-    flags: ['read', 'fast'],
-    since: '2.0.0',
-    args: [key('')],
-    run: ({ db }, key) => db.container(key, HashValue)?.size ?? 0,
-  }),
+  lengthOf('HLEN', HashValue, (hash) => hash.size, '2.0.0'),
 
   command('HSTRLEN', {
     flags: ['read', 'fast'],

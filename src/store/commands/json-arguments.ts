@@ -1,5 +1,5 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
-import { type Arg, optional } from '../command/arguments.js'
+import { type Arg, optional, word } from '../command/arguments.js'
 import { invalidJsonPath, replyError } from '../command/errors.js'
 import { isNumber, type Json } from '../values/json.js'
 import type { JsonNumber } from '../values/json-number.js'
@@ -9,33 +9,18 @@ import { JsonTextError, type Layout, parseJson } from '../values/json-text.js'
 
 // What the words of JSON.* commands can be, apart from the kinds every group has.
 
-export const path: Arg<Path> = {
-  usage: 'path',
-  min: 1,
-  max: 1,
-  read: (from) => toPath(from.next()),
-}
-export const value: Arg<Json> = {
-  usage: 'value',
-  min: 1,
-  max: 1,
-  read: (from) => toJson(from.next()),
-}
+export const path: Arg<Path> = word('path', toPath)
+export const value: Arg<Json> = word('value', toJson)
 
 /** Without a path a command means the whole document, and answers as for a legacy path. */
 export const rootPath: Path = parsePath(latin1('.'))
 export const pathOrRoot: Arg<Path> = { ...optional(path), read: (from) => (from.left > 0 ? path.read(from) : rootPath) }
 
-export const number: Arg<JsonNumber> = {
-  usage: 'value',
-  min: 1,
-  max: 1,
-  read(from) {
-    const read = jsonOrUndefined(from.next())
-    if (read === undefined || !isNumber(read)) throw replyError('notFloat')
-    return read
-  },
-}
+export const number: Arg<JsonNumber> = word('value', (text) => {
+  const read = jsonOrUndefined(text)
+  if (read === undefined || !isNumber(read)) throw replyError('notFloat')
+  return read
+})
 
 /** A path that may be left out before the last word. */
 export const pathBeforeLast: Arg<Path> = { ...pathOrRoot, read: (from) => (from.left > 1 ? path.read(from) : rootPath) }

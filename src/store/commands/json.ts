@@ -13,14 +13,7 @@ import {
   tuple,
 } from '../command/arguments.js'
 import { type Command, type CommandContext, type CommandRow, command } from '../command/command.js'
-import {
-  errorText,
-  invalidJsonPath,
-  jsonPathMissing,
-  jsonPathType,
-  replyError,
-  requestTooLarge,
-} from '../command/errors.js'
+import { invalidJsonPath, jsonPathMissing, jsonPathType, replyError, requestTooLarge } from '../command/errors.js'
 import { ok, type Reply, Status } from '../command/reply.js'
 import type { Database } from '../keyspace/database.js'
 import {
@@ -211,9 +204,10 @@ function setValue(
   { document, path, work }: Target,
   value: Json,
   condition: { readonly nx?: true; readonly xx?: true },
+  missing?: () => boolean,
 ): boolean {
   const places = outermostOf(placesAt(path, document, work), work)
-  if (places.length === 0) return condition.xx === undefined && createAt({ document, path, work }, value)
+  if (places.length === 0) return condition.xx === undefined && createAt({ document, path, work }, value, missing)
   if (condition.nx) return false
   const depth = depthOf(value)
   for (const place of places) checkDepth(place.depth, depth)
@@ -225,12 +219,12 @@ function setValue(
 }
 
 /** Adds the last name of a path that matches nothing to the object that the rest of it leads to. */
-function createAt({ document, path, work }: Target, value: Json): boolean {
+function createAt({ document, path, work }: Target, value: Json, missing: () => boolean = noPath): boolean {
   if (!path.single) throw replyError('jsonDynamicPath')
   const last = path.segments.at(-1)?.selectors[0]
   const above = { ...path, segments: path.segments.slice(0, -1) }
   const parent = placesAt(above, document, work)[0]
-  if (parent === undefined) throw replyError('jsonNoPath')
+  if (parent === undefined) return missing()
   if (last?.kind === 'index' && Array.isArray(parent.value)) throw replyError('jsonIndexRange')
   if (last?.kind !== 'name' || !(parent.value instanceof Map)) return false
   checkDepth(parent.depth + 1, depthOf(value))
@@ -269,20 +263,11 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
       draft = isRoot(path) ? new JsonDocument() : (document as JsonDocument).copy()
       drafts.set(key, draft)
     }
-    if (setIfThere({ document: draft, path, work: db.work }, value)) changed.add(key)
+    if (setValue({ document: draft, path, work: db.work }, value, {}, () => false)) changed.add(key)
   }
   for (const key of changed) {
     db.container(key, JsonDocument, 'create').root = drafts.get(key)!.root
     db.notify('d', 'json.mset', key)
-  }
-}
-
-function setIfThere(target: Target, value: Json): boolean {
-  try {
-    return setValue(target, value, {})
-  } catch (error) {
-    if ((error as Error).message === errorText('jsonNoPath')) return false
-    throw error
   }
 }
 

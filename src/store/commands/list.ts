@@ -7,6 +7,7 @@ import { clampRange, type IndexRange } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import { Deque } from '../values/deque.js'
 import { intFrom, numberedKeys, signedCount, words } from './collection-arguments.js'
+import { lengthOf } from './collection-commands.js'
 
 type End = 'left' | 'right'
 
@@ -20,11 +21,7 @@ export const listCommands: readonly Command[] = [
   pop('LPOP', 'left'),
   pop('RPOP', 'right'),
 
-  command('LLEN', {
-    flags: ['read', 'fast'],
-    args: [key('')],
-    run: ({ db }, key) => db.container(key, Deque)?.length ?? 0,
-  }),
+  lengthOf('LLEN', Deque, (list) => list.length),
 
   command('LINDEX', {
     flags: ['read', 'slow'],

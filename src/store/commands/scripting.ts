@@ -3,7 +3,7 @@ import { type Arg, bytes, type KeyUse, named, oneOrMore, toInt, zeroOrMore } fro
 import { type Command, type CommandContext, command } from '../command/command.js'
 import { replyError } from '../command/errors.js'
 import { ok, type Reply } from '../command/reply.js'
-import { flushMode, negativeKeys, notBusy } from '../scripting/script-errors.js'
+import { flushMode, scriptError } from '../scripting/script-errors.js'
 
 /** `numkeys [key …] [arg …]`, the tail of everything that runs Lua. */
 interface Input {
@@ -18,7 +18,7 @@ const input = (use: KeyUse): Arg<Input> => ({
   read(from) {
     const count = toInt(from.next())
     if (count > from.left) throw replyError('tooManyKeys')
-    if (count < 0) throw negativeKeys()
+    if (count < 0) throw scriptError('negativeKeys')
     const keys: Bytes[] = []
     const args: Bytes[] = []
     while (keys.length < count) keys.push(from.key(use))
@@ -86,7 +86,7 @@ export const scriptingCommands: readonly Command[] = [
     deviations: 'There is never a script to kill: a script runs to its end before the next command.',
     args: [],
     run() {
-      throw notBusy()
+      throw scriptError('notBusy')
     },
   }),
 ]

@@ -21,6 +21,7 @@ import {
   wholePages,
   words,
 } from './collection-arguments.js'
+import { lengthOf, removal } from './collection-commands.js'
 
 type Members = OrderedTable<true>
 type WorkOf = (db: Database, keys: readonly Bytes[]) => number
@@ -41,24 +42,14 @@ export const setCommands: readonly Command[] = [
     },
   }),
 
-  command('SREM', {
-    flags: ['write', 'fast'],
-    args: [key('W'), oneOrMore(member)],
-    run({ db }, key, removed) {
-      const members = db.container(key, SetValue)?.members
-      if (members === undefined) return 0
-      const before = members.size
-      for (const member of removed) members.delete(member)
-      if (members.size < before) db.notify('s', 'srem', key)
-      return before - members.size
-    },
+  removal('SREM', {
+    names: oneOrMore(member),
+    type: SetValue,
+    eventClass: 's',
+    remove: ({ members }, member) => members.delete(member),
   }),
 
-  command('SCARD', {
-    flags: ['read', 'fast'],
-    args: [key('')],
-    run: ({ db }, key) => db.container(key, SetValue)?.members.size ?? 0,
-  }),
+  lengthOf('SCARD', SetValue, ({ members }) => members.size),
 
   command('SISMEMBER', {
     flags: ['read', 'fast'],

@@ -21,6 +21,7 @@ import {
   wholePages,
   words,
 } from './collection-arguments.js'
+import { lengthOf, removal } from './collection-commands.js'
 import { popCount } from './list.js'
 import {
   type CombinationForm,
@@ -70,26 +71,15 @@ export const sortedSetCommands: readonly Command[] = [
     },
   }),
 
-  command('ZREM', {
-    flags: ['write', 'fast'],
+  removal('ZREM', {
     since: '1.2.0',
-    args: [key('W'), oneOrMore(member)],
-    run({ db }, key, members) {
-      const set = db.container(key, SortedSet)
-      if (set === undefined) return 0
-      const before = set.size
-      for (const member of members) set.delete(member)
-      if (set.size < before) db.notify('z', 'zrem', key)
-      return before - set.size
-    },
+    names: oneOrMore(member),
+    type: SortedSet,
+    eventClass: 'z',
+    remove: (set, member) => set.delete(member),
   }),
 
-  command('ZCARD', {
-    flags: ['read', 'fast'],
-    since: '1.2.0',
-    args: [key('')],
-    run: ({ db }, key) => db.container(key, SortedSet)?.size ?? 0,
-  }),
+  lengthOf('ZCARD', SortedSet, (set) => set.size, '1.2.0'),
 
   command('ZSCORE', {
     flags: ['read', 'fast'],

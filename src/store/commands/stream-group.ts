@@ -1,6 +1,6 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import type { Work } from '../../kernel/work.js'
-import { type Arg, bytes, key, named, oneOrMore, toInt } from '../command/arguments.js'
+import { type Arg, bytes, key, named, oneOrMore, toInt, word } from '../command/arguments.js'
 import { type Command, type CommandContext, command } from '../command/command.js'
 import {
   invalidClaimArgument,
@@ -400,12 +400,7 @@ function pendingList(group: ConsumerGroup, query: PendingQuery, now: number, wor
 // ---- claiming ---------------------------------------------------------------------------------------------------
 
 function minIdleTime(command: string): Arg<number> {
-  return {
-    usage: 'min-idle-time',
-    min: 1,
-    max: 1,
-    read: (from) => Math.max(0, claimNumber(from.next(), 'min-idle-time', command)),
-  }
+  return word('min-idle-time', (text) => Math.max(0, claimNumber(text, 'min-idle-time', command)))
 }
 
 function claimNumber(word: Bytes, option: string, command?: string): number {

@@ -16,6 +16,7 @@ import {
   previousId,
   type StreamId,
 } from '../values/stream-id.js'
+import { lengthOf } from './collection-commands.js'
 import {
   type Addition,
   addition,
@@ -71,12 +72,7 @@ export const streamCommands: readonly Command[] = [
     },
   }),
 
-  command('XLEN', {
-    flags: ['read', 'fast'],
-    since: '5.0.0',
-    args: [key('')],
-    run: ({ db }, key) => db.container(key, Stream)?.length ?? 0,
-  }),
+  lengthOf('XLEN', Stream, (stream) => stream.length, '5.0.0'),
 
   command('XRANGE', {
     flags: ['read', 'slow'],

@@ -5,7 +5,7 @@ import { replyError } from '../command/errors.js'
 import { OrderedTable } from '../values/ordered-table.js'
 import { RawString } from '../values/raw-string.js'
 import type { Container, ValueType } from '../values/value.js'
-import { type Kept, KeyEntry, type Value } from './key-entry.js'
+import { KeyEntry, type Value } from './key-entry.js'
 import { sizeOfValue } from './measure.js'
 
 export type { Value } from './key-entry.js'
@@ -31,22 +31,15 @@ export type ContainerClass<T extends Container> = new () => T
  * parse or look up first; the lookup throws WRONGTYPE.
  */
 export class Database {
-  readonly #entries = new OrderedTable<Kept>()
+  readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** The second in which every value that has no entry was last used. */
-  #begun = 0
-  /** Whether no key has had an entry since then. */
-  #allPlain = true
   /** Containers that the running command got hold of, side by side with their keys; those left empty go when it ends. */
   readonly #touchedKeys: Bytes[] = []
   readonly #touched: Container[] = []
   #touchedCount = 0
   /** Those of them that the running command made itself: one left empty never was there. */
   #made = new Set<Container>()
-  /** The last time that was asked for, in milliseconds and in seconds: time stands still during most commands. */
-  #secondsOf = 0
-  #secondsThen = 0
   /** Collects the keys that were looked for in vain, while somebody wants to know. */
   missed: Set<Bytes> | undefined
 
@@ -61,33 +54,27 @@ export class Database {
 
   /** The live value of a key. Looking does not count as using. */
   value(key: Bytes): Value | undefined {
-    const kept = this.#entries.get(key)
-    if (isEntry(kept)) return this.#isLive(key, kept) ? kept.value : undefined
-    if (kept === undefined) this.missed?.add(key)
-    return kept
+    return this.find(key)?.value
   }
 
   /** The live value of a key, which counts as used. */
   use(key: Bytes): Value | undefined {
-    const kept = this.#entries.get(key)
-    if (kept === undefined || isEntry(kept) || this.#seconds() !== this.#begun) return this.#useEntry(key)
-    return kept
+    return this.#useEntry(key)?.value
   }
 
   /** All that is known of a live key. Looking does not count as using. */
   find(key: Bytes): Readonly<KeyEntry> | undefined {
-    const value = this.value(key)
-    return value === undefined ? undefined : this.#entryOf(key, value)
+    return this.#entryOf(key)
   }
 
   has(key: Bytes): boolean {
-    return this.value(key) !== undefined
+    return this.find(key) !== undefined
   }
 
   /** Whether a key is live, without taking an expired one away: for an onlooker that must not cause events. */
   isLive(key: Bytes): boolean {
-    const kept = this.#entries.get(key)
-    return kept !== undefined && !(isEntry(kept) && hasExpired(kept, this.now()))
+    const entry = this.#entries.get(key)
+    return entry !== undefined && !this.#isPast(entry.expiresAt)
   }
 
   /** The value of a string key; WRONGTYPE for any other kind. */
@@ -164,9 +151,8 @@ export class Database {
 
   /** How much there is to walk over in a key, see `sizeOfValue`; 0 for one that is not there. Changes nothing. */
   sizeOf(key: Bytes): number {
-    const kept = this.#entries.get(key)
-    if (kept === undefined || (isEntry(kept) && hasExpired(kept, this.now()))) return 0
-    return sizeOfValue(isEntry(kept) ? kept.value : kept)
+    const entry = this.#entries.get(key)
+    return entry === undefined || this.#isPast(entry.expiresAt) ? 0 : sizeOfValue(entry.value)
   }
 
   /** The same of several keys together. */
@@ -189,10 +175,14 @@ export class Database {
 
   /** Stores a value. The key's deadline goes, unless it is kept. */
   set(key: Bytes, value: Value, deadline: 'drop' | 'keep' = 'drop'): void {
-    if (this.#allPlain && typeof value === 'string' && this.#seconds() === this.#begun) {
-      // Nothing is known of any key that would have to be looked at first.
-      if (this.#entries.put(key, value)) this.notify('n', 'new', key)
-    } else this.#replace(key, value, deadline)
+    const entry = this.#useEntry(key)
+    if (entry === undefined) {
+      this.#insert(key, value)
+      return
+    }
+    entry.value = value
+    if (deadline === 'drop') entry.expiresAt = undefined
+    this.#watchParts(key, entry)
   }
 
   /** Stores a key that comes from elsewhere. It counts as new, but keeps the place of an old one: a scan sees it once. */
@@ -205,33 +195,27 @@ export class Database {
 
   /** An existing key was last used so many seconds ago. */
   setIdle(key: Bytes, seconds: number): void {
-    const value = this.value(key)
-    if (value !== undefined) this.#ownEntryOf(key, value).usedAt = this.#seconds() - seconds
+    const entry = this.#entryOf(key)
+    if (entry !== undefined) entry.usedAt = this.#seconds() - seconds
   }
 
   /** To be called when parts of a value got deadlines, so that they expire although nobody looks. */
   watchParts(key: Bytes): void {
-    const kept = this.#entries.get(key)
-    if (kept !== undefined) this.#watchParts(key, isEntry(kept) ? kept.value : kept)
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#watchParts(key, entry)
   }
 
   /** Removes a key without an event; returns whether it was there. */
   delete(key: Bytes): boolean {
-    return this.value(key) !== undefined && this.#entries.delete(key)
+    return this.has(key) && this.#entries.delete(key)
   }
 
   /** Sets or, with `undefined`, removes the deadline of an existing key. */
   setDeadline(key: Bytes, at: number | undefined): void {
-    const value = this.value(key)
-    if (value === undefined) return
-    if (at === undefined) {
-      const kept = this.#entries.get(key)
-      if (isEntry(kept)) kept.expiresAt = undefined
-      return
-    }
-    const entry = this.#ownEntryOf(key, value)
+    const entry = this.#entryOf(key)
+    if (entry === undefined) return
     entry.expiresAt = at
-    this.#pushDeadline(at, key, entry)
+    if (at !== undefined) this.#pushDeadline(at, key, entry)
   }
 
   #pushDeadline(at: number, key: Bytes, entry: KeyEntry): void {
@@ -268,7 +252,7 @@ export class Database {
     for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
       this.#deadlines.pop()
       // Looking is enough: what has expired goes.
-      if (this.#holds(next)) this.value(next.key)
+      if (this.#holds(next)) this.find(next.key)
     }
   }
 
@@ -281,7 +265,7 @@ export class Database {
       const container = this.#touched[index]!
       if (!container.isEmpty) continue
       const key = this.#touchedKeys[index]!
-      if (valueIn(this.#entries.get(key)) !== container) continue
+      if (this.#entries.get(key)?.value !== container) continue
       this.#entries.delete(key)
       if (!this.#made.has(container)) this.notify('g', 'del', key)
     }
@@ -297,9 +281,7 @@ export class Database {
   get expiring(): number {
     this.sweep()
     let count = 0
-    this.#entries.forEach((kept) => {
-      if (isEntry(kept) && kept.expiresAt !== undefined) count++
-    })
+    for (const { expiresAt } of this.#entries.values()) if (expiresAt !== undefined) count++
     return count
   }
 
@@ -312,10 +294,7 @@ export class Database {
   /** Visits the live keys in order of insertion. */
   forEach(visit: (value: Value, key: Bytes, expiresAt: number | undefined) => void): void {
     this.sweep()
-    this.#entries.forEach((kept, key) => {
-      if (isEntry(kept)) visit(kept.value, key, kept.expiresAt)
-      else visit(kept, key, undefined)
-    })
+    for (const [key, { value, expiresAt }] of this.#entries) visit(value, key, expiresAt)
   }
 
   clear(): void {
@@ -323,65 +302,40 @@ export class Database {
     this.#deadlines = new Heap()
   }
 
-  /** As `use`, for a key with an entry, and for one that needs an entry from now on, because time has moved. */
-  #useEntry(key: Bytes): Value | undefined {
-    const value = this.value(key)
-    if (value !== undefined) this.#ownEntryOf(key, value).usedAt = this.#seconds()
-    return value
+  /** What is known of a live key; an expired one goes. */
+  #entryOf(key: Bytes): KeyEntry | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) this.missed?.add(key)
+    return entry !== undefined && this.#isLive(key, entry) ? entry : undefined
   }
 
-  #replace(key: Bytes, value: Value, deadline: 'drop' | 'keep'): void {
-    const old = this.#useEntry(key)
-    if (old === undefined) {
-      this.#insert(key, value)
-      return
-    }
-    const entry = this.#ownEntryOf(key, old)
-    entry.value = value
-    if (deadline === 'drop') entry.expiresAt = undefined
-    this.#watchParts(key, value)
+  #useEntry(key: Bytes): KeyEntry | undefined {
+    const entry = this.#entryOf(key)
+    if (entry !== undefined) entry.usedAt = this.#seconds()
+    return entry
   }
 
   /** The key must be free. */
   #insert(key: Bytes, value: Value): void {
-    const now = this.#seconds()
-    if (this.#entries.size === 0) {
-      this.#begun = now
-      this.#allPlain = true
-    }
-    this.#allPlain &&= now === this.#begun
-    this.#entries.put(key, now === this.#begun ? value : new KeyEntry(value, now))
-    this.#watchParts(key, value)
+    const entry = new KeyEntry(value, this.#seconds())
+    this.#entries.put(key, entry)
+    this.#watchParts(key, entry)
     this.notify('n', 'new', key)
   }
 
-  /** What is known of a key; its own entry only when it has one. */
-  #entryOf(key: Bytes, value: Value): KeyEntry {
-    const kept = this.#entries.get(key)
-    return isEntry(kept) ? kept : new KeyEntry(value, this.#begun)
-  }
-
-  /** The entry of a key, from now on if there was none. */
-  #ownEntryOf(key: Bytes, value: Value): KeyEntry {
-    const entry = this.#entryOf(key, value)
-    this.#allPlain = false
-    this.#entries.put(key, entry)
-    return entry
-  }
-
-  #watchParts(key: Bytes, value: Value): void {
-    if (typeof value === 'string' || value.partsExpireAt === undefined) return
-    this.#pushDeadline(value.partsExpireAt, key, this.#ownEntryOf(key, value))
+  #watchParts(key: Bytes, entry: KeyEntry): void {
+    const at = partsExpireAt(entry)
+    if (at !== undefined) this.#pushDeadline(at, key, entry)
   }
 
   #isLive(key: Bytes, entry: KeyEntry): boolean {
-    if (hasExpired(entry, this.now())) {
+    if (this.#isPast(entry.expiresAt)) {
       this.#expire(key)
       this.missed?.add(key)
       return false
     }
     const { value } = entry
-    if (typeof value === 'string' || value.partsExpireAt === undefined || value.partsExpireAt > this.now()) return true
+    if (typeof value === 'string' || !this.#isPast(value.partsExpireAt)) return true
     const expired = value.expireParts?.(this.now()) ?? 0
     if (expired > 0) this.notify('h', 'hexpired', key)
     if (value.isEmpty) {
@@ -389,17 +343,16 @@ export class Database {
       this.notify('g', 'del', key)
       return false
     }
-    this.#watchParts(key, value)
+    this.#watchParts(key, entry)
     return true
   }
 
+  #isPast(at: number | undefined): boolean {
+    return at !== undefined && at <= this.now()
+  }
+
   #seconds(): number {
-    const now = this.now()
-    if (now !== this.#secondsOf) {
-      this.#secondsOf = now
-      this.#secondsThen = Math.floor(now / 1000)
-    }
-    return this.#secondsThen
+    return Math.floor(this.now() / 1000)
   }
 
   #holds(deadline: Deadline): boolean {
@@ -413,19 +366,6 @@ export class Database {
   }
 }
 
-/** As `instanceof`, which would search the prototypes of each container: nobody extends an entry. */
-function isEntry(kept: Kept | undefined): kept is KeyEntry {
-  return typeof kept === 'object' && kept.constructor === KeyEntry
-}
-
-function hasExpired({ expiresAt }: KeyEntry, now: number): boolean {
-  return expiresAt !== undefined && expiresAt <= now
-}
-
 function partsExpireAt({ value }: KeyEntry): number | undefined {
   return typeof value === 'string' ? undefined : value.partsExpireAt
-}
-
-function valueIn(kept: Kept | undefined): Value | undefined {
-  return isEntry(kept) ? kept.value : kept
 }

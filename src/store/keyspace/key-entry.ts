@@ -4,7 +4,7 @@ import type { Container } from '../values/value.js'
 /** A short string is a byte string; one that was written in place, and everything else, is a container. */
 export type Value = Bytes | Container
 
-/** What there is to say about a key beside its value. */
+/** A value and what else there is to say about its key. */
 export class KeyEntry {
   value: Value
   /** Milliseconds since the Unix epoch; gone when `expiresAt <= now`. */
@@ -17,9 +17,3 @@ export class KeyEntry {
     this.usedAt = usedAt
   }
 }
-
-/**
- * What the table of keys leads to: a value alone, as long as it has no deadline and was last used in the second in
- * which the table was begun. Then looking a key up costs what it costs in a `Map`.
- */
-export type Kept = Value | KeyEntry

@@ -148,16 +148,12 @@ export function errorAnswer(error: ReplyError, status: number, call: ServiceCall
   return jsonText(call.method === 'HEAD' ? latin1('') : errorItem(error), status, corsHeaders(call))
 }
 
-/** A short counter text, as third parties saw it on the service. [store.md 2.2] */
-export function syncToken(store: Store): string {
-  return store.writes.toString(32)
-}
-
 /** The last pair that was made: while nothing is written, one answer's is the next one's, and the log keeps it once. */
 let lastSync: readonly [string, string] = ['service-sync-token', '']
 
+/** A short counter text, as third parties saw it on the service. [store.md 2.2] */
 export function syncHeader(store: Store): readonly [string, string] {
-  const token = syncToken(store)
+  const token = store.writes.toString(32)
   if (lastSync[1] !== token) lastSync = ['service-sync-token', token]
   return lastSync
 }

@@ -7,16 +7,8 @@ import type { User } from '../access/access.js'
 import { replyError, requestTooLarge, unauthorized } from '../command/errors.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 import type { Journal } from '../journal.js'
-import {
-  chargeWords,
-  mostRows,
-  refusedCount,
-  refusedStorage,
-  refusedWork,
-  sizeOfReply,
-  sizeOfWords,
-} from '../limits.js'
-import { transactionOverhead } from '../meter.js'
+import { freeWords, isMetered, mostRows, refusedCount, refusedStorage, refusedWork, unitsPerWord } from '../limits.js'
+import { sizeOfReply, sizeOfWords, transactionOverhead } from '../meter.js'
 import type { Store } from '../store.js'
 import {
   AnswerRoom,
@@ -41,6 +33,8 @@ export class StoreFront {
   readonly store: Store
   /** Bytes of the largest row and of the largest reply. */
   readonly #longest: number
+  readonly #longestKey: number
+  readonly #isMetered: boolean
   readonly staleReads: StaleReads | undefined
 
   constructor(
@@ -49,7 +43,10 @@ export class StoreFront {
     readonly faults?: FaultSource | undefined,
   ) {
     this.store = journal.store
-    this.#longest = this.store.options.policy.maxRequestSize
+    const { policy } = this.store.options
+    this.#longest = policy.maxRequestSize
+    this.#longestKey = policy.maxKeySize
+    this.#isMetered = isMetered(policy)
     if (faults === undefined) return
     const staleReads = new StaleReads(journal.store)
     this.staleReads = staleReads
@@ -66,9 +63,11 @@ export class StoreFront {
   /** Runs one row for a request, within the limits of the plan. */
   execute(argv: Argv, user: User, via: Via, call: ServiceCall, received: number = this.measured(argv)): Reply {
     const { store } = this
-    const refusal = refusedCount(1, store) ?? refusedStorage(argv, store)
-    if (refusal !== undefined) throw refusal
-    chargeWords(argv, store)
+    if (this.#isMetered || received > this.#longestKey) {
+      const refusal = refusedCount(1, store) ?? refusedStorage(argv, store)
+      if (refusal !== undefined) throw refusal
+    }
+    if (argv.length > freeWords) store.work.charge(unitsPerWord * argv.length)
     const reply =
       this.faults === undefined || this.faults.quiet || this.faults.armed['store.command'] === undefined
         ? this.journal.execute(argv, user, via, call.cause)

@@ -10,7 +10,7 @@ import { connectionBound } from '../access/categories.js'
 import { noCommandPermission, replyError, wrongArity } from '../command/errors.js'
 import { ReplyError } from '../command/reply.js'
 import type { Message, Subscriber } from '../keyspace/pubsub.js'
-import { corsHeaders, errorAnswer, syncToken } from './answers.js'
+import { corsHeaders, errorAnswer, syncHeader } from './answers.js'
 import type { StoreFront } from './endpoints.js'
 import { decodePercent } from './request.js'
 import { legible } from './struck-commands.js'
@@ -96,7 +96,7 @@ function opened(call: ServiceCall<User>, front: StoreFront, feed: Feed, names: r
     ['content-type', 'text/event-stream'],
     ['cache-control', 'no-cache'],
     ...corsHeaders(call),
-    ['service-sync-token', syncToken(store)],
+    syncHeader(store),
   ]
   return { status: 200, headers, body: reader.body }
 }

@@ -103,7 +103,7 @@ export class Libraries {
   /** FUNCTION DELETE. */
   delete(name: Bytes): void {
     const found = this.#libraries.get(name)
-    if (found === undefined) throw refuse.libraryNotFound()
+    if (found === undefined) throw refuse.scriptError('libraryNotFound')
     this.#remove(found)
   }
 
@@ -117,7 +117,7 @@ export class Libraries {
 
   named(name: Bytes): StoredFunction {
     const found = this.#functions.get(name.toLowerCase())
-    if (found === undefined) throw refuse.functionNotFound()
+    if (found === undefined) throw refuse.scriptError('functionNotFound')
     return found
   }
 
@@ -178,7 +178,7 @@ export class Libraries {
     } finally {
       this.#registering = undefined
     }
-    if (registered.size === 0) throw refuse.noFunctions()
+    if (registered.size === 0) throw refuse.scriptError('noFunctions')
     return [...registered.values()]
   }
 

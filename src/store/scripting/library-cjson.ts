@@ -53,23 +53,25 @@ const onOff = { off: false, on: true }
 const invalidNumbers = { off: 'error', on: 'allow', null: 'null' } as const
 
 function functionsOf(settings: Settings): Record<string, LuaFunction> {
+  /** Reads one setting anew, or as it is when there is no argument. */
+  function setting<
+    K extends 'decodeInvalidNumbers' | 'decodeMaxDepth' | 'encodeMaxDepth' | 'keepBuffer' | 'numberPrecision',
+  >(name: K, read: (args: Arguments, now: JsonSettings[K]) => JsonSettings[K]): LuaFunction {
+    return (...args) => {
+      atMost(args, 1)
+      const own = settings()
+      own[name] = read(args, own[name])
+      return own[name]
+    }
+  }
+
   return {
     decode: (...args: Value[]): Result => {
       if (args.length !== 1) throw argumentError(1, 'expected 1 argument')
       return decodeJson(checkString(args, 0), settings(), jsonNull)
     },
-    decode_invalid_numbers: (...args: Value[]): Result => {
-      atMost(args, 1)
-      const own = settings()
-      own.decodeInvalidNumbers = switchOption<boolean>(args, 0, onOff, own.decodeInvalidNumbers)
-      return own.decodeInvalidNumbers
-    },
-    decode_max_depth: (...args: Value[]): Result => {
-      atMost(args, 1)
-      const own = settings()
-      own.decodeMaxDepth = integerOption(args, 0, 1, largest, own.decodeMaxDepth)
-      return own.decodeMaxDepth
-    },
+    decode_invalid_numbers: setting('decodeInvalidNumbers', (args, now) => switchOption(args, 0, onOff, now)),
+    decode_max_depth: setting('decodeMaxDepth', (args, now) => integerOption(args, 0, 1, largest, now)),
     encode: (...args: Value[]): Result => {
       if (args.length !== 1) throw argumentError(1, 'expected 1 argument')
       return encodeJson(args[0], settings(), jsonNull)
@@ -85,24 +87,9 @@ function functionsOf(settings: Settings): Record<string, LuaFunction> {
       )
       return own.encodeInvalidNumbers === 'null' ? 'null' : own.encodeInvalidNumbers === 'allow'
     },
-    encode_keep_buffer: (...args: Value[]): Result => {
-      atMost(args, 1)
-      const own = settings()
-      own.keepBuffer = switchOption<boolean>(args, 0, onOff, own.keepBuffer)
-      return own.keepBuffer
-    },
-    encode_max_depth: (...args: Value[]): Result => {
-      atMost(args, 1)
-      const own = settings()
-      own.encodeMaxDepth = integerOption(args, 0, 1, largest, own.encodeMaxDepth)
-      return own.encodeMaxDepth
-    },
-    encode_number_precision: (...args: Value[]): Result => {
-      atMost(args, 1)
-      const own = settings()
-      own.numberPrecision = integerOption(args, 0, 1, 14, own.numberPrecision)
-      return own.numberPrecision
-    },
+    encode_keep_buffer: setting('keepBuffer', (args, now) => switchOption(args, 0, onOff, now)),
+    encode_max_depth: setting('encodeMaxDepth', (args, now) => integerOption(args, 0, 1, largest, now)),
+    encode_number_precision: setting('numberPrecision', (args, now) => integerOption(args, 0, 1, 14, now)),
     encode_sparse_array: (...args: Value[]): Result => {
       atMost(args, 3)
       const own = settings()

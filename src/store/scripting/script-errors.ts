@@ -53,6 +53,30 @@ export const inScript = {
   registerTwice: 'ERR Function already exists in the library',
 } as const
 
+const fixed = {
+  noScript: 'NOSCRIPT No matching script. Please use EVAL.',
+  notBusy: 'NOTBUSY No scripts in execution right now.',
+  negativeKeys: "ERR Number of keys can't be negative",
+  badKeyCount: 'ERR Bad number of keys provided',
+  writeFlagInReadOnly: 'ERR Can not execute a script with write flag using *_ro command.',
+  invalidShebang: 'ERR Invalid script shebang',
+  invalidEngine: 'ERR Invalid engine in script shebang',
+  missingMetadata: 'ERR Missing library metadata',
+  invalidMetadata: 'ERR Invalid library metadata',
+  repeatedName: 'ERR Invalid metadata value, name argument was given multiple times',
+  noLibraryName: 'ERR Library name was not given',
+  restorePolicy: 'ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.',
+  libraryNotFound: 'ERR Library not found',
+  noFunctions: 'ERR No functions registered',
+  functionNotFound: 'ERR Function not found',
+  listNameMissing: 'ERR library name argument was not given',
+} as const
+
+/** A refusal whose text is always the same. */
+export function scriptError(name: keyof typeof fixed): ReplyError {
+  return new ReplyError(fixed[name])
+}
+
 /** A key that is not among KEYS although the script asked for key locking. [store.md 9.5] */
 export function dynamicKey(key: Bytes): string {
   return `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`
@@ -129,40 +153,12 @@ export function registeringFailed({ value }: LuaError): ReplyError {
   return new ReplyError(text(`ERR Error registering functions: ${reason}` as Bytes))
 }
 
-export function noScript(): ReplyError {
-  return new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
-}
-
-export function notBusy(): ReplyError {
-  return new ReplyError('NOTBUSY No scripts in execution right now.')
-}
-
-export function negativeKeys(): ReplyError {
-  return new ReplyError("ERR Number of keys can't be negative")
-}
-
-export function badKeyCount(): ReplyError {
-  return new ReplyError('ERR Bad number of keys provided')
-}
-
-export function writeFlagInReadOnly(): ReplyError {
-  return new ReplyError('ERR Can not execute a script with write flag using *_ro command.')
-}
-
 export function flushMode(container: string): ReplyError {
   const verb = container === 'SCRIPT' ? 'support' : 'supports'
   return new ReplyError(`ERR ${container} FLUSH only ${verb} SYNC|ASYNC option`)
 }
 
 // Shebang lines
-
-export function invalidShebang(): ReplyError {
-  return new ReplyError('ERR Invalid script shebang')
-}
-
-export function invalidEngine(): ReplyError {
-  return new ReplyError('ERR Invalid engine in script shebang')
-}
 
 export function unexpectedEngine(engine: string): ReplyError {
   return new ReplyError(text(`ERR Unexpected engine in script shebang: ${engine}` as Bytes))
@@ -178,24 +174,8 @@ export function unexpectedFlag(flag: string): ReplyError {
 
 // Functions
 
-export function missingMetadata(): ReplyError {
-  return new ReplyError('ERR Missing library metadata')
-}
-
-export function invalidMetadata(): ReplyError {
-  return new ReplyError('ERR Invalid library metadata')
-}
-
 export function unknownMetadata(word: string): ReplyError {
   return new ReplyError(text(`ERR Invalid metadata value given: ${word}` as Bytes))
-}
-
-export function repeatedName(): ReplyError {
-  return new ReplyError('ERR Invalid metadata value, name argument was given multiple times')
-}
-
-export function noLibraryName(): ReplyError {
-  return new ReplyError('ERR Library name was not given')
 }
 
 export function badName(): ReplyError {
@@ -215,24 +195,8 @@ export function restoredLibraryExists(name: string): ReplyError {
   return new ReplyError(`ERR Library ${name} already exists`)
 }
 
-export function restorePolicy(): ReplyError {
-  return new ReplyError('ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.')
-}
-
-export function libraryNotFound(): ReplyError {
-  return new ReplyError('ERR Library not found')
-}
-
-export function noFunctions(): ReplyError {
-  return new ReplyError('ERR No functions registered')
-}
-
 export function functionExists(name: string): ReplyError {
   return new ReplyError(`ERR Function ${name} already exists`)
-}
-
-export function functionNotFound(): ReplyError {
-  return new ReplyError('ERR Function not found')
 }
 
 export function unknownLoadOption(option: Bytes): ReplyError {
@@ -241,8 +205,4 @@ export function unknownLoadOption(option: Bytes): ReplyError {
 
 export function unknownListArgument(word: Bytes): ReplyError {
   return new ReplyError(`ERR Unknown argument ${text(word)}`)
-}
-
-export function listNameMissing(): ReplyError {
-  return new ReplyError('ERR library name argument was not given')
 }

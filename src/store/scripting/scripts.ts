@@ -50,7 +50,7 @@ export class Scripts implements ScriptHost, Performer {
 
   source(digest: Bytes): Bytes {
     const source = this.#scripts.get(digest) ?? this.#scripts.get(digest.toLowerCase())
-    if (source === undefined) throw refuse.noScript()
+    if (source === undefined) throw refuse.scriptError('noScript')
     return source
   }
 
@@ -75,7 +75,7 @@ export class Scripts implements ScriptHost, Performer {
     this.store.work.charge(compilation(source))
     const { digest, flags, main } = prepare(source, refuse.syntaxError)
     this.#scripts.set(digest, source)
-    if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.writeFlagInReadOnly()
+    if (isReadOnly && flags !== undefined && !flags.noWrites) throw refuse.scriptError('writeFlagInReadOnly')
     this.#machine ??= createMachine(this.#random)
     this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
     const environment = this.#environment

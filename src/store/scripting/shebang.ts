@@ -42,9 +42,9 @@ export interface Script {
 export function readScript(source: Bytes): Script {
   if (!source.startsWith('#!')) return { body: source, flags: undefined }
   const end = lineEnd(source)
-  if (end < 0) throw refuse.invalidShebang()
+  if (end < 0) throw refuse.scriptError('invalidShebang')
   const words = splitWords(source.slice(0, end))
-  if (words === undefined || words.length === 0) throw refuse.invalidEngine()
+  if (words === undefined || words.length === 0) throw refuse.scriptError('invalidEngine')
   const [engine, ...options] = words
   if (engine !== '#!lua') throw refuse.unexpectedEngine(engine!)
   const names: string[] = []
@@ -72,18 +72,18 @@ export interface Library {
 
 /** Reads `#!lua name=<library>`. Throws `ReplyError`. */
 export function readLibrary(source: Bytes): Library {
-  if (!source.startsWith('#!')) throw refuse.missingMetadata()
+  if (!source.startsWith('#!')) throw refuse.scriptError('missingMetadata')
   const end = lineEnd(source)
   const words = end < 0 ? undefined : splitWords(source.slice(0, end))
-  if (words === undefined || words.length === 0) throw refuse.invalidMetadata()
+  if (words === undefined || words.length === 0) throw refuse.scriptError('invalidMetadata')
   const [engine, ...options] = words
   let name: string | undefined
   for (const option of options) {
     if (!option.startsWith('name=')) throw refuse.unknownMetadata(option)
-    if (name !== undefined) throw refuse.repeatedName()
+    if (name !== undefined) throw refuse.scriptError('repeatedName')
     name = option.slice('name='.length)
   }
-  if (name === undefined) throw refuse.noLibraryName()
+  if (name === undefined) throw refuse.scriptError('noLibraryName')
   if (!isName(name)) throw refuse.badName()
   if (engine!.slice(2).toLowerCase() !== 'lua') throw refuse.engineNotFound(engine!.slice(2))
   return { name, body: source.slice(end) }

@@ -1,140 +1,20 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
-import { ConnectionBroken } from '../../src/kernel/http.js'
-import { type AddressOptions, addressesOf, locator } from '../../src/protocol/address.js'
-import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
-import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
-import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
-import { fetchThrough } from '../../src/protocol/web.js'
-
-/**
- * What every adapter must do, whatever lies behind it: a world of echoes stands in for the services. An adapter is
- * opened on the world and gives the `fetch` that leads there.
- */
-export interface AdapterUnderTest {
-  /** Where the adapter serves the world; by default `https://store.test`. */
-  readonly addresses?: () => AddressOptions
-  open(world: EchoWorld): Promise<OpenAdapter>
-  /** Whether requests to other origins pass through the adapter and must be left alone. */
-  readonly passesForeign: boolean
-  /** A sentence about event streams, for an adapter that cannot carry them. */
-  readonly refusesStreams?: string
-  /** What the tool itself does otherwise than fetch. */
-  readonly exceptions?: readonly (
-    | 'a body on GET is taken'
-    | 'errors are no TypeErrors'
-    | 'the service does not see aborts'
-    | 'a stream does not see that its reader has stopped'
-  )[]
-}
-
-export interface OpenAdapter {
-  readonly fetch: typeof globalThis.fetch
-  /** Base address of the store, when only the running adapter knows it. */
-  readonly base?: string
-  close(): Promise<void> | void
-}
-
-export class EchoWorld {
-  readonly vocabulary = serviceVocabulary
-  readonly calls: Call[] = []
-  readonly streams: EventStream[] = []
-  readonly streamEnds: string[] = []
-  readonly #locate
-  #release: (() => void)[] = []
-  #ends: (() => void)[] = []
-
-  constructor(readonly addresses = addressesOf()) {
-    this.#locate = locator(addresses)
-  }
-
-  owns(url: string): boolean {
-    return this.#locate(url) !== undefined
-  }
-
-  readonly exchange: Exchange = (call) => {
-    this.calls.push(call)
-    const path = call.url
-      .replace(/^[a-z]+:\/\/[^/]+/, '')
-      .replace(/^.*?(?=\/(echo|bytes|status|stream|slow|broken|lost))/, '')
-    if (path.startsWith('/status/'))
-      return { status: Number(path.slice(8)), headers: [['x-own', 'yes']], body: latin1('text') }
-    if (path.startsWith('/bytes')) return everyByte
-    if (path.startsWith('/stream')) return this.#stream(call)
-    if (path.startsWith('/slow')) return this.#slow()
-    if (path.startsWith('/broken')) throw new ConnectionBroken('ECONNRESET', 'the connection was reset')
-    if (path.startsWith('/lost')) return Promise.reject(new ConnectionBroken('ECONNRESET', 'the answer was lost'))
-    return echo(call)
-  }
-
-  readonly fetch = (input: Request | string | URL, init?: RequestInit): Promise<Response> =>
-    fetchThrough(this.exchange, input, init)
-
-  onDispose(end: () => void): () => void {
-    this.#ends.push(end)
-    return () => {
-      this.#ends = this.#ends.filter((other) => other !== end)
-    }
-  }
-
-  dispose(): void {
-    for (const end of this.#ends.splice(0).reverse()) end()
-  }
-
-  /** Lets the slow answers go. */
-  release(): void {
-    for (const release of this.#release.splice(0)) release()
-  }
-
-  #stream(call: Call): Answer {
-    const stream = eventStream({ signal: call.signal, onEnd: (reason) => this.streamEnds.push(reason) })
-    this.streams.push(stream)
-    stream.send(latin1('first'))
-    return { status: 200, headers: [['content-type', 'text/event-stream']], body: stream.body }
-  }
-
-  async #slow(): Promise<Answer> {
-    await new Promise<void>((resolve) => this.#release.push(resolve))
-    return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('slow') }
-  }
-}
-
-interface Echo {
-  method: string
-  url: string
-  headers: Record<string, string>
-  body: string
-}
-
-async function echo(call: Call): Promise<Answer> {
-  const seen: Echo = {
-    method: call.method,
-    url: call.url,
-    headers: Object.fromEntries(call.headers.map(([name, value]) => [name.toLowerCase(), value])),
-    body: toBase64(await call.body()),
-  }
-  const body = call.method === 'HEAD' ? null : utf8(JSON.stringify(seen))
-  return { status: 200, headers: [['content-type', 'application/json']], body }
-}
-
-const allBytes = Uint8Array.from({ length: 256 }, (_, index) => index)
-const everyByte: Answer = {
-  status: 200,
-  headers: [['content-type', 'application/octet-stream']],
-  body: latin1(String.fromCharCode(...allBytes)),
-}
+import { latin1 } from '../../src/kernel/bytes.js'
+import { allBytes, type Echo, EchoWorld } from './echo-world.js'
+import type { Leading, Led } from './way.js'
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes as Uint8Array).toString('base64')
 
-export function adapterContract(name: string, adapter: AdapterUnderTest): void {
-  describe(name, () => {
+/** What every adapter must do, whatever lies behind it. */
+export function echoSuite({ passesForeign, exceptions = [], refusesStreams, lead }: Leading): void {
+  describe('a world of echoes', () => {
     let world: EchoWorld
-    let opened: OpenAdapter
-    let base: string
+    let opened: Led
     let foreign: Server | undefined
     let closed: boolean
+    let base: string
 
     const close = async (): Promise<void> => {
       if (closed) return
@@ -144,9 +24,9 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
 
     beforeEach(async () => {
       closed = false
-      world = new EchoWorld(addressesOf(adapter.addresses?.()))
-      opened = await adapter.open(world)
-      base = opened.base ?? world.addresses.store
+      world = new EchoWorld()
+      base = world.addresses.store
+      opened = await lead(world)
     })
     afterEach(async () => {
       world.release()
@@ -155,7 +35,6 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       foreign = undefined
     })
 
-    const { exceptions = [], refusesStreams } = adapter
     const NetworkError = exceptions.includes('errors are no TypeErrors') ? Error : TypeError
     const send = (path: string, init?: RequestInit): Promise<Response> => opened.fetch(base + path, init)
     const echoed = async (path: string, init?: RequestInit): Promise<Echo> =>
@@ -363,7 +242,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       expect(world.calls).toEqual([])
     })
 
-    if (adapter.passesForeign) {
+    if (passesForeign) {
       test('requests to other origins are left alone', async () => {
         foreign = createServer((request, response) => response.end(`foreign ${request.method} ${request.url}`))
         await new Promise<void>((resolve) => foreign!.listen(0, '127.0.0.1', resolve))

@@ -1,0 +1,254 @@
+import type { FaultSource } from '../faults/fault.js'
+import type { Bytes } from '../kernel/bytes.js'
+import type { Clock } from '../kernel/clock.js'
+import type { Random } from '../kernel/random.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { Courier } from './delivery/courier.js'
+import type { DeadLetter } from './delivery/dead-letters.js'
+import type { Lanes } from './delivery/lanes.js'
+import type { Message, Origin } from './message/message.js'
+import { Deduplication, deduplicationKey } from './publish/deduplication.js'
+import { type PublishHeaders, readSettings } from './publish/publish.js'
+import { Published } from './publish/published.js'
+import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
+import { type Schedule, Schedules } from './schedules/schedules.js'
+import { Refusal, refusals } from './settings/errors.js'
+import type { ReadContext } from './settings/options.js'
+import type { PublishSettings, RawSettings } from './settings/settings.js'
+import type { NoteSetting } from './settings/settings-log.js'
+import { checkReach, checkTarget, type Target } from './settings/url.js'
+
+/** One publish as a request, a batch item, a schedule or a test says it. */
+export interface PublishCall {
+  readonly target: Target
+  readonly settings: RawSettings
+  readonly headers?: PublishHeaders
+  readonly body: Bytes
+  readonly callerIp: string
+  readonly region: string
+  readonly cause?: number | undefined
+  /** The queue to go through. */
+  readonly queue?: string | undefined
+}
+
+/** A publish that was read and found in order; only the destination may still fail it. */
+export interface PreparedPublish {
+  readonly call: PublishCall
+  readonly settings: PublishSettings
+  readonly group: UrlGroup | undefined
+}
+
+export interface PublishResult {
+  readonly message: Message
+  readonly deduplicated: boolean
+}
+
+/** Different settings that are kept for sharing. */
+const sharedAtMost = 256
+
+export interface PublisherOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly traffic: Traffic
+  readonly context: ReadContext
+  readonly urlGroups: UrlGroups
+  readonly lanes: Lanes
+  readonly courier: Courier
+  readonly note: NoteSetting
+  readonly faults: FaultSource | undefined
+}
+
+/** From a call to messages: now, at the slots of a schedule, or once more out of the dead letters. */
+export class Publisher {
+  readonly schedules: Schedules
+  /** What counts as published already. */
+  readonly published: Deduplication<Message>
+  /** What counts as scheduled already. */
+  readonly scheduled: Deduplication<Schedule>
+  readonly #shared = new Map<string, PublishSettings>()
+
+  constructor(private readonly options: PublisherOptions) {
+    const { clock, random, context, note, faults } = options
+    const { policy, limits } = context
+    this.published = new Deduplication(policy.deduplicationWindow)
+    this.scheduled = new Deduplication(policy.deduplicationWindow)
+    const trigger = (schedule: Schedule, awaited: boolean, cause: number) => this.#trigger(schedule, awaited, cause)
+    this.schedules = new Schedules(clock, random, policy, limits, trigger, note, faults)
+  }
+
+  /** Reads and checks everything that does not depend on what exists. @throws Refusal */
+  prepare(call: PublishCall): PreparedPublish {
+    const { target, body } = call
+    const group = this.#groupOf(target)
+    const { raw, headers } = overDefaults(group, call.settings, call.headers)
+    if (triggersRun(raw)) throw refusals.noWorkflows()
+    if (target.group === '') throw refusals.noDestination()
+    const settings = this.#read(raw, headers, call.queue)
+    checkTarget(target)
+    this.#checkSize(body)
+    return { call, settings, group }
+  }
+
+  /** Accepts what a call says, one message for each endpoint. @throws Refusal */
+  publish(call: PublishCall): readonly PublishResult[] {
+    return this.send(this.prepare(call))
+  }
+
+  #groupOf({ group }: Target): UrlGroup | undefined {
+    return group === undefined ? undefined : this.options.urlGroups.get(group)
+  }
+
+  #checkSize(body: Bytes): void {
+    const { maxMessageSize } = this.options.context.limits
+    if (!this.options.context.policy.enforceQuotas || body.length <= maxMessageSize) return
+    throw refusals.quota('maxMessageSize', maxMessageSize, this.options.context.policy.quotaStatus)
+  }
+
+  /** Options as a publish reads them. @throws Refusal */
+  settings(raw: RawSettings, headers: PublishHeaders = {}): PublishSettings {
+    return readSettings(raw, this.options.context, headers)
+  }
+
+  /** Reads the settings of a publish; those that say the same share one object. */
+  #read(raw: RawSettings, headers: PublishHeaders, queue: string | undefined): PublishSettings {
+    if (queue !== undefined) this.options.lanes.check(queue, undefined)
+    const shareable = !raw.has('header-forward')
+    let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
+    // With lengths, because a value out of a query may contain anything.
+    if (shareable) for (const [name, value] of raw) key += `\n${name.length} ${value.length} ${name}${value}`
+    const known = shareable ? this.#shared.get(key) : undefined
+    if (known !== undefined) return known
+    // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
+    const settings: PublishSettings = { ...readSettings(raw, this.options.context, headers), queue }
+    if (shareable) {
+      if (this.#shared.size >= sharedAtMost) this.#shared.clear()
+      this.#shared.set(key, settings)
+    }
+    return settings
+  }
+
+  /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
+  send({ call, settings, group }: PreparedPublish): readonly PublishResult[] {
+    const { target, callerIp, region, cause, body } = call
+    if (target.url !== undefined) {
+      checkReach(target.url, this.options.context.policy)
+      return [this.#enqueue(target.url, body, settings, { callerIp, region, cause })]
+    }
+    if (group === undefined) throw refusals.notFound('topic', target.group)
+    return group.endpoints.map(({ url, name }) =>
+      this.#enqueue(url, body, settings, { callerIp, region, cause, urlGroup: group.name, endpointName: name }),
+    )
+  }
+
+  #enqueue(url: string, body: Bytes, settings: PublishSettings, origin: Origin): PublishResult {
+    const now = this.options.clock.now()
+    const draft = { kind: 'message' as const, url, body, settings, origin }
+    const key = deduplicationKey(settings, url, body, origin.urlGroup)
+    const before = key === undefined ? undefined : this.published.find(key, now)
+    if (before !== undefined) {
+      this.options.traffic.adopt(new Published(before, true, draft), origin.cause ?? 0)
+      return { message: before, deduplicated: true }
+    }
+    const message = this.options.courier.accept(draft)
+    if (key !== undefined) this.published.remember(key, message, now)
+    return { message, deduplicated: false }
+  }
+
+  /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
+  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, cause?: number): PublishResult {
+    const { message } = letter
+    const base: PublishSettings = {
+      ...message.settings,
+      delay: 0,
+      notBefore: undefined,
+      deduplicationId: undefined,
+      contentBasedDeduplication: false,
+    }
+    const settings = overrides.size === 0 ? base : readSettings(overrides, this.options.context, {}, base)
+    settings.queue = message.settings.queue
+    this.options.courier.deadLetters.delete(letter)
+    const origin = { ...message.origin, cause }
+    const key = deduplicationKey(settings, message.url, message.body, message.origin.urlGroup)
+    if (key !== undefined) return this.#enqueue(message.url, message.body, settings, origin)
+    const draft = { kind: message.kind, url: message.url, body: message.body, settings, origin }
+    return { message: this.options.courier.accept(draft), deduplicated: false }
+  }
+
+  /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
+  schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
+    const { target, body, callerIp, region, settings: raw, headers } = call
+    if (triggersRun(raw)) throw refusals.noWorkflows()
+    if (target.group === '') throw refusals.noDestination()
+    const settings = readSettings(raw, this.options.context, headers)
+    settings.queue ??= call.queue
+    checkTarget(target)
+    if (target.url !== undefined) checkReach(target.url, this.options.context.policy)
+    else if (this.#groupOf(target) === undefined) throw refusals.notFound('topic', target.group)
+    if (settings.cron === undefined) throw refusals.invalid(this.options.context.words.header('Cron'), 'it is missing')
+    this.#checkSize(body)
+    if (settings.queue !== undefined) this.options.lanes.open(settings.queue)
+    const now = this.options.clock.now()
+    const key = deduplicationKey(settings, target.url ?? target.group, body, 'schedule')
+    const known = key === undefined ? undefined : this.scheduled.find(key, now)
+    if (known !== undefined && this.schedules.get(known.id) !== undefined)
+      return { schedule: known, deduplicated: true }
+    const { cron } = settings
+    const { cause } = call
+    const schedule = this.schedules.create({ cron, target, body, settings, raw, headers, callerIp, region, cause })
+    if (key !== undefined) this.scheduled.remember(key, schedule, now)
+    return { schedule, deduplicated: false }
+  }
+
+  /** The messages of one trigger; none where a publish would be refused. */
+  #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
+    const { target, body, callerIp, region } = schedule.draft
+    schedule.error = undefined
+    try {
+      const group = this.#groupOf(target)
+      if (group === undefined && target.url === undefined) throw refusals.notFound('topic', target.group)
+      const settings = this.#scheduledSettings(schedule, group)
+      const endpoints: readonly GroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
+      if (endpoints.length === 0)
+        this.options.note('schedule', schedule.id, 'refused', { reason: 'the url group is empty' })
+      return endpoints.map(({ url, name }) => {
+        const origin = { callerIp, region, cause, scheduleId: schedule.id, urlGroup: group?.name, endpointName: name }
+        return this.options.courier.accept({ kind: 'message', url, body, settings, origin, awaited })
+      })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      schedule.error = error.message
+      this.options.note('schedule', schedule.id, 'refused', { reason: error.message }, cause)
+      return []
+    }
+  }
+
+  /** Deduplication and not-before belong to the creation of the schedule, defaults to the group as it is now. [queue.md 7, 8] */
+  #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
+    const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
+    return {
+      ...(group === undefined ? draft.settings : readSettings(raw, this.options.context, headers)),
+      queue: draft.settings.queue,
+      notBefore: undefined,
+      deduplicationId: undefined,
+      contentBasedDeduplication: false,
+      cron: undefined,
+    }
+  }
+}
+
+/** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */
+function overDefaults(
+  group: UrlGroup | undefined,
+  settings: RawSettings,
+  headers: PublishHeaders | undefined,
+): { readonly raw: RawSettings; readonly headers: PublishHeaders } {
+  return {
+    raw: group?.defaults === undefined ? settings : new Map([...group.defaults, ...settings]),
+    headers: { ...headers, contentType: headers?.contentType ?? group?.contentType },
+  }
+}
+
+/** Whether a publish begins a run of a workflow. [queue.md 14.2] */
+function triggersRun(raw: RawSettings): boolean {
+  return raw.get('workflow-init')?.trim().toLowerCase() === 'true'
+}

@@ -1,0 +1,97 @@
+import { latin1, toBase64, utf8 } from '../../src/kernel/bytes.js'
+import { ConnectionBroken } from '../../src/kernel/http.js'
+import { addressesOf, locator } from '../../src/protocol/address.js'
+import { type EventStream, eventStream } from '../../src/protocol/event-stream.js'
+import type { Answer, Call, Exchange } from '../../src/protocol/service.js'
+import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
+import { fetchThrough } from '../../src/protocol/web.js'
+
+/** Stands in for the services: it makes happen at will what a sandbox does rarely. */
+export class EchoWorld {
+  readonly vocabulary = serviceVocabulary
+  readonly calls: Call[] = []
+  readonly streams: EventStream[] = []
+  readonly streamEnds: string[] = []
+  readonly #locate
+  #release: (() => void)[] = []
+  #ends: (() => void)[] = []
+
+  constructor(readonly addresses = addressesOf()) {
+    this.#locate = locator(addresses)
+  }
+
+  owns(url: string): boolean {
+    return this.#locate(url) !== undefined
+  }
+
+  readonly exchange: Exchange = (call) => {
+    this.calls.push(call)
+    const path = call.url
+      .replace(/^[a-z]+:\/\/[^/]+/, '')
+      .replace(/^.*?(?=\/(echo|bytes|status|stream|slow|broken|lost))/, '')
+    if (path.startsWith('/status/'))
+      return { status: Number(path.slice(8)), headers: [['x-own', 'yes']], body: latin1('text') }
+    if (path.startsWith('/bytes')) return everyByte
+    if (path.startsWith('/stream')) return this.#stream(call)
+    if (path.startsWith('/slow')) return this.#slow()
+    if (path.startsWith('/broken')) throw new ConnectionBroken('ECONNRESET', 'the connection was reset')
+    if (path.startsWith('/lost')) return Promise.reject(new ConnectionBroken('ECONNRESET', 'the answer was lost'))
+    return echo(call)
+  }
+
+  readonly fetch = (input: Request | string | URL, init?: RequestInit): Promise<Response> =>
+    fetchThrough(this.exchange, input, init)
+
+  onDispose(end: () => void): () => void {
+    this.#ends.push(end)
+    return () => {
+      this.#ends = this.#ends.filter((other) => other !== end)
+    }
+  }
+
+  dispose(): void {
+    for (const end of this.#ends.splice(0).reverse()) end()
+  }
+
+  /** Lets the slow answers go. */
+  release(): void {
+    for (const release of this.#release.splice(0)) release()
+  }
+
+  #stream(call: Call): Answer {
+    const stream = eventStream({ signal: call.signal, onEnd: (reason) => this.streamEnds.push(reason) })
+    this.streams.push(stream)
+    stream.send(latin1('first'))
+    return { status: 200, headers: [['content-type', 'text/event-stream']], body: stream.body }
+  }
+
+  async #slow(): Promise<Answer> {
+    await new Promise<void>((resolve) => this.#release.push(resolve))
+    return { status: 200, headers: [['content-type', 'text/plain']], body: latin1('slow') }
+  }
+}
+
+export interface Echo {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string
+}
+
+async function echo(call: Call): Promise<Answer> {
+  const seen: Echo = {
+    method: call.method,
+    url: call.url,
+    headers: Object.fromEntries(call.headers.map(([name, value]) => [name.toLowerCase(), value])),
+    body: toBase64(await call.body()),
+  }
+  const body = call.method === 'HEAD' ? null : utf8(JSON.stringify(seen))
+  return { status: 200, headers: [['content-type', 'application/json']], body }
+}
+
+export const allBytes = Uint8Array.from({ length: 256 }, (_, index) => index)
+const everyByte: Answer = {
+  status: 200,
+  headers: [['content-type', 'application/octet-stream']],
+  body: latin1(String.fromCharCode(...allBytes)),
+}

@@ -1,0 +1,172 @@
+import { cutStream, type Fault, type FaultRule, rateLimited, stallStream } from 'stuntdouble'
+import { expect } from 'vitest'
+import { type Case, type Client, one } from './client.js'
+
+// What a client must see of a fault of its request, on whatever way the request comes.
+
+/** What a way cannot carry; catalog and pages say the same. */
+export interface Sight {
+  /** What is seen instead, by the name of the case. */
+  readonly instead?: Readonly<Record<string, object>>
+  /** Codes of network errors, where a way does not tell them apart. */
+  readonly networkErrors?: RegExp
+  /** How the readers of a stream can tell that it broke off, where not by an error after its last event. */
+  readonly streams?: 'break quietly' | 'lose their end'
+  /** Whether headers such as Retry-After are kept from the client. */
+  readonly headers?: 'hidden'
+}
+
+interface Seen {
+  status?: number
+  type?: string | null
+  retryAfter?: string | null
+  body?: string
+  /** What could be read before it broke. */
+  part?: string
+  /** What the client was told instead of an answer, or of the rest of its body. */
+  error?: string
+  code?: string
+  /** Virtual milliseconds until the head, and until the end. */
+  head?: number
+  end?: number
+}
+
+/** Sends a command and reads what comes; time moves on until there is an end. */
+async function look({ sandbox, fetch }: Client, url: string, token: string): Promise<Seen> {
+  const since = sandbox.clock.now()
+  const past = (): number => sandbox.clock.now() - since
+  const out: Seen = {}
+  let over = false
+  const read = async (): Promise<void> => {
+    try {
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+      Object.assign(out, { status: answer.status, type: answer.headers.get('content-type'), head: past() })
+      out.retryAfter = answer.headers.get('retry-after')
+      const decoder = new TextDecoder()
+      out.part = ''
+      const reader = answer.body?.getReader()
+      for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read()) {
+        out.part += decoder.decode(chunk.value)
+      }
+      out.body = out.part
+    } catch (error) {
+      out.error = (error as Error).message
+      out.code = ((error as Error).cause as { code?: string } | undefined)?.code ?? ''
+    }
+    out.end = past()
+    over = true
+  }
+  void read()
+  // A request over a socket, or through msw, takes turns of the event loop to arrive.
+  while (!over) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    await sandbox.clock.drain()
+  }
+  return out
+}
+
+export const increment = { status: 200, body: '{"result":1}' }
+export const noAnswer = { error: 'fetch failed' }
+export const broken = (part: string): object => ({
+  status: 200,
+  part,
+  error: expect.stringMatching(/terminated|aborted|other side closed/),
+})
+
+/** Codes in the cause of a rejected fetch: what really happened, where the way can tell. */
+const codes: Partial<Record<Fault['kind'], string>> = {
+  reset: 'ECONNRESET',
+  refused: 'ECONNREFUSED',
+  unresolved: 'ENOTFOUND',
+  certificate: 'CERT_HAS_EXPIRED',
+}
+
+/**
+ * A fault of a request that increments `a`.
+ * @param stored what `a` is then: whether the work was done
+ */
+export function seen(
+  title: string,
+  fault: Fault,
+  expected: object,
+  stored: string | null,
+  more: Partial<FaultRule> = {},
+): Case {
+  return one('fault', `a client sees: ${title}`, async (client) => {
+    const { sandbox, sight } = client
+    sandbox.faults.add({ on: 'store.request', fault, ...more })
+    const found = await look(client, `${sandbox.addresses.store}/incr/a`, sandbox.tokens.store)
+    expect(found).toMatchObject(sight.instead?.[title] ?? expected)
+    if (found.error !== undefined) expect(found.body).toBeUndefined()
+    expect(sandbox.store.get('a')).toBe(stored)
+    expect(sandbox.traffic.of('fault').map(({ fault: kind }) => kind)).toEqual([fault.kind])
+    const code = codes[fault.kind]
+    if (code === undefined || found.error === undefined) return
+    if (sight.networkErrors !== undefined) expect(found.code).toMatch(sight.networkErrors)
+    else expect(found.code).toBe(code)
+  })
+}
+
+/** `Retry-After` in both forms. */
+export const retryAfter: readonly Case[] = (
+  [
+    ['seconds', '2'],
+    ['date', 'Tue, 01 Jan 2030 09:00:02 GMT'],
+  ] as const
+).map(([form, value]) =>
+  one('fault', `rate-limited, Retry-After as ${form}`, async (client) => {
+    const { sandbox, sight } = client
+    sandbox.faults.add({ on: 'queue.request', fault: rateLimited('burst', '2s', form) })
+    const found = await look(client, `${sandbox.addresses.queue}/v2/keys`, sandbox.tokens.queue)
+    expect(found).toMatchObject({ status: 429, retryAfter: sight.headers === 'hidden' ? null : value })
+  }),
+)
+
+export const brokenStream: Case = one('stream', 'cut-stream: it breaks off', (client) =>
+  listened(client, cutStream(1), 'data: subscribe,c,1\n\ndata: message,c,a\n\n', 'broken'),
+)
+
+export const stalledStream: Case = one('stream', 'stall-stream: it is silent for a while', (client) =>
+  listened(client, stallStream(1, '30s'), 'data: subscribe,c,1\n\ndata: message,c,a\n\ndata: message,c,b\n\n', 'open'),
+)
+
+/** Subscribes while two messages are published, and reads until the text has come. */
+async function listened(
+  { sandbox, sight, fetch }: Client,
+  fault: Fault,
+  text: string,
+  end: 'broken' | 'open',
+): Promise<void> {
+  sandbox.faults.add({ on: 'stream.open', fault })
+  const client = new AbortController()
+  const answer = await fetch(`${sandbox.addresses.store}/subscribe/c`, {
+    headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+    signal: client.signal,
+  })
+  const reader = answer.body!.getReader()
+  let told = ''
+  let state = 'open'
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    try {
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+        told += decoder.decode(chunk.value).replace(/^: .*\n\n/gm, '')
+      state = 'closed'
+    } catch {
+      state = 'broken'
+    }
+  })()
+  sandbox.store.run('PUBLISH', 'c', 'a')
+  sandbox.store.run('PUBLISH', 'c', 'b')
+  const lossy = end === 'broken' && sight.streams === 'lose their end'
+  await expect
+    .poll(async () => {
+      await sandbox.clock.advance('10s')
+      return lossy ? state === 'broken' && text.startsWith(told) : told === text || told
+    })
+    .toBe(true)
+  if (end === 'broken') await reading
+  expect(state).toBe(end === 'broken' && sight.streams === 'break quietly' ? 'closed' : end)
+  client.abort()
+  await reading
+}
