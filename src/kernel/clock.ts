@@ -150,7 +150,7 @@ export class VirtualClock implements Clock {
   #pumping = false
   #stopped = false
   #company: Company = {}
-  /** What timers and tasks tell it. */
+  /** Calls from timers and tasks. */
   readonly #inner: TaskClock & TimerOwner = {
     now: () => this.now(),
     schedule: (at, label, run, options) => this.schedule(at, label, run, options),

@@ -296,7 +296,7 @@ export class Traffic {
   #bytes = 0
   #dropped = 0
   #index: TrafficIndex | undefined
-  /** Replaced, never changed: who leaves or comes while an entry is told does not disturb it. */
+  /** Replaced, never mutated: listeners may come and go while an entry is announced. */
   #subscribers: readonly Subscription[] = []
   #sequence = 0
 
