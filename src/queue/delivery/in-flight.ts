@@ -7,7 +7,7 @@ import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext, Destinations } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
 import type { WireReply } from '../destinations/wire.js'
-import type { Meeting } from './faults.js'
+import type { Meeting } from './struck-deliveries.js'
 
 /** Decides what becomes of an attempt. */
 export interface Outcomes {
