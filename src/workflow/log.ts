@@ -1,7 +1,7 @@
 import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
 import { headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import { redactedBody, redactedHeaders } from '../queue/settings/redaction.js'
+import { redactedBody, redactedHeaders } from '../queue/settings/redacted-fields.js'
 import type { RunWords } from './protocol.js'
 import type { Run, RunEntry, StepRecord } from './run.js'
 

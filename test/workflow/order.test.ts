@@ -56,6 +56,7 @@ test.each(['run', 'call', 'wait', 'sleep', 'invoke'] as const)(
         invoke: () =>
           context.invoke('other', {
             workflow: { workflowId: 'child', routeFunction: async () => 1, options: {} } as never,
+            body: 1,
           }),
       }[kind]
       await Promise.all([context.run('slow', () => 1), other()])
