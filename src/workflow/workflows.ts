@@ -203,6 +203,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const settings = this.queue.publisher.settings(cleanTrigger(raw, this.queue.words), call.headers)
     settings.workflow = undefined
     settings.queue = call.queue
+    settings.failureCallback = redactedLike(settings)
     const { callerIp, region, cause, schedule } = call
     const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
     return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
@@ -722,6 +723,13 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.failure = { status, headers, body, message, dlqId }
     this.#conclude(run, 'RUN_FAILED', message.trail)
   }
+}
+
+/** The failure callback carries the payload and the headers of the user: what is hidden is hidden there, too. */
+function redactedLike({ failureCallback, redact }: PublishSettings): PublishSettings['failureCallback'] {
+  if (failureCallback === undefined || redact === undefined) return failureCallback
+  const { url, settings } = failureCallback
+  return { url, settings: { ...settings, redact: settings.redact ?? redact } }
 }
 
 function isOf({ time }: Run, createdAt: string | undefined): boolean {

@@ -44,8 +44,8 @@ function labelShape(settings: PublishSettings): Shape {
 
 /** What a callback forwards; the content type that every callback has tells nothing. */
 function callbackHeaders(callback: CallbackSettings | undefined): Record<string, string[]> | undefined {
-  const headers = callback?.settings.headers ?? []
-  return headers.some(([name]) => name !== 'Content-Type') ? headerMap(headers) : undefined
+  const { headers = [], redact } = callback?.settings ?? {}
+  return headers.some(([name]) => name !== 'Content-Type') ? headerMap(redactedHeaders(headers, redact)) : undefined
 }
 
 function headersOf(message: Message): Record<string, string[]> {
