@@ -93,6 +93,10 @@ abstract class Part implements RunPart {
     this.keeper.ended(this.run, message)
   }
 
+  left(message: Message): void {
+    this.keeper.ended(this.run, message)
+  }
+
   failed(message: Message, reply: RunReply, dlqId: string): void {
     this.keeper.failed(this.run, message, reply, dlqId)
   }

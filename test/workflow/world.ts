@@ -3,7 +3,7 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { onTestFinished } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/index.js'
+import { createSandbox, type Duration, type Sandbox, type SandboxOptions } from '../../src/index.js'
 
 type Serve = typeof serve<unknown, unknown>
 type Route = Parameters<Serve>[0]
@@ -16,6 +16,8 @@ export interface WorkflowWorld extends Sandbox {
   serve(path: string, route: Route, options?: Options): string
   /** Answers of the app's endpoints, oldest first. */
   readonly calls: readonly { readonly path: string; readonly status: number; readonly body: string }[]
+  /** Virtual time that each delivery takes before and again after the app has worked; none unless set. */
+  lag?: Duration
 }
 
 export const app = 'https://app.test'
@@ -26,7 +28,7 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
   onTestFinished(() => sandbox.dispose())
   const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
   const calls: { path: string; status: number; body: string }[] = []
-  return Object.assign(sandbox, {
+  const made: WorkflowWorld = Object.assign(sandbox, {
     client: new Client(connection),
     calls,
     serve(path: string, route: Route, given: Options = {}): string {
@@ -35,12 +37,15 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
         receiver: undefined as never,
         ...given,
       })
-      sandbox.destinations.on(app + path, async (request) => {
+      sandbox.destinations.on(app + path, async (request, task) => {
+        if (made.lag !== undefined) await task.sleep(made.lag)
         const response = await (POST as unknown as (request: Request) => Promise<Response>)(request)
         calls.push({ path, status: response.status, body: await response.clone().text() })
+        if (made.lag !== undefined) await task.sleep(made.lag)
         return response
       })
       return app + path
     },
   })
+  return made
 }

@@ -37,6 +37,8 @@ export interface RunPart {
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void
+  /** It ended without another attempt: it was cancelled, or a fault made it vanish. */
+  left(message: Message): void
   /** It is a dead letter now; its failure callback has not been accepted yet. */
   failed(message: Message, reply: RunReply, dlqId: string): void
 }
