@@ -5,6 +5,7 @@ import type { RunPart, RunReply } from '../queue/message/run-part.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
+import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
 export interface RunKeeper {
@@ -16,6 +17,8 @@ export interface RunKeeper {
   answered(run: Run, reply: RunReply): void
   failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
 }
+
+type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
 abstract class Part implements RunPart {
@@ -41,6 +44,8 @@ abstract class Part implements RunPart {
   get isOver(): boolean {
     return !this.run.isStarted
   }
+
+  abstract step(message: Message): RunStep | undefined
 
   abstract headers(message: Message): HeaderList
 
@@ -133,6 +138,10 @@ export class StepPart extends Part {
     super(run, keeper)
   }
 
+  step({ body }: Message): RunStep | undefined {
+    return this.index === 0 ? { stepName: 'init', stepType: 'Initial' } : readStep(body)
+  }
+
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
     if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
@@ -188,6 +197,10 @@ export class CallPart extends Part {
     super(run, keeper)
   }
 
+  step(): RunStep | undefined {
+    return this.record
+  }
+
   headers(): HeaderList {
     return []
   }
@@ -208,6 +221,10 @@ export class CallPart extends Part {
 
 /** Tells the endpoint how a call went. */
 export class CallbackPart extends Part {
+  step({ source }: Message): RunStep | undefined {
+    return source?.part?.step(source)
+  }
+
   headers(message: Message): HeaderList {
     return this.runHeaders(message, false, 'fromCallback')
   }
@@ -227,6 +244,8 @@ export class FailurePart extends Part {
   override get isOver(): boolean {
     return false
   }
+
+  step(): undefined {}
 
   headers(message: Message): HeaderList {
     return this.runHeaders(message, false, 'failureCall')

@@ -14,9 +14,9 @@ import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/errors.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget } from '../queue/settings/url.js'
-import { loading } from './dump/loading.js'
-import { dumpOf } from './dump/snapshot.js'
+import { dumpOf } from './dumped-runs.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
+import { loading } from './loaded-runs.js'
 import { CallPart, type RunKeeper, StepPart } from './parts.js'
 import {
   cleanTrigger,

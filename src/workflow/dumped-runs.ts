@@ -1,5 +1,5 @@
-import { portableString } from '../../kernel/portable.js'
-import { portableHeaders, portableSettings } from '../../queue/dump/portable-settings.js'
+import { portableString } from '../kernel/portable.js'
+import { portableHeaders, portableSettings } from '../queue/dump/portable-settings.js'
 import type {
   DumpedPart,
   DumpedReply,
@@ -8,12 +8,12 @@ import type {
   DumpedStepBody,
   DumpedWait,
   RunsOfDump,
-} from '../../queue/dump/runs.js'
-import type { Message } from '../../queue/message/message.js'
-import { CallbackPart, CallPart, FailurePart, StepPart } from '../parts.js'
-import type { KeptReply, Run, StepRecord, Wait } from '../run.js'
-import type { StepBody } from '../step.js'
-import type { Waits } from '../waits.js'
+} from '../queue/dump/runs.js'
+import type { Message } from '../queue/message/message.js'
+import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
+import type { KeptReply, Run, StepRecord, Wait } from './run.js'
+import type { StepBody } from './step.js'
+import type { Waits } from './waits.js'
 
 /** Runs as JSON: all of these, and those that only messages still know. */
 export function dumpOf(

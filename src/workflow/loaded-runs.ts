@@ -1,12 +1,12 @@
-import { shortened } from '../../kernel/dumped.js'
-import { bytesOf } from '../../kernel/portable.js'
-import { readable } from '../../queue/dump/portable-settings.js'
-import type { DumpedPart, DumpedReply, DumpedRun, DumpedWait, RunsToLoad } from '../../queue/dump/runs.js'
-import type { Message } from '../../queue/message/message.js'
-import type { RunPart } from '../../queue/message/run-part.js'
-import { CallbackPart, CallPart, FailurePart, StepPart } from '../parts.js'
-import { type KeptReply, Run, type StepRecord, type Wait } from '../run.js'
-import type { Workflows } from '../workflows.js'
+import { shortened } from '../kernel/dumped.js'
+import { bytesOf } from '../kernel/portable.js'
+import { readable } from '../queue/dump/portable-settings.js'
+import type { DumpedPart, DumpedReply, DumpedRun, DumpedWait, RunsToLoad } from '../queue/dump/runs.js'
+import type { Message } from '../queue/message/message.js'
+import type { RunPart } from '../queue/message/run-part.js'
+import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
+import { type KeptReply, Run, type StepRecord, type Wait } from './run.js'
+import type { Workflows } from './workflows.js'
 
 type Messages = ReadonlyMap<string, Message>
 interface Loaded {
