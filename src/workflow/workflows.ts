@@ -5,7 +5,7 @@ import { IdSource } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Message } from '../queue/message/message.js'
-import type { RunReply } from '../queue/message/run-part.js'
+import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
@@ -26,6 +26,7 @@ import {
   without,
 } from './protocol.js'
 import { Run, type RunConfiguration, type RunState, type Wait } from './run.js'
+import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { type Told, Waits } from './waits.js'
 
@@ -69,6 +70,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
   readonly words: RunWords
   readonly waits: Waits
+  /** What a test has said about steps and events. */
+  readonly script: Script
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
@@ -87,6 +90,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#traffic = traffic
     this.#ids = this.#freshIds()
     this.waits = new Waits(clock, queue.policy, (wait, event) => this.#wake(wait, event))
+    this.script = new Script(this, clock)
     queue.workflows = this
   }
 
@@ -135,6 +139,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   started(id: string): Run {
     const run = this.#runs.get(id)
     if (run === undefined || !run.isStarted) throw refusals.runOver(id)
+    if (run.probe !== undefined) {
+      run.probe.refused = true
+      throw refusals.runOver(id)
+    }
     return run
   }
 
@@ -168,7 +176,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.queue.words)),
       invoke,
     }
-    return () => this.begin(trigger)
+    return () => (invoke === undefined ? undefined : this.script.invokes(invoke)) ?? this.begin(trigger)
   }
 
   /** What a publish says about the run that it begins. @throws Refusal */
@@ -312,8 +320,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, settings: PublishSettings, cause: number | undefined): Message {
+  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
+    const settings = step === undefined ? given : this.script.awake(run, step, given)
     const part = new StepPart(run, this, run.entries.length)
     const message = this.#accept(run, { url, body, settings, cause, part, step })
     run.entries.push({ message, callType: 'step' })
@@ -383,6 +392,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return () => {
       const record = step === undefined ? undefined : run.record(step, this.now())
       const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
+      const answered = step && this.script.calls(run, step, raw, cause)
+      if (answered !== undefined) return answered
       if (known !== undefined && known.url === url && known.body === body) {
         return { message: known, deduplicated: true }
       }
@@ -458,6 +469,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { stepId } = record
     this.#traffic.append({ type: 'wait', runId, stepId, stepName: step.stepName, eventId, until: deadline }, cause)
     this.waits.add(made)
+    if (made.state === 'waiting') this.script.waits(made, cause)
   }
 
   /**
@@ -480,9 +492,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** An event came, or `undefined`: its time is over. */
   #wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
-    const raw = rawOf(timeoutHeaders, this.queue.words)
-    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
-    settings.workflow = undefined
+    const settings = this.settingsOf(run, timeoutHeaders)
     const result =
       event === undefined
         ? { ...step, waitEventId: eventId, waitTimeout: true }
@@ -542,10 +552,15 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       parent.record(invoker.step, this.now()).result ??= step
       return
     }
-    const raw = rawOf(invoker.headers, this.queue.words)
-    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(parent, raw))
+    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
+  }
+
+  /** Of a message that the service itself submits for a run. */
+  settingsOf(run: Run, headers: Readonly<Record<string, readonly string[]>>): PublishSettings {
+    const raw = rawOf(headers, this.queue.words)
+    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
     settings.workflow = undefined
-    this.append(parent, invoker.url, writtenStep(step), settings, undefined)
+    return settings
   }
 
   #note(run: Run, state: RunState, cause?: number): number {
@@ -601,6 +616,16 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { kind, url, body, settings, origin, part } = run.failureFunction!
     run.failureReply = undefined
     this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
+  }
+
+  // ── what a test makes of steps
+
+  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+    return this.script.stage(run, index, delivery)
+  }
+
+  retries(message: Message): void {
+    this.script.retries(message)
   }
 
   // ── what the queue tells
