@@ -3,7 +3,7 @@ import { counted } from '../kernel/counted.js'
 import type { EntryOf } from '../kernel/traffic.js'
 import { urlText } from './describe.js'
 import { timeSeenFrom } from './instants.js'
-import { Redaction, standardRedaction } from './redaction.js'
+import { type Redaction, standardRedaction } from './redaction.js'
 import type { RunStory, StepStory } from './runs.js'
 import { excerpt, plainText, quoted } from './safe-text.js'
 

@@ -58,7 +58,8 @@ export class DirectWorkflows {
    */
   step(name: string, nth?: number): StepFates {
     const called = 'workflow.step()'
-    if (typeof name !== 'string' || name === '') throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
+    if (typeof name !== 'string' || name === '')
+      throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
     }

@@ -153,8 +153,9 @@ function met(stage: Stage, run: Run, verb: StepVerb, step: StepBody, delivery: S
   const { fate, text: note } = verb
   if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
   if (fate.does === 'fails') return { ...failure(stage, step, fate.error), note }
-  const out = JSON.stringify(fate.value)
-  stage.submit(run, delivery, out === undefined ? step : { ...step, out })
+  const { concurrent, ...own } = step
+  // In the order of the SDK, which leaves out what is undefined.
+  stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
   const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
   return { status: 200, headers: sdkHeaders(stage), body, note: `${note}: its body did not run` }
 }
