@@ -83,7 +83,8 @@ function failingLines(run: RunStory, from: number, redaction: Redaction): string
 function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, redaction: Redaction): string[] {
   const lines = attempts.slice(0, mostAttempts).map(({ at, outcome }) => {
     const { status = 0, error = '', body = '', next, note } = outcome ?? {}
-    const answer = status === 0 ? error : `${status} ${messageIn(body as string) ?? error}`
+    const thrown = messageIn(body as string)
+    const answer = status === 0 || thrown === undefined ? error : `${status} ${thrown}`
     const waits = next === undefined ? '' : `; waits until ${timeSeenFrom(next.at, from)}: ${next.reason}`
     const told = note === undefined ? '' : ` (${note})`
     return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${told}${waits}`), longestError)}`
