@@ -23,6 +23,7 @@ export class SandboxSnapshot {
     running(): readonly string[]
   }
   readonly faults: { list(): readonly ListedFault[]; unused(): readonly UnusedFault[] }
+  readonly workflow: { readonly unused: readonly string[] }
   readonly destinations: {
     readonly unhandled: readonly string[]
     readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
@@ -30,7 +31,7 @@ export class SandboxSnapshot {
 
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unhandled, unplayed, spend } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend } = world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const { current, next, former } = replica.queue.keys
@@ -42,6 +43,7 @@ export class SandboxSnapshot {
     this.store = storeOf(replica.store, this.traffic, spend)
     this.queue = queueOf(replica.queue, this.traffic)
     this.faults = { list: () => faults, unused: () => unused }
+    this.workflow = { unused: unusedVerbs }
     this.destinations = { unhandled, unplayed }
   }
 

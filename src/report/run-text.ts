@@ -9,7 +9,7 @@ import { excerpt, plainText, quoted } from './safe-text.js'
 
 const longestName = 60
 const longestResult = 80
-const longestError = 160
+const longestError = 240
 const mostAttempts = 5
 
 /**
@@ -87,7 +87,7 @@ function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, red
     const answer = status === 0 || thrown === undefined ? error : `${status} ${thrown}`
     const waits = next === undefined ? '' : `; waits until ${timeSeenFrom(next.at, from)}: ${next.reason}`
     const told = note === undefined ? '' : ` (${note})`
-    return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${told}${waits}`), longestError)}`
+    return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${waits}${told}`), longestError)}`
   })
   const more = attempts.length - mostAttempts
   return more > 0 ? [...lines, `      … and ${more} more`] : lines
