@@ -1,11 +1,12 @@
+import type { StoreDump } from '../src/store/dump/snapshot.js'
 import { inEnvironment, type DeliverySubject } from './delivery-run.js'
 import { type CrashFinding, CrashPointBroken, crashHistory, crashReport } from './crash-report.js'
-import { CrashRun, type CrashSubject, type Work, type WorkflowUnderTest } from './crash-run.js'
+import { type Again, CrashRun, type CrashSubject, type Work, type WorkflowUnderTest } from './crash-run.js'
 import type { EffectOptions } from './delivery-effects.js'
 import { type Disturbance, disturbancesOf } from './disturbance.js'
-import type { RunDelivery, Submission } from './run-delivery.js'
+import type { RunDelivery } from './run-delivery.js'
 import { type Carrier, carrier } from './step-chance.js'
-import { type StepDifference, stepDifferences } from './step-differences.js'
+import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
 
 export interface CrashPointOptions
@@ -58,6 +59,13 @@ function environment({ sandbox = {} }: CrashPointOptions): CrashPointOptions['sa
   return { vocabulary: 'upstash', ...sandbox }
 }
 
+interface Undisturbed {
+  readonly deliveries: readonly RunDelivery[]
+  readonly effects: WorkflowEffects
+  /** What the data store holds in the end. */
+  readonly finalStore: StoreDump
+}
+
 const usualBound = 2_000
 
 class Check {
@@ -75,8 +83,9 @@ class Check {
 
   async all(): Promise<CrashPointCheck> {
     const { depth = 1, bound = usualBound, only } = this.#options
-    const { deliveries, effects } = await this.#undisturbed()
-    const strays = await this.#strays(deliveries)
+    const undisturbed = await this.#undisturbed()
+    const { deliveries, effects } = undisturbed
+    const strays = await this.#strays(undisturbed)
     const planned = schedulesOf(disturbancesOf(deliveries), depth)
     const schedules = only === undefined ? planned : planned.filter((schedule) => only.includes(idOf(schedule)))
     if (schedules.length === 0) throw new TypeError(noSuchSchedule(only ?? [], planned))
@@ -99,7 +108,7 @@ class Check {
   }
 
   /** The run that all others are measured by. */
-  async #undisturbed(): Promise<{ readonly deliveries: readonly RunDelivery[]; readonly effects: WorkflowEffects }> {
+  async #undisturbed(): Promise<Undisturbed> {
     const run = await this.#run([]).play()
     try {
       if (run.error !== undefined) throw run.error
@@ -108,7 +117,8 @@ class Check {
           'everyCrashPoint(): no delivery of a run reached the app. Register its endpoint with sandbox.destinations.on(url, POST) and return a function that triggers a run.',
         )
       tellWaits(run)
-      return { deliveries: run.deliveries, effects: workflowEffects(run, this.#options) }
+      const { deliveries, sandbox } = run
+      return { deliveries, effects: workflowEffects(run, this.#options), finalStore: sandbox.store.dump() }
     } finally {
       run.end()
     }
@@ -131,24 +141,36 @@ class Check {
     }
   }
 
-  /** What the code outside the steps does otherwise when the same delivery comes again. */
-  async #strays(deliveries: readonly RunDelivery[]): Promise<StepDifference[]> {
+  /**
+   * What the code outside the steps does otherwise when the same delivery comes again: at once, or in the world as the
+   * run left it. In the world as the run found it, another step must not be next.
+   */
+  async #strays({ deliveries, finalStore }: Undisturbed): Promise<StepDifference[]> {
     const found = new Map<string, StepDifference>()
+    const add = (difference: StepDifference): void => {
+      const place = `${difference.step} ${difference.field}`
+      if (!found.has(place)) found.set(place, difference)
+    }
+    const firstStore = deliveries[0]!.storeBefore!
     for (const delivery of deliveries) {
-      const { submissions, storeBefore, storeAfter } = delivery
+      const { submissions, refusal, told } = delivery
+      const storeBefore = delivery.storeBefore!
+      if (refusal !== undefined) add({ step: told, field: 'answer', first: 'a step', again: refusal })
       if (submissions.length === 0) continue
-      for (const store of new Set([storeBefore!, ...(sameStore(storeBefore, storeAfter) ? [] : [storeAfter!])])) {
+      for (const store of distinct([storeBefore, finalStore, firstStore])) {
         const again = await this.#again(delivery, store)
+        if (again.refusal !== undefined && store !== firstStore)
+          add({ step: told, field: 'answer', first: 'a step', again: again.refusal })
         // Where a step has happened, its body may refuse to run again.
-        if (store !== storeBefore && again.length === 0) continue
-        for (const difference of stepDifferences(submissions, again))
-          found.set(`${difference.step} ${difference.field}`, difference)
+        if (again.submissions.length === 0 && store !== storeBefore) continue
+        const differences = stepDifferences(submissions, again.submissions)
+        for (const difference of differences) if (store !== firstStore || store === storeBefore || isNext(difference)) add(difference)
       }
     }
     return [...found.values()]
   }
 
-  async #again(delivery: RunDelivery, store: NonNullable<RunDelivery['storeBefore']>): Promise<readonly Submission[]> {
+  async #again(delivery: RunDelivery, store: StoreDump): Promise<Again> {
     const run = this.#run([], `${this.#seed}/again`)
     try {
       return await run.again(delivery, store)
@@ -158,9 +180,8 @@ class Check {
   }
 }
 
-function storyOf({ sandbox }: CrashRun): Pick<CrashFinding, 'history' | 'length'> {
-  const { traffic } = sandbox
-  return { length: traffic.of('attempt').length, history: crashHistory(sandbox) }
+function storyOf(run: CrashRun): Pick<CrashFinding, 'history' | 'length'> {
+  return { length: run.deliveries.length, history: crashHistory(run) }
 }
 
 /** Which waits an event has ended, and how long after they were made. */
@@ -190,8 +211,9 @@ function idOf(schedule: readonly Disturbance[]): string {
   return schedule.map(({ id }) => id).join(' + ')
 }
 
-function sameStore(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+/** The first of each kind. */
+function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
+  return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
 }
 
 function firstLine(error: unknown): string {

@@ -1,9 +1,9 @@
 import { counted } from '../src/kernel/counted.js'
-import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { CrashPointCheck } from './crash-points.js'
-import { attemptTable } from './delivery-run.js'
+import type { CrashRun } from './crash-run.js'
 import type { Disturbance } from './disturbance.js'
 import { rulesLiteral } from './rule-literal.js'
+import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 
 /** A schedule that left something else behind. */
@@ -13,9 +13,9 @@ export interface CrashFinding {
   readonly disturbances: readonly Disturbance[]
   /** What is different, as sentence parts. */
   readonly differences: readonly string[]
-  /** Attempts in its history. */
+  /** Deliveries in its history. */
   readonly length: number
-  /** The attempts and the timeline, as text. */
+  /** The deliveries and the timeline, as text. */
   readonly history: { readonly table: string; readonly timeline: string }
 }
 
@@ -44,8 +44,28 @@ export class CrashPointBroken extends Error {
 }
 
 /** The history of a world that is about to go. */
-export function crashHistory(sandbox: Sandbox): CrashFinding['history'] {
-  return { table: attemptTable(sandbox), timeline: sandbox.traffic.timeline({ limit: 80 }) }
+export function crashHistory({ deliveries, sandbox }: CrashRun): CrashFinding['history'] {
+  return { table: deliveryTable(deliveries), timeline: sandbox.traffic.timeline({ limit: 80 }) }
+}
+
+const mostRows = 40
+
+/** The deliveries as a table: what each carries, what it submits, and what came of it. */
+function deliveryTable(deliveries: readonly RunDelivery[]): string {
+  const rows = deliveries.slice(0, mostRows).map(({ ordinal, carries, submissions, attempt }) => {
+    const { outcome, retried } = attempt
+    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
+    const sent = submissions.map(({ what }) => what).join(', ')
+    return [
+      `delivery ${ordinal}${retried > 0 ? `, retry ${retried}` : ''}`,
+      `${carries}${sent === '' ? '' : ` → ${sent}`}`,
+      outcome?.note ?? answer,
+    ]
+  })
+  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)))
+  const lines = rows.map(([which, what, came]) => `  ${which!.padEnd(widths[0]!)}  ${what!.padEnd(widths[1]!)}  ${came}`)
+  const more = deliveries.length - mostRows
+  return [...lines, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n')
 }
 
 export function crashReport(

@@ -10,8 +10,8 @@ import { broken, type WireReply } from '../src/queue/destinations/wire.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
 import type { Disturbance, DisturbanceKind } from './disturbance.js'
-import { carriedBy, json, type RunDelivery, type Submission, submitted } from './run-delivery.js'
-import { type Carrier, type Chance, replaceChance } from './step-chance.js'
+import { carriedBy, headerEndingIn, json, type RunDelivery, type Submission, submitted } from './run-delivery.js'
+import { type Carrier, type Chance, replaceChance, silence } from './step-chance.js'
 
 /**
  * Sets an app up in a sandbox: serves its workflows, registers destinations. What it returns is called once and triggers
@@ -46,6 +46,13 @@ export interface Work extends Chance {
   readonly submitsNothing?: boolean
   /** Sleeps in virtual time. */
   readonly task?: DeliveryContext['task']
+}
+
+/** What code does with a delivery that it had before. */
+export interface Again {
+  readonly submissions: readonly Submission[]
+  /** Why the SDK refuses it, in its words. */
+  readonly refusal: string | undefined
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -106,6 +113,7 @@ export class CrashRun {
     this.sandbox = sandboxOf(options)
     this.#outside = this.#work('outside', () => this.sandbox.clock.now())
     this.#endings.push(replaceChance(() => this.#works.getStore() ?? this.#outside))
+    this.#endings.push(silence(() => this.#disturbances.length > 0 || this.#works.getStore()?.submitsNothing === true))
     this.#endings.push(connect(this.sandbox, options))
     if (subject.calls !== undefined) this.#endings.push(this.#answerCalls(subject.calls))
     this.#guard()
@@ -135,7 +143,7 @@ export class CrashRun {
    * is accepted.
    * @param store what the data store holds
    */
-  async again({ attempt, key, at, runId }: RunDelivery, store: StoreDump): Promise<readonly Submission[]> {
+  async again({ attempt, key, at, runId }: RunDelivery, store: StoreDump): Promise<Again> {
     await this.setUp()
     this.sandbox.store.load(store)
     const { destinations, clock } = this.sandbox
@@ -143,8 +151,8 @@ export class CrashRun {
     const work = Object.assign(this.#work(key, () => at + aDay, delivery), { submitsNothing: true })
     const task = { label: key, sleep: async () => {} }
     const context = { task, timeout: aDay, longestBody: 1e9, onTimeout() {}, now: () => clock.now(), draw: () => 0, again() {} }
-    await this.#works.run(work, () => destinations.deliver(attempt, context))
-    return delivery.submissions
+    const reply = await this.#works.run(work, () => destinations.deliver(attempt, context))
+    return { submissions: delivery.submissions, refusal: refusalOf(reply) }
   }
 
   /** Runs the set-up as a new process would. */
@@ -258,7 +266,7 @@ export class CrashRun {
     const others = this.#disturbance('twice', delivery) === undefined ? [] : [run(false)]
     const [reply] = await Promise.all([run(true), ...others])
     delivery.told = toldOf(delivery)
-    if (isPlain) delivery.storeAfter = sandbox.store.dump()
+    if (isPlain) delivery.refusal = refusalOf(reply!)
     if (reply!.error !== undefined) this.#cut(attempt)
     this.#answered.add(key)
     await this.#playLate(runId)
@@ -300,11 +308,12 @@ export class CrashRun {
     const work = this.#works.getStore()
     if (work?.dead) return new Promise(() => {})
     const endpoint = this.#endpointOf(call)
-    if (work?.delivery === undefined || endpoint === undefined) return exchange(call)
+    if (endpoint === undefined) return exchange(call)
+    const skip = this.#count(`${call.method} ${endpoint}`)
+    if (work?.delivery === undefined) return exchange(call)
     const body = await call.body()
     const again: Call = { method: call.method, url: call.url, headers: call.headers, signal: call.signal, body: () => body }
     if (call.method === 'GET') return this.#fetchList(work, endpoint, again, exchange)
-    const skip = this.#count(`${call.method} ${endpoint}`)
     if (!isOfRun(call, endpoint, body, work.delivery.runId)) return exchange(again)
     return this.#submit(work, { method: call.method, endpoint, headers: call.headers, body, skip }, () => exchange(again))
   }
@@ -373,9 +382,16 @@ export class CrashRun {
 
 /** Whether a request tells how this run goes on, and is not the app's own business with the queue. */
 function isOfRun({ method, url, headers }: Call, endpoint: string, body: Bytes, runId: string): boolean {
-  if (endpoint.startsWith('/v2/notify/')) return true
+  if (endpoint === '/v2/batch') return text(body).toLowerCase().includes(`workflow-runid":"${runId.toLowerCase()}"`)
+  if (endpoint.startsWith('/v2/publish/'))
+    return headerEndingIn(headers, 'workflow-runid') === runId || headerEndingIn(headers, 'workflow-invoke') !== undefined
   if (method === 'DELETE') return url.includes(runId)
-  return [url, JSON.stringify(headers), text(body)].some((part) => part.includes(runId))
+  return endpoint.startsWith('/v2/notify/') || endpoint.startsWith('/v2/wait/')
+}
+
+/** What the SDK says where the list of steps and the code differ. */
+export function refusalOf({ body }: Pick<WireReply, 'body'>): string | undefined {
+  return /Incompatible step [^"\\]*/.exec(text(body))?.[0]
 }
 
 /** What the queue would answer, if it took anything. */

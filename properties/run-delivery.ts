@@ -45,9 +45,10 @@ export interface RunDelivery {
   readonly submissions: readonly Submission[]
   /** What it is about, in a few words: what it submits, or carries. */
   readonly told: string
-  /** The data store before it and after it; of the run that nothing disturbs. */
+  /** The data store before it; of the run that nothing disturbs. */
   readonly storeBefore?: StoreDump
-  readonly storeAfter?: StoreDump
+  /** Why the SDK refused it, in its words. */
+  readonly refusal?: string | undefined
 }
 
 /** What a delivery carries, by a name that is the same in every schedule. */

@@ -64,3 +64,17 @@ function uuid(bytes: Uint8Array): string {
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
+
+/** Keeps the console quiet for what would be said in every schedule anew, until the returned function is called. */
+export function silence(isSilent: () => boolean): () => void {
+  const { console } = globalThis
+  const names = ['debug', 'error', 'info', 'log', 'warn'] as const
+  const before = names.map((name) => console[name])
+  for (const [index, name] of names.entries())
+    console[name] = (...said: unknown[]) => {
+      if (!isSilent()) before[index]!.apply(console, said)
+    }
+  return () => {
+    for (const [index, name] of names.entries()) console[name] = before[index]!
+  }
+}

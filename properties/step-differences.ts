@@ -13,7 +13,8 @@ export interface StepDifference {
 }
 
 /** What is not the same although the same delivery ran; the results of steps and ids that are drawn do not count. */
-export function stepDifferences(first: readonly Submission[], again: readonly Submission[]): StepDifference[] {
+export function stepDifferences(before: readonly Submission[], now: readonly Submission[]): StepDifference[] {
+  const [first, again] = [before.filter(isOfStep), now.filter(isOfStep)]
   const found: StepDifference[] = []
   for (let index = 0; index < Math.max(first.length, again.length); index++) {
     const [one, two] = [first[index], again[index]]
@@ -30,8 +31,20 @@ export function stepDifferences(first: readonly Submission[], again: readonly Su
   return found
 }
 
+/** A step of its own says what was told to whom; the body of a Run step may tell others whatever it likes. */
+function isOfStep({ endpoint }: Submission): boolean {
+  return !endpoint.startsWith('/v2/notify/')
+}
+
 /** Of each step these are computed outside it. */
 const stepFields = ['stepId', 'stepName', 'stepType', 'concurrent', 'targetStep', 'sleepFor', 'sleepUntil', 'waitEventId', 'timeout']
+const identity = /(?:^|\] )(?:request|stepId|stepName|stepType|concurrent|targetStep)$/
+
+/** Whether it is another step that comes next, and not only another content. */
+export function isNext({ field }: StepDifference): boolean {
+  return identity.test(field)
+}
+
 /** Drawn, or the same for every request. */
 const silentHeaders = /authorization|telemetry|user-agent|content-length|runid$|^host$/
 
@@ -55,7 +68,7 @@ function fieldsOf(submission: Submission): Fields {
     const { timeout } = parsed as { timeout?: unknown }
     fields.set('timeout', String(timeout))
     for (const step of stepsIn(submission)) addStep(fields, '', step)
-  } else if (!endpoint.startsWith('/v2/notify/') || parsed !== undefined) addBody(fields, '', text(body))
+  } else addBody(fields, '', text(body))
   return fields
 }
 

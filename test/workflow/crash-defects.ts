@@ -16,6 +16,8 @@ type Route = (context: WorkflowContext<{ id: string }>) => Promise<unknown>
 
 export const url = 'https://shop.test/api/order'
 export const payments = 'https://pay.test/charges'
+/** Tells the event that it is asked for. */
+export const bank = 'https://bank.test/ask'
 export const mails = 'https://mail.test/send'
 
 /** An app with one workflow, served by the SDK as it is. Everything within is as new in every process. */
@@ -34,8 +36,20 @@ export function appWith(make: (app: App) => Route): (sandbox: Sandbox) => () => 
     sandbox.destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
     sandbox.destinations.answer(mails, 200)
     sandbox.destinations.answer('https://third.test/*', 200)
-    return () => client.trigger({ url, body: { id: 'o1' } })
+    sandbox.destinations.on(bank, async (request) => {
+      await client.notify((await request.json()) as never)
+      return new Response()
+    })
+    return () => {
+      sandbox.store.run('SADD', 'cart', 'line 0', 'line 1')
+      return client.trigger({ url, body: { id: 'o1' } })
+    }
   }
+}
+
+/** Lines of the cart that are not done yet. */
+function waiting({ store }: Sandbox): number {
+  return Number(store.run('SCARD', 'cart'))
 }
 
 export interface Defect {
@@ -206,16 +220,15 @@ export const defects: readonly Defect[] = [
   {
     name: 'a loop whose bound comes from outside a step',
     broken: ({ sandbox }) => async (context) => {
-      const wanted = 2 - Number(sandbox.store.run('SCARD', 'done'))
-      for (let nth = 0; nth < wanted; nth++) {
-        await context.run(`item ${nth}`, () => void sandbox.store.run('SADD', 'done', String(nth)))
+      for (let nth = 0; nth < waiting(sandbox); nth++) {
+        await context.run(`item ${nth}`, () => void sandbox.store.run('SREM', 'cart', `line ${nth}`))
       }
       await context.run('end', () => void sandbox.store.run('SET', 'ended', '1'))
     },
     mended: ({ sandbox }) => async (context) => {
-      const wanted = await context.run('count', () => 2 - Number(sandbox.store.run('SCARD', 'done')))
+      const wanted = await context.run('count', () => waiting(sandbox))
       for (let nth = 0; nth < wanted; nth++) {
-        await context.run(`item ${nth}`, () => void sandbox.store.run('SADD', 'done', String(nth)))
+        await context.run(`item ${nth}`, () => void sandbox.store.run('SREM', 'cart', `line ${nth}`))
       }
       await context.run('end', () => void sandbox.store.run('SET', 'ended', '1'))
     },
@@ -259,6 +272,25 @@ export const defects: readonly Defect[] = [
       await context.run('ask', async () => {
         await queue.publishJSON({ url: mails, body: { ask: context.requestPayload.id }, deduplicationId: 'ask-o1' })
       })
+    },
+  },
+  {
+    name: 'an event that may come before somebody waits for it',
+    broken: ({ queue, sandbox }) => async (context) => {
+      await context.run('ask', async () => {
+        const body = { eventId: 'paid-o1', eventData: 'yes' }
+        await queue.publishJSON({ url: bank, body, delay: 5, deduplicationId: 'ask-o1' })
+      })
+      const { eventData } = await context.waitForEvent('paid', 'paid-o1', { timeout: '1h' })
+      await context.run('write', () => void sandbox.store.run('SET', 'paid', String(eventData)))
+    },
+    mended: ({ queue, sandbox }) => async (context) => {
+      await context.run('ask', async () => {
+        const body = { eventId: 'paid-o1', eventData: 'yes', workflowRunId: context.workflowRunId }
+        await queue.publishJSON({ url: bank, body, delay: 5, deduplicationId: 'ask-o1' })
+      })
+      const { eventData } = await context.waitForEvent('paid', 'paid-o1', { timeout: '1h' })
+      await context.run('write', () => void sandbox.store.run('SET', 'paid', String(eventData)))
     },
   },
 ]
