@@ -1,17 +1,16 @@
 import type { StoreDump } from '../src/store/dump/snapshot.js'
-import { inEnvironment, type DeliverySubject } from './delivery-run.js'
-import { type CrashFinding, CrashPointBroken, crashHistory, crashReport } from './crash-report.js'
-import { type Again, CrashRun, type CrashSubject, type Work, type WorkflowUnderTest } from './crash-run.js'
+import { type CrashFinding, CrashPointBroken, crashHistory, crashReport, smallestOf } from './crash-report.js'
+import { type Again, CrashRun, type CrashSubject, type WorkflowUnderTest } from './crash-run.js'
+import type { Work } from './crash-work.js'
 import type { EffectOptions } from './delivery-effects.js'
+import { type DeliverySubject, inEnvironment } from './delivery-run.js'
 import { type Disturbance, disturbancesOf } from './disturbance.js'
 import type { RunDelivery } from './run-delivery.js'
 import { type Carrier, carrier } from './step-chance.js'
-import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
+import { straysOf } from './step-determinism.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
 
-export interface CrashPointOptions
-  extends EffectOptions,
-    Pick<DeliverySubject, 'calls' | 'sandbox' | 'settle'> {
+export interface CrashPointOptions extends EffectOptions, Pick<DeliverySubject, 'calls' | 'sandbox' | 'settle'> {
   /** Things that go wrong in one schedule: with 2, pairs too. Default 1. */
   readonly depth?: 1 | 2
   /** Schedules that are tried at most. Default 2,000; the report says how many were not. */
@@ -83,9 +82,8 @@ class Check {
 
   async all(): Promise<CrashPointCheck> {
     const { depth = 1, bound = usualBound, only } = this.#options
-    const undisturbed = await this.#undisturbed()
-    const { deliveries, effects } = undisturbed
-    const strays = await this.#strays(undisturbed)
+    const { deliveries, effects, finalStore } = await this.#undisturbed()
+    const strays = await straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
     const planned = schedulesOf(disturbancesOf(deliveries), depth)
     const schedules = only === undefined ? planned : planned.filter((schedule) => only.includes(idOf(schedule)))
     if (schedules.length === 0) throw new TypeError(noSuchSchedule(only ?? [], planned))
@@ -104,7 +102,19 @@ class Check {
       skipped,
     }
     if (findings.length === 0 && strays.length === 0) return done
-    throw new CrashPointBroken(crashReport(done, findings, strays), { ...done, findings, strays })
+    const smallest = smallestOf(findings)
+    const history = smallest && (await this.#historyOf(smallest))
+    throw new CrashPointBroken(crashReport(done, findings, strays, history), { ...done, findings, strays })
+  }
+
+  /** Of one schedule, played again: not every story is kept until it is known which one is told. */
+  async #historyOf({ disturbances }: CrashFinding): Promise<ReturnType<typeof crashHistory>> {
+    const run = await this.#run(disturbances).play()
+    try {
+      return crashHistory(run)
+    } finally {
+      run.end()
+    }
   }
 
   /** The run that all others are measured by. */
@@ -128,46 +138,20 @@ class Check {
     return new CrashRun(this.#subject, { works: this.#works, times: this.#times, seed, disturbances })
   }
 
-  async #try(schedule: readonly Disturbance[], wanted: WorkflowEffects): Promise<CrashFinding | 'exhausted' | undefined> {
+  async #try(
+    schedule: readonly Disturbance[],
+    wanted: WorkflowEffects,
+  ): Promise<CrashFinding | 'exhausted' | undefined> {
     const run = await this.#run(schedule).play()
     try {
       if (run.isExhausted) return 'exhausted'
       const broken = workflowDifferences(workflowEffects(run, this.#options), wanted)
       if (run.error !== undefined) broken.push(firstLine(run.error))
       if (broken.length === 0) return undefined
-      return { id: idOf(schedule), disturbances: schedule, differences: broken, ...storyOf(run) }
+      return { id: idOf(schedule), disturbances: schedule, differences: broken, deliveries: run.deliveries.length }
     } finally {
       run.end()
     }
-  }
-
-  /**
-   * What the code outside the steps does otherwise when the same delivery comes again: at once, or in the world as the
-   * run left it. In the world as the run found it, another step must not be next.
-   */
-  async #strays({ deliveries, finalStore }: Undisturbed): Promise<StepDifference[]> {
-    const found = new Map<string, StepDifference>()
-    const add = (difference: StepDifference): void => {
-      const place = `${difference.step} ${difference.field}`
-      if (!found.has(place)) found.set(place, difference)
-    }
-    const firstStore = deliveries[0]!.storeBefore!
-    for (const delivery of deliveries) {
-      const { submissions, refusal, told } = delivery
-      const storeBefore = delivery.storeBefore!
-      if (refusal !== undefined) add({ step: told, field: 'answer', first: 'a step', again: refusal })
-      if (submissions.length === 0) continue
-      for (const store of distinct([storeBefore, finalStore, firstStore])) {
-        const again = await this.#again(delivery, store)
-        if (again.refusal !== undefined && store !== firstStore)
-          add({ step: told, field: 'answer', first: 'a step', again: again.refusal })
-        // Where a step has happened, its body may refuse to run again.
-        if (again.submissions.length === 0 && store !== storeBefore) continue
-        const differences = stepDifferences(submissions, again.submissions)
-        for (const difference of differences) if (store !== firstStore || store === storeBefore || isNext(difference)) add(difference)
-      }
-    }
-    return [...found.values()]
   }
 
   async #again(delivery: RunDelivery, store: StoreDump): Promise<Again> {
@@ -180,10 +164,6 @@ class Check {
   }
 }
 
-function storyOf(run: CrashRun): Pick<CrashFinding, 'history' | 'length'> {
-  return { length: run.deliveries.length, history: crashHistory(run) }
-}
-
 /** Which waits an event has ended, and how long after they were made. */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
   const events = sandbox.traffic.of('notify')
@@ -191,7 +171,9 @@ function tellWaits({ sandbox, deliveries }: CrashRun): void {
     for (const submission of submissions) {
       if (!submission.endpoint.startsWith('/v2/wait/')) continue
       const eventId = decodeURIComponent(submission.endpoint.slice('/v2/wait/'.length))
-      const event = events.find((one) => one.at >= submission.at && one.eventId === eventId && one.runIds.includes(runId))
+      const event = events.find(
+        (one) => one.at >= submission.at && one.eventId === eventId && one.runIds.includes(runId),
+      )
       if (event !== undefined) submission.waited = { eventId, heldMs: event.at - submission.at }
     }
   }
@@ -211,13 +193,10 @@ function idOf(schedule: readonly Disturbance[]): string {
   return schedule.map(({ id }) => id).join(' + ')
 }
 
-/** The first of each kind. */
-function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
-  return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
-}
-
 function firstLine(error: unknown): string {
-  return String(error instanceof Error ? error.message : error).trim().split('\n')[0]!
+  return String(error instanceof Error ? error.message : error)
+    .trim()
+    .split('\n')[0]!
 }
 
 function noSuchSchedule(only: readonly string[], planned: readonly (readonly Disturbance[])[]): string {

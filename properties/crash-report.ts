@@ -13,10 +13,8 @@ export interface CrashFinding {
   readonly disturbances: readonly Disturbance[]
   /** What is different, as sentence parts. */
   readonly differences: readonly string[]
-  /** Deliveries in its history. */
-  readonly length: number
-  /** The deliveries and the timeline, as text. */
-  readonly history: { readonly table: string; readonly timeline: string }
+  /** How many deliveries its history has. */
+  readonly deliveries: number
 }
 
 interface Found extends CrashPointCheck {
@@ -43,9 +41,19 @@ export class CrashPointBroken extends Error {
   }
 }
 
-/** The history of a world that is about to go. */
-export function crashHistory({ deliveries, sandbox }: CrashRun): CrashFinding['history'] {
+/** Its deliveries and its timeline, as text. */
+export function crashHistory({ deliveries, sandbox }: CrashRun): CrashHistory {
   return { table: deliveryTable(deliveries), timeline: sandbox.traffic.timeline({ limit: 80 }) }
+}
+
+interface CrashHistory {
+  readonly table: string
+  readonly timeline: string
+}
+
+/** The finding that is told first: with the fewest things that go wrong, then with the fewest deliveries. */
+export function smallestOf(findings: readonly CrashFinding[]): CrashFinding | undefined {
+  return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)[0]
 }
 
 const mostRows = 40
@@ -63,7 +71,9 @@ function deliveryTable(deliveries: readonly RunDelivery[]): string {
     ]
   })
   const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)))
-  const lines = rows.map(([which, what, came]) => `  ${which!.padEnd(widths[0]!)}  ${what!.padEnd(widths[1]!)}  ${came}`)
+  const lines = rows.map(
+    ([which, what, came]) => `  ${which!.padEnd(widths[0]!)}  ${what!.padEnd(widths[1]!)}  ${came}`,
+  )
   const more = deliveries.length - mostRows
   return [...lines, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n')
 }
@@ -72,15 +82,15 @@ export function crashReport(
   { schedules, untried }: CrashPointCheck,
   findings: readonly CrashFinding[],
   strays: readonly StepDifference[],
+  history: CrashHistory | undefined,
 ): string {
   const lines: string[] = []
   if (strays.length > 0) lines.push(...strayLines(strays), '')
-  const [smallest, ...others] = [...findings].sort(
-    (a, b) => a.disturbances.length - b.disturbances.length || a.length - b.length,
-  )
-  if (smallest !== undefined) {
+  const smallest = smallestOf(findings)
+  if (smallest !== undefined && history !== undefined) {
+    const others = findings.filter((finding) => finding !== smallest)
     lines.push(`Fails in ${findings.length} of ${counted(schedules, 'schedule')}. The smallest history:`)
-    lines.push(...historyLines(smallest), ...otherLines(others), '')
+    lines.push(...historyLines(smallest, history), ...otherLines(others), '')
   }
   if (untried > 0) lines.push(`${counted(untried, 'schedule')} were not tried: raise \`bound\`.`, '')
   return lines.join('\n').trimEnd()
@@ -94,7 +104,7 @@ function strayLines(strays: readonly StepDifference[]): string[] {
   ]
 }
 
-function historyLines({ id, disturbances, differences, history }: CrashFinding): string[] {
+function historyLines({ id, disturbances, differences }: CrashFinding, history: CrashHistory): string[] {
   const rules = disturbances.flatMap((one) => one.rules)
   const isWhole = disturbances.every((one) => one.rules.length > 0)
   const scenario = `defineScenario('found by everyCrashPoint', ${rulesLiteral(rules)})`
@@ -114,9 +124,11 @@ const mostOthers = 20
 
 function otherLines(others: readonly CrashFinding[]): string[] {
   if (others.length === 0) return []
-  const shown = others.slice(0, mostOthers).flatMap(({ id, differences }) => [
-    `  ${id}: ${differences[0]}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
-  ])
+  const shown = others
+    .slice(0, mostOthers)
+    .flatMap(({ id, differences }) => [
+      `  ${id}: ${differences[0]}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
+    ])
   const rest = others.length > mostOthers ? [`  and ${others.length - mostOthers} more`] : []
   return ['', 'It also fails:', ...shown, ...rest]
 }

@@ -1,17 +1,18 @@
 import { connect, type FixtureOptions, leftBehind, sandboxOf } from '../fixtures/world.js'
-import { AddressPattern } from '../src/kernel/address-pattern.js'
-import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
-import { createRandom, type Random } from '../src/kernel/random.js'
+import { text } from '../src/kernel/bytes.js'
 import type { Answer, Call } from '../src/protocol/service.js'
 import type { Attempt } from '../src/queue/destinations/attempt.js'
 import type { DeliveryContext } from '../src/queue/destinations/destinations.js'
-import { networkErrors } from '../src/queue/destinations/script.js'
-import { broken, type WireReply } from '../src/queue/destinations/wire.js'
+import type { WireReply } from '../src/queue/destinations/wire.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
+import { StepPart } from '../src/workflow/parts.js'
+import { lost, type Mutable, Work } from './crash-work.js'
 import type { Disturbance, DisturbanceKind } from './disturbance.js'
-import { carriedBy, headerEndingIn, json, type RunDelivery, type Submission, submitted } from './run-delivery.js'
-import { type Carrier, type Chance, replaceChance, silence } from './step-chance.js'
+import { answerCalls, type ForeignAnswers, type ForeignCall } from './foreign-calls.js'
+import { carriedBy, type RunDelivery, type Submission, submitted } from './run-delivery.js'
+import { callWith, fetchesList, isOfRun, jsonAnswer, pretended, refusalOf } from './run-requests.js'
+import { type Carrier, replaceChance, silence } from './step-chance.js'
 
 /**
  * Sets an app up in a sandbox: serves its workflows, registers destinations. What it returns is called once and triggers
@@ -22,30 +23,8 @@ export type WorkflowUnderTest = (sandbox: Sandbox) => unknown
 export interface CrashSubject {
   readonly workflow: WorkflowUnderTest
   readonly sandbox?: FixtureOptions
-  readonly calls?: Readonly<Record<string, (request: Request) => Response | Promise<Response>>>
+  readonly calls?: ForeignAnswers
   readonly settle?: (sandbox: Sandbox) => unknown
-}
-
-/** A call that the app made of a foreign host. */
-export interface AppCall {
-  readonly method: string
-  readonly url: string
-  readonly body: string
-  readonly idempotencyKey: string | undefined
-}
-
-/** What a piece of the app's work carries along. */
-export interface Work extends Chance {
-  readonly delivery: Mutable<RunDelivery> | undefined
-  /** Its process has died: nothing that it still does reaches anybody. */
-  dead: boolean
-  die(): void
-  /** Submissions that it made. */
-  made: number
-  /** In a world that is thrown away: nothing that it submits is accepted. */
-  readonly submitsNothing?: boolean
-  /** Sleeps in virtual time. */
-  readonly task?: DeliveryContext['task']
 }
 
 /** What code does with a delivery that it had before. */
@@ -54,8 +33,6 @@ export interface Again {
   /** Why the SDK refuses it, in its words. */
   readonly refusal: string | undefined
 }
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** How long the code that is under test takes a delivery for, at most: turns in which it lets others go first. */
 const mostTurns = 1_000
@@ -66,7 +43,7 @@ const aDay = 86_400_000
 export class CrashRun {
   readonly sandbox: Sandbox
   readonly deliveries: RunDelivery[] = []
-  readonly calls: AppCall[] = []
+  readonly calls: ForeignCall[] = []
   /** Disturbances that met what they are for. */
   readonly struck: Set<Disturbance> = new Set()
   /** What the set-up, the trigger or time threw. */
@@ -88,7 +65,12 @@ export class CrashRun {
 
   constructor(
     subject: CrashSubject,
-    { works, times, seed, disturbances = [] }: {
+    {
+      works,
+      times,
+      seed,
+      disturbances = [],
+    }: {
       readonly works: Carrier<Work | undefined>
       readonly times: Map<string, number>
       readonly seed: number | string
@@ -111,11 +93,11 @@ export class CrashRun {
       ...(isLazy && { policy: { ...given.policy, lazyAbove: 0 } }),
     }
     this.sandbox = sandboxOf(options)
-    this.#outside = this.#work('outside', () => this.sandbox.clock.now())
+    this.#outside = new Work(this.#seedOf('outside'), () => this.sandbox.clock.now())
     this.#endings.push(replaceChance(() => this.#works.getStore() ?? this.#outside))
     this.#endings.push(silence(() => this.#disturbances.length > 0 || this.#works.getStore()?.submitsNothing === true))
     this.#endings.push(connect(this.sandbox, options))
-    if (subject.calls !== undefined) this.#endings.push(this.#answerCalls(subject.calls))
+    if (subject.calls !== undefined) this.#endings.push(answerCalls(subject.calls, (call) => this.#called(call)))
     this.#guard()
   }
 
@@ -143,14 +125,23 @@ export class CrashRun {
    * is accepted.
    * @param store what the data store holds
    */
-  async again({ attempt, key, at, runId }: RunDelivery, store: StoreDump): Promise<Again> {
+  async again(past: RunDelivery, store: StoreDump): Promise<Again> {
+    const { attempt, key, at } = past
     await this.setUp()
     this.sandbox.store.load(store)
     const { destinations, clock } = this.sandbox
-    const delivery = { runId, submissions: [], ordinal: 0 } as unknown as Mutable<RunDelivery>
-    const work = Object.assign(this.#work(key, () => at + aDay, delivery), { submitsNothing: true })
+    const delivery: Mutable<RunDelivery> = { ...past, ordinal: 0, submissions: [] }
     const task = { label: key, sleep: async () => {} }
-    const context = { task, timeout: aDay, longestBody: 1e9, onTimeout() {}, now: () => clock.now(), draw: () => 0, again() {} }
+    const work = new Work(this.#seedOf(key), () => at + aDay, delivery, task, true)
+    const context = {
+      task,
+      timeout: aDay,
+      longestBody: 1e9,
+      onTimeout() {},
+      now: () => clock.now(),
+      draw: () => 0,
+      again() {},
+    }
     const reply = await this.#works.run(work, () => destinations.deliver(attempt, context))
     return { submissions: delivery.submissions, refusal: refusalOf(reply) }
   }
@@ -166,19 +157,8 @@ export class CrashRun {
     this.sandbox.dispose()
   }
 
-  #work(key: string, now: () => number, delivery?: Mutable<RunDelivery>): Work & { readonly death: Promise<WireReply> } {
-    let die!: () => void
-    const death = new Promise<WireReply>((resolve) => {
-      die = () => resolve({ ...broken(networkErrors.reset), note: 'the process died' })
-    })
-    const random: Random = createRandom(`${this.#seed}/${key}`)
-    const work = { random, now, delivery, dead: false, made: 0, death, die: () => {} }
-    work.die = () => {
-      work.dead = true
-      this.#restart()
-      die()
-    }
-    return work
+  #seedOf(key: string): string {
+    return `${this.#seed}/${key}`
   }
 
   /** A process that dies loses what it had in memory. */
@@ -217,7 +197,8 @@ export class CrashRun {
 
   #disturbance(kind: DisturbanceKind, { ordinal }: RunDelivery, submission?: number): Disturbance | undefined {
     const found = this.#disturbances.find(
-      (one) => one.kind === kind && one.delivery === ordinal && (submission === undefined || one.submission === submission),
+      (one) =>
+        one.kind === kind && one.delivery === ordinal && (submission === undefined || one.submission === submission),
     )
     if (found !== undefined) this.struck.add(found)
     return found
@@ -257,11 +238,12 @@ export class CrashRun {
     if (this.#disturbance('before-route', delivery) !== undefined) {
       this.#restart()
       this.#cut(attempt)
-      return { ...broken(networkErrors.reset), note: 'the process died before the route' }
+      return lost('the process died before the route')
     }
     const run = (submits: boolean): Promise<WireReply> => {
-      const work = this.#work(key, () => at, submits ? delivery : { ...delivery, ordinal: 0, submissions: [] })
-      return this.#works.run(Object.assign(work, { task: context.task }), () => Promise.race([deliver(), work.death]))
+      const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [] }
+      const work = new Work(this.#seedOf(key), () => at, own, context.task)
+      return this.#works.run(work, () => Promise.race([deliver(), work.death]))
     }
     const others = this.#disturbance('twice', delivery) === undefined ? [] : [run(false)]
     const [reply] = await Promise.all([run(true), ...others])
@@ -274,7 +256,7 @@ export class CrashRun {
     if (this.#disturbance('after-answer', delivery) === undefined) return reply!
     this.#restart()
     this.#cut(attempt)
-    return { ...broken(networkErrors.reset), note: 'the handler answered, the process died, the answer was lost' }
+    return lost('the handler answered, the process died, the answer was lost')
   }
 
   #cut({ messageId }: Attempt): void {
@@ -311,17 +293,17 @@ export class CrashRun {
     if (endpoint === undefined) return exchange(call)
     const skip = this.#count(`${call.method} ${endpoint}`)
     if (work?.delivery === undefined) return exchange(call)
+    const { delivery } = work
+    if (fetchesList(call, endpoint)) {
+      // The throw-away world does not know the run.
+      if (work.submitsNothing) return jsonAnswer(listOf(delivery.attempt))
+      return this.#disturbance('lazy-fetch', delivery) === undefined ? exchange(call) : this.#die(work)
+    }
     const body = await call.body()
-    const again: Call = { method: call.method, url: call.url, headers: call.headers, signal: call.signal, body: () => body }
-    if (call.method === 'GET') return this.#fetchList(work, endpoint, again, exchange)
-    if (!isOfRun(call, endpoint, body, work.delivery.runId)) return exchange(again)
-    return this.#submit(work, { method: call.method, endpoint, headers: call.headers, body, skip }, () => exchange(again))
-  }
-
-  #fetchList(work: Work, endpoint: string, call: Call, exchange: Sandbox['exchange']): Answer | Promise<Answer> {
-    const isFetch = endpoint.startsWith('/v2/workflows/runs/')
-    const isCut = isFetch && this.#disturbance('lazy-fetch', work.delivery!) !== undefined
-    return isCut ? this.#die(work) : exchange(call)
+    const again = callWith(call, body)
+    if (!isOfRun(call, endpoint, body, delivery.runId)) return exchange(again)
+    const { method, headers } = call
+    return this.#submit(work, { method, endpoint, headers, body, skip }, () => exchange(again))
   }
 
   async #submit(
@@ -352,7 +334,15 @@ export class CrashRun {
 
   #die(work: Work): Promise<never> {
     work.die()
+    this.#restart()
     return new Promise(() => {})
+  }
+
+  /** @returns false when nobody is left to hear the answer */
+  #called(call: ForeignCall): boolean {
+    if (this.#works.getStore()?.dead) return false
+    this.calls.push(call)
+    return true
   }
 
   /** Path below the address of the queue; `undefined` for other services. */
@@ -360,46 +350,6 @@ export class CrashRun {
     const { queue } = this.sandbox.addresses
     return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
   }
-
-  #answerCalls(answers: NonNullable<CrashSubject['calls']>): () => void {
-    const before = globalThis.fetch
-    const routes = Object.entries(answers).map(([url, answer]) => ({ pattern: new AddressPattern(url), answer }))
-    globalThis.fetch = async (input, init) => {
-      const request = new Request(input, init)
-      const route = routes.find(({ pattern }) => pattern.matches(request.url))
-      if (route === undefined) return before.call(globalThis, input, init)
-      if (this.#works.getStore()?.dead) return new Promise(() => {})
-      const { method, url } = request
-      const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
-      this.calls.push({ method, url, body: await request.clone().text(), idempotencyKey })
-      return route.answer(request)
-    }
-    return () => {
-      globalThis.fetch = before
-    }
-  }
-}
-
-/** Whether a request tells how this run goes on, and is not the app's own business with the queue. */
-function isOfRun({ method, url, headers }: Call, endpoint: string, body: Bytes, runId: string): boolean {
-  if (endpoint === '/v2/batch') return text(body).toLowerCase().includes(`workflow-runid":"${runId.toLowerCase()}"`)
-  if (endpoint.startsWith('/v2/publish/'))
-    return headerEndingIn(headers, 'workflow-runid') === runId || headerEndingIn(headers, 'workflow-invoke') !== undefined
-  if (method === 'DELETE') return url.includes(runId)
-  return endpoint.startsWith('/v2/notify/') || endpoint.startsWith('/v2/wait/')
-}
-
-/** What the SDK says where the list of steps and the code differ. */
-export function refusalOf({ body }: Pick<WireReply, 'body'>): string | undefined {
-  return /Incompatible step [^"\\]*/.exec(text(body))?.[0]
-}
-
-/** What the queue would answer, if it took anything. */
-function pretended(endpoint: string, body: Bytes): Answer {
-  const items = endpoint === '/v2/batch' ? (json(text(body)) as unknown[]) : []
-  const accepted = { messageId: 'msg_none' }
-  const answer = endpoint.startsWith('/v2/notify/') ? [] : endpoint === '/v2/batch' ? items.map(() => accepted) : accepted
-  return { status: 200, headers: [['content-type', 'application/json']], body: utf8(JSON.stringify(answer)) }
 }
 
 function toldOf({ submissions, carries }: RunDelivery): string {
@@ -407,3 +357,7 @@ function toldOf({ submissions, carries }: RunDelivery): string {
   return last === undefined ? carries : last.what
 }
 
+/** The list of steps that a delivery is about. */
+function listOf({ message: { part } }: Attempt): string {
+  return part instanceof StepPart ? text(part.run.listUpTo(part.index)) : '[]'
+}

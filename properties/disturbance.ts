@@ -45,7 +45,12 @@ export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Dis
 function disturbancesAt(delivery: RunDelivery): Disturbance[] {
   const { submissions, ordinal, place } = delivery
   const here = `delivery ${ordinal} (${delivery.told})`
-  const meets: FaultRule = { on: place.point, ...(place.skip > 0 && { skip: place.skip }), times: 1, fault: { kind: 'reset' } }
+  const meets: FaultRule = {
+    on: place.point,
+    ...(place.skip > 0 && { skip: place.skip }),
+    times: 1,
+    fault: { kind: 'reset' },
+  }
   const all: Disturbance[] = [
     made('before-route', delivery, {
       told: `the process dies as ${here} arrives, before the route`,
@@ -54,7 +59,13 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
   ]
   for (const [submission, { skip, endpoint, method, what, waited }] of submissions.entries()) {
     const fault = { kind: 'status', status: 500 } as const
-    const request: FaultRule = { on: 'queue.request', match: { method, endpoint }, ...(skip > 0 && { skip }), times: 1, fault }
+    const request: FaultRule = {
+      on: 'queue.request',
+      match: { method, endpoint },
+      ...(skip > 0 && { skip }),
+      times: 1,
+      fault,
+    }
     all.push(
       made('before-submission', delivery, {
         submission,
@@ -89,11 +100,15 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
       told: `${here} comes twice at the same instant`,
       rules: [{ ...meets, fault: { kind: 'duplicate', concurrent: true } }],
     }),
-    made('late-retry', delivery, {
-      told: `${here} comes once more after the run went on`,
-      rules: [{ ...meets, fault: { kind: 'duplicate', afterMs: 1000 } }],
-    }),
   )
+  // One that failed comes again anyway.
+  if (delivery.attempt.outcome?.state === 'DELIVERED')
+    all.push(
+      made('late-retry', delivery, {
+        told: `${here} comes once more after the run went on`,
+        rules: [{ ...meets, fault: { kind: 'duplicate', afterMs: 1000 } }],
+      }),
+    )
   return all
 }
 

@@ -52,7 +52,11 @@ export interface RunDelivery {
 }
 
 /** What a delivery carries, by a name that is the same in every schedule. */
-export function carriedBy(attempt: Attempt): { readonly key: string; readonly carries: string; readonly step?: StepBody } {
+export function carriedBy(attempt: Attempt): {
+  readonly key: string
+  readonly carries: string
+  readonly step?: StepBody
+} {
   const { message, kind } = attempt
   if (kind === 'failure-callback') return { key: 'failure', carries: 'the failure of the run' }
   const called = headerEndingIn(message.headers, 'workflow-stepname')
@@ -63,7 +67,8 @@ export function carriedBy(attempt: Attempt): { readonly key: string; readonly ca
   const step = readStep(message.body)
   if (step === undefined || !isStep(message.body)) return { key: 'begin', carries: 'the beginning of the run' }
   const { stepId, targetStep, stepName } = step
-  if (targetStep === undefined) return { key: `step ${stepId} ${stepName}`, carries: `the result of '${stepName}'`, step }
+  if (targetStep === undefined)
+    return { key: `step ${stepId} ${stepName}`, carries: `the result of '${stepName}'`, step }
   return { key: `plan ${targetStep} ${stepName}`, carries: `the branch '${stepName}'`, step }
 }
 
@@ -104,7 +109,11 @@ export function submitted(endpoint: string, method: string, body: Bytes): string
   if (endpoint.startsWith('/v2/notify/')) return 'its event'
   const steps = stepsIn({ endpoint, body })
   const names = [...new Set(steps.map(({ stepName, item }) => stepName ?? callNamed(item)).filter(Boolean))]
-  const kind = endpoint.startsWith('/v2/wait/') ? 'the wait' : steps.some(({ targetStep }) => targetStep) ? 'the plan of' : 'step'
+  const kind = endpoint.startsWith('/v2/wait/')
+    ? 'the wait'
+    : steps.some(({ targetStep }) => targetStep)
+      ? 'the plan of'
+      : 'step'
   return names.length === 0 ? 'its submission' : `${kind} ${names.map((name) => `'${name}'`).join(', ')}`
 }
 
@@ -113,4 +122,3 @@ function callNamed(item: unknown): string | undefined {
   const { headers = {} } = item as { headers?: Record<string, string> }
   return headerEndingIn(Object.entries(headers), 'workflow-stepname')
 }
-

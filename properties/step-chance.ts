@@ -35,7 +35,8 @@ export function replaceChance(current: () => Chance | undefined): () => void {
   const now = (): number => current()?.now() ?? HostDate.now()
   const bytes = <A extends ArrayBufferView | null>(array: A): A => {
     const random = current()?.random
-    if (random === undefined || array === null) return Crypto.prototype.getRandomValues.call(crypto, array as never) as A
+    if (random === undefined || array === null)
+      return Crypto.prototype.getRandomValues.call(crypto, array as never) as A
     const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
     for (let at = 0; at < view.length; at++) view[at] = random.int(256)
     return array

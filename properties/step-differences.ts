@@ -37,7 +37,17 @@ function isOfStep({ endpoint }: Submission): boolean {
 }
 
 /** Of each step these are computed outside it. */
-const stepFields = ['stepId', 'stepName', 'stepType', 'concurrent', 'targetStep', 'sleepFor', 'sleepUntil', 'waitEventId', 'timeout']
+const stepFields = [
+  'stepId',
+  'stepName',
+  'stepType',
+  'concurrent',
+  'targetStep',
+  'sleepFor',
+  'sleepUntil',
+  'waitEventId',
+  'timeout',
+]
 const identity = /(?:^|\] )(?:request|stepId|stepName|stepType|concurrent|targetStep)$/
 
 /** Whether it is another step that comes next, and not only another content. */
@@ -81,7 +91,10 @@ function addHeaders(fields: Fields, name: string, headers: HeaderList | [string,
 
 function addBody(fields: Fields, name: string, body: unknown): void {
   const parsed = typeof body === 'string' ? json(body) : body
-  if (isStep(parsed)) return addStep(fields, name, parsed)
+  if (isStep(parsed)) {
+    addStep(fields, name, parsed)
+    return
+  }
   const invoked = parsed as { step?: unknown; body?: unknown } | undefined
   if (isStep(invoked?.step)) {
     addStep(fields, name, invoked.step)
