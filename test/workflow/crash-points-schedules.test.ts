@@ -161,17 +161,20 @@ test('what a delivery computes outside steps may depend on the results of steps'
     const id = await context.run('id', () => crypto.randomUUID())
     await context.call('pay', { url: `https://third.test/${id}`, method: 'POST', body: id, headers: { 'x-id': id } })
     await context.sleep('nap', id.length)
-    await Promise.all([context.run(`a ${id}`, () => 1), context.sleep('b', 5)])
     await context.run('publish', async () => {
       const body = { workflowRunId: context.workflowRunId }
       await queue.publishJSON({ url: mails, body, deduplicationId: context.workflowRunId })
     })
     await context.notify('tell', 'someone', { id })
-    const hook = await context.createWebhook('hook')
-    await context.waitForWebhook('hooked', hook, '1m')
-    await context.waitForEvent('event', `never ${id}`, { timeout: '2m' })
     return id
   })
+  const waiting = appWith(() => async (context) => {
+    const hook = await context.createWebhook('hook')
+    await Promise.all([context.waitForWebhook('hooked', hook, '1m'), context.sleep('beside', 5)])
+    const { timeout } = await context.waitForEvent('event', `never ${hook.eventId}`, { timeout: '2m' })
+    return [hook.webhookUrl, timeout]
+  })
+  expect((await everyCrashPoint(waiting)).untried).toBe(0)
   expect((await everyCrashPoint(steady)).untried).toBe(0)
 })
 

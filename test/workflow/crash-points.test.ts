@@ -15,7 +15,6 @@ async function broken(work: Promise<unknown>): Promise<CrashPointBroken | undefi
 describe.each(defects)('$name', ({ broken: defect, mended }) => {
   test('is found', async () => {
     const found = await broken(everyCrashPoint(appWith(defect), { calls }))
-    if (process.env.SHOW) console.log(found?.message)
     expect(found).toBeInstanceOf(CrashPointBroken)
   })
 
