@@ -186,6 +186,8 @@ describe('nobody else moves it', () => {
 
   test('and a load goes on at no other time', () => {
     const world = real()
-    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow("With clock: 'real' a loaded world goes on at")
+    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow(
+      "With clock: 'real' a loaded world continues at",
+    )
   })
 })

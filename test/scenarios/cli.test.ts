@@ -395,7 +395,7 @@ describe('import', () => {
   })
 
   test.each([
-    [['import', 'FILE'], 'hello', /is no JSON/],
+    [['import', 'FILE'], 'hello', /is not JSON/],
     [['import', 'FILE'], '{"a":1}', /neither a dead letter, a log entry nor a callback body: it has a/],
     [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
     [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],

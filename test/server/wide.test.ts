@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../src/client/connect.js'
+import { defaultPolicy } from '../../src/policy/policy.js'
 import { serviceVocabulary } from '../../src/protocol/vocabulary.js'
 import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
@@ -75,7 +76,7 @@ interface Door {
 }
 
 const tables = {
-  store: storeService({ store: {} } as never, {} as never).endpoints,
+  store: storeService({ store: { options: { policy: defaultPolicy } } } as never, {} as never).endpoints,
   queue: queueEndpoints,
   mgmt: statsService({} as never, { user: '', key: '' }).endpoints,
 } as const
@@ -372,9 +373,7 @@ describe('what everybody knows is refused', () => {
     ['signingKey', { signingKey: publicCredentials[1]!.current }],
     ['nextSigningKey', { nextSigningKey: publicCredentials[2]!.current }],
   ])('as %s of a server', async (name, options) => {
-    await expect(start(options)).rejects.toThrow(
-      `Everybody knows what was given as ${name}, and other machines can call`,
-    )
+    await expect(start(options)).rejects.toThrow(`What was given as ${name} is public, and other machines can call`)
     const server = await start({ ...options, host: '127.0.0.1' })
     expect(server.tenant('main').options).toMatchObject(options)
   })
@@ -382,7 +381,7 @@ describe('what everybody knows is refused', () => {
   test('as a sandbox that was made elsewhere', async () => {
     const server = await start()
     using known = createSandbox({ base: `${server.origin}/w1` })
-    expect(() => server.adopt('w1', known)).toThrow('has tokens that everybody knows')
+    expect(() => server.adopt('w1', known)).toThrow('has public tokens')
     expect(server.tenants).toEqual([])
     using own: Sandbox = createSandbox({ secret, name: 'shop' })
     server.adopt('w1', own)
