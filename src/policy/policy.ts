@@ -142,6 +142,8 @@ export interface Policy {
   twoPhaseTrigger: 'unknown-url' | 'always' | 'header'
   /** Whom an event reaches first. [workflow.md 13] */
   notifyOrder: 'oldest' | 'newest'
+  /** Who leaves the wait list of a flow-control key: who came first, or anybody, as the service hands on. [workflow.md 0] */
+  waitList: 'fifo' | 'shuffled'
   /** Whether a replaced schedule stays paused. [queue.md 7] */
   replacedScheduleStaysPaused: boolean
   /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
@@ -201,6 +203,7 @@ export const defaultPolicy: Policy = {
   stepConfiguration: false,
   twoPhaseTrigger: 'unknown-url',
   notifyOrder: 'oldest',
+  waitList: 'fifo',
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
 }

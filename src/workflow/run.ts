@@ -160,7 +160,8 @@ export class Run implements Filed {
   submittedBefore(body: Bytes): Message | undefined {
     const { entries } = this
     if (entries.length < many)
-      return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)?.message
+      return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)
+        ?.message
     this.#submitted ??= new Map()
     for (; this.#looked < entries.length; this.#looked++) {
       const { message, callType } = entries[this.#looked]!

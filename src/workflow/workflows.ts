@@ -645,7 +645,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
     for (const record of run.steps)
       resumed.steps.push(
-        record.result === undefined ? { ...record, call: undefined, wait: undefined, invoked: undefined } : { ...record },
+        record.result === undefined
+          ? { ...record, call: undefined, wait: undefined, invoked: undefined }
+          : { ...record },
       )
     const open = openEntries(run)
     for (const [index, entry] of run.entries.entries()) {
@@ -660,7 +662,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       for (const record of resumed.steps) if (record.message === message) record.message = again
     }
     if (failure.message.part instanceof CallbackPart) {
-      const record = resumed.steps.find(({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId)
+      const record = resumed.steps.find(
+        ({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId,
+      )
       this.#acceptAgain(failure.message, new CallbackPart(resumed, this, record), overrides, settings, cause)
     }
     return resumed

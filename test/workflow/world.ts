@@ -17,7 +17,11 @@ export interface WorkflowWorld extends Sandbox {
   /** What happens around each answer of an endpoint; nothing unless a test says so. */
   around: (call: EndpointCall) => Promise<Response>
   /** A plain request to the queue, with its token. */
-  ask(method: string, path: string, more?: Asked): Promise<{ readonly status: number; readonly json: any; readonly headers: Headers }>
+  ask(
+    method: string,
+    path: string,
+    more?: Asked,
+  ): Promise<{ readonly status: number; readonly json: any; readonly headers: Headers }>
   /** Answers of the app's endpoints, oldest first. */
   readonly calls: readonly { readonly path: string; readonly status: number; readonly body: string }[]
 }
