@@ -5,6 +5,7 @@ import type { RunPart, RunReply } from '../queue/message/run-part.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
+import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
 export interface RunKeeper {
@@ -18,6 +19,8 @@ export interface RunKeeper {
   answered(run: Run, reply: RunReply): void
   failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
 }
+
+type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
 abstract class Part implements RunPart {
@@ -43,6 +46,8 @@ abstract class Part implements RunPart {
   get isOver(): boolean {
     return !this.run.isStarted
   }
+
+  abstract step(message: Message): RunStep | undefined
 
   abstract headers(message: Message): HeaderList
 
@@ -92,6 +97,10 @@ abstract class Part implements RunPart {
   }
 
   ends(message: Message, _reply: RunReply, _error: string | undefined): void {
+    this.keeper.ended(this.run, message)
+  }
+
+  left(message: Message): void {
     this.keeper.ended(this.run, message)
   }
 
@@ -157,6 +166,10 @@ export class StepPart extends Part {
     super(run, keeper)
   }
 
+  step({ body }: Message): RunStep | undefined {
+    return this.index === 0 ? { stepName: 'init', stepType: 'Initial' } : readStep(body)
+  }
+
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
     if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
@@ -213,6 +226,10 @@ export class CallPart extends Part {
     super(run, keeper)
   }
 
+  step(): RunStep | undefined {
+    return this.record
+  }
+
   headers(): HeaderList {
     return []
   }
@@ -239,6 +256,10 @@ export class CallbackPart extends Part {
     readonly record?: StepRecord | undefined,
   ) {
     super(run, keeper)
+  }
+
+  step({ source }: Message): RunStep | undefined {
+    return source?.part?.step(source)
   }
 
   headers(message: Message): HeaderList {
@@ -276,6 +297,8 @@ export class FailurePart extends Part {
   override get isOver(): boolean {
     return false
   }
+
+  step(): undefined {}
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
