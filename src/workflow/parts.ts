@@ -148,9 +148,10 @@ function echoed({ settings, retried }: Message, { echo }: RunWords): [string, st
   return headers
 }
 
-/** A text out of JSON as a header has it: bytes, one char each. */
+/** A text out of JSON as a header has it: bytes, one char each, in one line. */
 function onWire(given: string): string {
-  return /[^\0-\xff]/.test(given) ? utf8(given) : given
+  const line = given.replaceAll(/[\0\r\n]/g, ' ')
+  return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
 
 /** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */

@@ -50,7 +50,7 @@ describe.each(['on', 'answer'] as const)(
       const [warning] = warnings
       expect(warnings).toHaveLength(2)
       expect(warning).toContain(`delivery to ${shop}, message msg_`)
-      expect(warning).toContain('See that it returns or throws')
+      expect(warning).toContain('Make sure that it returns or throws')
     })
   },
 )
