@@ -2,6 +2,7 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import type { Sandbox } from '../../src/index.js'
+import type { Loose } from './world.js'
 
 export interface Connection {
   readonly baseUrl: string
@@ -17,7 +18,7 @@ export interface Outcome {
 export function everyKind(connection: Connection, origin: string) {
   const client = new Client(connection)
   const outcome: Outcome = { results: [], failure: undefined }
-  const child = createWorkflow(async (context: any) => await context.run('inner', () => context.requestPayload))
+  const child = createWorkflow(async (context: Loose) => await context.run('inner', () => context.requestPayload))
   const main = createWorkflow<unknown, unknown>(
     async (context) => {
       const results: unknown[] = []
