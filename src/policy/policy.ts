@@ -132,7 +132,7 @@ export interface Policy {
   callReports: 'last' | 'every'
   /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
   lazyAbove: number | undefined
-  /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0.5] */
+  /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0] */
   deduplicateSteps: boolean
   /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
   echoConfiguration: boolean
@@ -142,6 +142,8 @@ export interface Policy {
   twoPhaseTrigger: 'unknown-url' | 'always' | 'header'
   /** Whom an event reaches first. [workflow.md 13] */
   notifyOrder: 'oldest' | 'newest'
+  /** Who leaves the wait list of a flow-control key: who came first, or anybody, as the service hands on. [workflow.md 0] */
+  waitList: 'fifo' | 'shuffled'
   /** Whether a replaced schedule stays paused. [queue.md 7] */
   replacedScheduleStaysPaused: boolean
   /** Whether a replaced schedule keeps its creation time. [queue.md 7] */
@@ -201,6 +203,7 @@ export const defaultPolicy: Policy = {
   stepConfiguration: false,
   twoPhaseTrigger: 'unknown-url',
   notifyOrder: 'oldest',
+  waitList: 'fifo',
   replacedScheduleStaysPaused: true,
   replacedScheduleKeepsCreatedAt: true,
 }

@@ -79,6 +79,7 @@ const policies: Schemas<Policy> = {
   stepConfiguration: v.boolean(),
   twoPhaseTrigger: v.picklist(['unknown-url', 'always', 'header']),
   notifyOrder: v.picklist(['oldest', 'newest']),
+  waitList: v.picklist(['fifo', 'shuffled']),
   replacedScheduleStaysPaused: v.boolean(),
   replacedScheduleKeepsCreatedAt: v.boolean(),
 }

@@ -152,9 +152,10 @@ function echoed({ settings, retried }: Message, { echo }: RunWords): [string, st
   return headers
 }
 
-/** A text out of JSON as a header has it: bytes, one char each. */
+/** A text out of JSON as a header has it: bytes, one char each, in one line. */
 function onWire(given: string): string {
-  return /[^\0-\xff]/.test(given) ? utf8(given) : given
+  const line = given.replaceAll(/[\0\r\n]/g, ' ')
+  return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
 
 /** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */
@@ -217,7 +218,7 @@ export class StepPart extends Part {
   }
 }
 
-/** [workflow.md 0.3] */
+/** [workflow.md 0] */
 const noWorkflow =
   'detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint'
 /** [workflow.md 2.5] */

@@ -251,6 +251,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     settings.workflow = undefined
     settings.queue = call.queue
     settings.failureCallback = redactedLike(settings)
+    // They travel as a header.
+    if (settings.labels?.some((label) => /[\0\r\n]/.test(label)))
+      throw refusals.invalid(this.words.label, 'it has a line break')
     const { callerIp, region, cause, schedule } = call
     const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
     return { url, body: call.body, settings, origin, awaited: schedule?.awaited }

@@ -1,86 +1,15 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client as QueueClient } from '@upstash/qstash'
-import { Client } from '@upstash/workflow'
-import { createWorkflow, serve, serveMany } from '@upstash/workflow/nextjs'
 import { setupServer } from 'msw/node'
 import { expect, onTestFinished, test } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { mswHandlers } from '../../src/adapters/msw.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 import { startServer } from '../../src/server/server.js'
+import { connectionOf, everyKind, expected } from './every-kind.js'
 
 // One workflow with every kind of step, through every way to the double. [workflow.md 1 to 11]
-
-interface Connection {
-  readonly baseUrl: string
-  readonly token: string
-}
-
-interface Outcome {
-  results: unknown[]
-  failure: unknown
-}
-
-/** The app: both workflows behind one route, and a third party beside them. */
-function makeApp(connection: Connection, origin: string, notify: () => Promise<unknown>) {
-  const outcome: Outcome = { results: [], failure: undefined }
-  const child = createWorkflow(async (context: any) => await context.run('inner', () => context.requestPayload))
-  const main = createWorkflow<unknown, unknown>(
-    async (context) => {
-      const results: unknown[] = []
-      results.push(await context.run('run', () => context.requestPayload))
-      await context.sleep('sleep', 1)
-      await context.sleepUntil('until', new Date(0))
-      results.push((await context.call('call', { url: `${origin}/third`, method: 'POST', body: 'ping' as never })).body)
-      const [told] = await Promise.all([
-        context.waitForEvent<string>('wait', 'evt 1/x', { timeout: '1h' }),
-        context.run('tell', async () => void (await notify())),
-      ])
-      results.push(told.eventData)
-      await context.notify('notify', 'nobody', 1)
-      const webhook = await context.createWebhook('hook')
-      const [hooked] = await Promise.all([
-        context.waitForWebhook('hooked', webhook, '1h'),
-        context.run('ring', async () => {
-          await fetch(`${webhook.webhookUrl}?a=1`, { method: 'PUT', body: 'rung' })
-        }),
-      ])
-      results.push(
-        await context.run('rung', async () => [
-          hooked.request?.url === `${webhook.webhookUrl}?a=1`,
-          hooked.request?.method,
-          await hooked.request?.text(),
-        ]),
-      )
-      results.push((await context.invoke('invoke', { workflow: child as never, body: { kid: 1 } })).body)
-      outcome.results = results
-      await context.run('fail', () => {
-        throw new Error('the end')
-      })
-    },
-    {
-      failureFunction: async ({ failResponse }) => {
-        outcome.failure = failResponse
-      },
-    } as never,
-  )
-  void serve
-  const { POST } = serveMany(
-    { main, child } as never,
-    { qstashClient: new QueueClient(connection), receiver: undefined as never } as never,
-  )
-  const handle = async (request: Request): Promise<Response> => {
-    if (new URL(request.url).pathname === '/third') return new Response(`pong ${await request.text()}`)
-    return await (POST as unknown as (request: Request) => Promise<Response>)(request)
-  }
-  return { outcome, handle }
-}
-
-const expected = {
-  results: [{ n: 1 }, 'pong ping', 'told', [true, 'PUT', 'rung'], { kid: 1 }],
-  failure: 'the end',
-}
 
 /** A sandbox whose deliveries reach the app in this process. */
 function inProcess(lead: (sandbox: Sandbox) => () => unknown) {
@@ -90,11 +19,7 @@ function inProcess(lead: (sandbox: Sandbox) => () => unknown) {
     await close()
     sandbox.dispose()
   })
-  const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
-  const client = new Client(connection)
-  const { outcome, handle } = makeApp(connection, 'https://app.test', () =>
-    client.notify({ eventId: 'evt 1/x', eventData: 'told' }),
-  )
+  const { outcome, handle, client } = everyKind(connectionOf(sandbox), 'https://app.test')
   sandbox.destinations.on('https://app.test/*', handle)
   return { sandbox, client, outcome }
 }
@@ -105,7 +30,7 @@ test.each([
     'stuntdouble/msw',
     (sandbox: Sandbox) => {
       const server = setupServer(...mswHandlers(sandbox))
-      server.listen({ onUnhandledRequest: 'error' })
+      server.listen({ onUnhandledFrame: 'error' })
       return () => server.close()
     },
   ],
@@ -117,12 +42,11 @@ test.each([
   expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
 })
 
-test.each(['', '/main'])('through the local server, with the app on a port of its own%s', async (base) => {
+test('through the local server, with the app on a port of its own', async () => {
   const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
   onTestFinished(() => server.close())
-  const served = server.tenant(base === '' ? 'one' : 'two')
-  const connection = { baseUrl: served.addresses.queue, token: served.tokens.queue }
-  const client = new Client(connection)
+  const served = server.tenant('one')
+  const connection = connectionOf(served)
   let handle: (request: Request) => Promise<Response> = async () => new Response('', { status: 500 })
   const app = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = []
@@ -141,7 +65,8 @@ test.each(['', '/main'])('through the local server, with the app on a port of it
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void app.close())
   const origin = `http://127.0.0.1:${(app.address() as AddressInfo).port}`
-  const made = makeApp(connection, origin, () => client.notify({ eventId: 'evt 1/x', eventData: 'told' }))
+  const made = everyKind(connection, origin)
+  const { client } = made
   handle = made.handle
   await client.trigger({ url: `${origin}/main`, body: { n: 1 }, retries: 0 })
   await served.clock.drain()

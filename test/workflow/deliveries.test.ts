@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { status } from '../../src/index.js'
-import { app, type EndpointCall, type WorkflowWorld, workflowWorld } from './world.js'
+import { app, type EndpointCall, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 // What the queue sends to endpoints, third parties, callbacks and failure functions. [workflow.md 3, 4, 6, 7, 11, 12]
 
@@ -288,7 +288,7 @@ test('every kind of step, with a list that is fetched', async () => {
   destinations.record(third, { status: 200, body: 'answer' })
   let failure: unknown
   const { createWorkflow } = await import('@upstash/workflow/nextjs')
-  const route = async (context: any): Promise<unknown> => await context.run('inner', () => context.requestPayload)
+  const route = async (context: Loose): Promise<unknown> => await context.run('inner', () => context.requestPayload)
   const child = Object.assign(createWorkflow(route as never), { workflowId: 'child' })
   serve('/child', route as never)
   const results: unknown[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { app, type WorkflowWorld, workflowWorld } from './world.js'
+import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 // Each request that the real SDK sends, compared with the sheet: names and values of headers, and bodies, byte for byte.
 // [workflow.md 2.1, 2.3, 5, 6, 7, 9]
@@ -281,7 +281,7 @@ test('an invoke', async () => {
   const world = workflowWorld()
   const { client, clock, serve } = world
   const { createWorkflow } = await import('@upstash/workflow/nextjs')
-  const route = async (context: any): Promise<unknown> => await context.run('inner', () => 1)
+  const route = async (context: Loose): Promise<unknown> => await context.run('inner', () => 1)
   const child = Object.assign(createWorkflow(route as never), { workflowId: 'child' })
   const childUrl = serve('/child', route as never)
   const url = serve('/parent', async (context) => {

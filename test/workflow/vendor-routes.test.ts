@@ -1,6 +1,6 @@
 import { WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
 import { expect, test } from 'vitest'
-import { type EndpointCall, type WorkflowWorld, workflowWorld } from './world.js'
+import { type EndpointCall, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 // Routes like the vendor's own, with the number of calls that those count. [workflow.md 0, 2, 3, 5, 9]
 
@@ -183,7 +183,7 @@ test('middleware-logs: the end of one call comes before the beginning of the nex
 test('invoke-parent-failure: the child runs on, and its end is noted in the log of the parent', async () => {
   const { clock, client, serve, workflow, calls } = world()
   const { createWorkflow } = await import('@upstash/workflow/nextjs')
-  const routeOfChild = async (context: any): Promise<string> => {
+  const routeOfChild = async (context: Loose): Promise<string> => {
     await context.sleep('long', 100)
     return await context.run('end', () => 'child')
   }

@@ -21,12 +21,15 @@ export interface WorkflowWorld extends Sandbox {
     method: string,
     path: string,
     more?: Asked,
-  ): Promise<{ readonly status: number; readonly json: any; readonly headers: Headers }>
+  ): Promise<{ readonly status: number; readonly json: Loose; readonly headers: Headers }>
   /** Answers of the app's endpoints, oldest first. */
   readonly calls: readonly { readonly path: string; readonly status: number; readonly body: string }[]
   /** Virtual time that each delivery takes before and again after the app has worked; none unless set. */
   lag?: Duration
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, and contexts of workflows whose types the SDK keeps
+export type Loose = any
 
 /** One delivery to an endpoint. */
 export interface EndpointCall {

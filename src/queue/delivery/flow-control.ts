@@ -91,14 +91,19 @@ export class FlowKey {
     if (ticket.awaited) this.#awaited++
   }
 
-  /** The next in line; cancelled ones are skipped. */
-  next(): Message | undefined {
-    let ticket = this.#line.shift()
-    while (ticket?.live === false) ticket = this.#line.shift()
+  /** The next in line, or anybody in it where chance decides; cancelled ones are skipped. */
+  next(draw: Draw | undefined): Message | undefined {
+    let ticket = this.#shift(draw)
+    while (ticket?.live === false) ticket = this.#shift(draw)
     if (ticket === undefined) return undefined
     ticket.live = false
     this.leave(ticket)
     return ticket.message
+  }
+
+  #shift(draw: Draw | undefined): WaitTicket | undefined {
+    if (draw !== undefined && this.#line.length > 1) this.#line.promote(draw(this.#line.length))
+    return this.#line.shift()
   }
 
   /** A message left the wait list without being started; its place is skipped later. */
@@ -114,6 +119,9 @@ export class FlowKey {
       .map((ticket) => ticket.message)
   }
 }
+
+/** A whole number below a bound, left to chance. */
+export type Draw = (below: number) => number
 
 /** Called when messages are held back and let go. */
 export type NoteDecision = (
@@ -133,11 +141,13 @@ export class FlowControl {
   readonly #start: (message: Message) => void
   readonly #note: NoteSetting
   readonly #decide: NoteDecision
+  readonly #draw: Draw | undefined
   readonly #globalLine = new Line<WaitTicket>()
 
   /**
    * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
    * @param start begins the attempt of a message that was admitted from a wait list
+   * @param draw picks who leaves a wait list; without it, who came first
    */
   constructor(
     clock: Clock,
@@ -145,7 +155,9 @@ export class FlowControl {
     start: (message: Message) => void,
     note: NoteSetting,
     decide: NoteDecision,
+    draw?: Draw | undefined,
   ) {
+    this.#draw = draw
     this.#clock = clock
     this.#globalMax = globalMax
     this.#start = start
@@ -256,7 +268,7 @@ export class FlowControl {
   admitWaiting(key: FlowKey): void {
     const now = this.#clock.now()
     while (key.waitListSize > 0 && key.hasRoom(now)) {
-      const message = key.next()
+      const message = key.next(this.#draw)
       if (message === undefined) break
       this.#take(key, message, now)
       if (!this.#askGlobal(message, now)) continue

@@ -72,7 +72,10 @@ export interface DumpedRun {
   readonly callerIp: string
   readonly region: string
   /** In the order of the list that deliveries carry. */
-  readonly entries: readonly { readonly message: string; readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig' }[]
+  readonly entries: readonly {
+    readonly message: string
+    readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
+  }[]
   readonly steps: readonly DumpedStep[]
   readonly waits: readonly DumpedWait[]
   /** Messages that wait for the answers of those that submitted them. */

@@ -21,6 +21,18 @@ export class Line<T> {
     return item
   }
 
+  /** Puts somebody in the line first, by the place in it. */
+  promote(place: number): void {
+    const [first, chosen] = [this.#next, this.#next + place]
+    const item = this.#items[chosen]!
+    this.#items[chosen] = this.#items[first]!
+    this.#items[first] = item
+  }
+
+  get length(): number {
+    return this.#items.length - this.#next
+  }
+
   /** Everybody still in it, first in line first. */
   all(): readonly T[] {
     return this.#next === 0 ? this.#items : this.#items.slice(this.#next)

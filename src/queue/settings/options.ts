@@ -237,9 +237,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'none',
     callbacks: true,
     about: 'Labels to find the message by.',
-    read(text, into, gathering) {
-      // They travel as a header.
-      if (/[\0\r\n]/.test(text)) throw invalid(gathering, 'label', 'it has a line break')
+    read(text, into) {
       const labels = commaList(text)
       into.labels = labels.length === 0 ? undefined : labels
     },
