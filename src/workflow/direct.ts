@@ -1,6 +1,7 @@
 import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, text, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
+import { explainRun } from './explain-run.js'
 import type { Run, RunState } from './run.js'
 import type { Workflows } from './workflows.js'
 
@@ -86,6 +87,11 @@ export class WorkflowRun {
     } catch {
       return text(result)
     }
+  }
+
+  /** Why it is where it is, in sentences: what each of its open steps waits for. */
+  explain(): string {
+    return explainRun(this.#run, this.#engine)
   }
 
   /** @throws Error when it has ended */

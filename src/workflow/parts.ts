@@ -2,6 +2,7 @@ import { type Bytes, text, toBase64 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunPart, RunReply } from '../queue/message/run-part.js'
+import type { Redaction } from '../queue/settings/redaction.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
@@ -39,6 +40,10 @@ abstract class Part implements RunPart {
 
   get runCreatedAt(): number {
     return this.run.time
+  }
+
+  get redact(): Redaction | undefined {
+    return this.run.configuration.settings.redact
   }
 
   get isOver(): boolean {

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import { IdSource } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
-import type { Traffic } from '../kernel/traffic.js'
+import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunReply } from '../queue/message/run-part.js'
@@ -318,6 +318,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
     settings.workflow = undefined
     return () => {
+      this.hide(run, cause)
       const known = this.#knownStep(run, body)
       if (known !== undefined) {
         const draft = { kind: 'message' as const, url, body, settings, origin: { ...run.origin, cause } }
@@ -326,6 +327,13 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       }
       return { message: this.append(run, url, body, settings, cause), deduplicated: false }
     }
+  }
+
+  /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
+  hide(run: Run, cause: number | undefined): boolean {
+    const hides = run.configuration.settings.redact?.body === true
+    if (hides && cause !== undefined) this.#traffic.hide(cause)
+    return hides
   }
 
   #knownStep(run: Run, body: Bytes): Message | undefined {
@@ -420,6 +428,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#configureCallback(run, settings, raw)
     const step = this.#callStep(raw)
     return () => {
+      this.hide(run, cause)
       const record = step === undefined ? undefined : run.record(step, this.now())
       const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
       if (known !== undefined && known.url === url && known.body === body) {
@@ -508,8 +517,18 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const waiting = this.waits.of(eventId, run)
     const kept = run !== undefined && waiting.length === 0
     const runIds = waiting.map((wait) => wait.run.id)
+    const reached = run === undefined ? waiting.map((wait) => wait.run) : [run]
+    const hides = reached.map((one) => this.hide(one, cause)).includes(true)
     this.#traffic.append(
-      { type: 'notify', eventId, runIds, ...(run && { runId: run.id }), body: event, ...(kept && { kept }) },
+      {
+        type: 'notify',
+        eventId,
+        runIds,
+        ...(run && { runId: run.id }),
+        body: event,
+        ...(hides && { redact: hiddenBody }),
+        ...(kept && { kept }),
+      },
       cause,
     )
     if (kept) this.waits.remember(run, eventId, event)
@@ -534,6 +553,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** @throws Refusal 404 */
   end(id: string, result: Bytes, cause?: number): Run {
     const run = this.#running(id)
+    this.hide(run, cause)
     run.result = result
     this.#conclude(run, 'RUN_SUCCESS', cause)
     return run

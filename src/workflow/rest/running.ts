@@ -170,6 +170,7 @@ function runOf(call: ServiceCall, workflows: Workflows): Run {
 
 function steps(call: ServiceCall, workflows: Workflows): Answer {
   const run = runOf(call, workflows)
+  workflows.hide(run, call.cause)
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
