@@ -1,7 +1,9 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { executed, type Word } from './commands.js'
 import { isIdle } from './idle.js'
+import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
+import { calledBack, deadLettered, deduplicated, delivered, published } from './messages.js'
 import type {
   AttemptPart,
   AttemptPattern,
@@ -11,15 +13,13 @@ import type {
   DeliveredPattern,
   PublishedPattern,
 } from './patterns.js'
-import { calledBack, deadLettered, deduplicated, delivered, published } from './queue.js'
 import type { Range } from './range.js'
+import { type RequestPattern, receivedRequest } from './requests.js'
 import { type SchedulePattern, scheduled } from './schedules.js'
 import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
 import { type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './steps.js'
-import { hasKey, type KeyPattern } from './store.js'
-import { type RequestPattern, receivedRequest } from './traffic.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {

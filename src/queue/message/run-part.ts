@@ -1,6 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
-import type { Redaction } from '../settings/redaction.js'
+import type { Redaction } from '../settings/redacted-fields.js'
 import type { Message } from './message.js'
 
 /** An answer, as far as a run looks at it. */

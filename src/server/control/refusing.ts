@@ -1,5 +1,5 @@
 import { HttpError } from '../../protocol/call.js'
-import { Refusal } from '../../queue/settings/errors.js'
+import { Refusal } from '../../queue/settings/refusals.js'
 
 /** What the queue refuses keeps the status that its own API would give. */
 export function refusing<T>(work: () => T): T {
