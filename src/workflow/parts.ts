@@ -1,7 +1,7 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import type { RunPart, RunReply } from '../queue/message/run-part.js'
+import type { EndpointReply, RunPart, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
@@ -19,6 +19,9 @@ export interface RunKeeper {
   ended(run: Run, message: Message): void
   answered(run: Run, reply: RunReply): void
   failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
+  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined
+  /** It is tried again later, unless a test skips such waits. */
+  retries(message: Message): void
 }
 
 type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
@@ -103,6 +106,7 @@ abstract class Part implements RunPart {
 
   ends(message: Message, _reply: RunReply, _error: string | undefined): void {
     this.keeper.ended(this.run, message)
+    this.keeper.retries(message)
   }
 
   left(message: Message): void {
@@ -182,6 +186,10 @@ export class StepPart extends Part {
     return headers
   }
 
+  stage(delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+    return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
+  }
+
   override body(): Bytes {
     const list = this.run.listUpTo(this.index)
     const { lazyAbove } = this.keeper
@@ -201,6 +209,7 @@ export class StepPart extends Part {
 
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
     this.keeper.answered(this.run, reply)
+    this.run.failingStep = headerOf(reply.headers, this.keeper.words.errorStepName)
     super.ends(message, reply, error)
   }
 
@@ -241,7 +250,8 @@ export class CallPart extends Part {
 
   override begins(): void {}
 
-  override ends(_message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    this.keeper.retries(message)
     const call = this.record?.call
     if (call !== undefined) call.reply = { status, headers, body, error }
   }
@@ -324,7 +334,8 @@ export class FailurePart extends Part {
 
   override begins(): void {}
 
-  override ends(_message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    this.keeper.retries(message)
     const { run } = this
     run.failureReply = { status, headers, body, error }
   }

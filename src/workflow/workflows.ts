@@ -6,7 +6,7 @@ import { Records } from '../kernel/records.js'
 import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, Origin } from '../queue/message/message.js'
-import type { RunReply } from '../queue/message/run-part.js'
+import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import { Published } from '../queue/publish/published.js'
@@ -30,6 +30,7 @@ import {
   without,
 } from './protocol.js'
 import { type HeaderLists, Run, type RunConfiguration, type RunEntry, type RunState, type Wait } from './run.js'
+import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { type Told, Waits } from './waits.js'
 
@@ -75,6 +76,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
   readonly words: RunWords
   waits: Waits
+  /** What a test has said about steps and events. */
+  readonly script: Script
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
@@ -93,6 +96,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#traffic = traffic
     this.#ids = this.#freshIds()
     this.waits = this.#freshWaits()
+    this.script = new Script(this, clock)
     queue.workflows = this
   }
 
@@ -181,6 +185,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   started(id: string, createdAt?: string): Run {
     const run = this.#runs.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
+    if (run.probe !== undefined) {
+      run.probe.refused = true
+      throw refusals.runOver(id)
+    }
     return run
   }
 
@@ -222,7 +230,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (invoke !== undefined) {
       this.#checkDepth(raw)
       // What could not be said at its end is refused at its beginning.
-      this.#settingsOf(this.started(invoke.workflowRunId), invoke.headers)
+      this.settingsOf(this.started(invoke.workflowRunId), invoke.headers)
       checkUrl(invoke.workflowUrl, 'workflowUrl')
     }
     const trigger: Trigger = {
@@ -234,7 +242,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.queue.words)),
       invoke,
     }
-    return () => this.begin(trigger)
+    return () => (invoke === undefined ? undefined : this.script.invokes(invoke)) ?? this.begin(trigger)
   }
 
   /** What a publish says about the run that it begins. @throws Refusal */
@@ -380,7 +388,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   /** What is published with headers that a request has left behind. @throws Refusal */
-  #settingsOf(run: Run, headers: HeaderLists): PublishSettings {
+  settingsOf(run: Run, headers: HeaderLists): PublishSettings {
     const raw = rawOf(headers, this.queue.words)
     const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
     settings.workflow = undefined
@@ -430,8 +438,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, settings: PublishSettings, cause: number | undefined): Message {
+  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
+    const settings = step === undefined ? given : this.script.awake(run, step, given)
     const part = new StepPart(run, this, run.entries.length)
     const message = this.#accept(run, { url, body, settings, cause, part, step })
     run.entries.push({ message, callType: 'step' })
@@ -504,6 +513,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       this.hide(run, cause)
       const record = step === undefined ? undefined : run.record(step, this.now())
       const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
+      const answered = step && this.script.calls(run, step, raw, cause)
+      if (answered !== undefined) return answered
       if (known !== undefined && known.url === url && known.body === body) {
         return { message: known, deduplicated: true }
       }
@@ -563,7 +574,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const run = this.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
     // What could not be said when its time is over is refused now.
-    this.#settingsOf(run, timeoutHeaders)
+    this.settingsOf(run, timeoutHeaders)
     const record = run.record(wait.step, this.now())
     // Its answer was lost: it waits already, or has its event.
     if (this.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return
@@ -584,6 +595,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { stepId } = record
     this.#traffic.append({ type: 'wait', runId, stepId, stepName: step.stepName, eventId, until: deadline }, cause)
     this.waits.add(made)
+    if (made.state === 'waiting') this.script.waits(made, cause)
   }
 
   /**
@@ -616,7 +628,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** An event came, or `undefined`: its time is over. */
   #wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
-    const settings = this.#settingsOf(run, timeoutHeaders)
+    const settings = this.settingsOf(run, timeoutHeaders)
     const result =
       event === undefined
         ? { ...step, waitEventId: eventId, waitTimeout: true }
@@ -679,8 +691,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       parent.record(invoker.step, this.now()).result ??= step
       return
     }
-    const settings = this.#settingsOf(parent, invoker.headers)
-    this.append(parent, invoker.url, writtenStep(step), settings, undefined)
+    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
   }
 
   #note(run: Run, state: RunState, cause?: number): number {
@@ -759,6 +770,16 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { kind, url, body, settings, origin, part } = run.failureFunction!
     run.failureReply = undefined
     this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
+  }
+
+  // ── what a test makes of steps
+
+  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+    return this.script.stage(run, index, delivery)
+  }
+
+  retries(message: Message): void {
+    this.script.retries(message)
   }
 
   // ── what the queue tells

@@ -10,6 +10,25 @@ export interface RunReply {
   readonly body: Bytes
 }
 
+/** What an attempt came to: an answer, or why there is none. */
+export interface EndpointReply extends RunReply {
+  readonly error?: string
+  readonly note?: string
+  /** Nothing will come: the attempt ends with its time-out. */
+  readonly never?: true
+}
+
+/** A delivery on its way to the endpoint of a run. */
+export interface StagedDelivery {
+  readonly message: Message
+  /** Of the attempt's traffic entry. */
+  readonly seq: number
+  /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
+  probe(body: Bytes): EndpointReply | Promise<EndpointReply>
+  /** Delivers as if nothing had been asked. */
+  send(): EndpointReply | Promise<EndpointReply>
+}
+
 /** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
 export interface RunPart {
   readonly runId: string
@@ -39,6 +58,8 @@ export interface RunPart {
   /** How the failure function of the run stands. */
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
+  /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
+  stage?(delivery: StagedDelivery): Promise<EndpointReply> | undefined
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void
