@@ -132,7 +132,7 @@ export interface Policy {
   callReports: 'last' | 'every'
   /** Bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches it, `undefined` for never. [workflow.md 3.2] */
   lazyAbove: number | undefined
-  /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0.5] */
+  /** Whether a step that a run has submitted before is recognised and not delivered again. [workflow.md 0] */
   deduplicateSteps: boolean
   /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
   echoConfiguration: boolean

@@ -222,7 +222,7 @@ export class StepPart extends Part {
   }
 }
 
-/** [workflow.md 0.3] */
+/** [workflow.md 0] */
 const noWorkflow =
   'detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint'
 /** [workflow.md 2.5] */

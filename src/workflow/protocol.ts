@@ -71,7 +71,7 @@ const transport = new Set(['accept-encoding'])
 
 /**
  * The settings of a trigger without the forwarded headers that would disturb later deliveries: a trigger by a direct
- * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0.12, 3.3]
+ * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0, 3.3]
  */
 export function cleanTrigger(raw: RawSettings, words: Words): Map<string, string> {
   const own = words.header('').toLowerCase()

@@ -160,7 +160,7 @@ export class Run implements Filed {
   #submitted: Map<Bytes, Message> | undefined
   #looked = 1
 
-  /** The same step submitted before, by its text. [workflow.md 0.5] */
+  /** The same step submitted before, by its text. [workflow.md 0] */
   submittedBefore(body: Bytes): Message | undefined {
     const { entries } = this
     if (entries.length < many)

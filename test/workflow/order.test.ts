@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type EndpointCall, workflowWorld } from './world.js'
 
-// The next step is never delivered before the call that submitted it has answered [workflow.md 0.11]; and for nothing
+// The next step is never delivered before the call that submitted it has answered [workflow.md 0]; and for nothing
 // else does it wait.
 
 /** The step that a delivery brings, by its name. */
