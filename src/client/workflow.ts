@@ -36,7 +36,7 @@ export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify'> {
 
 /** One run on a server, as it stands whenever it is asked. */
 export class RemoteRun
-  implements Twin<WorkflowRun, 'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'cancel'>
+  implements Twin<WorkflowRun, 'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'cancel'>
 {
   readonly id: string
   readonly #wire: ControlWire
@@ -64,6 +64,11 @@ export class RemoteRun
 
   get result(): Promise<unknown> {
     return this.#asked('result')
+  }
+
+  /** Why it is where it is, in sentences. */
+  async explain(): Promise<string> {
+    return ((await this.#wire.get(`${this.#path}/explain`)) as { explanation: string }).explanation
   }
 
   /** Rejects when it has ended. */

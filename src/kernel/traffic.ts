@@ -21,6 +21,8 @@ export interface RequestEntry {
   /** As they arrived; the value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
   readonly body: Bytes
+  /** Set once it is known: it is about a run that hides what its steps say. */
+  redact?: HiddenFields
   answer?: RequestAnswer
   /** `seq` of the last entry that was there when the answer left: where it belongs in the story. */
   endedAfter?: number
@@ -200,6 +202,8 @@ export interface NotifyEntry {
   /** The only run that it is for. */
   readonly runId?: string
   readonly body: Bytes
+  /** A run that it reaches hides what its steps say. */
+  readonly redact?: HiddenFields
   /** `kept`: nobody waited yet, and the run's next wait for it will have it. */
   readonly kept?: true
 }
@@ -505,6 +509,12 @@ export class Traffic {
     return entry?.seq === seq ? entry : undefined
   }
 
+  /** No rendering shows the bodies of a request and of its answer. */
+  hide(seq: number): void {
+    const entry = this.find(seq)
+    if (entry?.type === 'request') entry.redact = hiddenBody
+  }
+
   /** The entries with a higher `seq`. */
   after(seq: number): readonly Entry[] {
     return seq <= 0 ? this.#entries : this.#entries.slice(this.#placeAfter(seq))
@@ -554,6 +564,8 @@ export class Traffic {
     }
   }
 }
+
+export const hiddenBody: HiddenFields = { body: true, allHeaders: false, headers: new Set() }
 
 function checkedLimit(limit: number | undefined): number {
   if (limit === undefined) return Number.POSITIVE_INFINITY

@@ -11,27 +11,39 @@ export function explain(queue: Queue, id: string): string {
   if (message === undefined) {
     return `There is no message ${id}: it was never published here, or its last log entry has left the retention of ${queue.limits.logRetention / 86_400_000} days.`
   }
-  return `Message ${message.id} to ${shownUrl(message.url)} ${state(queue, message)}.`
+  return `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
+}
+
+/** `, which carries step "charge" of workflow run wfr_1,` */
+function ofRun(message: Message): string {
+  const { part, kind } = message
+  if (part === undefined) return ''
+  const step = part.step(message)
+  const does = kind === 'callback' ? 'brings the answer of' : part.isCall ? 'is called for' : 'carries'
+  const what = step === undefined ? 'belongs to' : `${does} step ${JSON.stringify(step.stepName)} of`
+  return `, which ${what} workflow run ${part.runId},`
 }
 
 function state(queue: Queue, message: Message): string {
   const attempts = message.retried + (message.ended || message.running ? 1 : 0)
   const times = counted(attempts, 'attempt')
   if (message.vanished) return 'was made to vanish by a fault: nothing more will happen to it'
-  if (message.state === 'DELIVERED') return `was delivered at ${clock(message.lastLog?.time)} after ${times}`
-  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${clock(message.lastLog?.time)}`
+  if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.time)} after ${times}`
+  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${timeText(message.lastLog?.time)}`
   if (message.state === 'FAILED')
-    return `failed for good at ${clock(message.lastLog?.time)} after ${times}${lastError(queue, message)}`
+    return `failed for good at ${timeText(message.lastLog?.time)} after ${times}${lastError(queue, message)}`
   if (message.running)
-    return `is being delivered: ${turn(message)}, begun at ${clock(message.lastLog?.time)}${message.cancelRequested ? '; a cancel was requested' : ''}`
+    return `is being delivered: ${turn(message)}, begun at ${timeText(message.lastLog?.time)}${message.cancelRequested ? '; a cancel was requested' : ''}`
   if (message.cancelRequested)
-    return `was cancelled; the entry CANCELLED follows at ${clock(message.due)}, when its next delivery would have been due`
-  if (message.ticket?.live === true) return `waits since ${clock(message.ticket.since)}: ${blocked(queue, message)}`
+    return `was cancelled; the entry CANCELLED follows at ${timeText(message.due)}, when its next delivery would have been due`
+  if (message.ticket?.live === true) return `waits since ${timeText(message.ticket.since)}: ${blocked(queue, message)}`
+  if (message.held)
+    return 'is held until the endpoint has answered the call that submitted it: the next step never overtakes that answer'
   if (message.timer === undefined) return `waits for its turn in queue ${message.lane?.name}: ${lane(message)}`
   const reason =
     message.wait?.reason ??
     (message.due > message.time ? `${(message.due - message.time) / 1000} s after it was published` : 'due at once')
-  return `waits for ${turn(message)} at ${clock(message.due)}, ${reason}`
+  return `waits for ${turn(message)} at ${timeText(message.due)}, ${reason}`
 }
 
 function turn(message: Message): string {
@@ -46,7 +58,7 @@ function lane(message: Message): string {
   if (queue.paused) return `the queue is paused${line}`
   const holders = [...queue.holding].map(
     (holder) =>
-      `${holder.id} (${holder.ended ? 'its callbacks have not ended' : holder.running ? 'being delivered' : `waiting until ${clock(holder.due)}`})`,
+      `${holder.id} (${holder.ended ? 'its callbacks have not ended' : holder.running ? 'being delivered' : `waiting until ${timeText(holder.due)}`})`,
   )
   return `${queue.holding.size} of ${counted(queue.parallelism, 'slot')} used by ${holders.join(', ')}${line}`
 }
@@ -70,7 +82,7 @@ function limits(queue: Queue, key: FlowKey): string[] {
   key.refresh(queue.now())
   if (key.rateMax !== undefined && key.rateCount >= key.rateMax) {
     reasons.push(
-      `${key.rateCount} of ${key.rateMax} calls made in this period of ${key.ratePeriod} s, which ends at ${clock(key.periodEnd())}`,
+      `${key.rateCount} of ${key.rateMax} calls made in this period of ${key.ratePeriod} s, which ends at ${timeText(key.periodEnd())}`,
     )
   }
   if (reasons.length === 0) reasons.push('others are ahead of it in line')
@@ -83,7 +95,7 @@ function lastError(queue: Queue, message: Message): string {
 }
 
 /** `2030-01-01 10:12:30`, with milliseconds where there are any. */
-function clock(at: number | undefined): string {
+export function timeText(at: number | undefined): string {
   if (at === undefined) return 'an unknown time'
   return iso(at).replace('T', ' ').replace('.000Z', '').replace('Z', '')
 }

@@ -2,7 +2,7 @@ import { type Bytes, text } from '../kernel/bytes.js'
 import { counted } from '../kernel/counted.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { AttemptOutcome, Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
-import { hidden, type Redaction, standardRedaction } from './redaction.js'
+import { hidden, hiddenInRun, type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
 import { timeSeenFrom } from './shown-times.js'
 import { storeChangeLines } from './store-changes.js'
@@ -275,7 +275,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: Wording, told: string | und
   if (!/^(first attempt|retry \d+ of \d+)?$/.test(entry.why))
     details.push(`because: ${phrase(entry.why, 300, redaction)}`)
   if (outcome?.note) details.push(phrase(outcome.note, 600, redaction))
-  if (outcome !== undefined) details.push(...consequence(outcome, wording))
+  if (outcome !== undefined) details.push(...consequence(outcome, wording, hiddenInRun(entry)))
   if (entry.store !== undefined) details.push(...storeChangeLines(entry.store, wording.redaction))
   return {
     head: `${count} of ${kind}${wording.name(entry.messageId)} to ${method}${urlText(entry.url, wording.redaction)} → ${end}`,
@@ -294,10 +294,10 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
   return ` after ${formatDuration(outcome.at - entry.at)} at ${timeSeenFrom(outcome.at, entry.at)}`
 }
 
-function consequence(outcome: AttemptOutcome, wording: Wording): string[] {
+function consequence(outcome: AttemptOutcome, wording: Wording, fields: HiddenFields | undefined): string[] {
   const lines: string[] = []
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '') {
-    lines.push(`answer: ${bodyText(outcome.body, wording, undefined)}`)
+    lines.push(`answer: ${bodyText(outcome.body, wording, fields)}`)
   }
   const { next } = outcome
   if (next !== undefined && outcome.state === 'CANCELLED') {

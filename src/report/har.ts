@@ -2,7 +2,7 @@ import { type Bytes, isUtf8, text, toBase64 } from '../kernel/bytes.js'
 import { iso } from '../kernel/instant.js'
 import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
 import { commandLine } from './describe.js'
-import type { Redaction } from './redaction.js'
+import { hiddenInRun, type Redaction } from './redaction.js'
 
 export interface HarOptions {
   /** More names of headers, JSON fields and query parameters that hold secrets; `body` and `headers` hide all of them. */
@@ -143,7 +143,7 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     startedDateTime: iso(entry.at),
     time: took,
     request: sent(entry, redaction.url(entry.url), entry.redact, redaction),
-    response: received(outcome, undefined, redaction, redaction.text(outcome?.error ?? 'not answered yet')),
+    response: received(outcome, hiddenInRun(entry), redaction, redaction.text(outcome?.error ?? 'not answered yet')),
     cache: {},
     timings: { send: 0, wait: took, receive: 0 },
     comment: `${entry.kind}, ${redaction.text(entry.why)}${note}`,

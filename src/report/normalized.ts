@@ -6,7 +6,7 @@ import { isDeeper } from '../kernel/json-depth.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { plainReply } from './decoded.js'
-import { hidden, type Redaction } from './redaction.js'
+import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-view.js'
 
 /** An entry without what differs from run to run, as plain JSON. `at` is the time since the first entry. */
@@ -90,6 +90,10 @@ class StableNames {
         return this.#published(entry)
       case 'attempt':
         return this.#attempt(entry)
+      case 'notify': {
+        const { seq, at, cause, type, redact, body, ...rest } = entry
+        return { ...(this.#json(rest) as Fields), body: this.#body(body, redact?.body) }
+      }
       default: {
         const { seq, at, cause, type, ...rest } = entry as Entry & Fields
         return this.#json(rest) as Fields
@@ -163,7 +167,8 @@ class StableNames {
       took: outcome === undefined || outcome.at === entry.at ? undefined : formatDuration(outcome.at - entry.at),
       next: outcome?.next && `in ${formatDuration(outcome.next.delay)}: ${this.#text(outcome.next.reason)}`,
       note: outcome?.note === undefined ? undefined : this.#text(outcome.note),
-      answer: outcome === undefined || outcome.body === '' ? undefined : this.#body(outcome.body),
+      answer:
+        outcome === undefined || outcome.body === '' ? undefined : this.#body(outcome.body, hiddenInRun(entry)?.body),
     }
   }
 

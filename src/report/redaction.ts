@@ -1,6 +1,6 @@
 import { type Bytes, fromBase64, latin1, text } from '../kernel/bytes.js'
 import { decodeSegment } from '../kernel/http.js'
-import type { Entry, HiddenFields } from '../kernel/traffic.js'
+import type { Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
 import {
   hidePairs,
   isSecretCommand,
@@ -134,7 +134,11 @@ export class Redaction {
     const isSecret = rows.some((row) => this.isSecretCommand(row) || this.hidesReply(row))
     const asked = entry.headers.find(([name]) => /-redact-fields$/i.test(name))?.[1]
     const batch = entry.service === 'queue' && /-redact-fields"/i.test(entry.body)
-    const hideBody = isSecret || batch || (asked !== undefined && /(?:^|,)\s*body\s*(?:,|$)/i.test(asked))
+    const hideBody =
+      isSecret ||
+      batch ||
+      entry.redact?.body === true ||
+      (asked !== undefined && /(?:^|,)\s*body\s*(?:,|$)/i.test(asked))
     const answersPairs = !hideBody && rows.some((row) => repliesInPairs(row)) && this.#tellsPairs(entry.answer?.body)
     const whole: HiddenFields = { body: true, allHeaders: false, headers: new Set() }
     if (!hideBody && asked === undefined) return { url, fields: undefined, answer: answersPairs ? whole : undefined }
@@ -165,6 +169,11 @@ export class Redaction {
 
 /** For renderings of entries whose world is not known: secrets are recognised by their names and shapes. */
 export const standardRedaction: Redaction = new Redaction()
+
+/** The answers of a message of a run are results of its steps. */
+export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): HiddenFields | undefined {
+  return workflowRunId === undefined ? undefined : redact
+}
 
 /** The command in a path, and how many parts precede it. */
 function commandIn(path: string): { readonly words: readonly string[]; readonly before: number } {

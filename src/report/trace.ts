@@ -1,7 +1,7 @@
 import { type Bytes, latin1, text } from '../kernel/bytes.js'
 import { type PortableString, portableString } from '../kernel/portable.js'
 import type { Entry, EntryOf, HiddenFields, StoreChange } from '../kernel/traffic.js'
-import { hidden, type Redaction } from './redaction.js'
+import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-view.js'
 
 export interface TraceOptions {
@@ -82,6 +82,8 @@ export class EntryWriter {
         return this.#published(entry)
       case 'attempt':
         return this.#attempt(entry)
+      case 'notify':
+        return this.#notify(entry)
       default:
         return this.#other(entry)
     }
@@ -96,6 +98,7 @@ export class EntryWriter {
       url,
       headers: this.redaction.headers(entry.headers, fields),
       body: this.#body(entry.body, fields),
+      redact: hiddenNames(entry.redact),
       answer: answer && {
         at: answer.at,
         status: answer.status,
@@ -175,13 +178,25 @@ export class EntryWriter {
           status: outcome.status,
           error: outcome.error && redaction.text(outcome.error),
           headers: redaction.headers(outcome.headers),
-          body: this.#body(outcome.body),
+          body: this.#body(outcome.body, hiddenInRun(entry)),
           state: outcome.state,
           next: this.#json(outcome.next),
           note: outcome.note && redaction.text(outcome.note),
         }),
       },
       endedAfter: entry.endedAfter,
+    }
+  }
+
+  #notify(entry: EntryOf<'notify'>): Plain {
+    const { eventId, runIds, runId, body, redact, kept } = entry
+    return {
+      eventId: this.#json(eventId),
+      runIds,
+      runId,
+      body: this.#body(body, redact),
+      redact: hiddenNames(redact),
+      kept,
     }
   }
 

@@ -1,6 +1,7 @@
 import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
+import { explainRun } from './explain-run.js'
 import type { Run, RunState } from './run.js'
 import { type EventVerb, eventBytes, jsonOf, quoted, type StepError } from './verbs.js'
 import type { Workflows } from './workflows.js'
@@ -222,6 +223,11 @@ export class WorkflowRun {
     } catch {
       return text(result)
     }
+  }
+
+  /** Why it is where it is, in sentences: what each of its open steps waits for. */
+  explain(): string {
+    return explainRun(this.#run, this.#engine)
   }
 
   /** @throws Error when it has ended */

@@ -51,8 +51,9 @@ function runOf({ part }: Message): Run | undefined {
 
 function* messagesOf({ entries, steps, held, failureFunction, failure }: Run): Generator<Message> {
   for (const { message } of entries) yield message
-  for (const { message, call } of steps) {
+  for (const { message, planMessage, call } of steps) {
     if (message !== undefined) yield message
+    if (planMessage !== undefined) yield planMessage
     if (call !== undefined) yield call.message
   }
   for (const [message, behind] of held) {
@@ -70,9 +71,10 @@ function dumpedPart(message: Message, runs: ReadonlyMap<string, Run>): DumpedPar
   const { id } = run
   if (part instanceof StepPart)
     return { id, as: 'step', index: part.index, ...(part.announces && { announces: true as const }) }
-  if (part instanceof CallPart)
-    return { id, as: 'call', ...(part.record !== undefined && { stepId: part.record.stepId }) }
-  if (part instanceof CallbackPart) return { id, as: 'callback' }
+  if (part instanceof CallPart || part instanceof CallbackPart) {
+    const as = part instanceof CallPart ? 'call' : 'callback'
+    return { id, as, ...(part.record !== undefined && { stepId: part.record.stepId }) }
+  }
   return part instanceof FailurePart ? { id, as: 'failure' } : undefined
 }
 
@@ -108,7 +110,8 @@ function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<
 }
 
 function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, Run>): DumpedStep {
-  const { stepId, stepName, stepType, concurrent, createdAt, message, result, plan, call, invoked } = record
+  const { stepId, stepName, stepType, concurrent, createdAt, message, result, plan, planMessage, call, invoked } =
+    record
   return {
     stepId,
     stepName,
@@ -118,6 +121,7 @@ function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, Run>): DumpedS
     ...(message !== undefined && { message: message.id }),
     ...(result !== undefined && { result: body(result) }),
     ...(plan !== undefined && { plan: body(plan) }),
+    ...(planMessage !== undefined && { planMessage: planMessage.id }),
     ...(call !== undefined && {
       call: { message: call.message.id, ...(call.reply !== undefined && { reply: dumpedReply(call.reply) }) },
     }),

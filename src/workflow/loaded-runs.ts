@@ -31,7 +31,10 @@ export function loading(engine: Workflows, dumped: readonly DumpedRun[], add: (r
     isHeld: (messageId) => held.has(messageId),
     complete: (messages) => {
       for (const loaded of all.values()) complete(loaded, messages, all)
-      for (const message of messages.values()) checkPlace(message)
+      for (const message of messages.values()) {
+        checkPlace(message)
+        if (message.part instanceof CallbackPart && !message.ended) message.part.accepted(message)
+      }
       restoreWaits(engine, [...all.values()])
     },
   }
@@ -66,10 +69,10 @@ function replyOf({ status, headers, body, error }: DumpedReply): KeptReply {
 }
 
 function partOf(engine: Workflows, run: Run, { as, index = 0, announces, stepId }: DumpedPart): RunPart {
-  if (as === 'callback') return new CallbackPart(run, engine)
   if (as === 'failure') return new FailurePart(run, engine)
   if (as === 'step') return new StepPart(run, engine, index, announces === true)
-  return new CallPart(run, engine, stepId === undefined ? undefined : recordOf(run, stepId))
+  const record = stepId === undefined ? undefined : recordOf(run, stepId)
+  return as === 'call' ? new CallPart(run, engine, record) : new CallbackPart(run, engine, record)
 }
 
 function recordOf(run: Run, stepId: number): StepRecord {
@@ -87,9 +90,10 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     )
   }
   for (const { message, callType } of dumped.entries) run.entries.push({ message: messageOf(message), callType })
-  for (const [index, { message, call, invoked }] of dumped.steps.entries()) {
+  for (const [index, { message, planMessage, call, invoked }] of dumped.steps.entries()) {
     const record = run.steps[index]!
     if (message !== undefined) record.message = messageOf(message)
+    if (planMessage !== undefined) record.planMessage = messageOf(planMessage)
     if (call !== undefined)
       record.call = {
         message: messageOf(call.message),

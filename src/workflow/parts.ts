@@ -2,6 +2,7 @@ import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunPart, RunReply, StagedDelivery } from '../queue/message/run-part.js'
+import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
@@ -44,6 +45,10 @@ abstract class Part implements RunPart {
 
   get runCreatedAt(): number {
     return this.run.time
+  }
+
+  get redact(): Redaction | undefined {
+    return this.run.configuration.settings.redact
   }
 
   get isOver(): boolean {
@@ -269,8 +274,8 @@ export class CallbackPart extends Part {
     super(run, keeper)
   }
 
-  step({ source }: Message): RunStep | undefined {
-    return source?.part?.step(source)
+  step(): RunStep | undefined {
+    return this.record
   }
 
   headers(message: Message): HeaderList {
@@ -285,6 +290,11 @@ export class CallbackPart extends Part {
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
     if (message.ended) this.run.callbacks?.delete(message)
     super.ends(message, reply, error)
+  }
+
+  override left(message: Message): void {
+    this.run.callbacks?.delete(message)
+    super.left(message)
   }
 
   override reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined {

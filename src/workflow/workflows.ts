@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import { IdSource } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
-import type { Traffic } from '../kernel/traffic.js'
+import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, Origin } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
@@ -372,6 +372,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
     settings.workflow = undefined
     return () => {
+      this.hide(run, cause)
       const known = this.#knownStep(run, body)
       if (known !== undefined) {
         const draft = { kind: 'message' as const, url, body, settings, origin: { ...run.origin, cause } }
@@ -380,6 +381,13 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       }
       return { message: this.append(run, url, body, settings, cause), deduplicated: false }
     }
+  }
+
+  /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
+  hide(run: Run, cause: number | undefined): boolean {
+    const hides = run.configuration.settings.redact?.body === true
+    if (hides && cause !== undefined) this.#traffic.hide(cause)
+    return hides
   }
 
   /** What is published with headers that a request has left behind. @throws Refusal */
@@ -396,6 +404,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
     settings.workflow = undefined
     return () => {
+      this.hide(run, cause)
       const { entries } = run
       const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
       if (known !== undefined && this.queue.policy.deduplicateSteps)
@@ -504,6 +513,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#configureCallback(run, settings, raw)
     const step = this.#callStep(raw)
     return () => {
+      this.hide(run, cause)
       const record = step === undefined ? undefined : run.record(step, this.now())
       const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
       const answered = step && this.script.calls(run, step, raw, cause)
@@ -600,8 +610,18 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const waiting = this.waits.of(eventId, run)
     const kept = run !== undefined && waiting.length === 0
     const runIds = waiting.map((wait) => wait.run.id)
+    const reached = run === undefined ? waiting.map((wait) => wait.run) : [run]
+    const hides = reached.map((one) => this.hide(one, cause)).includes(true)
     this.#traffic.append(
-      { type: 'notify', eventId, runIds, ...(run && { runId: run.id }), body: event, ...(kept && { kept }) },
+      {
+        type: 'notify',
+        eventId,
+        runIds,
+        ...(run && { runId: run.id }),
+        body: event,
+        ...(hides && { redact: hiddenBody }),
+        ...(kept && { kept }),
+      },
       cause,
     )
     if (kept) this.waits.remember(run, eventId, event)
@@ -624,6 +644,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** @throws Refusal 404 */
   end(id: string, result: Bytes, cause?: number, createdAt?: string): Run {
     const run = this.running(id, createdAt)
+    this.hide(run, cause)
     run.result = result
     this.#conclude(run, 'RUN_SUCCESS', cause)
     return run

@@ -49,6 +49,10 @@ const fits: { [F in keyof FaultMatch]-?: (wanted: NonNullable<FaultMatch[F]>, fa
   flowControlKey: (wanted, { flowControlKey }) => flowControlKey === wanted,
   scheduleId: (wanted, { scheduleId }) => scheduleId === wanted,
   region: (wanted, { region }) => region === wanted,
+  workflow: (wanted, { workflow }) => urlFits(wanted, workflow),
+  step: (wanted, { step }) => step === wanted,
+  stepType: (wanted, { stepType }) => stepType === wanted,
+  runId: (wanted, { runId }) => runId === wanted,
 }
 
 class SlowRules {
@@ -105,6 +109,10 @@ const fields: { [F in keyof FaultMatch]-?: (random: Random) => NonNullable<Fault
   flowControlKey: (random) => one(random, words),
   scheduleId: (random) => one(random, words),
   region: (random) => one(random, words),
+  workflow: (random) => one(random, urlPatterns),
+  step: (random) => one(random, words),
+  stepType: (random) => one(random, words),
+  runId: (random) => one(random, words),
 }
 
 function someMatch(random: Random): FaultMatch {
@@ -159,6 +167,10 @@ function someFacts(random: Random): FaultFacts {
     flowControlKey: maybe(() => one(random, words)),
     scheduleId: maybe(() => one(random, words)),
     region: maybe(() => one(random, words)),
+    workflow: maybe(() => one(random, urls)),
+    step: maybe(() => one(random, words)),
+    stepType: maybe(() => one(random, words)),
+    runId: maybe(() => one(random, words)),
     header: (name) => headers[name],
   }
 }

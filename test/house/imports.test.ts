@@ -136,7 +136,7 @@ const rooms: readonly Room[] = [
   { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
 
   // A run is made of messages: the engine of workflows stands on the queue.
-  { room: 'workflow', may: ['kernel', 'policy', 'queue/*'], packages: ['valibot'] },
+  { room: 'workflow', may: ['kernel', 'secrets', 'policy', 'queue/*'], packages: ['valibot'] },
   { room: 'workflow/rest', may: [...ground, 'queue/*', 'workflow'], packages: ['valibot'] },
 
   { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },

@@ -312,6 +312,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('are cancelled once', async () => {
       const run = sandbox.workflow.run(await begun())
+      expect(await run.explain()).toContain('Step "approval" waits for event "approved" until 2030-01-01 11:00:00.')
       await run.cancel()
       expect(await run.state).toBe('RUN_CANCELED')
       expect(await run.completedAt).toBe(Date.parse('2030-01-01T09:01:00Z'))

@@ -56,6 +56,35 @@ describe('a server with a state file', () => {
     }
   })
 
+  test('keeps the runs of workflows, with who waits and until when', async () => {
+    const first = await start()
+    const { addresses, tokens, workflow, queue } = first.tenant('w1')
+    const url = 'https://app.test/run'
+    const headers = {
+      authorization: `Bearer ${tokens.queue}`,
+      'service-workflow-runid': 'wfr_1',
+      'service-workflow-url': url,
+    }
+    const init = { ...headers, 'service-workflow-init': 'true' }
+    await fetch(`${addresses.queue}/v2/publish/${url}`, { method: 'POST', headers: init, body: '{}' })
+    const step = { stepId: 1, stepName: 'approval', stepType: 'Wait', concurrent: 1 }
+    const body = JSON.stringify({ url, timeout: '2h', timeoutUrl: url, timeoutHeaders: {}, step })
+    await fetch(`${addresses.queue}/v2/wait/approved`, { method: 'POST', headers, body })
+    expect([workflow.runs.length, queue.messages.length]).toEqual([1, 1])
+    await first.close()
+    const second = await start()
+    const { clock, destinations } = second.tenant('w1')
+    const recorder = destinations.record(url, { status: 200, headers: { 'service-workflow-sdk-version': '1' } })
+    await clock.advance('2h')
+    expect(second.tenant('w1').workflow.run('wfr_1').state).toBe('RUN_STARTED')
+    const [, timedOut] = JSON.parse(recorder.last().text()) as { body: string }[]
+    expect(JSON.parse(Buffer.from(timedOut!.body, 'base64').toString())).toEqual({
+      ...step,
+      waitEventId: 'approved',
+      waitTimeout: true,
+    })
+  })
+
   test('writes while it runs, not only at its end', async () => {
     const server = await start()
     server.tenant('main').store.run('SET', 'k', 'v')

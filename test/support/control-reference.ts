@@ -6,6 +6,7 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['The clock', /^\/clock/],
   ['The data store', /^\/store/],
   ['The queue', /^\/queue/],
+  ['Runs of workflows', /^\/workflow/],
   ['Destinations', /^\/destinations/],
   ['Statistics', /^\/stats/],
   ['Faults and scenarios', /^\/(?:faults|play|scenarios)/],

@@ -32,7 +32,7 @@ describe('workflow.step', () => {
       const world = await under({ on: 'workflow.step', match, times: 1, fault: status(503) })
       expect(world.workflow.run('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
       expect(world.faults.unused()).toEqual([])
-      seen.push(world.traffic.of('attempt').filter(({ reply }) => reply?.status === 503).length)
+      seen.push(world.traffic.of('attempt').filter(({ outcome }) => outcome?.status === 503).length)
       world.dispose()
     }
     expect(seen).toEqual([1, 1, 1, 1])

@@ -49,6 +49,8 @@ export interface DumpedStep {
   readonly message?: string | undefined
   readonly result?: DumpedStepBody | undefined
   readonly plan?: DumpedStepBody | undefined
+  /** Id of the message that carries the plan. */
+  readonly planMessage?: string | undefined
   /** Of a third party; `message` is the id of the message that makes it. */
   readonly call?: { readonly message: string; readonly reply?: DumpedReply | undefined } | undefined
   /** Id of the run that it began. */
@@ -106,7 +108,7 @@ export interface DumpedPart {
   readonly index?: number | undefined
   /** It asks the SDK to begin the run itself. */
   readonly announces?: true | undefined
-  /** Of a call: the step that it is made for. */
+  /** Of a call, and of what tells how it went: the step that it is made for. */
   readonly stepId?: number | undefined
 }
 
@@ -179,6 +181,7 @@ export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
       message: v.optional(id),
       result: v.optional(step),
       plan: v.optional(step),
+      planMessage: v.optional(id),
       call: v.optional(v.object({ message: id, reply: v.optional(v.object(reply)) })),
       invoked: v.optional(id),
     }),

@@ -1,5 +1,6 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
+import type { Redaction } from '../settings/redacted-fields.js'
 import type { Message } from './message.js'
 
 /** An answer, as far as a run looks at it. */
@@ -34,6 +35,8 @@ export interface RunPart {
   /** Virtual milliseconds. */
   readonly runCreatedAt: number
   readonly runUrl: string
+  /** What the trigger of the run hides. */
+  readonly redact: Redaction | undefined
   /** The run has ended: what is left of the message is dropped. */
   readonly isOver: boolean
   /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */

@@ -119,7 +119,18 @@ for (const [name, read] of Object.entries(optionalReaders)) {
   })
 }
 
-/** What the publisher asked to hide. A callback tells about its source, so what is hidden there is hidden here. */
-export function hiddenFields({ settings, source }: Pick<Draft, 'settings' | 'source'>): HiddenFields | undefined {
-  return settings.redact ?? (source?.settings.redact && { body: true, allHeaders: false, headers: new Set() })
+/**
+ * What the publisher asked to hide, for a message of a run whoever began it. A callback tells about its source, so what
+ * is hidden there is hidden here.
+ */
+export function hiddenFields({
+  settings,
+  source,
+  part,
+}: Pick<Draft, 'settings' | 'source' | 'part'>): HiddenFields | undefined {
+  return (
+    settings.redact ??
+    part?.redact ??
+    (source?.settings.redact && { body: true, allHeaders: false, headers: new Set() })
+  )
 }

@@ -21,6 +21,12 @@ export const workflowOrders: readonly Order[] = [
     summary: 'One run: its state, times and result.',
     run: ({ workflow }, _, { params }) => runView(workflow.run(params.id ?? '')),
   },
+  {
+    method: 'GET',
+    path: '/workflow/runs/:id/explain',
+    summary: 'Why a run is where it is, in sentences.',
+    run: ({ workflow }, _, { params }) => ({ explanation: workflow.run(params.id ?? '').explain() }),
+  },
   order({
     method: 'POST',
     path: '/workflow/runs/:id/cancel',

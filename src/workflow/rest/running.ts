@@ -170,6 +170,7 @@ function createdAt(call: ServiceCall): string | undefined {
 
 function steps(call: ServiceCall, workflows: Workflows): Answer {
   const run = workflows.running(call.params.id!, createdAt(call))
+  workflows.hide(run, call.cause)
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 

@@ -1,0 +1,45 @@
+import { timeText } from '../queue/explain.js'
+import { shownUrl } from '../secrets/urls.js'
+import type { Run } from './run.js'
+import type { Workflows } from './workflows.js'
+
+/** Why a run is where it is, in sentences that a person can act on. */
+export function explainRun(run: Run, { queue }: Workflows): string {
+  const { id, url, time, isStarted, waits, failureFunction } = run
+  const open = [...queue.courier.byId.values()]
+    .filter(({ part, ended }) => !ended && part?.runId === id)
+    .map((message) => queue.explain(message.id))
+  const waiting = [...(waits ?? [])].map(
+    ({ step, eventId, deadline }) =>
+      `Step ${JSON.stringify(step.stepName)} waits for event ${JSON.stringify(eventId)} until ${timeText(deadline)}.`,
+  )
+  const begun = `Workflow run ${id} of ${shownUrl(url)} began at ${timeText(time)}`
+  if (!isStarted) {
+    const told = failureFunction === undefined ? [] : [queue.explain(failureFunction.id)]
+    return [`${begun} and ${end(run)}.`, ...told].join(' ')
+  }
+  const why = [...waiting, ...invoked(run), ...open]
+  return [`${begun} and goes on.`, ...(why.length === 0 ? [stuck(run)] : why)].join(' ')
+}
+
+function end({ state, completedAt, failure }: Run): string {
+  const at = completedAt === undefined ? '' : ` at ${timeText(completedAt)}`
+  if (state === 'RUN_SUCCESS') return `succeeded${at}`
+  if (state === 'RUN_CANCELED') return `was cancelled${at}`
+  const why = failure === undefined ? '' : `, answered ${failure.status}: dead letter ${failure.dlqId}`
+  return `failed${at}${why}`
+}
+
+/** Steps that wait for the end of other runs. */
+function invoked({ steps }: Run): string[] {
+  return steps
+    .filter(({ invoked: other, result }) => other?.isStarted === true && result === undefined)
+    .map(({ stepName, invoked: other }) => `Step ${JSON.stringify(stepName)} waits for the end of run ${other!.id}.`)
+}
+
+function stuck({ entries }: Run): string {
+  const vanished = entries.some(({ message }) => message.vanished)
+  return vanished
+    ? 'A fault made one of its deliveries vanish: nothing will move it on.'
+    : 'Nothing will move it on: the endpoint answered its last delivery and submitted no step. See what it answered in the traffic log.'
+}

@@ -1,0 +1,100 @@
+import { drop } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { engineOf } from '../../src/queue/direct.js'
+import { app, type WorkflowWorld, workflowWorld } from './world.js'
+
+type Context = Parameters<Parameters<WorkflowWorld['serve']>[1]>[0]
+
+async function begun(route: (context: Context) => Promise<unknown>, after: number): Promise<WorkflowWorld> {
+  const world = workflowWorld({ startAt: '2030-01-01T00:00:00Z' })
+  world.serve('/run', route)
+  await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries: 0 })
+  await world.clock.advance(after)
+  return world
+}
+
+const explained = ({ workflow }: WorkflowWorld): string => workflow.run('wfr_one').explain()
+
+describe('why a run is where it is', () => {
+  test('it sleeps', async () => {
+    const world = await begun((context) => context.sleep('nap', '1h'), 1000)
+    expect(explained(world)).toMatch(
+      /^Workflow run wfr_one of https:\/\/app\.test\/run began at 2030-01-01 00:00:00 and goes on\. Message msg_\w+ to https:\/\/app\.test\/run, which carries step "nap" of workflow run wfr_one, waits for its first attempt at 2030-01-01 01:00:00, 3600 s after it was published\.$/,
+    )
+  })
+
+  test('it waits for an event', async () => {
+    const world = await begun((context) => context.waitForEvent('approval', 'approved', { timeout: '2h' }), 0)
+    expect(explained(world)).toContain('Step "approval" waits for event "approved" until 2030-01-01 02:00:00.')
+  })
+
+  test('it calls a third party, and then is told', async () => {
+    const world = workflowWorld()
+    world.destinations.on('https://third.test/', async (_request, task) => {
+      await task.sleep('10s')
+      return new Response()
+    })
+    world.lag = '5s'
+    world.serve('/run', (context) => context.call('pay', { url: 'https://third.test/' }) as Promise<never>)
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
+    await world.clock.advance('12s')
+    expect(explained(world)).toContain('which is called for step "pay" of workflow run wfr_one, is being delivered')
+    await world.clock.advance('10s')
+    expect(explained(world)).toContain(
+      'which brings the answer of step "pay" of workflow run wfr_one, is being delivered',
+    )
+  })
+
+  test('a submission is held: it is neither adrift nor in a queue', async () => {
+    const world = workflowWorld()
+    world.lag = '10s'
+    world.serve('/run', (context) => context.run('charge', () => 1))
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
+    await world.clock.advance('15s')
+    const held = [...engineOf(world.queue).whereabouts()].find(([, place]) => place === 'held')!
+    expect(world.queue.explain(held[0])).toContain(
+      'which carries step "charge" of workflow run wfr_one, is held until the endpoint has answered the call that submitted it',
+    )
+    expect(world.examine().breaches).toEqual([])
+  })
+
+  test('it ended, in each way', async () => {
+    const success = await begun((context) => context.run('a', () => 1), 0)
+    expect(explained(success)).toContain('and succeeded at 2030-01-01 00:00:00.')
+    const failed = await begun(() => Promise.reject(new Error('no')), 0)
+    expect(explained(failed)).toMatch(
+      /and failed at 2030-01-01 00:00:00, answered 500: dead letter \d+-0\. Message msg_/,
+    )
+    const cancelled = await begun((context) => context.sleep('nap', '1h'), 0)
+    cancelled.workflow.run('wfr_one').cancel()
+    expect(explained(cancelled)).toContain('and was cancelled at 2030-01-01 00:00:00.')
+  })
+
+  test('nothing will move it on', async () => {
+    const world = workflowWorld()
+    world.serve('/run', (context) => context.run('a', () => 1))
+    world.faults.add({ on: 'workflow.step', match: { step: 'a' }, fault: drop() })
+    await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
+    await world.clock.drain()
+    expect(explained(world)).toContain('A fault made one of its deliveries vanish')
+  })
+})
+
+test('the statistics count runs by how they end, and a dump keeps the count', async () => {
+  const world = await begun((context) => context.run('a', () => 1), 0)
+  world.serve('/bad', () => Promise.reject(new Error('no')))
+  world.serve('/long', (context) => context.sleep('nap', '1h'))
+  for (const path of ['/bad', '/long', '/long']) await world.client.trigger({ url: app + path, retries: 0 })
+  await world.clock.advance('1s')
+  world.workflow.runs.at(-1)!.cancel()
+  const counted = world.dump().counted
+  const [ran, bad, , gone] = world.workflow.runs.map(({ state }) => state)
+  expect([ran, bad, gone]).toEqual(['RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED'])
+  const sums = Object.fromEntries(
+    counted.tallies.map((name, index) => [name, counted.rings[0]![1].reduce((sum, [, row]) => sum + row[index]!, 0)]),
+  )
+  expect(sums).toMatchObject({ runsStarted: 4, runsSucceeded: 1, runsFailed: 1, runsCanceled: 1 })
+  const dump = world.dump()
+  world.load(dump)
+  expect(world.dump().counted).toEqual(dump.counted)
+})
