@@ -1,6 +1,6 @@
 import { formatDuration } from '../src/kernel/duration.js'
-import { timeSeenFrom } from '../src/report/instants.js'
 import { plainText } from '../src/report/safe-text.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
 import { literal } from './literal.js'
 import { evidenceOf } from './received.js'
 import { replayLine, storyText, type Verdict } from './verdict.js'

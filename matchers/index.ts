@@ -1,7 +1,9 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { executed, type Word } from './commands.js'
 import { isIdle } from './idle.js'
+import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
+import { calledBack, deadLettered, deduplicated, delivered, published } from './messages.js'
 import type {
   AttemptPart,
   AttemptPattern,
@@ -12,8 +14,8 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
-import { calledBack, deadLettered, deduplicated, delivered, published } from './queue.js'
 import type { Range } from './range.js'
+import { type RequestPattern, receivedRequest } from './requests.js'
 import {
   hasRun,
   hasStep,
@@ -28,8 +30,6 @@ import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
 import { type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './steps.js'
-import { hasKey, type KeyPattern } from './store.js'
-import { type RequestPattern, receivedRequest } from './traffic.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
 export type {

@@ -1,6 +1,6 @@
 import type { HiddenFields } from '../src/kernel/traffic.js'
-import { timeSeenFrom } from '../src/report/instants.js'
 import type { Redaction } from '../src/report/redaction.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
 import { type Difference, roughDistance } from './compare.js'
 import type { Fields } from './fields.js'
 import { isHidden, redactOf } from './hidden.js'

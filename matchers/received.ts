@@ -1,7 +1,7 @@
 import { type Behind, behind } from '../src/kernel/behind.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
-import { shortNames } from '../src/report/names.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
+import { shortNames } from '../src/report/short-names.js'
 import { type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
 import type { StoreInside } from '../src/store/inside.js'
 import { literal } from './literal.js'

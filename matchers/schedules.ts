@@ -18,9 +18,9 @@ import {
   spanField,
   textField,
 } from './fields.js'
+import { ofMessages } from './messages.js'
 import { type Candidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { ofMessages } from './queue.js'
 import { evidenceOf } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 

@@ -1,12 +1,12 @@
 import { counted } from '../src/kernel/counted.js'
 import type { Entry } from '../src/kernel/traffic.js'
-import { timeSeenFrom } from '../src/report/instants.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
 import { withoutSecrets } from './hidden.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'
 import { type Evidence, evidenceOf } from './received.js'
+import { headOf } from './requests.js'
 import { type SequenceStep, type StepTest, stepTest } from './steps.js'
-import { headOf } from './traffic.js'
 import { replayLine, startOf, storyText, type Verdict } from './verdict.js'
 
 /** Entries that fit the steps in this order, with anything between them. */

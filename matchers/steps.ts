@@ -18,8 +18,8 @@ import type { Comparison } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Test, testOf } from './near-misses.js'
 import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
+import { type RequestPattern, requestFields } from './requests.js'
 import { attemptFields, messageKinds, publishedFields } from './stories.js'
-import { type RequestPattern, requestFields } from './traffic.js'
 
 /** What may be said about an entry of each type. */
 interface StepPatterns {

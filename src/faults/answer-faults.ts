@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
-import { atDeliveries, atRequests, type OnRequest } from './actions.js'
 import type { FaultOf, HeaderRecord } from './fault.js'
 import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fields.js'
 import { waitOf } from './latency.js'
+import { atDeliveries, atRequests, type OnRequest } from './moments.js'
 import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
 import type { Family } from './row.js'
 

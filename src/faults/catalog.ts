@@ -1,6 +1,6 @@
-import type { ActionAt, ActionsAt } from './actions.js'
 import { families } from './families.js'
 import type { Fault, FaultKind, FaultOf } from './fault.js'
+import type { ActionAt, ActionsAt } from './moments.js'
 import type { FaultPoint } from './points.js'
 import type { Row } from './row.js'
 

@@ -1,9 +1,9 @@
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import { ConnectionBroken } from '../kernel/http.js'
-import { atDeliveries, atRequests, type MeetsAttempt, type OnRequest } from './actions.js'
 import { patience } from './broken-bodies.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span } from './fields.js'
+import { atDeliveries, atRequests, type MeetsAttempt, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import {
   afterwards,

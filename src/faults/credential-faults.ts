@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
-import { atDeliveries, atRequests } from './actions.js'
 import type { FaultOf } from './fault.js'
 import { signatureFaults, signedMilliseconds } from './fields.js'
+import { atDeliveries, atRequests } from './moments.js'
 import type { Family } from './row.js'
 
 // Wrong signatures, and tokens and plans that are no longer valid.

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import type { DeliveryFault, FaultOf } from './fault.js'
+import { optional, milliseconds as span, upToThousand } from './fields.js'
 import {
   type AttemptMoment,
   atDeliveries,
@@ -8,9 +10,7 @@ import {
   type OnRequest,
   type StruckAnswer,
   type StruckReply,
-} from './actions.js'
-import type { DeliveryFault, FaultOf } from './fault.js'
-import { optional, milliseconds as span, upToThousand } from './fields.js'
+} from './moments.js'
 import { networkErrors } from './network-errors.js'
 import { afterwards, brokenReply, deed, oneNetworkError, wasReset } from './parts.js'
 import type { Family } from './row.js'

@@ -1,7 +1,7 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { ConnectionBroken, reasonPhrase } from '../kernel/http.js'
-import type { AttemptMoment, OnRequest, Phase, RequestMoment, StruckAnswer, StruckReply } from './actions.js'
 import type { FaultOf } from './fault.js'
+import type { AttemptMoment, OnRequest, Phase, RequestMoment, StruckAnswer, StruckReply } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import type { Carriage } from './row.js'
 

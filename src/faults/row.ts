@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
-import type { ActionsAt, MeetsAttempt, Phase } from './actions.js'
 import type { FaultMatch, FaultRule } from './fault.js'
+import type { ActionsAt, MeetsAttempt, Phase } from './moments.js'
 import type { DeliveryPoint, FaultPoint } from './points.js'
 
 /** Ways in which a fault reaches a client. */

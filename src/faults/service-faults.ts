@@ -1,8 +1,8 @@
 import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
-import { atDeliveries, atRequests } from './actions.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
+import { atDeliveries, atRequests } from './moments.js'
 import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
 import type { Family } from './row.js'
 

@@ -150,7 +150,7 @@ export class VirtualClock implements Clock {
   #pumping = false
   #stopped = false
   #company: Company = {}
-  /** What timers and tasks tell it. */
+  /** Calls from timers and tasks. */
   readonly #inner: TaskClock & TimerOwner = {
     now: () => this.now(),
     schedule: (at, label, run, options) => this.schedule(at, label, run, options),
@@ -293,7 +293,7 @@ export class VirtualClock implements Clock {
     this.#interrupt(
       move,
       new Error(
-        `clock.${move.call}() was interrupted at ${iso(this.now())}. What fell due until then has run; call it again to go on.`,
+        `clock.${move.call}() was interrupted at ${iso(this.now())}. What fell due until then has run; call it again to continue.`,
       ),
     )
     return move.call
@@ -363,7 +363,7 @@ export class VirtualClock implements Clock {
     }
     const move = this.#driving
     if (move !== undefined) {
-      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed meanwhile.`
+      const why = `clock.${move.call}() ended at ${iso(this.now())}: the sandbox was reset, loaded or disposed of.`
       this.#interrupt(move, new Error(why))
     } else this.#wakeWaiters()
     this.#heap = new Heap()
@@ -448,7 +448,7 @@ export class VirtualClock implements Clock {
   #refuseStopped(name: DriveCall): void {
     if (!this.#stopped) return
     throw new Error(
-      `clock.${name}() was called on a disposed sandbox, or on its clock of before a reset. Create a new one, or read sandbox.clock again.`,
+      `clock.${name}() was called on a disposed sandbox, or on the clock that it had before a reset. Create a new sandbox, or read sandbox.clock again.`,
     )
   }
 

@@ -16,7 +16,7 @@ export function headerOf(headers: HeaderList, name: string): string | undefined 
 
 const nameSyntax = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Bytes without line breaks and other control chars but the tab. */
+/** Bytes without line breaks and other control characters except the tab. */
 export const headerValueSyntax: RegExp = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Whether HTTP can carry it. */
@@ -50,7 +50,7 @@ export function headerMap(headers: HeaderList): Record<string, string[]> {
   return Object.fromEntries(map)
 }
 
-/** The registered words for statuses that are no success. */
+/** The registered phrases for statuses other than success. */
 const reasonPhrases: Readonly<Record<number, string>> = {
   300: 'Multiple Choices',
   301: 'Moved Permanently',
@@ -101,7 +101,7 @@ export function statusText(status: number): string {
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }
 
-/** A segment of a path without its percent-escapes; where they are broken, the segment as it is. */
+/** A percent-decoded path segment; if the escapes are broken, the segment as it is. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -353,7 +353,7 @@ export class Traffic {
   #bytes = 0
   #dropped = 0
   #index: TrafficIndex | undefined
-  /** Replaced, never changed: who leaves or comes while an entry is told does not disturb it. */
+  /** Replaced, never mutated: listeners may come and go while an entry is announced. */
   #subscribers: readonly Subscription[] = []
   #sequence = 0
 
@@ -481,7 +481,7 @@ export class Traffic {
     return this.#entries.length
   }
 
-  /** Entries that were forgotten because the log was full. */
+  /** Entries that were dropped because the log was full. */
   get dropped(): number {
     return this.#dropped
   }
@@ -538,7 +538,7 @@ export class Traffic {
     }
   }
 
-  /** Forgets all entries; numbering goes on. */
+  /** Forgets all entries; numbering continues. */
   clear(): void {
     this.#entries = []
     this.#bytes = 0
@@ -558,7 +558,7 @@ export class Traffic {
 function checkedLimit(limit: number | undefined): number {
   if (limit === undefined) return Number.POSITIVE_INFINITY
   if (limit >= 0) return limit
-  throw new RangeError(`A traffic log keeps 0 or more, or undefined for all; got ${limit}.`)
+  throw new RangeError(`A traffic log keeps 0 or more, or everything with undefined; got ${limit}.`)
 }
 
 /** Bytes of bodies. An attempt's own body is that of its message. */

@@ -136,6 +136,8 @@ export interface Policy {
   deduplicateSteps: boolean
   /** Whether deliveries of runs carry the retries, retry delay and flow control in force. [workflow.md 12] */
   echoConfiguration: boolean
+  /** Whether a step may bring a configuration of its own, as a coming version of the SDK submits it. [workflow.md 12] */
+  stepConfiguration: boolean
   /** When `/v2/trigger` asks the SDK to begin the run: for urls that were never seen to be workflows, always, or when the header asks. [workflow.md 2.4] */
   twoPhaseTrigger: 'unknown-url' | 'always' | 'header'
   /** Whom an event reaches first. [workflow.md 13] */
@@ -196,6 +198,7 @@ export const defaultPolicy: Policy = {
   lazyAbove: undefined,
   deduplicateSteps: true,
   echoConfiguration: false,
+  stepConfiguration: false,
   twoPhaseTrigger: 'unknown-url',
   notifyOrder: 'oldest',
   replacedScheduleStaysPaused: true,

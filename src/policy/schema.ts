@@ -76,6 +76,7 @@ const policies: Schemas<Policy> = {
   lazyAbove: limit,
   deduplicateSteps: v.boolean(),
   echoConfiguration: v.boolean(),
+  stepConfiguration: v.boolean(),
   twoPhaseTrigger: v.picklist(['unknown-url', 'always', 'header']),
   notifyOrder: v.picklist(['oldest', 'newest']),
   replacedScheduleStaysPaused: v.boolean(),

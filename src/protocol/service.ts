@@ -1,5 +1,5 @@
-import type { WordedFault } from '../faults/actions.js'
 import type { FaultFacts } from '../faults/fault.js'
+import type { WordedFault } from '../faults/moments.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'

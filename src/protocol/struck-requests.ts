@@ -1,6 +1,6 @@
-import type { RequestMoment, WordedFault } from '../faults/actions.js'
 import { actionAt } from '../faults/catalog.js'
 import type { FaultSource, Strike } from '../faults/fault.js'
+import type { RequestMoment, WordedFault } from '../faults/moments.js'
 import type { FaultPoint, RequestPoint } from '../faults/points.js'
 import type { VirtualClock } from '../kernel/clock.js'
 import type { Task } from '../kernel/time.js'

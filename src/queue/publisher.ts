@@ -12,8 +12,8 @@ import { type PublishHeaders, readSettings } from './publish/publish.js'
 import { Published } from './publish/published.js'
 import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
 import { type Schedule, Schedules } from './schedules/schedules.js'
-import { Refusal, refusals } from './settings/errors.js'
 import type { ReadContext } from './settings/options.js'
+import { Refusal, refusals } from './settings/refusals.js'
 import type { PublishSettings, RawSettings } from './settings/settings.js'
 import type { NoteSetting } from './settings/settings-log.js'
 import { checkReach, checkTarget, type Target } from './settings/url.js'
@@ -29,6 +29,8 @@ export interface PublishCall {
   readonly cause?: number | undefined
   /** The queue to go through. */
   readonly queue?: string | undefined
+  /** The schedule that publishes it; whether a drain waits for it. */
+  readonly schedule?: { readonly id: string; readonly awaited: boolean } | undefined
 }
 
 /** A publish that was read and found in order; only the destination may still fail it. */
@@ -42,7 +44,7 @@ export interface PreparedPublish {
 /** The same for a message of a workflow run, which is not accepted in the ordinary way. */
 export interface PreparedRunPublish {
   readonly call: PublishCall
-  readonly accept: () => PublishResult
+  readonly accept: () => readonly PublishResult[]
 }
 
 /** Who takes the messages of workflow runs. */
@@ -98,7 +100,7 @@ export class Publisher {
     const { raw, headers } = overDefaults(group, call.settings, call.headers)
     if (target.group === '') throw refusals.noDestination()
     if (raw.has('workflow-runid') || raw.has('workflow-init')) {
-      const accept = this.options.workflows()?.prepare(call, raw)
+      const accept = this.#prepareRuns({ ...call, headers }, raw, group)
       if (accept !== undefined) {
         this.#checkSize(body)
         return { call, accept }
@@ -108,6 +110,25 @@ export class Publisher {
     checkTarget(target)
     this.#checkSize(body)
     return { call, settings, group }
+  }
+
+  /** What begins or continues a run, at each endpoint of a group. @throws Refusal */
+  #prepareRuns(
+    call: PublishCall,
+    raw: RawSettings,
+    group: UrlGroup | undefined,
+  ): (() => readonly PublishResult[]) | undefined {
+    const workflows = this.options.workflows()
+    if (workflows === undefined) return undefined
+    if (call.queue !== undefined) this.options.lanes.check(call.queue, undefined)
+    const { target } = call
+    if (target.url === undefined) {
+      checkTarget(target)
+      if (group === undefined) throw refusals.notFound('topic', target.group)
+    }
+    const targets = group === undefined ? [target] : group.endpoints.map(({ url }) => ({ url }))
+    const accepts = targets.map((one) => workflows.prepare({ ...call, target: one }, raw))
+    return accepts.includes(undefined) ? undefined : () => accepts.map((accept) => accept!())
   }
 
   /** Accepts what a call says, one message for each endpoint. @throws Refusal */
@@ -150,7 +171,7 @@ export class Publisher {
 
   /** Enqueues what was prepared, one message for each endpoint. @throws Refusal when the destination is not there */
   send(prepared: PreparedPublish | PreparedRunPublish): readonly PublishResult[] {
-    if (prepared.accept !== undefined) return [prepared.accept()]
+    if (prepared.accept !== undefined) return prepared.accept()
     const { call, settings, group } = prepared
     const { target, callerIp, region, cause, body } = call
     if (target.url !== undefined) {
@@ -180,6 +201,7 @@ export class Publisher {
   /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
   retryDeadLetter(letter: DeadLetter, overrides: RawSettings, cause?: number): PublishResult {
     const { message } = letter
+    checkRetry(letter)
     const base: PublishSettings = {
       ...message.settings,
       delay: 0,
@@ -228,6 +250,8 @@ export class Publisher {
     try {
       const group = this.#groupOf(target)
       if (group === undefined && target.url === undefined) throw refusals.notFound('topic', target.group)
+      const runs = this.#scheduledRuns(schedule, group, awaited, cause)
+      if (runs !== undefined) return runs().map(({ message }) => message)
       const settings = this.#scheduledSettings(schedule, group)
       const endpoints: readonly GroupEndpoint[] = target.url === undefined ? group!.endpoints : [{ url: target.url }]
       if (endpoints.length === 0)
@@ -244,6 +268,23 @@ export class Publisher {
     }
   }
 
+  /** Runs that a schedule begins, as its headers say. */
+  #scheduledRuns(
+    { id, draft }: Schedule,
+    group: UrlGroup | undefined,
+    awaited: boolean,
+    cause: number,
+  ): (() => readonly PublishResult[]) | undefined {
+    const { target, body, callerIp, region, settings } = draft
+    if (!draft.raw.has('workflow-init')) return undefined
+    const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
+    const each = new Map([...raw].filter(([name]) => !ofCreation.has(name)))
+    const schedule = { id, awaited }
+    const { queue } = settings
+    const call = { target, settings: each, headers, body, callerIp, region, cause, queue, schedule }
+    return this.#prepareRuns(call, each, group)
+  }
+
   /** Deduplication and not-before belong to the creation of the schedule, defaults to the group as it is now. [queue.md 7, 8] */
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
@@ -257,6 +298,22 @@ export class Publisher {
     }
   }
 }
+
+/** The dead letter of a run is no message of its own. @throws Refusal 400 */
+export function checkRetry({ id, message }: DeadLetter): void {
+  if (message.part !== undefined)
+    throw refusals.invalid('dlqId', `${id} is a failed run of a workflow: resume or restart the run`)
+}
+
+/** What is said of a schedule's creation, not of what it publishes. [queue.md 7] */
+const ofCreation = new Set([
+  'cron',
+  'schedule-id',
+  'queue-name',
+  'not-before',
+  'deduplication-id',
+  'content-based-deduplication',
+])
 
 /** A publish to a group with the defaults of the group underneath. [queue.md 2.1, 8] */
 function overDefaults(

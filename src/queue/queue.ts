@@ -43,7 +43,7 @@ export interface QueueOptions {
 }
 
 const mostDiagnostics = 1000
-/** What a reset makes anew. */
+/** What a reset replaces. */
 type Holdings = Pick<Queue, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
 /** The engine of the message queue: publishing, delivery, and everything that can be asked about it. */

@@ -1,9 +1,9 @@
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry, type Wording } from './describe.js'
-import { dateOf, timeOf } from './instants.js'
-import { shortNames } from './names.js'
 import { standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
+import { shortNames } from './short-names.js'
+import { dateOf, timeOf } from './shown-times.js'
 
 /** One entry and what followed from it. */
 export interface CausalNode {

@@ -2,9 +2,9 @@ import { type Bytes, text } from '../kernel/bytes.js'
 import { counted } from '../kernel/counted.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { AttemptOutcome, Entry, EntryOf, HiddenFields } from '../kernel/traffic.js'
-import { timeSeenFrom } from './instants.js'
 import { hidden, type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, excerptBytes, plainText, quoted } from './safe-text.js'
+import { timeSeenFrom } from './shown-times.js'
 import { storeChangeLines } from './store-changes.js'
 
 /** How entries are worded. */

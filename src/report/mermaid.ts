@@ -1,7 +1,7 @@
 import type { Entry } from '../kernel/traffic.js'
-import { dateOf, timeOf } from './instants.js'
 import type { Redaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
+import { dateOf, timeOf } from './shown-times.js'
 
 /** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
 export function mermaidDiagram(entries: readonly Entry[], redaction?: Redaction): string {

@@ -2,10 +2,10 @@ import { compactJson } from '../kernel/compact-json.js'
 import { counted } from '../kernel/counted.js'
 import type { EntryOf } from '../kernel/traffic.js'
 import { urlText } from './describe.js'
-import { timeSeenFrom } from './instants.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import type { RunStory, StepStory } from './runs.js'
 import { excerpt, plainText, quoted } from './safe-text.js'
+import { timeSeenFrom } from './shown-times.js'
 
 const longestName = 60
 const longestResult = 80

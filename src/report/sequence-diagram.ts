@@ -2,9 +2,9 @@ import { text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { answerText, commandLine, droppedText, outcomeOfCommand, waitText } from './describe.js'
-import { shortNames } from './names.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'
+import { shortNames } from './short-names.js'
 
 /** One line of a story between participants, before it is drawn. All texts are safe to print. */
 export type Step =

@@ -1,8 +1,8 @@
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, StoreChange, Traffic } from '../kernel/traffic.js'
-import { dateOf, timeOf } from './instants.js'
 import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, quoted } from './safe-text.js'
+import { dateOf, timeOf } from './shown-times.js'
 
 /** A store that can say what has changed since a dump, as `sandbox.store` can. */
 export interface ComparableStore {

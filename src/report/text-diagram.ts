@@ -1,7 +1,7 @@
 import type { Entry } from '../kernel/traffic.js'
-import { dateOf, timeOf } from './instants.js'
 import type { Redaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
+import { dateOf, timeOf } from './shown-times.js'
 
 export interface TextDiagramOptions {
   /** Characters per line, 60 or more. Default 100. */

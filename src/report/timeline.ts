@@ -1,10 +1,10 @@
 import { counted } from '../kernel/counted.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry, type Wording } from './describe.js'
-import { dateOf, since, timeOf } from './instants.js'
-import { shortNames } from './names.js'
 import { Redaction, standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
+import { shortNames } from './short-names.js'
+import { dateOf, since, timeOf } from './shown-times.js'
 
 export interface TimelineOptions {
   /** Bytes of a body that are shown, 0 for none. Default 80. */

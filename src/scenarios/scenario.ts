@@ -13,7 +13,7 @@ import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
 import { createSchedule } from './actions.js'
 import { type Expectation, expectationList } from './expectations.js'
-import { ruleList, script } from './faults.js'
+import { ruleList, script } from './fault-schemas.js'
 import { nameProblems } from './names.js'
 import { type Problem, placeText, problemsOf } from './problems.js'
 import {

@@ -13,7 +13,7 @@ import {
   setPaused,
 } from './actions.js'
 import { type Expectation, expectations } from './expectations.js'
-import { rules } from './faults.js'
+import { rules } from './fault-schemas.js'
 import {
   count,
   cron,

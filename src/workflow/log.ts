@@ -1,9 +1,9 @@
-import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
+import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
 import { headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import { redactedBody, redactedHeaders } from '../queue/settings/redaction.js'
+import { redactedBody, redactedHeaders } from '../queue/settings/redacted-fields.js'
 import type { RunWords } from './protocol.js'
-import type { Run, StepRecord } from './run.js'
+import type { Run, RunEntry, StepRecord } from './run.js'
 
 type Shape = Record<string, unknown>
 
@@ -14,7 +14,7 @@ export interface LogView {
   /** Failed attempts of a message, oldest first. */
   readonly errors: (message: Message) => readonly Shape[]
   /** A text as it may be shown: `trimBody`. */
-  readonly shown: (text: string) => string | undefined
+  readonly shown: (body: Bytes) => string | undefined
 }
 
 /** A run as `GET /v2/workflows/logs` shows it. An undefined field is left out by `JSON.stringify`. [workflow.md 10] */
@@ -28,7 +28,7 @@ export function runShape(run: Run, view: LogView): Shape {
     workflowRunCompletedAt: run.completedAt,
     workflowRunCallerIp: run.origin.callerIp,
     steps: groupsOf(run, view),
-    workflowRunResponse: result === undefined || result === '' ? undefined : view.shown(text(result)),
+    workflowRunResponse: result === undefined || result === '' ? undefined : view.shown(result),
     invoker: invoker && {
       workflowRunId: invoker.runId,
       workflowUrl: invoker.url,
@@ -43,27 +43,28 @@ export function runShape(run: Run, view: LogView): Shape {
 }
 
 function groupsOf(run: Run, view: LogView): Shape[] {
-  const groups: Shape[] = [{ type: 'sequential', steps: [initShape(run)] }]
+  const groups: Shape[] = [{ type: 'sequential', steps: [initShape(run, view)] }]
   const { steps } = run
+  const attempted = nextOf(run)
   for (let at = 0; at < steps.length; ) {
     const { concurrent } = steps[at]!
     const group = steps.slice(at, at + Math.max(1, concurrent))
     at += group.length
     const type = concurrent > 1 ? 'parallel' : 'sequential'
-    groups.push({ type, steps: group.map((record) => stepShape(run, record, view)) })
+    groups.push({ type, steps: group.map((record) => stepShape(run, record, attempted, view)) })
   }
-  const next = nextShape(run, view)
+  const next = attempted && nextShape(run, attempted, view)
   return next === undefined ? groups : [...groups, { type: 'next', steps: [next] }]
 }
 
-function initShape({ entries, time, configuration }: Run): Shape {
+function initShape({ entries, time, configuration }: Run, { shown }: LogView): Shape {
   const first = entries[0]?.message
   return {
     stepName: 'init',
     stepType: 'Initial',
     callType: 'step',
     messageId: first?.id,
-    out: first && shownBody(first),
+    out: first && shownBody(first, shown),
     concurrent: 1,
     state: 'STEP_SUCCESS',
     createdAt: time,
@@ -73,14 +74,14 @@ function initShape({ entries, time, configuration }: Run): Shape {
   }
 }
 
-function shownBody({ body, settings }: Message): string | undefined {
-  return redactedBody(body, settings.redact) ?? (body === '' ? undefined : text(body))
+function shownBody({ body, settings }: Message, shown: LogView['shown']): string | undefined {
+  return redactedBody(body, settings.redact) ?? (body === '' ? undefined : shown(body))
 }
 
-function stepShape(run: Run, record: StepRecord, view: LogView): Shape {
+function stepShape(run: Run, record: StepRecord, attempted: Message | undefined, view: LogView): Shape {
   const { message, result, plan } = record
   const state = stateOf(run, record, view.now)
-  const errors = message === undefined || message === nextOf(run)?.message ? [] : view.errors(message)
+  const errors = message === undefined || message === attempted ? [] : view.errors(message)
   const sleep = result ?? plan
   const waiting =
     message !== undefined && !message.ended && message.notBefore > view.now ? message.notBefore : undefined
@@ -103,7 +104,7 @@ function stepShape(run: Run, record: StepRecord, view: LogView): Shape {
     ...(errors.length > 0 && { errors }),
     ...callShape(record, view),
     ...waitShape(record),
-    ...invokeShape(record),
+    ...invokeShape(record, view),
   }
 }
 
@@ -111,9 +112,9 @@ function stepShape(run: Run, record: StepRecord, view: LogView): Shape {
 function outOf({ result, message }: StepRecord, { shown }: LogView): string | undefined {
   const out = result?.out
   if (out === undefined || message === undefined) return undefined
-  if (message.settings.redact?.body === true) return shownBody(message)
+  if (message.settings.redact?.body === true) return shownBody(message, shown)
   const isEvent = result?.waitEventId !== undefined && typeof out === 'string'
-  return shown(isEvent ? text(fromBase64(out) ?? ('' as Bytes)) : typeof out === 'string' ? out : JSON.stringify(out))
+  return shown(isEvent ? (fromBase64(out) ?? ('' as Bytes)) : utf8(typeof out === 'string' ? out : JSON.stringify(out)))
 }
 
 function stateOf(run: Run, { result, message, plan }: StepRecord, now: number): string {
@@ -132,9 +133,9 @@ function callShape({ call }: StepRecord, { shown }: LogView): Shape {
     callUrl: message.url,
     callMethod: message.method,
     callHeaders: headerMap(redactedHeaders(message.headers, redact)),
-    callBody: shownBody(message),
+    callBody: shownBody(message, shown),
     callResponseStatus: reply?.status,
-    callResponseBody: reply && shown(text(reply.body)),
+    callResponseBody: reply && shown(reply.body),
     callResponseHeaders: reply && headerMap(reply.headers),
   }
 }
@@ -149,35 +150,30 @@ function waitShape({ wait, result }: StepRecord): Shape {
   }
 }
 
-function invokeShape({ invoked }: StepRecord): Shape {
+function invokeShape({ invoked }: StepRecord, { shown }: LogView): Shape {
   if (invoked === undefined) return {}
   const first = invoked.entries[0]?.message
   return {
     invokedWorkflowRunId: invoked.id,
     invokedWorkflowUrl: invoked.url,
     invokedWorkflowCreatedAt: invoked.time,
-    invokedWorkflowRunBody: first && shownBody(first),
+    invokedWorkflowRunBody: first && shownBody(first, shown),
     invokedWorkflowRunHeaders: first && headerMap(redactedHeaders(first.headers, first.settings.redact)),
   }
 }
 
 /** The message that is being attempted and is no plan; after an end that was none of its own, the one that was. */
-function nextOf(run: Run): { readonly message: Message } | undefined {
-  const candidates = [...run.entries].reverse().filter(({ callType }) => callType === 'step')
-  const open = candidates.find(({ message }) => message.state === 'FAILED' || !hasDelivered(message))
-  if (open === undefined || run.steps.some(({ plan, message }) => plan !== undefined && message === open.message))
-    return undefined
-  return open
+function nextOf({ entries, steps }: Run): Message | undefined {
+  const isNext = ({ callType, message }: RunEntry): boolean => callType !== 'toCallback' && !hasDelivered(message)
+  const open = entries.findLast(isNext)?.message
+  return open === undefined || steps.some(({ planMessage }) => planMessage === open) ? undefined : open
 }
 
 function hasDelivered({ state }: Message): boolean {
   return state === 'DELIVERED'
 }
 
-function nextShape(run: Run, view: LogView): Shape | undefined {
-  const next = nextOf(run)
-  if (next === undefined) return undefined
-  const { message } = next
+function nextShape(run: Run, message: Message, view: LogView): Shape | undefined {
   if (run.isStarted && message.notBefore > view.now) return undefined
   const errors = view.errors(message)
   const last = run.failure?.message === message ? run.failure : undefined
@@ -225,10 +221,10 @@ function failureFunctionShape(run: Run, view: LogView): Shape | undefined {
     state,
     failHeaders: headerMap(failure.headers),
     failStatus: failure.status,
-    failResponse: view.shown(text(failure.body)),
+    failResponse: view.shown(failure.body),
     dlqId: failure.dlqId,
     ...(errors.length > 0 && { errors }),
-    responseBody: reply && view.shown(text(reply.body)),
+    responseBody: reply && view.shown(reply.body),
     responseHeaders: reply && headerMap(reply.headers),
     responseStatus: reply?.status,
     maxRetries: message.maxRetries,
@@ -236,9 +232,16 @@ function failureFunctionShape(run: Run, view: LogView): Shape | undefined {
 }
 
 /** A line of the flat log. [workflow.md 10] */
-export function eventsOf(run: Run): Shape[] {
+export interface EventShape extends Shape {
+  readonly time: number
+  readonly state: string
+}
+
+export function eventsOf(run: Run): EventShape[] {
   const common = { workflowRunId: run.id, workflowUrl: run.url, workflowCreatedAt: run.time }
-  const events: Shape[] = [{ ...common, time: run.time, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id }]
+  const events: EventShape[] = [
+    { ...common, time: run.time, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id },
+  ]
   for (const record of run.steps) {
     const { stepId, stepName, stepType, concurrent, createdAt, message, result, wait, invoked } = record
     const stepInfo = { stepId, stepName, stepType, callType: 'step', concurrent }

@@ -1,4 +1,4 @@
-import { type Bytes, text, toBase64 } from '../kernel/bytes.js'
+import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunPart, RunReply, StagedDelivery } from '../queue/message/run-part.js'
@@ -11,6 +11,8 @@ export interface RunKeeper {
   readonly words: RunWords
   /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
   readonly lazyAbove: number | undefined
+  /** Whether deliveries tell the configuration in force. [workflow.md 12] */
+  readonly echoes: boolean
   began(run: Run, message: Message): void
   ended(run: Run, message: Message): void
   answered(run: Run, reply: RunReply): void
@@ -104,20 +106,46 @@ abstract class Part implements RunPart {
   /** [workflow.md 3.1] */
   protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
     const { words } = this.keeper
-    const { id, url, time, labels } = this.run
+    const { id, url, time, labels, configuration } = this.run
     const headers: [string, string][] = [
       [words.runId, id],
-      [words.url, url],
+      [words.url, onWire(url)],
       [words.init, String(init)],
       [words.createdAt, String(time)],
     ]
     if (callType !== undefined) headers.push([words.callType, callType])
     // The SDK forwards its labels itself.
     const label = words.label.toLowerCase()
-    if (labels !== undefined && headerOf(message.headers, label) === undefined)
-      headers.push([words.label, labels.join(',')])
+    const own = message.settings.labels ?? (configuration.applies ? labels : undefined)
+    if (own !== undefined && headerOf(message.headers, label) === undefined)
+      headers.push([words.label, onWire(own.join(','))])
+    if (this.keeper.echoes) headers.push(...echoed(message, words))
     return headers
   }
+}
+
+/** The configuration in force, as newer servers tell it. [workflow.md 12] */
+function echoed({ settings, retried }: Message, { echo }: RunWords): [string, string][] {
+  const { retries, retryDelay, flowControl } = settings
+  const headers: [string, string][] = [
+    [echo.maxRetries, String(retries)],
+    [echo.retries, String(retried)],
+  ]
+  if (retryDelay !== undefined) headers.push([echo.retryDelay, retryDelay.text])
+  if (flowControl === undefined) return headers
+  headers.push([echo.flowControlKey, flowControl.key])
+  const { limits } = flowControl
+  if (limits !== undefined) {
+    const { parallelism, rate, period } = limits
+    const parts = Object.entries({ parallelism, rate, period }).filter(([, value]) => value !== undefined)
+    headers.push([echo.flowControlValue, parts.map(([name, value]) => `${name}=${value}`).join(',')])
+  }
+  return headers
+}
+
+/** A text out of JSON as a header has it: bytes, one char each. */
+function onWire(given: string): string {
+  return /[^\0-\xff]/.test(given) ? utf8(given) : given
 }
 
 /** Begins a run, or carries a finished or planned step to the endpoint: with the whole list before it. */
@@ -136,6 +164,7 @@ export class StepPart extends Part {
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
     if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
+    if (this.run.entries[this.index]?.callType === 'stepConfig') headers.push([this.keeper.words.stepConfig, 'true'])
     return headers
   }
 
@@ -206,7 +235,7 @@ export class CallPart extends Part {
   }
 
   override reporter(): RunPart {
-    return new CallbackPart(this.run, this.keeper)
+    return new CallbackPart(this.run, this.keeper, this.record)
   }
 
   override failed(): void {}
@@ -214,8 +243,26 @@ export class CallPart extends Part {
 
 /** Tells the endpoint how a call went. */
 export class CallbackPart extends Part {
+  constructor(
+    run: Run,
+    keeper: RunKeeper,
+    readonly record?: StepRecord | undefined,
+  ) {
+    super(run, keeper)
+  }
+
   headers(message: Message): HeaderList {
     return this.runHeaders(message, false, 'fromCallback')
+  }
+
+  override accepted(message: Message): void {
+    this.run.callbacks ??= new Set()
+    this.run.callbacks.add(message)
+  }
+
+  override ends(message: Message, reply: RunReply, error: string | undefined): void {
+    if (message.ended) this.run.callbacks?.delete(message)
+    super.ends(message, reply, error)
   }
 
   override reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined {
@@ -227,15 +274,25 @@ export class CallbackPart extends Part {
   }
 }
 
-/** Calls the failure function of a run that has failed. [workflow.md 11] */
+export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
+  return part instanceof CallbackPart && part.record === record
+}
+
+/** Calls the failure function of a run that has failed; that it failed, too, the dead letter of the run tells. [workflow.md 11] */
 export class FailurePart extends Part {
+  override readonly isCall = true
+
   /** It goes out because the run is over. */
   override get isOver(): boolean {
     return false
   }
 
   headers(message: Message): HeaderList {
-    return this.runHeaders(message, false, 'failureCall')
+    const headers = this.runHeaders(message, false, 'failureCall')
+    // The SDK forwards these itself; a trigger by the REST API need not know them. [queue.md 14.7]
+    for (const name of this.keeper.words.failure)
+      if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
+    return headers
   }
 
   override accepted(message: Message): void {

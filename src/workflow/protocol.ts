@@ -15,6 +15,8 @@ export interface RunSettings {
   readonly invoke: boolean
   /** The SDK begins the run that the queue has announced to it. */
   readonly bySdk: boolean
+  /** When the run was created, as requests of newer SDKs tell it: another one of the same id is not meant. [workflow.md 12] */
+  readonly createdAt: string | undefined
 }
 
 /** What the workflow SDK can do, as its messages tell. [workflow.md 2.1] */
@@ -41,6 +43,7 @@ export function runSettingsOf(raw: RawSettings): RunSettings | undefined {
     features: featuresOf(raw.get('feature-set') ?? ''),
     invoke: isTrue(raw.get('workflow-invoke')),
     bySdk: isTrue(raw.get('workflow-trigger-by-sdk')),
+    createdAt: raw.get('workflow-createdat'),
   }
 }
 
@@ -98,11 +101,18 @@ export interface RunWords {
   readonly callType: string
   readonly label: string
   readonly unknownSdk: string
+  readonly stepConfig: string
   /** Lower case, as answers are asked for them. */
   readonly sdkVersion: string
   readonly sdk: string
   readonly errorStepName: string
   readonly failureNotFound: string
+  /** What tells the SDK that its failure function is called. */
+  readonly failure: readonly string[]
+  /** What tells it the configuration in force. [workflow.md 12] */
+  readonly echo: Readonly<
+    Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>
+  >
 }
 
 export function runWords(words: Words): RunWords {
@@ -114,11 +124,20 @@ export function runWords(words: Words): RunWords {
     createdAt: words.header('Workflow-CreatedAt'),
     callType: words.header('Workflow-CallType'),
     label: words.header('Label'),
+    stepConfig: words.header('Workflow-Step-Config'),
     unknownSdk: words.header('Workflow-Unknown-Sdk'),
     sdkVersion: lower('Workflow-Sdk-Version'),
     sdk: lower('Workflow-Sdk'),
     errorStepName: lower('Error-Step-Name'),
     failureNotFound: lower('Workflow-Failure-Callback-Notfound'),
+    failure: ['Workflow-Is-Failure', 'Workflow-Failure-Callback'].map((name) => words.header(name)),
+    echo: {
+      maxRetries: words.header('Max-Retries'),
+      retries: words.header('Retries'),
+      retryDelay: words.header('Retry-Delay'),
+      flowControlKey: words.header('Flow-Control-Key'),
+      flowControlValue: words.header('Flow-Control-Value'),
+    },
   }
 }
 

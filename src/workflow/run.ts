@@ -22,6 +22,9 @@ export interface RunEntry {
   readonly callType: CallType
 }
 
+/** Headers as JSON carries them. */
+export type HeaderLists = Readonly<Record<string, readonly string[]>>
+
 /** What a run knows of one of its steps. */
 export interface StepRecord {
   readonly stepId: number
@@ -35,9 +38,11 @@ export interface StepRecord {
   result: StepBody | undefined
   /** Of several that run beside each other. */
   plan?: StepBody
-  call?: { readonly message: Message; reply?: KeptReply }
-  wait?: Wait
-  invoked?: Run
+  /** Carries the plan. */
+  planMessage?: Message
+  call?: { readonly message: Message; reply?: KeptReply } | undefined
+  wait?: Wait | undefined
+  invoked?: Run | undefined
 }
 
 /** A step that waits for an event. [workflow.md 7] */
@@ -50,7 +55,7 @@ export interface Wait {
   /** Virtual milliseconds. */
   readonly deadline: number
   readonly timeoutUrl: string
-  readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
+  readonly timeoutHeaders: HeaderLists
   readonly record: StepRecord
   timer?: Timer
   state: 'waiting' | 'notified' | 'timed out' | 'dropped'
@@ -61,7 +66,7 @@ export interface Invoker {
   readonly runId: string
   readonly url: string
   readonly createdAt: number
-  readonly headers: Readonly<Record<string, readonly string[]>>
+  readonly headers: HeaderLists
   readonly step: StepBody
 }
 
@@ -72,6 +77,9 @@ export interface RunConfiguration {
   /** Whether it holds for the steps, or each message stands for itself. */
   readonly applies: boolean
 }
+
+/** Steps from which on an index is cheaper than a look at all of them. */
+const many = 20
 
 /** One run of a workflow: a list of finished steps, and who waits for what. */
 export class Run implements Filed {
@@ -90,6 +98,8 @@ export class Run implements Filed {
   /** Events that came before somebody waited for them, by id. */
   declare early?: Map<string, Bytes[]>
   declare invoker?: Invoker
+  /** What tells of its calls and has not ended. */
+  declare callbacks?: Set<Message>
   failureFunction: Message | undefined
   failureReply: KeptReply | undefined
   /** What made it fail. */
@@ -147,19 +157,38 @@ export class Run implements Filed {
     return `[${this.#list}]` as Bytes
   }
 
+  #submitted: Map<Bytes, Message> | undefined
+  #looked = 1
+
   /** The same step submitted before, by its text. [workflow.md 0.5] */
   submittedBefore(body: Bytes): Message | undefined {
-    for (let index = 1; index < this.entries.length; index++) {
-      const { message, callType } = this.entries[index]!
-      if (callType === 'step' && message.body === body) return message
+    const { entries } = this
+    if (entries.length < many)
+      return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)
+        ?.message
+    this.#submitted ??= new Map()
+    for (; this.#looked < entries.length; this.#looked++) {
+      const { message, callType } = entries[this.#looked]!
+      if (callType === 'step' && !this.#submitted.has(message.body)) this.#submitted.set(message.body, message)
     }
-    return undefined
+    return this.#submitted.get(body)
+  }
+
+  #records: Map<number, StepRecord> | undefined
+
+  /** What is known of a step, by its id. */
+  recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
+    const { steps } = this
+    if (steps.length < many) return steps.find((record) => record.stepId === targetStep)
+    this.#records ??= new Map()
+    for (let at = this.#records.size; at < steps.length; at++) this.#records.set(steps[at]!.stepId, steps[at]!)
+    return this.#records.get(targetStep)
   }
 
   /** The record of a step by its id, made when it is first heard of. */
   record(step: StepBody, now: number): StepRecord {
     const stepId = step.targetStep ?? step.stepId
-    const known = this.steps.find((record) => record.stepId === stepId)
+    const known = this.recordOf(step)
     if (known !== undefined) return known
     const { stepName, stepType, concurrent } = step
     const record: StepRecord = {

@@ -63,8 +63,11 @@ export function writtenStep(step: object): Bytes {
   return utf8(JSON.stringify(step))
 }
 
-/** How an entry of a run's list came about: submitted, or on the way to a third party and back. */
-export type CallType = 'step' | 'toCallback' | 'fromCallback'
+/**
+ * How an entry of a run's list came about: submitted, on the way to a third party and back, or the configuration of the
+ * step to come.
+ */
+export type CallType = 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
 
 /** One entry of the list that a delivery carries. [workflow.md 3.1] */
 export function rawStep(messageId: string, body: Bytes, callType: CallType): string {

@@ -51,7 +51,11 @@ export class Waits {
 
   /** Those that wait for an event, in the order in which they are told. */
   of(eventId: string, run?: Run): readonly Wait[] {
-    const waits = [...(this.#byEvent.get(eventId) ?? [])].filter((wait) => run === undefined || wait.run === run)
+    // A run has few waits, an event may have very many.
+    const waits =
+      run === undefined
+        ? [...(this.#byEvent.get(eventId) ?? [])]
+        : [...(run.waits ?? [])].filter((wait) => wait.eventId === eventId)
     return this.#policy.notifyOrder === 'newest' ? waits.reverse() : waits
   }
 

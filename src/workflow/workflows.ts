@@ -4,17 +4,18 @@ import type { Random } from '../kernel/random.js'
 import { IdSource } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
 import type { Traffic } from '../kernel/traffic.js'
-import type { Message } from '../queue/message/message.js'
+import type { Message, Origin } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
+import { deduplicationKey } from '../queue/publish/deduplication.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
-import { refusals } from '../queue/settings/errors.js'
+import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { checkReach, checkTarget } from '../queue/settings/url.js'
+import { checkReach, checkTarget, checkUrl, type Target } from '../queue/settings/url.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
-import { CallPart, type RunKeeper, StepPart } from './parts.js'
+import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
 import {
   cleanTrigger,
   forwardName,
@@ -25,7 +26,7 @@ import {
   runWords,
   without,
 } from './protocol.js'
-import { Run, type RunConfiguration, type RunState, type Wait } from './run.js'
+import { type HeaderLists, Run, type RunConfiguration, type RunEntry, type RunState, type Wait } from './run.js'
 import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { type Told, Waits } from './waits.js'
@@ -44,7 +45,9 @@ export interface Trigger {
   readonly body: Bytes
   readonly settings: PublishSettings
   readonly features: ReadonlySet<string>
-  readonly origin: { readonly callerIp: string; readonly region: string; readonly cause?: number | undefined }
+  readonly origin: Origin
+  /** `false`: begun by a schedule while time was draining. */
+  readonly awaited?: boolean | undefined
   /** The SDK begins a run that was announced to it. */
   readonly bySdk?: boolean
   readonly byRest?: boolean
@@ -98,6 +101,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return this.queue.policy.lazyAbove
   }
 
+  get echoes(): boolean {
+    return this.queue.policy.echoConfiguration
+  }
+
   reset(): void {
     this.waits.reset()
     this.#runs = new Map()
@@ -135,10 +142,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     }
   }
 
-  /** A run that goes on. @throws Refusal 400 */
-  started(id: string): Run {
+  /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
+  started(id: string, createdAt?: string): Run {
     const run = this.#runs.get(id)
-    if (run === undefined || !run.isStarted) throw refusals.runOver(id)
+    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
     if (run.probe !== undefined) {
       run.probe.refused = true
       throw refusals.runOver(id)
@@ -146,17 +153,35 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return run
   }
 
+  /** [workflow.md 2, 5, 6, 9] */
   prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
-    const { target } = call
-    if (target.url === undefined) throw refusals.invalidScheme()
+    this.checkRunId(asked.runId)
+    const url = this.urlOf(call.target)
+    if (asked.init) return this.#prepareTrigger(call, url, raw, asked)
+    const run = this.started(asked.runId!, asked.createdAt)
+    if (asked.callType === 'toCallback') return this.#prepareCall(run, call, url, raw)
+    if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
+      return this.#prepareConfiguration(run, call, url, raw)
+    return this.#prepareStep(run, call, url, raw)
+  }
+
+  /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */
+  urlOf(target: Target): string {
+    if (target.group === '') throw refusals.noDestination()
+    const { url } = target
+    if (url === undefined) throw refusals.invalidScheme()
     checkTarget(target)
-    checkReach(target.url, this.queue.policy)
-    if (asked.init) return this.#prepareTrigger(call, target.url, raw, asked)
-    const run = this.started(asked.runId!)
-    if (asked.callType === 'toCallback') return this.#prepareCall(run, call, target.url, raw)
-    return this.#prepareStep(run, call, target.url, raw)
+    if (/[\0-\x20\x7f]/.test(url)) throw refusals.invalidUrl('destination', 'endpoint is not a valid url')
+    checkReach(url, this.queue.policy)
+    return url
+  }
+
+  /** An id travels as a header. @throws Refusal 400 */
+  checkRunId(id: string | undefined): void {
+    if (id !== undefined && !/^[!-~]+$/.test(id))
+      throw refusals.invalid(this.words.runId, `${JSON.stringify(id)} is not an id`)
   }
 
   // ── beginning
@@ -164,8 +189,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   #prepareTrigger(call: PublishCall, url: string, raw: RawSettings, asked: RunSettings): () => PublishResult {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
-      this.started(invoke.workflowRunId)
       this.#checkDepth(raw)
+      // What could not be said at its end is refused at its beginning.
+      this.settingsOf(this.started(invoke.workflowRunId), invoke.headers)
+      checkUrl(invoke.workflowUrl, 'workflowUrl')
     }
     const trigger: Trigger = {
       ...this.readTrigger(call, url, raw),
@@ -183,8 +210,11 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
     const settings = this.queue.publisher.settings(cleanTrigger(raw, this.queue.words), call.headers)
     settings.workflow = undefined
-    const { callerIp, region, cause } = call
-    return { url, body: call.body, settings, origin: { callerIp, region, cause } }
+    settings.queue = call.queue
+    settings.failureCallback = redactedLike(settings)
+    const { callerIp, region, cause, schedule } = call
+    const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
+    return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
   }
 
   #checkDepth(raw: RawSettings): void {
@@ -195,15 +225,26 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
   begin(trigger: Trigger): Begun {
-    const { runId, announce = false, origin } = trigger
-    const known = runId === undefined ? undefined : this.get(runId)
+    const { announce = false, origin } = trigger
+    const known = this.#begun(trigger)
     if (known !== undefined) return this.#beginAgain(known, trigger)
     const run = this.#newRun(trigger)
     run.announced = announce
     const entry = this.#note(run, 'RUN_STARTED', origin.cause)
     if (trigger.invoke !== undefined) this.#invoked(run, trigger.invoke)
     const message = this.#first(run, trigger, entry)
+    const key = deduplicationKey(trigger.settings, trigger.url, trigger.body)
+    if (key !== undefined) this.queue.publisher.published.remember(key, message, this.now())
     return { run, message, deduplicated: false }
+  }
+
+  /** The run that a trigger has begun before: by its id, or by the deduplication id that every publish may have. */
+  #begun({ runId, url, body, settings }: Trigger): Run | undefined {
+    const known = runId === undefined ? undefined : this.get(runId)
+    if (known !== undefined) return known
+    const key = deduplicationKey(settings, url, body)
+    const first = key === undefined ? undefined : this.queue.publisher.published.find(key, this.now())
+    return first?.part === undefined ? undefined : this.get(first.part.runId)
   }
 
   #newRun({ runId = this.#nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
@@ -220,7 +261,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
     const headers = without(settings.headers, this.words.unknownSdk)
-    return { settings: { ...settings, headers }, applies: features.has('WF_TriggerOnConfig') }
+    return { settings: { ...settings, headers, queue: undefined }, applies: features.has('WF_TriggerOnConfig') }
   }
 
   /** One that no run has. */
@@ -230,10 +271,12 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return id
   }
 
-  #first(run: Run, { url, body, settings, origin, announce = false }: Trigger, cause: number): Message {
+  #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
     const isAnnounced = announce && !settings.headers.some(([name]) => name === this.words.unknownSdk)
     const part = new StepPart(run, this, 0, isAnnounced)
-    const message = this.#accept(run, { url, body, settings, cause: cause || origin.cause, part })
+    const from = { ...origin, cause: cause || origin.cause }
+    const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
+    const message = this.queue.courier.accept(awaited === undefined ? draft : { ...draft, awaited })
     run.entries[0] = { message, callType: 'step' }
     return message
   }
@@ -297,6 +340,33 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     }
   }
 
+  /** What is published with headers that a request has left behind. @throws Refusal */
+  settingsOf(run: Run, headers: HeaderLists): PublishSettings {
+    const raw = rawOf(headers, this.queue.words)
+    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
+    settings.workflow = undefined
+    return settings
+  }
+
+  /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
+  #prepareConfiguration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+    const { body, cause } = call
+    const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
+    settings.workflow = undefined
+    return () => {
+      const { entries } = run
+      const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
+      if (known !== undefined && this.queue.policy.deduplicateSteps)
+        return { message: known.message, deduplicated: true }
+      if (entries.at(-1)!.callType === 'stepConfig')
+        throw refusals.invalid(this.words.callType, 'the step before has a configuration already')
+      const part = new StepPart(run, this, entries.length)
+      const message = this.#accept(run, { url, body, settings, cause, part })
+      entries.push({ message, callType: 'stepConfig' })
+      return { message, deduplicated: false }
+    }
+  }
+
   #knownStep(run: Run, body: Bytes): Message | undefined {
     return this.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
   }
@@ -334,7 +404,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const record = run.record(step, this.now())
     record.message = message
     if (step.targetStep === undefined) record.result ??= step
-    else record.plan = step
+    else if (record.plan === undefined) {
+      record.plan = step
+      record.planMessage = message
+    }
     const { stepName, stepType, targetStep } = step
     this.#traffic.append(
       {
@@ -370,15 +443,14 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return message
   }
 
-  /** Whose answers a message of a run waits for. The result of one of several branches was submitted by that one. */
-  #submitters({ running, entries }: Run, step: StepBody | undefined): Set<Message> {
-    if (running.size <= 1 || step === undefined || step.concurrent === 1 || step.targetStep !== undefined)
+  /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
+  #submitters(run: Run, step: StepBody | undefined): Set<Message> {
+    const { running } = run
+    if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
       return new Set(running)
-    for (const message of running) {
-      const entry = entries.find((one) => one.message === message)
-      if (entry !== undefined && readStep(entry.message.body)?.targetStep === step.stepId) return new Set([message])
-    }
-    return new Set(running)
+    const record = run.recordOf(step)
+    if (record === undefined) return new Set(running)
+    return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
   }
 
   // ── calls
@@ -397,7 +469,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       if (known !== undefined && known.url === url && known.body === body) {
         return { message: known, deduplicated: true }
       }
-      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record) })
+      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record), step })
       run.entries.push({ message, callType: 'toCallback' })
       if (record !== undefined) {
         record.call = { message }
@@ -448,10 +520,15 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     runId: string,
     wait: Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number },
     cause: number,
+    createdAt?: string,
   ): void {
-    const run = this.started(runId)
-    const record = run.record(wait.step, this.now())
+    const run = this.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
+    // What could not be said when its time is over is refused now.
+    this.settingsOf(run, timeoutHeaders)
+    const record = run.record(wait.step, this.now())
+    // Its answer was lost: it waits already, or has its event.
+    if (this.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return
     const deadline = this.now() + after
     const made: Wait = {
       run,
@@ -477,7 +554,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
    * @returns the waits that it ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[] {
-    const run = runId === undefined ? undefined : this.#running(runId)
+    const run = runId === undefined ? undefined : this.running(runId)
     const waiting = this.waits.of(eventId, run)
     const kept = run !== undefined && waiting.length === 0
     const runIds = waiting.map((wait) => wait.run.id)
@@ -503,23 +580,24 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   // ── ends
 
   /** @throws Refusal 404 */
-  end(id: string, result: Bytes, cause?: number): Run {
-    const run = this.#running(id)
+  end(id: string, result: Bytes, cause?: number, createdAt?: string): Run {
+    const run = this.running(id, createdAt)
     run.result = result
     this.#conclude(run, 'RUN_SUCCESS', cause)
     return run
   }
 
   /** @throws Refusal 404 */
-  cancel(id: string, cause?: number): Run {
-    const run = this.#running(id)
+  cancel(id: string, cause?: number, createdAt?: string): Run {
+    const run = this.running(id, createdAt)
     this.#conclude(run, 'RUN_CANCELED', cause)
     return run
   }
 
-  #running(id: string): Run {
+  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  running(id: string, createdAt?: string): Run {
     const run = this.get(id)
-    if (run === undefined || !run.isStarted) throw refusals.runNotFound(id)
+    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)
     return run
   }
 
@@ -534,6 +612,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       if (message.running && state === 'RUN_SUCCESS') continue
       courier.drop(message)
     }
+    for (const callback of run.callbacks ?? []) courier.drop(callback)
     this.#note(run, state, cause)
     this.#tellInvoker(run, state)
   }
@@ -552,15 +631,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       parent.record(invoker.step, this.now()).result ??= step
       return
     }
-    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
-  }
-
-  /** Of a message that the service itself submits for a run. */
-  settingsOf(run: Run, headers: Readonly<Record<string, readonly string[]>>): PublishSettings {
-    const raw = rawOf(headers, this.queue.words)
-    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
-    settings.workflow = undefined
-    return settings
+    const settings = this.settingsOf(parent, invoker.headers)
+    this.append(parent, invoker.url, writtenStep(step), settings, undefined)
   }
 
   #note(run: Run, state: RunState, cause?: number): number {
@@ -582,21 +654,44 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run
     const resumed = this.#newRun(next)
     this.#note(resumed, 'RUN_STARTED', cause)
-    for (const record of run.steps) resumed.steps.push({ ...record })
-    for (const [index, { message, callType }] of run.entries.entries()) {
-      const { body, url: to, state } = message
-      if (state === 'DELIVERED' || callType !== 'step') {
-        resumed.entries.push({ message, callType })
+    // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
+    for (const record of run.steps)
+      resumed.steps.push(
+        record.result === undefined
+          ? { ...record, call: undefined, wait: undefined, invoked: undefined }
+          : { ...record },
+      )
+    const open = openEntries(run)
+    for (const [index, entry] of run.entries.entries()) {
+      const { message, callType } = entry
+      if (!open.has(entry)) {
+        resumed.entries.push(entry)
         continue
       }
-      const notBefore = message.notBefore > this.now() ? message.notBefore : undefined
-      const given = { ...message.settings, ...this.#overridden(overrides, settings), delay: 0, notBefore }
       const part = new StepPart(resumed, this, index)
-      const again = this.#accept(resumed, { url: to, body, settings: given, cause, part })
+      const again = this.#acceptAgain(message, part, overrides, settings, cause)
       resumed.entries.push({ message: again, callType })
       for (const record of resumed.steps) if (record.message === message) record.message = again
     }
+    if (failure.message.part instanceof CallbackPart) {
+      const record = resumed.steps.find(
+        ({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId,
+      )
+      this.#acceptAgain(failure.message, new CallbackPart(resumed, this, record), overrides, settings, cause)
+    }
     return resumed
+  }
+
+  #acceptAgain(
+    { kind, url, body, settings, notBefore }: Message,
+    part: StepPart | CallbackPart,
+    overrides: RawSettings,
+    given: PublishSettings,
+    cause: number | undefined,
+  ): Message {
+    const due = given.notBefore ?? (notBefore > this.now() ? notBefore : undefined)
+    const merged = { ...settings, ...this.#overridden(overrides, given), delay: given.delay, notBefore: due }
+    return this.queue.courier.accept({ kind, url, body, settings: merged, origin: { ...part.run.origin, cause }, part })
   }
 
   /** Of some settings those that were given. */
@@ -654,6 +749,28 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.failure = { status, headers, body, message, dlqId }
     this.#conclude(run, 'RUN_FAILED', message.trail)
   }
+}
+
+/** The failure callback carries the payload and the headers of the user: what is hidden is hidden there, too. */
+function redactedLike({ failureCallback, redact }: PublishSettings): PublishSettings['failureCallback'] {
+  if (failureCallback === undefined || redact === undefined) return failureCallback
+  const { url, settings } = failureCallback
+  return { url, settings: { ...settings, redact: settings.redact ?? redact } }
+}
+
+function isOf({ time }: Run, createdAt: string | undefined): boolean {
+  return createdAt === undefined || createdAt.trim() === String(time)
+}
+
+/** What has yet to be delivered, and plans that were delivered but whose steps have come to nothing. */
+function openEntries({ entries, steps }: Run): ReadonlySet<RunEntry> {
+  const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))
+  return new Set(
+    entries.filter(
+      ({ message, callType }) =>
+        callType !== 'toCallback' && (message.state !== 'DELIVERED' || unfinished.has(message)),
+    ),
+  )
 }
 
 function runRecords(): Records<Run> {

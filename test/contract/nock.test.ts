@@ -31,7 +31,7 @@ contractSuite({
     ...(isNock14 && {
       exceptions: ['a body on GET is taken', 'errors are no TypeErrors', 'the service does not see aborts'] as const,
     }),
-    refusesStreams: 'nock cannot carry an event stream. Use replaceFetch() of stuntdouble/fetch',
+    refusesStreams: 'nock cannot carry an event stream. Use replaceFetch() from stuntdouble/fetch',
     lead: async (served) => ({ fetch: globalFetch, close: nockScopes(served) }),
   },
 })

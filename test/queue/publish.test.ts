@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { publicCredentials } from '../../src/queue/signing/credentials.js'
+import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { credentials, shop, world } from './world.js'
 
 describe('destinations [queue.md 1.3]', () => {

@@ -5,7 +5,7 @@ import type { Answer } from '../../src/protocol/service.js'
 import type { VocabularyName } from '../../src/protocol/vocabulary.js'
 import type { Reach } from '../../src/queue/destinations/destinations.js'
 import { engineOf } from '../../src/queue/direct.js'
-import { publicCredentials } from '../../src/queue/signing/credentials.js'
+import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import type { SignatureWindow } from '../../src/queue/signing/signing.js'
 
 export interface WorldOptions {

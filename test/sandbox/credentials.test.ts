@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { publicCredentials } from '../../src/queue/signing/credentials.js'
+import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 import { inside } from '../../src/store/inside.js'
 

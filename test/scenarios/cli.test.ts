@@ -8,7 +8,7 @@ import { Receiver } from '@upstash/qstash'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { playScenario, type Scenario } from '../../properties/scenarios.js'
-import { publicCredentials } from '../../src/queue/signing/credentials.js'
+import { publicCredentials } from '../../src/queue/signing/public-users.js'
 import { readScenario } from '../../src/server/scene/file.js'
 
 // Each test starts programs; a busy machine takes its time.

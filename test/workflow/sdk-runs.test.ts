@@ -9,7 +9,7 @@ test('the log of a run that ended well', async () => {
   const url = serve('/log', async (context) => {
     await context.run('one', () => ({ n: 1 }))
     await context.sleep('nap', 60)
-    await context.call('pay', { url: 'https://third.test/pay', method: 'POST', body: { amount: 5 } })
+    await context.call('pay', { url: 'https://third.test/pay', method: 'POST', body: { amount: 5 } as never })
     await context.waitForEvent('approval', 'evt', { timeout: '1h' })
     await Promise.all([context.run('a', () => 1), context.run('b', () => 2)])
     return 'done'

@@ -8,7 +8,7 @@ test('steps one after another', async () => {
   const done: unknown[] = []
   const url = serve('/two', async (context) => {
     const first = await context.run('first', () => 'one')
-    await context.sleep('nap', '1w')
+    await context.sleep('nap', '1w' as never)
     const second = await context.run('second', () => ({ two: first }))
     done.push(second, context.requestPayload)
     return second
@@ -45,7 +45,7 @@ test('a call of a third party, whose callback comes after its last attempt', asy
     result = await context.call('pay', {
       url: 'https://third.test/pay',
       method: 'POST',
-      body: { amount: 5 },
+      body: { amount: 5 } as never,
       retries: 2,
       headers: { 'x-key': 'k' },
     })

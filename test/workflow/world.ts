@@ -3,7 +3,7 @@ import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { onTestFinished } from 'vitest'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/index.js'
+import { createSandbox, type Duration, type Sandbox, type SandboxOptions } from '../../src/index.js'
 
 type Serve = typeof serve<unknown, unknown>
 type Route = Parameters<Serve>[0]
@@ -14,8 +14,36 @@ export interface WorkflowWorld extends Sandbox {
   readonly client: Client
   /** Serves a workflow at a path of the app. @returns its url */
   serve(path: string, route: Route, options?: Options): string
+  /** What happens around each answer of an endpoint; nothing unless a test says so. */
+  around: (call: EndpointCall) => Promise<Response>
+  /** A plain request to the queue, with its token. */
+  ask(method: string, path: string, more?: Asked): Promise<{ readonly status: number; readonly json: any; readonly headers: Headers }>
   /** Answers of the app's endpoints, oldest first. */
   readonly calls: readonly { readonly path: string; readonly status: number; readonly body: string }[]
+}
+
+/** One delivery to an endpoint. */
+export interface EndpointCall {
+  readonly path: string
+  /** The steps that it carries, the payload first. */
+  readonly steps: readonly Step[]
+  readonly headers: Headers
+  /** The body as it came. */
+  readonly body: string
+  sleep(wait: Duration): Promise<void>
+  answer(): Promise<Response>
+}
+
+export interface Step {
+  readonly stepId?: number
+  readonly stepName?: string
+  readonly targetStep?: number
+  readonly out?: string
+}
+
+export interface Asked {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
 }
 
 export const app = 'https://app.test'
@@ -25,22 +53,52 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
   replaceFetch(sandbox)
   onTestFinished(() => sandbox.dispose())
   const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+  const stepsIn = (body: string): Step[] => {
+    try {
+      return (JSON.parse(body) as { body: string }[]).map((raw) => JSON.parse(atob(raw.body) || 'null') as Step)
+    } catch {
+      return []
+    }
+  }
   const calls: { path: string; status: number; body: string }[] = []
-  return Object.assign(sandbox, {
+  const world: WorkflowWorld = Object.assign(sandbox, {
+    around: ({ answer }: EndpointCall) => answer(),
     client: new Client(connection),
     calls,
+    async ask(method: string, path: string, { headers, body }: Asked = {}) {
+      const response = await sandbox.fetch(sandbox.addresses.queue + path, {
+        method,
+        headers: { authorization: `Bearer ${sandbox.tokens.queue}`, ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      let json: unknown = text
+      try {
+        json = JSON.parse(text)
+      } catch {}
+      return { status: response.status, json, headers: response.headers }
+    },
     serve(path: string, route: Route, given: Options = {}): string {
       const { POST } = serve<unknown, unknown>(route, {
         qstashClient: new QueueClient(connection),
         receiver: undefined as never,
         ...given,
       })
-      sandbox.destinations.on(app + path, async (request) => {
-        const response = await (POST as unknown as (request: Request) => Promise<Response>)(request)
+      sandbox.destinations.on(app + path, async (request, task) => {
+        const body = await request.clone().text()
+        const response = await world.around({
+          path,
+          body,
+          steps: stepsIn(body),
+          headers: request.headers,
+          sleep: (wait) => task.sleep(wait),
+          answer: () => (POST as unknown as (request: Request) => Promise<Response>)(request),
+        })
         calls.push({ path, status: response.status, body: await response.clone().text() })
         return response
       })
       return app + path
     },
   })
+  return world
 }

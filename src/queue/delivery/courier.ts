@@ -15,10 +15,10 @@ import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
-import { DeliveryFaults } from './faults.js'
 import { FlowControl } from './flow-control.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
 import { retryWait } from './retry.js'
+import { DeliveryFaults } from './struck-deliveries.js'
 
 export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keeps'> {
   readonly traffic: Traffic

@@ -7,7 +7,7 @@ import type { Attempt } from '../destinations/attempt.js'
 import type { DeliveryContext, Destinations } from '../destinations/destinations.js'
 import { noAnswer } from '../destinations/perform.js'
 import type { WireReply } from '../destinations/wire.js'
-import type { Meeting } from './faults.js'
+import type { Meeting } from './struck-deliveries.js'
 
 /** Decides what becomes of an attempt. */
 export interface Outcomes {
@@ -209,7 +209,7 @@ export class RunningCall implements DeliveryContext, Task {
     this.work.whenAsleep?.(() => this.watch())
   }
 
-  /** What goes over the network can be broken off. */
+  /** A delivery over the network can be aborted. */
   get #patience(): number | undefined {
     const { handlerPatience } = this.owner
     return handlerPatience === undefined || this.#onTimeout === undefined ? handlerPatience : networkPatience
@@ -218,7 +218,7 @@ export class RunningCall implements DeliveryContext, Task {
   get #stuck(): string {
     return (
       `has neither ended nor slept for ${formatDuration(this.#patience!)} of real time (policy.handlerPatience). ` +
-      'See that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
+      'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers'
     )
   }
 
@@ -239,7 +239,7 @@ export class RunningCall implements DeliveryContext, Task {
     if (this.#over()) this.owner.ended(this, reply)
   }
 
-  /** Ends without a result: somebody else says what becomes of the attempt. */
+  /** Ends without a result: what becomes of the attempt is decided elsewhere. */
   cutOff(): boolean {
     if (!this.#over()) return false
     this.#onTimeout?.()

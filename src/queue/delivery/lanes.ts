@@ -1,6 +1,6 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { Lane } from '../message/lane.js'
-import { refusals } from '../settings/errors.js'
+import { refusals } from '../settings/refusals.js'
 import { checkName } from '../settings/url.js'
 
 /** All queues by name. */

@@ -1,6 +1,6 @@
-import type { AttemptMoment, MeetsAttempt } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { DeliveryFault } from '../../faults/fault.js'
+import type { AttemptMoment, MeetsAttempt } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { noHeaders } from '../../kernel/http.js'
 import type { Attempt } from './attempt.js'

@@ -5,7 +5,7 @@ import { iso } from '../../kernel/instant.js'
 import { bytesOf, type PortableString } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
 import type { Queue } from '../queue.js'
-import { Refusal } from '../settings/errors.js'
+import { Refusal } from '../settings/refusals.js'
 import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
 import { readable } from './portable-settings.js'
 import type {

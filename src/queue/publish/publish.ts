@@ -1,9 +1,9 @@
 import { utf8 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import type { Policy } from '../../policy/policy.js'
-import { refusals } from '../settings/errors.js'
 import { deliveryHeaders, isHopByHop } from '../settings/headers.js'
 import { type Gathering, invalid, publishOptions, type ReadContext } from '../settings/options.js'
+import { refusals } from '../settings/refusals.js'
 import type { CallbackSettings, FlowControlSettings, PublishSettings, RawSettings } from '../settings/settings.js'
 import type { Words } from '../settings/words.js'
 

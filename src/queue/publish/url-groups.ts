@@ -1,5 +1,5 @@
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from '../settings/errors.js'
+import { refusals } from '../settings/refusals.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
 export interface GroupEndpoint {

@@ -2,8 +2,9 @@ import type { Selection } from '../../kernel/records.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { DeadLetter } from '../delivery/dead-letters.js'
+import { checkRetry } from '../publisher.js'
 import type { Queue } from '../queue.js'
-import { refusals } from '../settings/errors.js'
+import { refusals } from '../settings/refusals.js'
 import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './filters.js'
 import { resultShape, settingsIn } from './publishing.js'
 import { done, found, type QueueApi, queryAndBody, queryOf, type Row, row } from './reading.js'
@@ -71,8 +72,13 @@ export function dlqSelection(
 function retryMany(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
   const query = queryAndBody(call, api)
-  const page = queue.courier.deadLetters.select(dlqSelection(query, queue))
+  const selection = dlqSelection(query, queue)
   const ids = query.get('dlqIds') ?? []
+  // Runs are resumed, not retried; but what is named is not left out without a word.
+  const only = (letter: DeadLetter): boolean =>
+    (ids.length > 0 || letter.message.part === undefined) && (selection.only?.(letter) ?? true)
+  const page = queue.courier.deadLetters.select({ ...selection, only })
+  for (const letter of page.items) checkRetry(letter)
   if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
   const overrides = settingsIn(call, api)
   const responses = page.items.map((letter) =>

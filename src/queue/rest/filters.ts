@@ -1,6 +1,6 @@
 import { cursorSequence, type Filters, type Selection } from '../../kernel/records.js'
-import { refusals } from '../settings/errors.js'
 import { commaList } from '../settings/options.js'
+import { refusals } from '../settings/refusals.js'
 
 /** A query, or the older JSON body, as names with one or several values. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>

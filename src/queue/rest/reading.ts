@@ -6,7 +6,7 @@ import { empty } from '../../protocol/call.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
 import type { Queue } from '../queue.js'
-import { refusals } from '../settings/errors.js'
+import { refusals } from '../settings/refusals.js'
 import type { QueryValues } from './filters.js'
 
 /** What the endpoints work on: the queue and the words in which its settings arrive. */

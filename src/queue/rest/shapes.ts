@@ -8,7 +8,7 @@ import type { LogEntry } from '../message/log.js'
 import type { Message } from '../message/message.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import { lastStates, type Schedule } from '../schedules/schedules.js'
-import { redactedBody, redactedHeaders } from '../settings/redaction.js'
+import { redactedBody, redactedHeaders } from '../settings/redacted-fields.js'
 import type { CallbackSettings, PublishSettings } from '../settings/settings.js'
 
 /** The JSON objects of the API, field by field. An undefined field is left out by `JSON.stringify`. */
@@ -44,8 +44,8 @@ function labelShape(settings: PublishSettings): Shape {
 
 /** What a callback forwards; the content type that every callback has tells nothing. */
 function callbackHeaders(callback: CallbackSettings | undefined): Record<string, string[]> | undefined {
-  const headers = callback?.settings.headers ?? []
-  return headers.some(([name]) => name !== 'Content-Type') ? headerMap(headers) : undefined
+  const { headers = [], redact } = callback?.settings ?? {}
+  return headers.some(([name]) => name !== 'Content-Type') ? headerMap(redactedHeaders(headers, redact)) : undefined
 }
 
 function headersOf(message: Message): Record<string, string[]> {

@@ -7,11 +7,11 @@ import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import type { Message } from '../message/message.js'
 import type { PublishHeaders } from '../publish/publish.js'
-import { refusals } from '../settings/errors.js'
+import { refusals } from '../settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../settings/settings.js'
 import type { NoteSetting } from '../settings/settings-log.js'
 import type { Target } from '../settings/url.js'
-import { struckTrigger } from './faults.js'
+import { struckTrigger } from './struck-triggers.js'
 
 export interface ScheduleDraft {
   readonly cron: string

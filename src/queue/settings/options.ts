@@ -1,7 +1,7 @@
 import { canonicalName } from '../../kernel/http.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
-import { refusals } from './errors.js'
-import { parseRedaction, writeRedaction } from './redaction.js'
+import { parseRedaction, writeRedaction } from './redacted-fields.js'
+import { refusals } from './refusals.js'
 import { deepestExpression, longestExpression, parseRetryExpression, retryFunctions } from './retry-expression.js'
 import type { FlowControlLimits, PublishSettings } from './settings.js'
 import { checkName, checkUrl } from './url.js'
@@ -237,7 +237,9 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'none',
     callbacks: true,
     about: 'Labels to find the message by.',
-    read(text, into) {
+    read(text, into, gathering) {
+      // They travel as a header.
+      if (/[\0\r\n]/.test(text)) throw invalid(gathering, 'label', 'it has a line break')
       const labels = commaList(text)
       into.labels = labels.length === 0 ? undefined : labels
     },

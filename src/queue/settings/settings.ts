@@ -1,5 +1,5 @@
 import type { HeaderList } from '../../kernel/http.js'
-import type { Redaction } from './redaction.js'
+import type { Redaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
 
 /** The service's own headers or query parameters: lower-case name without prefix → value. */

@@ -5,13 +5,13 @@ import type { HeaderList } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
 import { networkErrors } from '../../queue/destinations/script.js'
-import { publicCredentials } from '../../queue/signing/credentials.js'
+import { publicCredentials } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
 import type { Scenario, ScenarioDestination } from '../scenario.js'
 import type { PublishStep, ScenarioStep } from '../steps.js'
 import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './messages.js'
+import { type Redaction, Redactor, type SecretKind } from './placeholders.js'
 import { type AttemptFact, ImportError, recordsOf } from './records.js'
-import { type Redaction, Redactor, type SecretKind } from './redaction.js'
 
 export interface ImportOptions {
   /** Vocabulary of the scenario. Default `upstash`, that of the real service. */

@@ -1,7 +1,7 @@
 import type { Entry } from '../../kernel/traffic.js'
 import { describeEntry } from '../../report/describe.js'
-import { dateOf, since, timeOf } from '../../report/instants.js'
 import { plainText } from '../../report/safe-text.js'
+import { dateOf, since, timeOf } from '../../report/shown-times.js'
 import { isNews } from '../../report/timeline.js'
 
 /** How a part of a line looks on a terminal; the text itself elsewhere. */

@@ -8,7 +8,7 @@ import { RawString } from '../values/raw-string.js'
 import { bitfieldCommands } from './bitfield.js'
 import { maxStringLength } from './string.js'
 
-/** A bit's place. Bits are counted from the most significant one of the first byte. */
+/** A bit's position. Bits are counted from the most significant one of the first byte. */
 export const bitOffset: Arg<number> = word('offset', (text) => {
   const offset = parseInt64(text)
   if (offset === undefined || offset < 0 || offset >= 8 * maxStringLength) throw replyError('bitOffset')

@@ -1,6 +1,6 @@
-import type { CommandMoment } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts } from '../../faults/fault.js'
+import type { CommandMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { ConnectionBroken } from '../../kernel/http.js'
 import type { CommandEntry } from '../../kernel/traffic.js'

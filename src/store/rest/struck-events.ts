@@ -1,6 +1,6 @@
-import type { EventMoment } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts } from '../../faults/fault.js'
+import type { EventMoment } from '../../faults/moments.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { dataFrame } from '../../protocol/event-stream.js'
 import type { ServiceCall } from '../../protocol/service.js'

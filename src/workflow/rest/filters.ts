@@ -1,6 +1,6 @@
 import type { Selection } from '../../kernel/records.js'
 import { type FilterRules, type QueryValues, readFilters } from '../../queue/rest/filters.js'
-import { refusals } from '../../queue/settings/errors.js'
+import { refusals } from '../../queue/settings/refusals.js'
 import { hostsOf, pathOf } from '../../queue/settings/url.js'
 import type { Run, RunState } from '../run.js'
 

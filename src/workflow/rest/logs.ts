@@ -1,12 +1,12 @@
-import { text } from '../../kernel/bytes.js'
+import { type Bytes, text } from '../../kernel/bytes.js'
 import { headerMap } from '../../kernel/http.js'
-import type { Selection } from '../../kernel/records.js'
+import { cursorSequence, type Selection } from '../../kernel/records.js'
 import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
 import { readTrimBody } from '../../queue/rest/filters.js'
 import { type QueueApi, queryAndBody, queryOf, type Row, row } from '../../queue/rest/reading.js'
-import { refusals } from '../../queue/settings/errors.js'
+import { refusals } from '../../queue/settings/refusals.js'
 import { eventsOf, type LogView, runShape } from '../log.js'
 import type { Run } from '../run.js'
 import type { Workflows } from '../workflows.js'
@@ -50,8 +50,10 @@ function runs(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
 function selectionOf(query: ReadonlyMap<string, readonly string[]>): Selection<Run> {
   const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
   if (named !== undefined) {
-    const ids = new Set(named.map((one) => one.replace(/@\d*$/, '')))
-    return { filters: new Map([['workflowRunId', ids]]), order: 'latestFirst', count: ids.size }
+    const wanted = new Map(named.map((one) => [one.replace(/@\d*$/, ''), /@(\d+)$/.exec(one)?.[1]]))
+    const only = ({ id, time }: Run): boolean => (wanted.get(id) ?? String(time)) === String(time)
+    const filters = new Map([['workflowRunId', new Set(wanted.keys())]])
+    return { filters, order: 'latestFirst', count: wanted.size, only }
   }
   const rules = { defaultCount: runsOfPage, maxCount: runsOfPage, order: 'latestFirst' as const, others }
   return readRunFilters(query, rules, false)
@@ -77,15 +79,37 @@ function viewOf(workflows: Workflows, trim: number | undefined): LogView {
           },
         ]
       }),
-    shown: (given) => (trim === undefined ? given : trim < 0 ? undefined : given.slice(0, trim)),
+    shown: (body) => (trim === undefined ? text(body) : trim < 0 ? undefined : text(body.slice(0, trim) as Bytes)),
   }
 }
 
+/** Lines of the flat log, the latest first. Runs are filtered; what happened to them makes the pages. */
 function events(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
-  const query = queryOf(call, api)
+  const query = new Map(queryOf(call, api))
+  const [state, after] = [query.get('state'), cursorOf(query)]
+  query.delete('state')
+  query.delete('cursor')
   const rules = { defaultCount: eventsOfPage, maxCount: eventsOfPage, order: 'latestFirst' as const, others }
-  const page = workflows.records.select(readRunFilters(query, rules, false))
-  return json({ cursor: page.cursor ?? '', events: page.items.flatMap((run) => eventsOf(run).reverse()) })
+  const { count = eventsOfPage, ...selection } = readRunFilters(query, rules, false)
+  const states = state?.flatMap((value) => value.split(','))
+  const lines = workflows.records
+    .select(selection)
+    .items.flatMap((run) => eventsOf(run).reverse())
+    .filter((line) => states === undefined || states.includes(line.state))
+    .sort((one, other) => other.time - one.time)
+  const shown = lines.slice(after, after + count)
+  const last = shown.at(-1)
+  const cursor = after + count < lines.length ? `${last!.time}-${after + count}` : ''
+  return json({ cursor, events: shown })
+}
+
+/** How many lines were shown before. @throws Refusal 400 */
+function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
+  const given = query.get('cursor')?.[0]
+  if (given === undefined || given === '') return 0
+  const sequence = cursorSequence(given)
+  if (sequence === undefined) throw refusals.invalid('cursor', `${JSON.stringify(given)} is not a cursor`)
+  return sequence
 }
 
 /** Ids that nobody knows and runs that ended do not count. [workflow.md 1] */

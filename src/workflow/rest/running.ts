@@ -6,12 +6,12 @@ import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { PublishCall } from '../../queue/publisher.js'
 import { itemCall, itemSchema, publishCall } from '../../queue/rest/publishing.js'
 import { open, parsed, type QueueApi, type Row, row } from '../../queue/rest/reading.js'
-import { refusals } from '../../queue/settings/errors.js'
 import { parseServiceDuration } from '../../queue/settings/options.js'
-import { checkReach, checkTarget } from '../../queue/settings/url.js'
+import { refusals } from '../../queue/settings/refusals.js'
+import { checkReach, checkUrl } from '../../queue/settings/url.js'
 import { headerArrays, stepSchema } from '../invoke.js'
 import { allFeatures } from '../protocol.js'
-import type { Run, Wait } from '../run.js'
+import type { Wait } from '../run.js'
 import type { Begun, Workflows } from '../workflows.js'
 
 /** What begins a run, and what happens while it lasts. [workflow.md 1] */
@@ -58,16 +58,12 @@ function begunShape({ run, deduplicated }: Begun): object {
 
 /** A run begun by the REST API is one of an SDK that can do everything, until the SDK says what it can. [workflow.md 2.4] */
 function prepared(call: PublishCall, workflows: Workflows): () => Begun {
-  const { target } = call
-  if (target.group === '') throw refusals.noDestination()
-  if (target.url === undefined) throw refusals.invalidScheme()
-  checkTarget(target)
-  checkReach(target.url, workflows.queue.policy)
-  const { url } = target
+  const url = workflows.urlOf(call.target)
   const settings = new Map(call.settings)
   const isAsked = /^true$/i.test(settings.get('workflow-unknown-sdk') ?? '')
   const given = settings.get('workflow-runid')?.trim()
   const runId = given === undefined || given === '' ? undefined : given.startsWith('wfr_') ? given : `wfr_${given}`
+  workflows.checkRunId(runId)
   const read = workflows.readTrigger(call, url, withProtocol(settings, workflows))
   return () =>
     workflows.begin({
@@ -108,11 +104,17 @@ function wait(call: ServiceCall, workflows: Workflows): Answer {
   const runId = call.settings.get('workflow-runid')
   const { url, timeout: given, timeoutUrl = url, timeoutHeaders, step } = parsed(call, waitBody)
   if (runId === undefined) throw refusals.invalid(workflows.words.runId, 'it is missing')
-  const timeout = typeof given === 'number' ? `${given}s` : given
+  const timeout = typeof given === 'number' || /^\d+$/.test(given) ? `${given}s` : given
   const after = parseServiceDuration(timeout)
   if (after === undefined) throw refusals.invalid('timeout', `${JSON.stringify(given)} is not a duration`)
-  for (const target of [url, timeoutUrl]) checkTarget({ url: target })
-  workflows.wait(runId, { eventId, step, url, timeout, after, timeoutUrl, timeoutHeaders }, call.cause)
+  for (const [field, target] of [
+    ['url', url],
+    ['timeoutUrl', timeoutUrl],
+  ] as const) {
+    checkUrl(target, field)
+    checkReach(target, workflows.queue.policy)
+  }
+  workflows.wait(runId, { eventId, step, url, timeout, after, timeoutUrl, timeoutHeaders }, call.cause, createdAt(call))
   return empty()
 }
 
@@ -148,15 +150,13 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
   }
 }
 
-function runOf(call: ServiceCall, workflows: Workflows): Run {
-  const { id } = call.params
-  const run = workflows.get(id!)
-  if (run === undefined || !run.isStarted) throw refusals.runNotFound(id!)
-  return run
+/** Which run of an id is meant, as newer SDKs tell it. [workflow.md 12] */
+function createdAt(call: ServiceCall): string | undefined {
+  return call.settings.get('workflow-createdat')
 }
 
 function steps(call: ServiceCall, workflows: Workflows): Answer {
-  const run = runOf(call, workflows)
+  const run = workflows.running(call.params.id!, createdAt(call))
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
@@ -164,18 +164,19 @@ function steps(call: ServiceCall, workflows: Workflows): Answer {
 function end(call: ServiceCall, workflows: Workflows): Answer {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
-  if (cancel === 'false') workflows.end(id!, call.body, call.cause)
-  else workflows.cancel(id!, call.cause)
+  if (cancel === 'false') workflows.end(id!, call.body, call.cause, createdAt(call))
+  else workflows.cancel(id!, call.cause, createdAt(call))
   return empty()
 }
 
 /** A call of a webhook is an event for one run, kept when the run does not wait yet. [workflow.md 8] */
 function hook(call: ServiceCall, workflows: Workflows): Answer {
   const { run: runId } = call.params
-  const run = workflows.get(runId!)
-  if (run === undefined || !run.isStarted) throw refusals.runNotFound(runId!)
+  const eventId = decodeSegment(call.rest)
+  workflows.running(runId!)
+  if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
   const event = utf8(JSON.stringify(webhookCall(call)))
-  workflows.notify(decodeSegment(call.rest), event, runId!, call.cause)
+  workflows.notify(eventId, event, runId!, call.cause)
   return empty()
 }
 

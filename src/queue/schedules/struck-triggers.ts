@@ -1,6 +1,6 @@
-import type { TriggerMoment } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { FaultFacts, FaultSource, Strike } from '../../faults/fault.js'
+import type { TriggerMoment } from '../../faults/moments.js'
 import type { Clock } from '../../kernel/clock.js'
 import type { Schedule } from './schedules.js'
 

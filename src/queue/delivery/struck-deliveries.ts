@@ -1,6 +1,6 @@
-import type { DueMoment, OnDelivery, Phase } from '../../faults/actions.js'
 import { actionAt } from '../../faults/catalog.js'
 import type { DeliveryFault, Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../../faults/fault.js'
+import type { DueMoment, OnDelivery, Phase } from '../../faults/moments.js'
 import type { DeliveryPoint } from '../../faults/points.js'
 import { formatDuration } from '../../kernel/duration.js'
 import { headerOf } from '../../kernel/http.js'

@@ -3,9 +3,9 @@ import { defaultPolicy } from '../../policy/policy.js'
 import { json } from '../../protocol/call.js'
 import type { ServiceCall, ServiceFaults } from '../../protocol/service.js'
 import { rateLimitAnswer } from '../destinations/rate-limit.js'
-import { refusals } from '../settings/errors.js'
 import { commaList } from '../settings/options.js'
 import { planOf } from '../settings/plan.js'
+import { refusals } from '../settings/refusals.js'
 import type { QueueApi } from './reading.js'
 
 // What faults need of the queue: its words, and what rules may ask about its requests.

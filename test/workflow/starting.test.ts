@@ -1,0 +1,217 @@
+import { expect, test } from 'vitest'
+import { type Asked, type WorkflowWorld, workflowWorld } from './world.js'
+
+// Every way to begin a run. [workflow.md 1, 2]
+
+function world(options = {}): WorkflowWorld & { readonly url: string; readonly payloads: unknown[] } {
+  const made = workflowWorld(options)
+  const payloads: unknown[] = []
+  const url = made.serve('/flow', async (context) => {
+    await context.run('one', () => void payloads.push(context.requestPayload))
+  })
+  return Object.assign(made, { url, payloads })
+}
+
+const states = ({ workflow }: WorkflowWorld): string[] => workflow.runs.map(({ state }) => state)
+const begins = (runId: string, url: string): Record<string, string> => ({
+  'upstash-workflow-init': 'true',
+  'upstash-workflow-runid': runId,
+  'upstash-workflow-url': url,
+  'upstash-workflow-sdk-version': '1',
+  'upstash-feature-set': 'LazyFetch,InitialBody,WF_DetectTrigger,WF_TriggerOnConfig',
+  'upstash-forward-upstash-workflow-sdk-version': '1',
+})
+
+test('a plain publish, an enqueue, a url group and a schedule are direct POSTs to the endpoint', async () => {
+  const made = world()
+  const { url, queue, ask, clock, payloads, calls } = made
+  await ask('POST', `/v2/publish/${url}`, { body: { n: 1 } })
+  await clock.drain()
+  await ask('POST', `/v2/enqueue/line/${url}`, { body: { n: 2 } })
+  await clock.drain()
+  await ask('POST', '/v2/topics/group/endpoints', { body: { endpoints: [{ url }] } })
+  await ask('POST', '/v2/publish/group', { body: { n: 3 } })
+  await clock.drain()
+  await ask('POST', `/v2/schedules/${url}`, { headers: { 'upstash-cron': '0 0 * * *' }, body: { n: 4 } })
+  await clock.advance('25h')
+  expect(payloads).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }])
+  expect(states(made)).toEqual(Array(4).fill('RUN_SUCCESS'))
+  // One call more than `client.trigger`.
+  expect(calls).toHaveLength(12)
+  expect(queue).toBeDefined()
+})
+
+test('a schedule and a url group that begin runs themselves', async () => {
+  const made = world()
+  const { url, ask, clock, payloads, calls, workflow } = made
+  const { 'upstash-workflow-runid': _, ...headers } = begins('', url)
+  await ask('POST', `/v2/schedules/${url}`, { headers: { ...headers, 'upstash-cron': '0 0 * * *' }, body: { n: 1 } })
+  await clock.advance('49h')
+  expect(payloads).toEqual([{ n: 1 }, { n: 1 }])
+  expect(calls).toHaveLength(4)
+  expect(new Set(workflow.runs.map(({ id }) => id)).size).toBe(2)
+  expect(states(made)).toEqual(['RUN_SUCCESS', 'RUN_SUCCESS'])
+  await ask('POST', '/v2/topics/group/endpoints', { body: { endpoints: [{ url }, { url: `${url}?again` }] } })
+  const { json } = await ask('POST', '/v2/publish/group', { headers, body: { n: 2 } })
+  expect(json).toHaveLength(2)
+  await clock.advance('1h')
+  expect(workflow.runs).toHaveLength(4)
+  expect((await ask('POST', '/v2/publish/nobody', { headers, body: 'x' })).status).toBe(404)
+})
+
+test('a schedule with a run id of its own begins that run once', async () => {
+  const made = world()
+  const { url, ask, clock, workflow } = made
+  await ask('POST', `/v2/schedules/${url}`, { headers: { ...begins('wfr_mine', url), 'upstash-cron': '0 0 * * *' } })
+  await clock.advance('73h')
+  expect(workflow.runs.map(({ id, state }) => [id, state])).toEqual([['wfr_mine', 'RUN_SUCCESS']])
+})
+
+test('a drain ends although a schedule begins runs again and again', async () => {
+  const made = world()
+  const { url, ask, clock } = made
+  const { 'upstash-workflow-runid': _, ...headers } = begins('', url)
+  await ask('POST', `/v2/schedules/${url}`, { headers: { ...headers, 'upstash-cron': '* * * * *' } })
+  await ask('POST', `/v2/publish/${url}`, { headers: { 'upstash-delay': '5m' } })
+  await clock.drain()
+  expect(states(made).length).toBeGreaterThanOrEqual(1)
+})
+
+test('a run id that exists begins nothing, whatever became of it', async () => {
+  const made = world()
+  const { client, url, clock, ask, workflow } = made
+  await client.trigger({ url, workflowRunId: 'mine' })
+  await client.trigger({ url, workflowRunId: 'mine' })
+  await clock.drain()
+  await client.trigger({ url, workflowRunId: 'mine' })
+  await clock.drain()
+  const { json } = await ask('POST', '/v2/batch', { body: [{ destination: url, headers: begins('wfr_mine', url) }] })
+  expect(json).toEqual([{ messageId: expect.any(String), deduplicated: true }])
+  const triggered = await ask('POST', `/v2/trigger/${url}`, { headers: { 'upstash-workflow-runid': 'mine' } })
+  expect(triggered).toMatchObject({ status: 200, json: { workflowRunId: 'wfr_mine', deduplicated: true } })
+  expect(workflow.runs.map(({ id }) => id)).toEqual(['wfr_mine'])
+})
+
+test('a delay postpones the first delivery only, and the run is there at once', async () => {
+  const made = world()
+  const { client, url, clock, payloads } = made
+  const start = clock.now()
+  await client.trigger({ url, delay: 3600, body: 'late' })
+  expect(states(made)).toEqual(['RUN_STARTED'])
+  await clock.advance('59m')
+  expect(payloads).toHaveLength(0)
+  await clock.drain()
+  expect(payloads).toEqual(['late'])
+  expect(clock.now()).toBe(start + 3_600_000)
+  await client.trigger({ url, notBefore: Math.floor(clock.now() / 1000) + 60, body: 'later' })
+  await clock.drain()
+  expect(clock.now()).toBe(start + 3_660_000)
+})
+
+test('/v2/trigger with its own id, headers, label and failure url, in one phase and in two', async () => {
+  for (const twoPhaseTrigger of ['always', 'header'] as const) {
+    const made = workflowWorld({ policy: { twoPhaseTrigger } })
+    const { ask, clock, serve, calls, destinations, workflow } = made
+    const failures = destinations.record('https://app.test/failures')
+    const seen: unknown[] = []
+    const url = serve('/flow', async (context) => {
+      seen.push([context.requestPayload, context.headers.get('x-user'), context.label])
+      await context.run('one', () => {
+        throw new Error('no')
+      })
+    })
+    const given: Asked = {
+      headers: {
+        'upstash-workflow-runid': 'wfr_given',
+        'upstash-forward-x-user': 'u',
+        'upstash-label': 'mine',
+        'upstash-retries': '1',
+        'upstash-failure-callback': 'https://app.test/failures',
+        'content-type': 'application/json',
+      },
+      body: { n: 1 },
+    }
+    const { json, status } = await ask('POST', `/v2/trigger/${url}`, given)
+    expect([status, json]).toEqual([200, { workflowRunId: 'wfr_given', workflowCreatedAt: clock.now() }])
+    await clock.drain()
+    // The dry run, and the real one.
+    for (const one of seen) expect(one).toEqual([{ n: 1 }, 'u', 'mine'])
+    expect(workflow.run('wfr_given').state).toBe('RUN_FAILED')
+    expect(calls.map((call) => call.status)).toEqual(twoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500])
+    expect(failures.count).toBe(1)
+    expect(failures.last().header('upstash-workflow-is-failure')).toBe('true')
+    expect(failures.last().json()).toMatchObject({ workflowRunId: 'wfr_given', status: 500, sourceBody: btoa('{"n":1}') })
+  }
+})
+
+test('/v2/batch/trigger', async () => {
+  const made = world({ policy: { twoPhaseTrigger: 'header' } })
+  const { ask, clock, url, payloads } = made
+  const item = (headers: object, body: unknown): object => ({ destination: url, headers, body })
+  const { status, json } = await ask('POST', '/v2/batch/trigger', {
+    body: [
+      item({ 'Upstash-Workflow-RunId': 'wfr_a' }, 'a'),
+      item({ 'Upstash-Workflow-RunId': 'wfr_a' }, 'again'),
+      item({}, { json: true }),
+    ],
+  })
+  expect(status).toBe(201)
+  expect(json).toMatchObject([
+    { workflowRunId: 'wfr_a', workflowCreatedAt: clock.now() },
+    { workflowRunId: 'wfr_a', deduplicated: true },
+    { workflowRunId: expect.stringMatching(/^wfr_.{21}$/) },
+  ])
+  await clock.drain()
+  expect(payloads).toEqual(['a', { json: true }])
+})
+
+test('a deduplication id of a trigger is that of every publish', async () => {
+  const made = world({ policy: { twoPhaseTrigger: 'header' } })
+  const { ask, clock, url, workflow } = made
+  const headers = { 'upstash-deduplication-id': 'once' }
+  const first = await ask('POST', `/v2/trigger/${url}`, { headers })
+  const second = await ask('POST', `/v2/trigger/${url}`, { headers })
+  expect(second.json).toEqual({ ...first.json, deduplicated: true })
+  await clock.advance('11m')
+  await ask('POST', `/v2/trigger/${url}`, { headers })
+  expect(workflow.runs).toHaveLength(2)
+})
+
+test.each(['fetch', 'over the wire'])('a direct POST forwards its transport headers, and nothing hangs: %s', async (way) => {
+  const made = world()
+  const { url, clock, payloads, destinations, fetch } = made
+  const seen = destinations.record(url)
+  const body = JSON.stringify({ long: 'x'.repeat(1000) })
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    host: 'app.test',
+    connection: 'keep-alive',
+    'accept-encoding': 'gzip, br',
+    'user-agent': 'a test',
+    'sec-fetch-mode': 'cors',
+    'x-forwarded-for': '1.2.3.4',
+    'upstash-message-id': 'msg_stale',
+    'upstash-retried': '7',
+    'x-user': 'u',
+  }
+  if (way === 'fetch') {
+    made.queue.publish({ to: url, body, headers })
+  } else {
+    const items = Object.entries(headers).map(([name, value]) => [`upstash-forward-${name}`, value])
+    await made.ask('POST', '/v2/batch', {
+      body: [{ destination: url, headers: { ...begins('wfr_direct', url), ...Object.fromEntries(items) }, body }],
+    })
+  }
+  expect(fetch).toBeDefined()
+  await clock.drain()
+  expect(payloads).toEqual([JSON.parse(body)])
+  for (const delivery of seen.all.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
+    const names = delivery.headers.map(([name]) => name.toLowerCase())
+    for (const name of ['content-length', 'host', 'connection', 'accept-encoding']) expect(names).not.toContain(name)
+    expect(delivery.header('upstash-message-id')).toBe(delivery.messageId)
+    expect(delivery.header('upstash-retried')).toBe('0')
+    expect(delivery.header('x-user')).toBe('u')
+    expect(names.length).toBe(new Set(names).size)
+  }
+})
