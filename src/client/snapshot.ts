@@ -9,6 +9,7 @@ import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 import type { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
 import type { Spend } from '../store/meter.js'
+import type { DirectWorkflows } from '../workflow/direct.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
 
@@ -17,13 +18,13 @@ export class SandboxSnapshot {
   readonly traffic: TrafficView
   readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
   readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+  readonly workflow: Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
   readonly clock: {
     now(): number
     pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
     running(): readonly string[]
   }
   readonly faults: { list(): readonly ListedFault[]; unused(): readonly UnusedFault[] }
-  readonly workflow: { readonly unused: readonly string[] }
   readonly destinations: {
     readonly unhandled: readonly string[]
     readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
@@ -42,8 +43,9 @@ export class SandboxSnapshot {
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
     this.queue = queueOf(replica.queue, this.traffic)
+    const { workflow } = replica
+    this.workflow = { runs: workflow.runs, run: (id) => workflow.run(id), unused: unusedVerbs }
     this.faults = { list: () => faults, unused: () => unused }
-    this.workflow = { unused: unusedVerbs }
     this.destinations = { unhandled, unplayed }
   }
 

@@ -5,6 +5,7 @@ import type { EndpointReply, RunPart, RunReply, StagedDelivery } from '../queue/
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
+import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
 export interface RunKeeper {
@@ -21,6 +22,8 @@ export interface RunKeeper {
   /** It is tried again later, unless a test skips such waits. */
   retries(message: Message): void
 }
+
+type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
 abstract class Part implements RunPart {
@@ -46,6 +49,8 @@ abstract class Part implements RunPart {
   get isOver(): boolean {
     return !this.run.isStarted
   }
+
+  abstract step(message: Message): RunStep | undefined
 
   abstract headers(message: Message): HeaderList
 
@@ -97,6 +102,10 @@ abstract class Part implements RunPart {
   ends(message: Message, _reply: RunReply, _error: string | undefined): void {
     this.keeper.ended(this.run, message)
     this.keeper.retries(message)
+  }
+
+  left(message: Message): void {
+    this.keeper.ended(this.run, message)
   }
 
   failed(message: Message, reply: RunReply, dlqId: string): void {
@@ -161,6 +170,10 @@ export class StepPart extends Part {
     super(run, keeper)
   }
 
+  step({ body }: Message): RunStep | undefined {
+    return this.index === 0 ? { stepName: 'init', stepType: 'Initial' } : readStep(body)
+  }
+
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
     if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
@@ -222,6 +235,10 @@ export class CallPart extends Part {
     super(run, keeper)
   }
 
+  step(): RunStep | undefined {
+    return this.record
+  }
+
   headers(): HeaderList {
     return []
   }
@@ -249,6 +266,10 @@ export class CallbackPart extends Part {
     readonly record?: StepRecord | undefined,
   ) {
     super(run, keeper)
+  }
+
+  step({ source }: Message): RunStep | undefined {
+    return source?.part?.step(source)
   }
 
   headers(message: Message): HeaderList {
@@ -286,6 +307,8 @@ export class FailurePart extends Part {
   override get isOver(): boolean {
     return false
   }
+
+  step(): undefined {}
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')

@@ -40,6 +40,11 @@ export class Waits {
       this.#wake(wait, event)
       return
     }
+    this.restore(wait)
+  }
+
+  /** Waits until the deadline, whatever came before. */
+  restore(wait: Wait): void {
     const label = `time-out of a wait for event ${JSON.stringify(wait.eventId)}`
     wait.timer = this.#clock.schedule(wait.deadline, label, () => this.finish(wait, undefined))
     wait.run.waits ??= new Set()
@@ -47,6 +52,11 @@ export class Waits {
     const waits = this.#byEvent.get(wait.eventId)
     if (waits === undefined) this.#byEvent.set(wait.eventId, new Set([wait]))
     else waits.add(wait)
+  }
+
+  /** Everybody who waits; those for one event in the order in which they began. */
+  *all(): Generator<Wait> {
+    for (const waits of this.#byEvent.values()) yield* waits
   }
 
   /** Those that wait for an event, in the order in which they are told. */

@@ -4,6 +4,7 @@ import type { Random } from '../kernel/random.js'
 import { IdSource } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
 import type { Traffic } from '../kernel/traffic.js'
+import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, Origin } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
@@ -14,7 +15,9 @@ import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget, checkUrl, type Target } from '../queue/settings/url.js'
+import { dumpOf } from './dumped-runs.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
+import { loading } from './loaded-runs.js'
 import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
 import {
   cleanTrigger,
@@ -72,7 +75,7 @@ const deepestInvocation = 100
 export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
   readonly words: RunWords
-  readonly waits: Waits
+  waits: Waits
   /** What a test has said about steps and events. */
   readonly script: Script
   readonly #clock: Clock
@@ -83,7 +86,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   #ids: IdSource
   #sequence = 0
   /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
-  readonly #proven = new Set<string>()
+  #proven = new Set<string>()
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -92,7 +95,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#random = random
     this.#traffic = traffic
     this.#ids = this.#freshIds()
-    this.waits = new Waits(clock, queue.policy, (wait, event) => this.#wake(wait, event))
+    this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
     queue.workflows = this
   }
@@ -106,11 +109,47 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   reset(): void {
-    this.waits.reset()
+    this.renew().end()
+  }
+
+  renew(): { takeBack(): void; end(): void } {
+    const { waits } = this
+    const [runs, records, ids, sequence, proven] = [this.#runs, this.#records, this.#ids, this.#sequence, this.#proven]
+    this.waits = this.#freshWaits()
     this.#runs = new Map()
     this.#records = runRecords()
     this.#ids = this.#freshIds()
-    this.#proven.clear()
+    this.#sequence = 0
+    this.#proven = new Set()
+    return {
+      end: () => waits.reset(),
+      takeBack: () => {
+        this.waits.reset()
+        this.waits = waits
+        this.#runs = runs
+        this.#records = records
+        this.#ids = ids
+        this.#sequence = sequence
+        this.#proven = proven
+      },
+    }
+  }
+
+  dump(known: Iterable<Message>): RunsOfDump {
+    return dumpOf(this.records.select({}).items, known, this.waits, [...this.#proven])
+  }
+
+  load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
+    for (const url of urls) this.#proven.add(url)
+    return loading(this, runs, (run) => {
+      this.#runs.set(run.id, run)
+      this.#records.add(run)
+      this.#sequence = run.seq
+    })
+  }
+
+  #freshWaits(): Waits {
+    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#wake(wait, event))
   }
 
   #freshIds(): IdSource {
@@ -631,8 +670,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       parent.record(invoker.step, this.now()).result ??= step
       return
     }
-    const settings = this.settingsOf(parent, invoker.headers)
-    this.append(parent, invoker.url, writtenStep(step), settings, undefined)
+    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
   }
 
   #note(run: Run, state: RunState, cause?: number): number {

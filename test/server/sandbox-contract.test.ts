@@ -1,3 +1,4 @@
+import 'stuntdouble/vitest/extend'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { lostAck, reset, status } from '../../src/faults/constructors.js'
@@ -264,6 +265,108 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       const day = 86_400_000
       expect(await sandbox.queue.schedules.upcoming(scheduleId, noon, noon + day)).toEqual([noon, noon + day])
       expect(await sandbox.queue.schedules.fire(scheduleId)).toMatchObject([{ url: shop, body: 'nightly' }])
+    })
+  })
+
+  describe('the runs of workflows', () => {
+    /** A run that waits for an event: what an app would send, sent by hand. */
+    const begun = async (): Promise<string> => {
+      const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+      const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, 'content-type': 'application/json' }
+      const base = sandbox.addresses.queue
+      await sandbox.destinations.answer(shop, { headers: { 'service-workflow-sdk-version': '1' } })
+      const run = { 'service-workflow-runid': 'wfr_1', 'service-workflow-url': shop }
+      const init = { ...headers, ...run, 'service-workflow-init': 'true' }
+      await send(`${base}/v2/publish/${shop}`, { method: 'POST', headers: init, body: '{}' })
+      const step = { stepId: 1, stepName: 'approval', stepType: 'Wait', concurrent: 1 }
+      const body = JSON.stringify({ url: shop, timeout: '2h', timeoutUrl: shop, timeoutHeaders: {}, step })
+      const waits = await send(`${base}/v2/wait/approved`, { method: 'POST', headers: { ...headers, ...run }, body })
+      expect(waits.status).toBe(200)
+      await sandbox.clock.advance('1m')
+      return 'wfr_1'
+    }
+
+    test('are listed, and asked one by one', async () => {
+      expect(await sandbox.workflow.runs).toEqual([])
+      const id = await begun()
+      const createdAt = Date.parse('2030-01-01T09:00:00Z')
+      expect(await sandbox.workflow.runs).toMatchObject([{ id, url: shop, state: 'RUN_STARTED', createdAt }])
+      const run = sandbox.workflow.run(id)
+      expect([run.id, await run.url, await run.state, await run.createdAt]).toEqual([
+        id,
+        shop,
+        'RUN_STARTED',
+        createdAt,
+      ])
+      expect([await run.completedAt, await run.result]).toEqual([undefined, undefined])
+      expect((await sandbox.snapshot()).workflow.run(id).state).toBe('RUN_STARTED')
+    })
+
+    test('hear events, early ones and bytes too', async () => {
+      const id = await begun()
+      expect(await sandbox.workflow.notify('other', { not: 'waited for' })).toBe(0)
+      expect(await sandbox.workflow.notify('later', new Uint8Array([0xff]), id)).toBe(0)
+      expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
+      expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(0)
+      await expect((async () => sandbox.workflow.notify('approved', 1, 'wfr_none'))()).rejects.toThrow('wfr_none')
+    })
+
+    test('are cancelled once', async () => {
+      const run = sandbox.workflow.run(await begun())
+      await run.cancel()
+      expect(await run.state).toBe('RUN_CANCELED')
+      expect(await run.completedAt).toBe(Date.parse('2030-01-01T09:01:00Z'))
+      await expect((async () => run.cancel())()).rejects.toThrow('wfr_1 not found')
+    })
+
+    test('meet what a test makes of their events', async () => {
+      const run = sandbox.workflow.run(await begun())
+      await run.reaches('approval')
+      await sandbox.workflow.event('approved', { by: 'Ada' })
+      await sandbox.clock.advance(1)
+      expect(await sandbox.workflow.unused).toEqual([])
+      const snapshot = await sandbox.snapshot()
+      expect(snapshot).toHaveWaitedFor('approved', { outcome: 'came', data: { by: 'Ada' } })
+      await sandbox.workflow.event('approved').timesOut()
+      await sandbox.workflow.step('chrage', 2).returns({ id: 1 })
+      await sandbox.workflow.step('charge').fails('no', { times: 2 })
+      await sandbox.workflow.step('charge').timesOut()
+      await sandbox.workflow.skipSleeps()
+      await sandbox.workflow.skipRetryDelays()
+      const told = [
+        "workflow.step('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
+        "workflow.step('charge').fails(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.step('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.event('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
+        'workflow.skipSleeps() was never used: no step slept.',
+        'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
+      ]
+      expect(await sandbox.workflow.unused).toEqual(told)
+      expect((await sandbox.snapshot()).workflow.unused).toEqual(told)
+      await expect((async () => run.ends('failed'))()).rejects.toThrow(
+        /Run wfr_1 did not end with 'failed': nothing is left to happen\.[\s\S]*1 approval {2}Wait, done/,
+      )
+      await expect((async () => sandbox.workflow.step('').returns())()).rejects.toThrow('needs the name of a step')
+      await expect((async () => sandbox.workflow.step('a').fails('no', { times: 0 }))()).rejects.toThrow(
+        'a number from 1',
+      )
+    })
+
+    test('that are not there are told, with those that are', async () => {
+      await begun()
+      await expect((async () => sandbox.workflow.run('wfr_none').state)()).rejects.toThrow(
+        `There is no run "wfr_none". Runs: wfr_1 of ${shop}.`,
+      )
+    })
+
+    test('are dumped and loaded', async () => {
+      const id = await begun()
+      const dump = await sandbox.dump()
+      await sandbox.reset()
+      expect(await sandbox.workflow.runs).toEqual([])
+      await sandbox.load(dump)
+      expect(await sandbox.workflow.notify('approved')).toBe(1)
+      expect(await sandbox.workflow.run(id).state).toBe('RUN_STARTED')
     })
   })
 

@@ -38,6 +38,8 @@ export interface RunPart {
   readonly isOver: boolean
   /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */
   readonly isCall: boolean
+  /** The step that it carries or is made for; `undefined` where it speaks of none. */
+  step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
   /** Headers of its deliveries beside those of every message, in the vendor's words. */
   headers(message: Message): HeaderList
   /** What its deliveries carry. */
@@ -58,6 +60,8 @@ export interface RunPart {
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void
+  /** It ended without another attempt: it was cancelled, or a fault made it vanish. */
+  left(message: Message): void
   /** It is a dead letter now; its failure callback has not been accepted yet. */
   failed(message: Message, reply: RunReply, dlqId: string): void
 }

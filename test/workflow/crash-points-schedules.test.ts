@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../properties/scenarios.js'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { createSandbox, type FaultRule } from '../../src/index.js'
+import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
+
+const count = (app: App) => defects.find(({ name }) => name.startsWith('a counter'))!.broken(app)
+
+async function foundBy(work: Promise<unknown>): Promise<CrashPointBroken> {
+  const error = await work.then(
+    () => new Error('nothing was found'),
+    (found) => found,
+  )
+  if (error instanceof CrashPointBroken) return error
+  throw error
+}
+
+test('what was tried, where nothing is wrong', async () => {
+  const noop = appWith(() => async (context) => {
+    await context.run('one', () => 1)
+    await context.sleep('nap', '1d')
+  })
+  // The beginning, the step, and the end of the run: each with five cuts, two deliveries at once and a late retry.
+  expect(await everyCrashPoint(noop)).toEqual({ deliveries: 3, schedules: 21, untried: 0, skipped: 0 })
+})
+
+test('a schedule is told, shown as a scenario and replayed by its name', async () => {
+  const found = await foundBy(everyCrashPoint(appWith(count)))
+  expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'twice 1', 'late-retry 1'])
+  expect(found.message).toContain(`Fails in 3 of 14 schedules. The smallest history:
+  delivery 1 (step 'count') comes twice at the same instant
+  delivery 1  the beginning of the run → step 'count'     answered 200
+  delivery 2  the result of 'count' → the end of the run  answered 200
+  → orders = "2", without faults "1"
+`)
+  const again = await foundBy(everyCrashPoint(appWith(count), { only: ['before-submission 1'] }))
+  expect(again.findings).toHaveLength(1)
+  expect(again.message).toContain(`Fails in 1 of 1 schedule. The smallest history:
+  the process dies in delivery 1 (step 'count'), before step 'count' leaves
+  delivery 1           the beginning of the run → step 'count'     the process died
+  delivery 2, retry 1  the beginning of the run → step 'count'     answered 200
+  delivery 3           the result of 'count' → the end of the run  answered 200
+  → orders = "2", without faults "1"
+`)
+  expect(again.message).toContain(`As a scenario, for sandbox.play():
+defineScenario('found by everyCrashPoint', [
+  { on: 'queue.request', match: { method: 'POST', endpoint: '/v2/batch' }, skip: 1, times: 1, fault: { kind: 'status', status: 500 }, phase: 'before' },
+])
+
+Replay: everyCrashPoint(workflow, { only: ['before-submission 1'] })`)
+})
+
+test('the scenarios to paste do the same', async () => {
+  for (const defect of defects.filter(({ name }) => /counter in|writes, then|publish without/.test(name))) {
+    const { findings } = await foundBy(everyCrashPoint(appWith(defect.broken), { calls }))
+    for (const { id, disturbances } of findings) {
+      const faults = disturbances.flatMap(({ rules }) => rules)
+      expect(faults, id).not.toHaveLength(0)
+      const [once, disturbed] = [await leftBy(appWith(defect.broken)), await leftBy(appWith(defect.broken), faults)]
+      expect(disturbed, `${defect.name}: ${id}`).not.toEqual(once)
+    }
+  }
+})
+
+async function leftBy(workflow: WorkflowUnderTest, faults: readonly FaultRule[] = []) {
+  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  replaceFetch(sandbox)
+  const trigger = workflow(sandbox) as () => Promise<unknown>
+  if (faults.length > 0) sandbox.play({ name: 'found by everyCrashPoint', faults })
+  await trigger()
+  await sandbox.clock.drain()
+  const mailed = sandbox.traffic.of('published').filter((entry) => entry.url === mails && !entry.deduplicated)
+  return [mailed.length, sandbox.store.dump().keys]
+}
+
+test('the same check finds the same', async () => {
+  const all = appWith(defects.at(-1)!.broken)
+  const [one, two] = [await foundBy(everyCrashPoint(all)), await foundBy(everyCrashPoint(all))]
+  expect(two.message).toBe(one.message)
+  const other = await foundBy(everyCrashPoint(all, { seed: 2 }))
+  expect(other.findings.map(({ id }) => id)).toEqual(one.findings.map(({ id }) => id))
+})
+
+test('an event before its wait', async () => {
+  const { findings } = await foundBy(everyCrashPoint(appWith(defects.at(-1)!.broken)))
+  expect(findings.map(({ id }) => id)).toContain('notify-first 2')
+  const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'notify-first 2') as [
+    (typeof findings)[number],
+  ]
+  expect(disturbances[0]!.told).toContain('the event "paid-o1" is there first')
+  expect(differences).toEqual(['paid = "undefined", without faults "yes"'])
+})
+
+test('a process that dies while it fetches the steps loses what it had in memory', async () => {
+  const memory = appWith(({ sandbox }) => {
+    const seen: string[] = []
+    return async (context) => {
+      await context.run('one', () => void seen.push('one'))
+      await context.run('two', () => void sandbox.store.run('SET', 'seen', seen.join()))
+    }
+  })
+  const found = await foundBy(everyCrashPoint(memory, { only: ['lazy-fetch 2'] }))
+  expect(found.findings[0]!.differences).toEqual(['seen = "", without faults "one"'])
+})
+
+test('branches that end in another order', async () => {
+  const race = appWith(({ sandbox }) => async (context) => {
+    const write = (what: string) => () => void sandbox.store.run('RPUSH', 'order', what)
+    await Promise.all(['a', 'b', 'c'].map((name) => context.run(name, write(name))))
+  })
+  const found = await foundBy(everyCrashPoint(race))
+  const orders = found.findings.filter(({ id }) => id.startsWith('parallel-order'))
+  expect(orders).toHaveLength(5)
+  expect(orders.at(-1)!.differences).toEqual(['order = ["c","b","a"], without faults ["a","b","c"]'])
+})
+
+test('pairs, and a bound that is told', async () => {
+  const lucky = appWith(({ sandbox }) => async (context) => {
+    // The second attempt is still taken for the first one, the third is not.
+    await context.run(
+      'one',
+      () => void (Number(sandbox.store.run('INCR', 'tries')) > 2 && sandbox.store.run('SET', 'twice', '1')),
+    )
+  })
+  const ignoreKeys = ['tries']
+  expect((await everyCrashPoint(lucky, { ignoreKeys })).schedules).toBe(14)
+  const found = await foundBy(everyCrashPoint(lucky, { ignoreKeys, depth: 2, bound: 60 }))
+  expect(found.message).toContain('45 schedules were not tried: raise `bound`.')
+  expect(found.findings[0]!.disturbances).toHaveLength(2)
+  expect((await everyCrashPoint(lucky, { ignoreKeys, bound: 3 })).untried).toBe(11)
+})
+
+test('time and chance within steps are those of the step, however often it runs', async () => {
+  const stamped = appWith(({ sandbox }) => async (context) => {
+    await context.run('stamp', () => {
+      const drawn = [Date.now(), new Date().toISOString(), Math.random(), crypto.randomUUID()]
+      sandbox.store.run('SADD', 'drawn', drawn.join())
+    })
+  })
+  const host = [Date, Math.random, crypto.randomUUID, crypto.getRandomValues, fetch, console.error]
+  await everyCrashPoint(stamped)
+  expect([Date, Math.random, crypto.randomUUID, crypto.getRandomValues, fetch, console.error]).toEqual(host)
+  expect(Object.keys(crypto)).toEqual([])
+})
+
+test('code outside steps that does not do the same: the field, both values and the step', async () => {
+  const time = await foundBy(
+    everyCrashPoint(appWith(defects.find(({ name }) => name === 'time outside steps')!.broken)),
+  )
+  expect(time.findings).toEqual([])
+  expect(time.message).toBe(`Code outside steps does not do the same when the same delivery comes again:
+  step 'morning': header upstash-not-before was 1893456060, again 1893542460
+  step 'morning': sleepUntil was 1893456060, again 1893542460
+Move what uses time, chance or what others change into context.run().`)
+  const loop = await foundBy(everyCrashPoint(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
+  expect(loop.strays).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
+})
+
+test('what a delivery computes outside steps may depend on the results of steps', async () => {
+  const steady = appWith(({ queue }) => async (context) => {
+    const id = await context.run('id', () => crypto.randomUUID())
+    await context.call('pay', { url: `https://third.test/${id}`, method: 'POST', body: id, headers: { 'x-id': id } })
+    await context.sleep('nap', id.length)
+    await context.run('publish', async () => {
+      const body = { workflowRunId: context.workflowRunId }
+      await queue.publishJSON({ url: mails, body, deduplicationId: context.workflowRunId })
+    })
+    await context.notify('tell', 'someone', { id })
+    return id
+  })
+  const waiting = appWith(() => async (context) => {
+    const hook = await context.createWebhook('hook')
+    await Promise.all([context.waitForWebhook('hooked', hook, '1m'), context.sleep('beside', 5)])
+    const { timeout } = await context.waitForEvent('event', `never ${hook.eventId}`, { timeout: '2m' })
+    return [hook.webhookUrl, timeout]
+  })
+  expect((await everyCrashPoint(waiting)).untried).toBe(0)
+  expect((await everyCrashPoint(steady)).untried).toBe(0)
+})
+
+test('a run that is given up because nothing was left of its attempts is no finding', async () => {
+  const once: WorkflowUnderTest = (sandbox) => {
+    appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
+    return () =>
+      sandbox.fetch(`${sandbox.addresses.queue}/v2/trigger/${url}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.queue}`, 'upstash-retries': '0' },
+      })
+  }
+  expect((await everyCrashPoint(once)).skipped).toBeGreaterThan(0)
+})
+
+test('misuse is told with the next step', async () => {
+  await expect(everyCrashPoint({} as never)).rejects.toThrow('needs a function that sets an app up')
+  await expect(everyCrashPoint(() => {})).rejects.toThrow('no delivery of a run reached the app')
+  const app = appWith(count)
+  await expect(everyCrashPoint(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
+  await expect(everyCrashPoint(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
+  await expect(everyCrashPoint(app, { bound: 0 })).rejects.toThrow('bound is a whole number')
+})
