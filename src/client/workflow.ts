@@ -1,11 +1,13 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
+import type { RunEnd } from '../workflow/course.js'
 import type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
+import type { StepError } from '../workflow/verbs.js'
 import type { Twin } from './twin.js'
 import type { RunView } from './views.js'
 import type { ControlWire } from './wire.js'
 
 /** `sandbox.workflow` of a tenant on a server. */
-export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify'> {
+export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify' | 'skipSleeps' | 'skipRetryDelays' | 'unused'> {
   readonly #wire: ControlWire
 
   constructor(wire: ControlWire) {
@@ -32,11 +34,79 @@ export class RemoteWorkflows implements Twin<DirectWorkflows, 'notify'> {
     })
     return (answer as { ended: number }).ended
   }
+
+  /** Says what becomes of a step, in every run, or of the nth of this name. */
+  step(name: string, nth?: number): RemoteStepFates {
+    return new RemoteStepFates(this.#wire, { name, ...(nth !== undefined && { nth }) })
+  }
+
+  /** Promises an event: it comes, once, as soon as somebody waits for it; or with `.timesOut()` that it does not. */
+  event(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
+    const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
+    let order: Readonly<Record<string, unknown>> = { eventId, ...given }
+    // Sent when the statement is over: `.timesOut()` may follow.
+    const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/events', order)))
+    const timesOut = (): Promise<void> => {
+      order = { eventId, timesOut: true }
+      return sent
+    }
+    return Object.assign(sent, { timesOut })
+  }
+
+  /** Sleeps take no time: those to come and those under way. */
+  async skipSleeps(): Promise<void> {
+    await this.#wire.post('/workflow/skip-sleeps')
+  }
+
+  /** Failed deliveries of runs are retried at once. */
+  async skipRetryDelays(): Promise<void> {
+    await this.#wire.post('/workflow/skip-retry-delays')
+  }
+
+  /** A sentence for each verb that nothing has met. */
+  get unused(): Promise<readonly string[]> {
+    return this.#wire.get('/workflow/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
+  }
+}
+
+/** What may become of a step of runs on a server. */
+export class RemoteStepFates {
+  readonly #wire: ControlWire
+  readonly #step: { readonly name: string; readonly nth?: number }
+
+  constructor(wire: ControlWire, step: { readonly name: string; readonly nth?: number }) {
+    this.#wire = wire
+    this.#step = step
+  }
+
+  /** Its result is this, and its body never runs. */
+  async returns(value?: unknown): Promise<void> {
+    await this.#wire.post('/workflow/steps/return', { ...this.#step, value })
+  }
+
+  /** Its body throws this: so many times, or always. */
+  async fails(
+    error: Error | string | StepError = 'the step failed',
+    given: { readonly times?: number } = {},
+  ): Promise<void> {
+    const { name, message, stack, retryAfter } = (typeof error === 'string' ? { message: error } : error) as StepError
+    await this.#wire.post('/workflow/steps/fail', {
+      ...this.#step,
+      error: { name, message, stack, retryAfter },
+      ...given,
+    })
+  }
+
+  /** Its endpoint does not answer: so many times, or never. */
+  async timesOut(given: { readonly times?: number } = {}): Promise<void> {
+    await this.#wire.post('/workflow/steps/time-out', { ...this.#step, ...given })
+  }
 }
 
 /** One run on a server, as it stands whenever it is asked. */
 export class RemoteRun
-  implements Twin<WorkflowRun, 'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'cancel'>
+  implements
+    Twin<WorkflowRun, 'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'cancel' | 'reaches' | 'ends'>
 {
   readonly id: string
   readonly #wire: ControlWire
@@ -74,6 +144,16 @@ export class RemoteRun
   /** Rejects when it has ended. */
   async cancel(): Promise<void> {
     await this.#wire.post(`${this.#path}/cancel`)
+  }
+
+  /** Moves the clock as far as it takes for the run to come to a step. Rejects with its story, when it cannot. */
+  async reaches(step: string, nth?: number): Promise<void> {
+    await this.#wire.post(`${this.#path}/reach`, { step, ...(nth !== undefined && { nth }) })
+  }
+
+  /** Moves the clock as far as it takes for the run to end. Rejects with its story, when it ends otherwise or not at all. */
+  async ends(state?: RunEnd): Promise<void> {
+    await this.#wire.post(`${this.#path}/end`, { ...(state !== undefined && { state }) })
   }
 
   get #path(): string {

@@ -4,7 +4,8 @@ import type { Findings, Invariant } from './invariant.js'
 
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',
-  promise: 'A message with a callback sends one after each of its attempts, and none otherwise; a call of a workflow run after its last.',
+  promise:
+    'A message with a callback sends one after each of its attempts, and none otherwise; a call of a workflow run after its last.',
   suspendedBy: {
     drop: 'for the attempt or the callback it struck',
     duplicate: 'for the message it struck',

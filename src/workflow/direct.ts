@@ -97,7 +97,7 @@ export class DirectWorkflows {
 
   /** A sentence for each verb that nothing has met: a misspelt name, an event that nobody waited for. */
   get unused(): readonly string[] {
-    return of(this).engine.script.verbs.unused
+    return of(this).engine.script.unused
   }
 }
 

@@ -35,6 +35,13 @@ export class Script {
     return this.#engine.queue.words
   }
 
+  /** A sentence for each verb that nothing has met. */
+  get unused(): readonly string[] {
+    for (const { steps } of this.#engine.records.select({}).items)
+      for (const one of steps) this.verbs.hear(one.stepName)
+    return this.verbs.unused
+  }
+
   stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
     return staged(this.#stage, run, index, delivery)
   }

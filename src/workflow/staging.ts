@@ -33,7 +33,7 @@ export function staged(
 ): Promise<EndpointReply> | undefined {
   if (!stage.verbs.awaitsSteps) return undefined
   const list = stepsUpTo(run, index)
-  const own = list.at(-1)
+  const own = index === 0 ? undefined : run.stepOf(run.entries[index]!)
   if (own !== undefined && isRepeated(list)) return undefined
   if (own?.targetStep !== undefined) return planned(stage, run, own, delivery)
   return isBranchOpen(list) ? undefined : sequential(stage, run, index, list, delivery)

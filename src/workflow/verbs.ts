@@ -88,9 +88,14 @@ export class Verbs {
     if (verb !== undefined) verb.used++
   }
 
+  /** A step of this name is there. */
+  hear(step: string): void {
+    if (this.#stepNames.size < mostNames) this.#stepNames.add(step)
+  }
+
   /** What a step meets, if anything: a verb for this very one first, then those that last for some times only. */
   forStep(step: string, nth: number): StepVerb | undefined {
-    if (this.#stepNames.size < mostNames) this.#stepNames.add(step)
+    this.hear(step)
     const open = this.#steps.filter((one) => one.step === step && isOpen(one) && (one.nth ?? nth) === nth)
     return open.sort((one, other) => rank(one) - rank(other))[0]
   }

@@ -1,3 +1,4 @@
+import 'stuntdouble/vitest/extend'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type RemoteSandbox } from '../../src/client/connect.js'
 import { lostAck, reset, status } from '../../src/faults/constructors.js'
@@ -317,6 +318,39 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await run.state).toBe('RUN_CANCELED')
       expect(await run.completedAt).toBe(Date.parse('2030-01-01T09:01:00Z'))
       await expect((async () => run.cancel())()).rejects.toThrow('wfr_1 not found')
+    })
+
+    test('meet what a test makes of their events', async () => {
+      const run = sandbox.workflow.run(await begun())
+      await run.reaches('approval')
+      await sandbox.workflow.event('approved', { by: 'Ada' })
+      await sandbox.clock.advance(1)
+      expect(await sandbox.workflow.unused).toEqual([])
+      const snapshot = await sandbox.snapshot()
+      expect(snapshot).toHaveWaitedFor('approved', { outcome: 'came', data: { by: 'Ada' } })
+      await sandbox.workflow.event('approved').timesOut()
+      await sandbox.workflow.step('chrage', 2).returns({ id: 1 })
+      await sandbox.workflow.step('charge').fails('no', { times: 2 })
+      await sandbox.workflow.step('charge').timesOut()
+      await sandbox.workflow.skipSleeps()
+      await sandbox.workflow.skipRetryDelays()
+      const told = [
+        "workflow.step('chrage', 2).returns(…) was never used: no step 'chrage' came; there are 'approval'.",
+        "workflow.step('charge').fails(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.step('charge').timesOut(…) was never used: no step 'charge' came; there are 'approval'.",
+        "workflow.event('approved').timesOut() was never used: nobody waited for event 'approved' any more.",
+        'workflow.skipSleeps() was never used: no step slept.',
+        'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
+      ]
+      expect(await sandbox.workflow.unused).toEqual(told)
+      expect((await sandbox.snapshot()).workflow.unused).toEqual(told)
+      await expect((async () => run.ends('failed'))()).rejects.toThrow(
+        /Run wfr_1 did not end with 'failed': nothing is left to happen\.[\s\S]*1 approval {2}Wait, done/,
+      )
+      await expect((async () => sandbox.workflow.step('').returns())()).rejects.toThrow('needs the name of a step')
+      await expect((async () => sandbox.workflow.step('a').fails('no', { times: 0 }))()).rejects.toThrow(
+        'a number from 1',
+      )
     })
 
     test('that are not there are told, with those that are', async () => {

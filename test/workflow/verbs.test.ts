@@ -135,7 +135,7 @@ describe('steps return', () => {
     const url = serve('/kinds', async (context) => {
       const call = await context.call('pay', { url: 'https://third.test/pay' })
       const wait = await context.waitForEvent('approval', 'approved', { timeout: '1d' })
-      const invoked = await context.invoke('child', { workflow: child })
+      const invoked = await context.invoke('child', { workflow: child, body: undefined })
       await context.sleep('nap', '7d')
       const [both, slept] = await Promise.all([
         context.call('ship', { url: 'https://third.test/ship' }),

@@ -17,6 +17,7 @@ import { statsOrders } from './stats.js'
 import { storeOrders } from './store.js'
 import { trafficOrders } from './traffic.js'
 import { workflowOrders } from './workflow.js'
+import { workflowVerbOrders } from './workflow-verbs.js'
 import { worldOrders } from './world.js'
 
 /** What the control API needs of the server. */
@@ -38,6 +39,7 @@ export const orders: readonly Order[] = [
   ...storeOrders,
   ...queueOrders,
   ...workflowOrders,
+  ...workflowVerbOrders,
   ...destinationOrders,
   ...statsOrders,
   ...faultOrders,
