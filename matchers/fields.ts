@@ -1,7 +1,7 @@
 import { type Duration, milliseconds } from '../src/kernel/duration.js'
 import { instant } from '../src/kernel/instant.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
-import { address, body, headers, type Kind, label, labels, moment, plain, span } from './kinds.js'
+import { address, body, headers, type Kind, label, labels, moment, plain, runSteps, span } from './kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** What a test may expect of a field; anything else could never match, and `.not` would always pass. */
@@ -73,6 +73,19 @@ function knownAttempt(item: unknown): boolean {
   return isAsymmetric(item) || Object.keys(item as object).every((name) => attemptNames.includes(name))
 }
 
+const stepsTaken: Takes = {
+  what: "a list of the names of steps, ['reserve', 'charge'], or of partial steps [{ name: 'charge', attempts: 2 }]",
+  check: (value) =>
+    Array.isArray(value) &&
+    value.every((item) => typeof item === 'string' || isAsymmetric(item) || (isPlainObject(item) && knownStep(item))),
+}
+
+const stepNames: readonly string[] = ['name', 'type', 'state', 'attempts', 'result']
+
+function knownStep(item: object): boolean {
+  return Object.keys(item).every((name) => stepNames.includes(name))
+}
+
 type Read<T> = (thing: T) => unknown
 
 function field<T>(read: Read<T>, kind: Kind, takes: Takes): Field<T> {
@@ -97,6 +110,8 @@ export const momentField = <T>(read: Read<T>): Field<T> => field(read, moment, m
 export const labelField = <T>(read: Read<T>): Field<T> => optional(field(read, label, textTaken))
 export const labelsField = <T>(read: Read<T>): Field<T> => optional(field(read, labels, labelsTaken))
 export const attemptsField = <T>(read: Read<T>, kind: Kind): Field<T> => field(read, kind, attemptsTaken)
+
+export const stepsField = <T>(read: Read<T>): Field<T> => field(read, runSteps, stepsTaken)
 
 /** A field that only knows certain words. */
 export function wordField<T>(words: readonly string[], read: Read<T>): Field<T> {

@@ -12,9 +12,19 @@ import type {
   DeduplicatedPattern,
   DeliveredPattern,
   PublishedPattern,
+  Text,
 } from './patterns.js'
 import type { Range } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
+import {
+  hasRun,
+  hasStep,
+  hasWaitedFor,
+  type RunPattern,
+  type StepPart,
+  type StepPattern,
+  type WaitedPattern,
+} from './runs.js'
 import { type SchedulePattern, scheduled } from './schedules.js'
 import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
@@ -36,11 +46,15 @@ export type {
   PublishedPattern,
   Range,
   RequestPattern,
+  RunPattern,
   SchedulePattern,
   SequenceStep,
   SignedPattern,
   SpentPattern,
+  StepPart,
+  StepPattern,
   Verdict,
+  WaitedPattern,
   Word,
 }
 export { commandOf, entryOf, messageTo }
@@ -123,6 +137,21 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
    */
   toFollowSequence(steps: readonly SequenceStep[]): R
+  /**
+   * A workflow ran so.
+   * @example expect(sandbox).toHaveRun({ workflow: 'https://shop.test/order', state: 'success', steps: ['reserve', 'charge'] })
+   */
+  toHaveRun(pattern?: RunPattern, options?: MatchOptions): R
+  /**
+   * A workflow run has a step of this name.
+   * @example expect(sandbox).toHaveStep('charge', { attempts: 2, result: { id: 'ch_1' } })
+   */
+  toHaveStep(name: Text, pattern?: StepPattern, options?: MatchOptions): R
+  /**
+   * A step of a workflow run waits for this event, or has waited for it.
+   * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
+   */
+  toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
   /** Nothing is left to happen: no timer but schedules, and no fault or script step that never struck. */
   toBeIdle(): R
 }
@@ -154,6 +183,9 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
   toFollowSequence: followsSequence,
+  toHaveRun: hasRun,
+  toHaveStep: hasStep,
+  toHaveWaitedFor: hasWaitedFor,
   toBeIdle: isIdle,
 }
 
@@ -179,6 +211,8 @@ const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toHaveSpent: 1,
   toBeIdle: 0,
+  toHaveStep: 3,
+  toHaveWaitedFor: 3,
   toHaveExecuted: Number.POSITIVE_INFINITY,
 }
 

@@ -48,6 +48,16 @@ export const address: Kind = (expected) => {
   )
 }
 
+/** Steps of a run: by their names, or by some fields of each. */
+export const runSteps: Kind = (expected) => {
+  if (!Array.isArray(expected)) return plain(expected)
+  const named = expected.every((item) => typeof item === 'string')
+  const wanted = named ? expected : expected.map((item) => (typeof item === 'string' ? { name: item } : item))
+  return comparison<readonly { readonly name: string }[]>(expected, (received) =>
+    compare(named ? received.map(({ name }) => name) : received, wanted),
+  )
+}
+
 /** Captured bytes: a text is compared as text, an object or list with the parsed JSON, bytes with bytes. */
 export const body: Kind = (expected) => {
   if (expected instanceof Uint8Array) return bytes(expected, fromArray(expected))

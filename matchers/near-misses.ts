@@ -36,7 +36,18 @@ export interface Test<T> {
 }
 
 /** How much more a wrong field of this name counts: what a thing is called tells most about which one was meant. */
-const weights: Readonly<Record<string, number>> = { to: 3, url: 3, command: 3, key: 3, kind: 2, messageId: 3 }
+const weights: Readonly<Record<string, number>> = {
+  to: 3,
+  url: 3,
+  command: 3,
+  key: 3,
+  kind: 2,
+  messageId: 3,
+  workflow: 3,
+  runId: 3,
+  name: 3,
+  event: 3,
+}
 
 export function weightOf(name: string): number {
   return weights[name] ?? 1

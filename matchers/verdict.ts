@@ -38,6 +38,8 @@ export interface Search<T> {
   readonly hints?: (nearest: readonly Judged<T>[]) => readonly string[]
   /** Which entries the timeline shows; all by default. */
   readonly shown?: (entry: Entry) => boolean
+  /** The end of a failure instead of a timeline. */
+  readonly story?: (thing: T | undefined) => string
 }
 
 const foundShown = 5
@@ -81,6 +83,7 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): st
   // A request that was taken out of its log has no story.
   if (evidence.entries.length === 0 && evidence.context.seed === undefined) return lines.join('\n')
   lines.push(replayLine(evidence, focus))
+  if (given.story !== undefined) return `${lines.join('\n')}\n\n${given.story(pointed)}`
   const entries = given.shown ? evidence.entries.filter(given.shown) : evidence.entries
   return `${lines.join('\n')}\n\n${storyText(evidence, entries, focus)}`
 }

@@ -38,6 +38,7 @@ export type { Recorder } from './queue/destinations/recorder.js'
 export type { HeaderRecord, NetworkError, Step } from './queue/destinations/script.js'
 export type { DirectPublish } from './queue/direct.js'
 export { DirectQueue as Queue } from './queue/direct.js'
+export type { DumpedRun } from './queue/dump/runs.js'
 export type {
   DumpedDeadLetter,
   DumpedEndpoint,

@@ -14,6 +14,7 @@ import { RemoteStore } from './store.js'
 import { RemoteTraffic } from './traffic.js'
 import { checkOfWire, type WireCheck } from './views.js'
 import { type ConnectOptions, ControlWire } from './wire.js'
+import { RemoteWorkflows } from './workflow.js'
 
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
@@ -22,6 +23,7 @@ export type { RemoteHandle } from './faults.js'
 export type { SandboxSnapshot } from './snapshot.js'
 export type { RemoteTraffic } from './traffic.js'
 export type { ConnectOptions } from './wire.js'
+export type { RemoteRun } from './workflow.js'
 
 /**
  * Connects with a tenant of a running server; the tenant is made on first use.
@@ -51,6 +53,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly clock: RemoteClock
   readonly store: RemoteStore
   readonly queue: RemoteQueue
+  readonly workflow: RemoteWorkflows
   readonly destinations: RemoteDestinations
   readonly stats: RemoteStatistics
   readonly faults: RemoteFaults
@@ -67,6 +70,7 @@ export class RemoteSandbox implements AsyncDisposable {
     const snapshot = (): Promise<SandboxSnapshot> => this.snapshot()
     this.store = new RemoteStore(wire, refresh, snapshot)
     this.queue = new RemoteQueue(wire, refresh, snapshot)
+    this.workflow = new RemoteWorkflows(wire)
     this.destinations = new RemoteDestinations(wire)
     this.stats = new RemoteStatistics(wire)
     this.faults = new RemoteFaults(wire)

@@ -9,6 +9,7 @@ import type { WorldSnapshot } from '../server/control/world-snapshot.js'
 import type { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
 import type { Spend } from '../store/meter.js'
+import type { DirectWorkflows } from '../workflow/direct.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
 
@@ -17,6 +18,7 @@ export class SandboxSnapshot {
   readonly traffic: TrafficView
   readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
   readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+  readonly workflow: Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
   readonly clock: {
     now(): number
     pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
@@ -30,7 +32,7 @@ export class SandboxSnapshot {
 
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unhandled, unplayed, spend } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend } = world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const { current, next, former } = replica.queue.keys
@@ -41,6 +43,8 @@ export class SandboxSnapshot {
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
     this.queue = queueOf(replica.queue, this.traffic)
+    const { workflow } = replica
+    this.workflow = { runs: workflow.runs, run: (id) => workflow.run(id), unused: unusedVerbs }
     this.faults = { list: () => faults, unused: () => unused }
     this.destinations = { unhandled, unplayed }
   }

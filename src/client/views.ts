@@ -6,6 +6,7 @@ import type { UrlGroup } from '../queue/publish/url-groups.js'
 import type { Schedule } from '../queue/schedules/schedules.js'
 import { entryOf } from '../report/load-trace.js'
 import type { TraceEntry } from '../report/trace.js'
+import type { WorkflowRun } from '../workflow/direct.js'
 
 /** What a remote sandbox says about a message. Times are virtual milliseconds since the Unix epoch. */
 export type MessageView = Pick<
@@ -65,6 +66,13 @@ export function scheduleView({ id, createdAt, paused, lastTime, nextTime, error 
 
 export function urlGroupView({ name, createdAt, updatedAt, endpoints }: UrlGroup): UrlGroupView {
   return { name, createdAt, updatedAt, endpoints }
+}
+
+/** What a remote sandbox says about a run of a workflow. Times are virtual milliseconds since the Unix epoch. */
+export type RunView = Pick<WorkflowRun, 'id' | 'url' | 'state' | 'createdAt' | 'completedAt' | 'result'>
+
+export function runView({ id, url, state, createdAt, completedAt, result }: RunView): RunView {
+  return { id, url, state, createdAt, completedAt, result }
 }
 
 /** A check on its way. */

@@ -242,6 +242,7 @@ const rows: Family<Step> = {
     shownAt: 'queue.delivery',
     at: {
       'queue.request': (fault, moment) => moment.worded(fault),
+      'workflow.wait': (fault, moment) => moment.worded(fault),
       ...atDeliveries({
         arrives: true,
         meets: (fault: RateLimitedFault, moment) => moment.rateLimited(fault),

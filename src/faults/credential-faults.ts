@@ -102,6 +102,7 @@ const rows: Family<Step, Other> = {
       'store.request': (fault, moment) => moment.worded(fault),
       'store.command': (_fault, moment) => moment.failOverQuota(),
       'queue.request': (fault, moment) => moment.worded(fault),
+      'workflow.wait': (fault, moment) => moment.worded(fault),
     },
   },
 }

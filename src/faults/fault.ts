@@ -41,6 +41,14 @@ export interface FaultMatch {
   readonly flowControlKey?: string
   readonly scheduleId?: string
   readonly region?: string
+  /** Url of the workflow that the run is one of, `*` for any characters. */
+  readonly workflow?: string
+  /** Name of the step that a delivery of a run carries, is made for, or that waits; `init` for the first. */
+  readonly step?: string
+  /** Its kind, as the SDK names it: `Initial`, `Run`, `SleepFor`, `Call`, `Wait`, `Invoke` … */
+  readonly stepType?: string
+  /** Id of the run. */
+  readonly runId?: string
 }
 
 export interface FaultRule {
@@ -92,6 +100,10 @@ export interface FaultFacts {
   readonly flowControlKey?: string | undefined
   readonly scheduleId?: string | undefined
   readonly region?: string | undefined
+  readonly workflow?: string | undefined
+  readonly step?: string | undefined
+  readonly stepType?: string | undefined
+  readonly runId?: string | undefined
   header?(name: string): string | undefined
 }
 
@@ -130,6 +142,8 @@ export interface FaultSource {
   readonly armed: { readonly [P in FaultPoint]?: unknown }
   /** The rules that strike, in the order in which they were added; one that answers ends the list. */
   ask(point: FaultPoint, facts: FaultFacts): readonly Strike[] | undefined
+  /** The same at several points of one moment, the first first: no rule is asked twice, one that answers ends it all. */
+  askAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Strike[] | undefined
   /** Services that are down after a restart, and until when; `undefined` while none is. */
   readonly down: { readonly [S in FaultService]?: number } | undefined
   takeDown(service: FaultService, until: number): void

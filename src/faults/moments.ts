@@ -185,14 +185,14 @@ export interface ActionsAt<F>
 /** Every point has its kind of action. */
 export type ActionAt<P extends FaultPoint, F> = ActionsAt<F>[P]
 
-type OnService = 'store.request' | 'queue.request' | 'stats.request'
+type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
 /** The same at the requests of every service. */
 export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
-  return { 'store.request': action, 'queue.request': action, 'stats.request': action }
+  return { 'store.request': action, 'queue.request': action, 'stats.request': action, 'workflow.wait': action }
 }
 
-/** The same for messages and for callbacks. */
+/** The same for messages, for callbacks, and for those of workflow runs. */
 export function atDeliveries<A extends object>(action: A): Record<DeliveryPoint, A> {
-  return { 'queue.delivery': action, 'queue.callback': action }
+  return { 'queue.delivery': action, 'queue.callback': action, 'workflow.step': action, 'workflow.call': action }
 }

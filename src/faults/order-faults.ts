@@ -197,6 +197,7 @@ const rows: Family<Step, Other> = {
     at: {
       'store.request': asksAgain,
       'queue.request': asksAgain,
+      'workflow.wait': asksAgain,
       ...atDeliveries({ meets: deliversAgain }),
       'schedule.fire': ({ copies = 1, afterMs = 0 }, moment) => {
         moment.times += copies

@@ -9,8 +9,14 @@ export const faultPoints = [
   'stream.open',
   'stream.event',
   'schedule.fire',
+  'workflow.step',
+  'workflow.call',
+  'workflow.wait',
 ] as const
 export type FaultPoint = (typeof faultPoints)[number]
 
-export type RequestPoint = 'store.request' | 'queue.request' | 'stats.request' | 'stream.open'
-export type DeliveryPoint = 'queue.delivery' | 'queue.callback'
+export type RequestPoint = 'store.request' | 'queue.request' | 'stats.request' | 'stream.open' | 'workflow.wait'
+
+/** Where attempts to deliver something are struck. */
+export const deliveryPoints = ['queue.delivery', 'queue.callback', 'workflow.step', 'workflow.call'] as const
+export type DeliveryPoint = (typeof deliveryPoints)[number]

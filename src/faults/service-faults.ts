@@ -4,6 +4,7 @@ import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
 import { atDeliveries, atRequests } from './moments.js'
 import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
+import { type DeliveryPoint, deliveryPoints } from './points.js'
 import type { Family } from './row.js'
 
 // A service that is behind, restarts or is gone.
@@ -88,7 +89,7 @@ const rows: Family<never, Other> = {
     fields: { region: optional(text), status: optional(statusCode) },
     also: ({ region }) => (region === undefined ? {} : { region }),
     oddRule: (_fault, { on, until }) =>
-      until === undefined && [on].flat().some((point) => point === 'queue.delivery' || point === 'queue.callback')
+      until === undefined && [on].flat().some((point) => deliveryPoints.includes(point as DeliveryPoint))
         ? ['until', 'is needed: deliveries wait for the end of an outage']
         : undefined,
     example: { kind: 'outage', region: 'us-east-1', status: 503 },

@@ -452,11 +452,15 @@ export class VirtualClock implements Clock {
     )
   }
 
-  async #driveNow(name: DriveCall, { signal, budget }: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
+  async #driveNow(
+    name: DriveCall,
+    { signal, budget, until }: MoveOptions,
+    run: (move: Move) => Promise<void>,
+  ): Promise<void> {
     this.#refuseStopped(name)
     signal?.throwIfAborted()
     const { log, waiting } = this.#company
-    const move = new Move(name, budget, this.#heap.size + (waiting?.size ?? 0))
+    const move = new Move(name, budget, this.#heap.size + (waiting?.size ?? 0), until)
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })
@@ -478,6 +482,7 @@ export class VirtualClock implements Clock {
       if (this.#running.size > 0 || this.#outsideMayContinue) await this.#settle(move)
       if (this.#failures.length > 0) throw this.#failures.shift()
       if (move.interruption !== undefined) throw move.interruption.reason
+      if (move.until?.() === true) return
       const timer = this.#next()
       if (timer === undefined || timer.at > target) break
       if (isDrain && this.#foreground === 0) break

@@ -14,6 +14,8 @@ export interface MoveOptions {
    * that waits when the move begins.
    */
   readonly budget?: number
+  /** Asked whenever nothing runs: once it says so the move ends, and time stays where it is. */
+  readonly until?: () => boolean
 }
 
 /** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop … */
@@ -41,6 +43,7 @@ export class Move {
     readonly call: DriveCall,
     budget: number | undefined,
     waiting: number,
+    readonly until?: () => boolean,
   ) {
     if (budget !== undefined && !(budget >= 0)) {
       throw new RangeError(`clock.${call}() takes a number of timers as its budget, got ${String(budget)}.`)

@@ -78,6 +78,22 @@ export class RequestFacts implements FaultFacts {
     return this.#more.scheduleId
   }
 
+  get workflow(): string | undefined {
+    return this.#more.workflow
+  }
+
+  get step(): string | undefined {
+    return this.#more.step
+  }
+
+  get stepType(): string | undefined {
+    return this.#more.stepType
+  }
+
+  get runId(): string | undefined {
+    return this.#more.runId
+  }
+
   header(name: string): string | undefined {
     return this.#call.header(name)
   }

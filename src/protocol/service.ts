@@ -1,5 +1,6 @@
 import type { FaultFacts } from '../faults/fault.js'
 import type { WordedFault } from '../faults/moments.js'
+import type { RequestPoint } from '../faults/points.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
@@ -71,6 +72,8 @@ export interface Endpoint<S, U = unknown> {
   /** `daily`: its calls count against the limit of the day, and not against the one that holds back bursts. */
   readonly limit?: 'daily' | 'burst'
   run(call: ServiceCall<U>, service: S): Answer | Promise<Answer>
+  /** A point of its own, whose rules are asked before those of every request to the service. */
+  readonly point?: RequestPoint
   /** What rules may ask about a call of this endpoint, beside what `ServiceFaults` tells; found out when a rule asks. */
   facts?(call: ServiceCall<U>, service: S): FaultFacts
 }

@@ -46,6 +46,11 @@ export function struckBy(
   if (down !== undefined && (down[call.service] ?? 0) > clock.now()) return { service, strikes: [gone], faults }
   const point = points[call.service]
   const opens = armed['stream.open'] !== undefined && call.endpoint?.opensStream === true
+  const narrow = call.endpoint?.point
+  if (narrow !== undefined && armed[narrow] !== undefined) {
+    const strikes = faults.askAt([narrow, point], new RequestFacts(call, service))
+    return strikes && { service, strikes, faults }
+  }
   if (armed[point] === undefined && !opens) return undefined
   const facts = new RequestFacts(call, service)
   const asked = (at: FaultPoint): readonly Strike[] => faults.ask(at, facts) ?? []

@@ -6,6 +6,7 @@ import type { Traffic } from '../kernel/traffic.js'
 import type { Courier } from './delivery/courier.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { Lanes } from './delivery/lanes.js'
+import type { DumpedRun, RunsOfDump, RunsToLoad } from './dump/runs.js'
 import type { Message, Origin } from './message/message.js'
 import { Deduplication, deduplicationKey } from './publish/deduplication.js'
 import { type PublishHeaders, readSettings } from './publish/publish.js'
@@ -52,6 +53,12 @@ export interface WorkflowDoor {
   /** Checks a publish. @returns what accepts it; `undefined` when it has nothing to do with runs. @throws Refusal */
   prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined
   reset(): void
+  /** Every run, and those that these messages belong to. */
+  dump(known: Iterable<Message>): RunsOfDump
+  /** Begins anew with the runs of a dump, whose messages are yet to come. @throws TypeError, Refusal */
+  load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad
+  /** Begins anew. @returns what takes back what was before; without it, that ends */
+  renew(): { takeBack(): void; end(): void }
 }
 
 export interface PublishResult {

@@ -151,6 +151,7 @@ export class Queue {
     const dump = parsedQueue(given)
     const { urlGroups, lanes, courier, publisher } = this
     const before: Holdings = { urlGroups, lanes, courier, publisher }
+    const runsBefore = this.workflows?.renew()
     this.#take(this.#fresh())
     this.#note('service', 'queue', 'loaded')
     try {
@@ -158,9 +159,11 @@ export class Queue {
     } catch (error) {
       stop(this)
       this.#take(before)
+      runsBefore?.takeBack()
       throw error
     }
     stop(before)
+    runsBefore?.end()
   }
 
   get schedules(): Schedules {
@@ -243,7 +246,10 @@ export class Queue {
     for (const message of this.courier.byId.values()) {
       if (message.ended) continue
       const { running, timer, ticket, lane } = message
-      const isInLine = ticket?.live === true || (lane !== undefined && (!lane.holding.has(message) || lane.paused))
+      const isInLine =
+        message.held === true ||
+        ticket?.live === true ||
+        (lane !== undefined && (!lane.holding.has(message) || lane.paused))
       places.set(message.id, running ? 'running' : timer ? 'planned' : isInLine ? 'held' : 'adrift')
     }
     return places

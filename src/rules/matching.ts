@@ -22,6 +22,10 @@ function predicate(field: keyof FaultMatch, wanted: never, tenant: string | unde
   switch (field) {
     case 'url':
       return urlTest(wanted)
+    case 'workflow': {
+      const pattern = new AddressPattern(wanted)
+      return ({ workflow }) => workflow !== undefined && pattern.matches(workflow)
+    }
     case 'endpoint': {
       const fits = wildcard(wanted)
       return ({ endpoint }) => endpoint !== undefined && fits(endpoint)

@@ -83,6 +83,10 @@ const matchSchema = once(() =>
     flowControlKey: v.optional(text),
     scheduleId: v.optional(text),
     region: v.optional(text),
+    workflow: v.optional(urlPattern),
+    step: v.optional(text),
+    stepType: v.optional(text),
+    runId: v.optional(text),
   }),
 )
 

@@ -129,13 +129,26 @@ export class Faults implements FaultSource {
     changed(this.#count(kind))
   }
 
-  ask(point: FaultPoint, facts: FaultFacts): readonly Strike[] | undefined {
+  askAt(points: readonly FaultPoint[], facts: FaultFacts): readonly Strike[] | undefined {
+    const strikes: Strike[] = []
+    const asked = new Set<ArmedRule>()
+    for (const point of points) {
+      strikes.push(...(this.ask(point, facts, asked) ?? []))
+      if (strikes.at(-1)?.answers === true) break
+    }
+    return strikes.length === 0 ? undefined : strikes
+  }
+
+  /** @param asked rules that were asked at this moment before, and are now */
+  ask(point: FaultPoint, facts: FaultFacts, asked?: Set<ArmedRule>): readonly Strike[] | undefined {
     const index = this.armed[point]
     if (index === undefined) return undefined
     index.asked++
     const now = this.#options.now()
     let strikes: Strike[] | undefined
     for (const armed of index.candidates(facts)) {
+      if (asked?.has(armed) === true) continue
+      asked?.add(armed)
       if (!armed.strikesAt(facts, now)) continue
       strikes ??= []
       strikes.push(new Struck(armed, point, this.#options.traffic))

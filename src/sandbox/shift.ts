@@ -1,5 +1,6 @@
 import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
+import type { DumpedRun } from '../queue/dump/runs.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { LedgerDump } from '../stats/ledger.js'
 import type { DumpedKey, StoreDump } from '../store/dump/snapshot.js'
@@ -51,7 +52,19 @@ function shiftedQueue(dump: QueueDump, by: number): QueueDump {
     messages: dump.messages.map((row) => ({ ...row, ...moveOf(row, by, 'createdAt', 'notBefore', 'due') })),
     deadLetters: dump.deadLetters.map((row) => ({ ...row, ...moveOf(row, by, 'time') })),
     ...(dump.log && { log: dump.log.map((row) => ({ ...row, ...moveOf(row, by, 'time', 'nextDeliveryTime') })) }),
+    ...(dump.runs && { runs: dump.runs.map((row) => shiftedRun(row, by)) }),
     ...(dump.duplicates && { duplicates: dump.duplicates.map((row) => ({ ...row, ...moveOf(row, by, 'until') })) }),
+  }
+}
+
+function shiftedRun(run: DumpedRun, by: number): DumpedRun {
+  const { steps, waits, invoker } = run
+  return {
+    ...run,
+    ...moveOf(run, by, 'createdAt', 'completedAt'),
+    steps: steps.map((row) => ({ ...row, ...moveOf(row, by, 'createdAt') })),
+    waits: waits.map((row) => ({ ...row, ...moveOf(row, by, 'deadline') })),
+    ...(invoker && { invoker: { ...invoker, ...moveOf(invoker, by, 'createdAt') } }),
   }
 }
 

@@ -11,6 +11,8 @@ import { Destinations } from '../queue/destinations/destinations.js'
 import { DirectQueue } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
 import { queueService } from '../queue/rest/endpoints.js'
+import { runText } from '../report/run-text.js'
+import { runsOf } from '../report/runs.js'
 import { TrafficView } from '../report/traffic-view.js'
 import { Faults } from '../rules/rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
@@ -117,10 +119,16 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     destinations,
     faults,
     queue: new DirectQueue(queue),
-    workflow: new DirectWorkflows(workflows),
+    workflow: new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) }),
     stats,
     exchange,
   }
+}
+
+/** What became of a run, step by step. */
+function storyOfRun(traffic: TrafficView, runId: string): string {
+  const run = runsOf(traffic.entries).find(({ id }) => id === runId)
+  return run === undefined ? '' : runText(run, traffic.redaction())
 }
 
 /** Streams of events end, and nothing that waits happens any more. */

@@ -1,25 +1,30 @@
 import { behind } from '../kernel/behind.js'
-import { type Bytes, fromArray, text, utf8 } from '../kernel/bytes.js'
-import { compactJson } from '../kernel/compact-json.js'
+import { text } from '../kernel/bytes.js'
+import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
 import type { Run, RunState } from './run.js'
+import { type EventVerb, eventBytes, jsonOf, quoted, type StepError } from './verbs.js'
 import type { Workflows } from './workflows.js'
 
-const { put, of } = behind<DirectWorkflows, Workflows>('workflows')
+interface Behind {
+  readonly engine: Workflows
+  readonly course: Course
+}
+
+const { put, of } = behind<DirectWorkflows, Behind>('workflows')
 
 /** The engine behind the face, for the rest of the house. */
-export const workflowsOf: (workflow: DirectWorkflows) => Workflows = of
+export const workflowsOf = (workflow: DirectWorkflows): Workflows => of(workflow).engine
 
 /** The runs of workflows, spoken to directly by a test: no HTTP and no token. */
 export class DirectWorkflows {
-  constructor(engine: Workflows) {
-    put(this, engine)
+  constructor(engine: Workflows, course: Course) {
+    put(this, { engine, course })
   }
 
   /** Every run that is remembered, oldest first; those that ended are forgotten with the log. */
   get runs(): readonly WorkflowRun[] {
-    return of(this)
-      .records.select({})
-      .items.map((run) => new WorkflowRun(run, of(this)))
+    const { engine, course } = of(this)
+    return engine.records.select({}).items.map((run) => new WorkflowRun(run, engine, course))
   }
 
   /**
@@ -27,8 +32,9 @@ export class DirectWorkflows {
    * @throws TypeError when there is none, with the runs that there are
    */
   run(id: string): WorkflowRun {
-    const run = of(this).get(id)
-    if (run !== undefined) return new WorkflowRun(run, of(this))
+    const { engine, course } = of(this)
+    const run = engine.get(id)
+    if (run !== undefined) return new WorkflowRun(run, engine, course)
     const known = this.runs.map((one) => `${one.id} of ${one.url}`)
     throw new TypeError(
       `There is no run ${JSON.stringify(id)}. ${known.length === 0 ? 'No run has begun: trigger one first.' : `Runs: ${known.slice(0, 5).join(', ')}.`}`,
@@ -41,18 +47,148 @@ export class DirectWorkflows {
    * @returns how many waits it ended
    */
   notify(eventId: string, data?: unknown, runId?: string): number {
-    return of(this).notify(eventId, bytesOf(data), runId).length
+    return of(this).engine.notify(eventId, eventBytes(data), runId).length
   }
+
+  /**
+   * Says what becomes of a step, in every run, without a change of the app: its body does not run.
+   * @param name the step's name
+   * @param nth which of the steps of this name in a run, from 1; all of them by default
+   * @example sandbox.workflow.step('charge').returns({ id: 'ch_1' })
+   */
+  step(name: string, nth?: number): StepFates {
+    const called = 'workflow.step()'
+    if (typeof name !== 'string' || name === '')
+      throw new TypeError(`${called} needs the name of a step, got ${shown(name)}.`)
+    if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
+      throw new TypeError(`${called} takes which of the steps called ${quoted(name)} it is, from 1; got ${shown(nth)}.`)
+    }
+    return new StepFates(of(this).engine, name, nth)
+  }
+
+  /**
+   * Promises an event: it comes, once, as soon as somebody waits for it.
+   * @param data as for `client.notify()`; none by default
+   * @example sandbox.workflow.event('approved', { by: 'Ada' })
+   * @example sandbox.workflow.event('approved').timesOut()
+   */
+  event(eventId: string, data?: unknown): EventFates {
+    if (typeof eventId !== 'string' || eventId === '') {
+      throw new TypeError(`workflow.event() needs the id of an event, got ${shown(eventId)}.`)
+    }
+    if (!(data instanceof Uint8Array)) jsonOf(data, `workflow.event(${quoted(eventId)}, …)`)
+    const { engine } = of(this)
+    const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(data) })
+    // `timesOut()` may follow: who waits already is told when the present code is done, or time moves.
+    engine.script.soon(eventId)
+    return new EventFates(engine, verb)
+  }
+
+  /** Sleeps take no time: those to come and those under way. */
+  skipSleeps(): void {
+    of(this).engine.script.skipSleeps()
+  }
+
+  /** Failed deliveries of runs are retried at once, whatever their back-off, those to come and those that wait now. */
+  skipRetryDelays(): void {
+    of(this).engine.script.skipRetryDelays()
+  }
+
+  /** A sentence for each verb that nothing has met: a misspelt name, an event that nobody waited for. */
+  get unused(): readonly string[] {
+    return of(this).engine.script.verbs.unused
+  }
+}
+
+/** What may become of a step. */
+export class StepFates {
+  readonly #engine: Workflows
+  readonly #name: string
+  readonly #nth: number | undefined
+
+  constructor(engine: Workflows, name: string, nth: number | undefined) {
+    this.#engine = engine
+    this.#name = name
+    this.#nth = nth
+  }
+
+  get #called(): string {
+    return `workflow.step(${quoted(this.#name)})`
+  }
+
+  /**
+   * Its result is this, and its body never runs. Of a call: `{ status, body, header }`, or the body of a 200; of a wait:
+   * the event's data; of an invocation: `{ body, isFailed, isCanceled }`, or the body; a sleep ends at once.
+   * @throws TypeError for a value that JSON cannot hold
+   */
+  returns(value?: unknown): this {
+    const json = jsonOf(value, `${this.#called}.returns()`)
+    const kept: unknown = json === undefined ? undefined : JSON.parse(json)
+    this.#engine.script.verbs.addStep(this.#name, this.#nth, { does: 'returns', value: kept })
+    return this
+  }
+
+  /**
+   * Its body throws this, as its endpoint would tell the queue, whose retries follow: so many times, or always.
+   * A `WorkflowNonRetryableError` fails the run at once.
+   */
+  fails(error: Error | string | StepError = 'the step failed', { times }: { readonly times?: number } = {}): this {
+    const called = `${this.#called}.fails()`
+    const told = typeof error === 'string' ? { message: error } : error
+    if (typeof told !== 'object' || told === null || typeof told.message !== 'string') {
+      throw new TypeError(`${called} needs an Error, its message, or { name, message }; got ${shown(error)}.`)
+    }
+    const { name, message, stack, retryAfter } = told as StepError
+    const fate = { does: 'fails', error: { name, message, stack, retryAfter } } as const
+    this.#engine.script.verbs.addStep(this.#name, this.#nth, fate, timesOf(called, times))
+    return this
+  }
+
+  /** Its endpoint does not answer, until the time-out of the attempt; a wait for an event times out at once. */
+  timesOut({ times }: { readonly times?: number } = {}): this {
+    const count = timesOf(`${this.#called}.timesOut()`, times)
+    this.#engine.script.verbs.addStep(this.#name, this.#nth, { does: 'timesOut' }, count)
+    return this
+  }
+}
+
+/** What may become of the next wait for an event. */
+export class EventFates {
+  readonly #engine: Workflows
+  readonly #verb: EventVerb
+
+  constructor(engine: Workflows, verb: EventVerb) {
+    this.#engine = engine
+    this.#verb = verb
+  }
+
+  /** It never comes: the wait for it ends at once, as when its time is over. */
+  timesOut(): this {
+    this.#verb.fate = { does: 'timesOut' }
+    this.#engine.script.soon(this.#verb.eventId)
+    return this
+  }
+}
+
+function timesOf(called: string, times: unknown): number | undefined {
+  if (times === undefined || (Number.isSafeInteger(times) && (times as number) > 0)) return times as number | undefined
+  throw new TypeError(`${called} takes { times } as a number from 1; got ${shown(times)}. Leave it out for always.`)
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : String(value)
 }
 
 /** One run, as it stands whenever it is asked. */
 export class WorkflowRun {
   readonly #run: Run
   readonly #engine: Workflows
+  readonly #course: Course
 
-  constructor(run: Run, engine: Workflows) {
+  constructor(run: Run, engine: Workflows, course: Course) {
     this.#run = run
     this.#engine = engine
+    this.#course = course
   }
 
   get id(): string {
@@ -92,10 +228,26 @@ export class WorkflowRun {
   cancel(): void {
     this.#engine.cancel(this.#run.id)
   }
-}
 
-function bytesOf(data: unknown): Bytes {
-  if (data === undefined) return '' as Bytes
-  if (data instanceof Uint8Array) return fromArray(data)
-  return utf8(typeof data === 'string' ? data : compactJson(data))
+  /**
+   * Moves the clock as far as it takes for the run to come to a step: until it is submitted or planned, waits, sleeps,
+   * calls, or fails.
+   * @param nth which of the steps of this name
+   * @throws Error with the story of the run, when it cannot come there
+   */
+  async reaches(step: string, nth = 1): Promise<void> {
+    await advanceUntil(this.#engine, this.#course, this.#run, reached(this.#run, step, nth))
+  }
+
+  /**
+   * Moves the clock as far as it takes for the run to end, with everything of that moment.
+   * @param state how it must end; any end by default
+   * @throws Error with the story of the run, when it ends otherwise or not at all
+   */
+  async ends(state?: RunEnd): Promise<void> {
+    if (state !== undefined && !Object.hasOwn(endStates, state)) {
+      throw new TypeError(`A run ends as ${Object.keys(endStates).map(quoted).join(', ')}; got ${shown(state)}.`)
+    }
+    await advanceUntil(this.#engine, this.#course, this.#run, ended(this.#run, state))
+  }
 }

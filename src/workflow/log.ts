@@ -239,7 +239,9 @@ export interface EventShape extends Shape {
 
 export function eventsOf(run: Run): EventShape[] {
   const common = { workflowRunId: run.id, workflowUrl: run.url, workflowCreatedAt: run.time }
-  const events: EventShape[] = [{ ...common, time: run.time, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id }]
+  const events: EventShape[] = [
+    { ...common, time: run.time, state: 'RUN_STARTED', messageId: run.entries[0]?.message.id },
+  ]
   for (const record of run.steps) {
     const { stepId, stepName, stepType, concurrent, createdAt, message, result, wait, invoked } = record
     const stepInfo = { stepId, stepName, stepType, callType: 'step', concurrent }

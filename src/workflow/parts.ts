@@ -1,10 +1,11 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerMap, headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
-import type { RunPart, RunReply } from '../queue/message/run-part.js'
+import type { EndpointReply, RunPart, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
+import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
 export interface RunKeeper {
@@ -17,7 +18,12 @@ export interface RunKeeper {
   ended(run: Run, message: Message): void
   answered(run: Run, reply: RunReply): void
   failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
+  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined
+  /** It is tried again later, unless a test skips such waits. */
+  retries(message: Message): void
 }
+
+type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
 abstract class Part implements RunPart {
@@ -43,6 +49,8 @@ abstract class Part implements RunPart {
   get isOver(): boolean {
     return !this.run.isStarted
   }
+
+  abstract step(message: Message): RunStep | undefined
 
   abstract headers(message: Message): HeaderList
 
@@ -92,6 +100,11 @@ abstract class Part implements RunPart {
   }
 
   ends(message: Message, _reply: RunReply, _error: string | undefined): void {
+    this.keeper.ended(this.run, message)
+    this.keeper.retries(message)
+  }
+
+  left(message: Message): void {
     this.keeper.ended(this.run, message)
   }
 
@@ -157,11 +170,19 @@ export class StepPart extends Part {
     super(run, keeper)
   }
 
+  step({ body }: Message): RunStep | undefined {
+    return this.index === 0 ? { stepName: 'init', stepType: 'Initial' } : readStep(body)
+  }
+
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
     if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
     if (this.run.entries[this.index]?.callType === 'stepConfig') headers.push([this.keeper.words.stepConfig, 'true'])
     return headers
+  }
+
+  stage(delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+    return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
   }
 
   override body(): Bytes {
@@ -183,6 +204,7 @@ export class StepPart extends Part {
 
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
     this.keeper.answered(this.run, reply)
+    this.run.failingStep = headerOf(reply.headers, this.keeper.words.errorStepName)
     super.ends(message, reply, error)
   }
 
@@ -213,13 +235,18 @@ export class CallPart extends Part {
     super(run, keeper)
   }
 
+  step(): RunStep | undefined {
+    return this.record
+  }
+
   headers(): HeaderList {
     return []
   }
 
   override begins(): void {}
 
-  override ends(_message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    this.keeper.retries(message)
     const call = this.record?.call
     if (call !== undefined) call.reply = { status, headers, body, error }
   }
@@ -239,6 +266,10 @@ export class CallbackPart extends Part {
     readonly record?: StepRecord | undefined,
   ) {
     super(run, keeper)
+  }
+
+  step({ source }: Message): RunStep | undefined {
+    return source?.part?.step(source)
   }
 
   headers(message: Message): HeaderList {
@@ -277,6 +308,8 @@ export class FailurePart extends Part {
     return false
   }
 
+  step(): undefined {}
+
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
     // The SDK forwards these itself; a trigger by the REST API need not know them. [queue.md 14.7]
@@ -291,7 +324,8 @@ export class FailurePart extends Part {
 
   override begins(): void {}
 
-  override ends(_message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+  override ends(message: Message, { status, headers, body }: RunReply, error: string | undefined): void {
+    this.keeper.retries(message)
     const { run } = this
     run.failureReply = { status, headers, body, error }
   }

@@ -110,7 +110,9 @@ export interface RunWords {
   /** What tells the SDK that its failure function is called. */
   readonly failure: readonly string[]
   /** What tells it the configuration in force. [workflow.md 12] */
-  readonly echo: Readonly<Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>>
+  readonly echo: Readonly<
+    Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>
+  >
 }
 
 export function runWords(words: Words): RunWords {

@@ -106,6 +106,10 @@ export class Run implements Filed {
   failure: (KeptReply & { readonly message: Message; readonly dlqId: string }) | undefined
   /** The queue announced it and the SDK has not begun it yet. [workflow.md 2.4] */
   announced = false
+  /** While its endpoint is asked which step is next nothing is taken from it; `refused`: it tried. */
+  declare probe?: { refused: boolean } | undefined
+  /** The step that its last failed attempt was at. */
+  declare failingStep?: string | undefined
   /** Begun by `/v2/trigger`, whose endpoint must be new enough. [workflow.md 2.5] */
   byRest = false
 
@@ -160,7 +164,8 @@ export class Run implements Filed {
   submittedBefore(body: Bytes): Message | undefined {
     const { entries } = this
     if (entries.length < many)
-      return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)?.message
+      return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)
+        ?.message
     this.#submitted ??= new Map()
     for (; this.#looked < entries.length; this.#looked++) {
       const { message, callType } = entries[this.#looked]!

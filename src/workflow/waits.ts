@@ -40,13 +40,23 @@ export class Waits {
       this.#wake(wait, event)
       return
     }
+    this.restore(wait)
+  }
+
+  /** Waits until the deadline, whatever came before. */
+  restore(wait: Wait): void {
     const label = `time-out of a wait for event ${JSON.stringify(wait.eventId)}`
-    wait.timer = this.#clock.schedule(wait.deadline, label, () => this.#expire(wait))
+    wait.timer = this.#clock.schedule(wait.deadline, label, () => this.finish(wait, undefined))
     wait.run.waits ??= new Set()
     wait.run.waits.add(wait)
     const waits = this.#byEvent.get(wait.eventId)
     if (waits === undefined) this.#byEvent.set(wait.eventId, new Set([wait]))
     else waits.add(wait)
+  }
+
+  /** Everybody who waits; those for one event in the order in which they began. */
+  *all(): Generator<Wait> {
+    for (const waits of this.#byEvent.values()) yield* waits
   }
 
   /** Those that wait for an event, in the order in which they are told. */
@@ -67,6 +77,12 @@ export class Waits {
     })
   }
 
+  /** Ends one wait only. @param event `undefined`: its time is over */
+  finish(wait: Wait, event: Bytes | undefined): void {
+    this.#leave(wait, event === undefined ? 'timed out' : 'notified')
+    this.#wake(wait, event)
+  }
+
   /** Keeps an event for the next wait of a run, oldest first. */
   remember(run: Run, eventId: string, event: Bytes): void {
     run.early ??= new Map()
@@ -79,11 +95,6 @@ export class Waits {
   drop(run: Run): void {
     for (const wait of run.waits ?? []) this.#leave(wait, 'dropped')
     run.early?.clear()
-  }
-
-  #expire(wait: Wait): void {
-    this.#leave(wait, 'timed out')
-    this.#wake(wait, undefined)
   }
 
   #leave(wait: Wait, state: Wait['state']): void {

@@ -4,8 +4,9 @@ import type { Random } from '../kernel/random.js'
 import { IdSource } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
 import type { Traffic } from '../kernel/traffic.js'
+import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, Origin } from '../queue/message/message.js'
-import type { RunReply } from '../queue/message/run-part.js'
+import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
 import { defaultSettings } from '../queue/publish/publish.js'
 import { Published } from '../queue/publish/published.js'
@@ -14,7 +15,9 @@ import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget, checkUrl, type Target } from '../queue/settings/url.js'
+import { dumpOf } from './dumped-runs.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
+import { loading } from './loaded-runs.js'
 import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
 import {
   cleanTrigger,
@@ -27,6 +30,7 @@ import {
   without,
 } from './protocol.js'
 import { type HeaderLists, Run, type RunConfiguration, type RunEntry, type RunState, type Wait } from './run.js'
+import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { type Told, Waits } from './waits.js'
 
@@ -71,7 +75,9 @@ const deepestInvocation = 100
 export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
   readonly words: RunWords
-  readonly waits: Waits
+  waits: Waits
+  /** What a test has said about steps and events. */
+  readonly script: Script
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
@@ -80,7 +86,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   #ids: IdSource
   #sequence = 0
   /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
-  readonly #proven = new Set<string>()
+  #proven = new Set<string>()
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -89,7 +95,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#random = random
     this.#traffic = traffic
     this.#ids = this.#freshIds()
-    this.waits = new Waits(clock, queue.policy, (wait, event) => this.#wake(wait, event))
+    this.waits = this.#freshWaits()
+    this.script = new Script(this, clock)
     queue.workflows = this
   }
 
@@ -102,11 +109,47 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   reset(): void {
-    this.waits.reset()
+    this.renew().end()
+  }
+
+  renew(): { takeBack(): void; end(): void } {
+    const { waits } = this
+    const [runs, records, ids, sequence, proven] = [this.#runs, this.#records, this.#ids, this.#sequence, this.#proven]
+    this.waits = this.#freshWaits()
     this.#runs = new Map()
     this.#records = runRecords()
     this.#ids = this.#freshIds()
-    this.#proven.clear()
+    this.#sequence = 0
+    this.#proven = new Set()
+    return {
+      end: () => waits.reset(),
+      takeBack: () => {
+        this.waits.reset()
+        this.waits = waits
+        this.#runs = runs
+        this.#records = records
+        this.#ids = ids
+        this.#sequence = sequence
+        this.#proven = proven
+      },
+    }
+  }
+
+  dump(known: Iterable<Message>): RunsOfDump {
+    return dumpOf(this.records.select({}).items, known, this.waits, [...this.#proven])
+  }
+
+  load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
+    for (const url of urls) this.#proven.add(url)
+    return loading(this, runs, (run) => {
+      this.#runs.set(run.id, run)
+      this.#records.add(run)
+      this.#sequence = run.seq
+    })
+  }
+
+  #freshWaits(): Waits {
+    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#wake(wait, event))
   }
 
   #freshIds(): IdSource {
@@ -142,6 +185,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   started(id: string, createdAt?: string): Run {
     const run = this.#runs.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
+    if (run.probe !== undefined) {
+      run.probe.refused = true
+      throw refusals.runOver(id)
+    }
     return run
   }
 
@@ -183,7 +230,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (invoke !== undefined) {
       this.#checkDepth(raw)
       // What could not be said at its end is refused at its beginning.
-      this.#settingsOf(this.started(invoke.workflowRunId), invoke.headers)
+      this.settingsOf(this.started(invoke.workflowRunId), invoke.headers)
       checkUrl(invoke.workflowUrl, 'workflowUrl')
     }
     const trigger: Trigger = {
@@ -195,7 +242,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.queue.words)),
       invoke,
     }
-    return () => this.begin(trigger)
+    return () => (invoke === undefined ? undefined : this.script.invokes(invoke)) ?? this.begin(trigger)
   }
 
   /** What a publish says about the run that it begins. @throws Refusal */
@@ -333,7 +380,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   /** What is published with headers that a request has left behind. @throws Refusal */
-  #settingsOf(run: Run, headers: HeaderLists): PublishSettings {
+  settingsOf(run: Run, headers: HeaderLists): PublishSettings {
     const raw = rawOf(headers, this.queue.words)
     const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
     settings.workflow = undefined
@@ -382,8 +429,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, settings: PublishSettings, cause: number | undefined): Message {
+  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
+    const settings = step === undefined ? given : this.script.awake(run, step, given)
     const part = new StepPart(run, this, run.entries.length)
     const message = this.#accept(run, { url, body, settings, cause, part, step })
     run.entries.push({ message, callType: 'step' })
@@ -455,6 +503,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return () => {
       const record = step === undefined ? undefined : run.record(step, this.now())
       const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
+      const answered = step && this.script.calls(run, step, raw, cause)
+      if (answered !== undefined) return answered
       if (known !== undefined && known.url === url && known.body === body) {
         return { message: known, deduplicated: true }
       }
@@ -514,7 +564,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const run = this.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
     // What could not be said when its time is over is refused now.
-    this.#settingsOf(run, timeoutHeaders)
+    this.settingsOf(run, timeoutHeaders)
     const record = run.record(wait.step, this.now())
     // Its answer was lost: it waits already, or has its event.
     if (this.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return
@@ -535,6 +585,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { stepId } = record
     this.#traffic.append({ type: 'wait', runId, stepId, stepName: step.stepName, eventId, until: deadline }, cause)
     this.waits.add(made)
+    if (made.state === 'waiting') this.script.waits(made, cause)
   }
 
   /**
@@ -557,7 +608,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** An event came, or `undefined`: its time is over. */
   #wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
-    const settings = this.#settingsOf(run, timeoutHeaders)
+    const settings = this.settingsOf(run, timeoutHeaders)
     const result =
       event === undefined
         ? { ...step, waitEventId: eventId, waitTimeout: true }
@@ -619,8 +670,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       parent.record(invoker.step, this.now()).result ??= step
       return
     }
-    const settings = this.#settingsOf(parent, invoker.headers)
-    this.append(parent, invoker.url, writtenStep(step), settings, undefined)
+    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
   }
 
   #note(run: Run, state: RunState, cause?: number): number {
@@ -645,7 +695,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
     for (const record of run.steps)
       resumed.steps.push(
-        record.result === undefined ? { ...record, call: undefined, wait: undefined, invoked: undefined } : { ...record },
+        record.result === undefined
+          ? { ...record, call: undefined, wait: undefined, invoked: undefined }
+          : { ...record },
       )
     const open = openEntries(run)
     for (const [index, entry] of run.entries.entries()) {
@@ -660,7 +712,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       for (const record of resumed.steps) if (record.message === message) record.message = again
     }
     if (failure.message.part instanceof CallbackPart) {
-      const record = resumed.steps.find(({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId)
+      const record = resumed.steps.find(
+        ({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId,
+      )
       this.#acceptAgain(failure.message, new CallbackPart(resumed, this, record), overrides, settings, cause)
     }
     return resumed
@@ -695,6 +749,16 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const { kind, url, body, settings, origin, part } = run.failureFunction!
     run.failureReply = undefined
     this.queue.courier.accept({ kind, url, body, settings, origin: { ...origin, cause }, part })
+  }
+
+  // ── what a test makes of steps
+
+  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+    return this.script.stage(run, index, delivery)
+  }
+
+  retries(message: Message): void {
+    this.script.retries(message)
   }
 
   // ── what the queue tells

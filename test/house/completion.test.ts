@@ -29,6 +29,7 @@ sandbox./*in process sandbox*/; remote./*remote sandbox*/;
 sandbox.queue./*in process queue*/; remote.queue./*remote queue*/;
 sandbox.store./*in process store*/; remote.store./*remote store*/;
 sandbox.clock./*in process clock*/; remote.clock./*remote clock*/;
+sandbox.workflow./*in process workflow*/; remote.workflow./*remote workflow*/;
 `
 
 function completions(): ReadonlyMap<string, readonly string[]> {
@@ -58,11 +59,11 @@ function completions(): ReadonlyMap<string, readonly string[]> {
 
 describe('what completion shows', () => {
   const shown = completions()
-  for (const part of ['sandbox', 'queue', 'store', 'clock']) {
+  for (const part of ['sandbox', 'queue', 'store', 'clock', 'workflow']) {
     for (const where of ['in process', 'remote'] as const) {
       test(`of ${part}, ${where}, is what docs/sandbox.md lists`, () => {
         const names = listed(part, where)
-        expect(names.length).toBeGreaterThan(5)
+        expect(names.length).toBeGreaterThan(part === 'workflow' ? 2 : 5)
         expect(shown.get(`${where} ${part}`)).toEqual(names)
       })
     }

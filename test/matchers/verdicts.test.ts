@@ -27,7 +27,15 @@ test('a copy of the world that came over a wire answers the same', async () => {
     SandboxSnapshot.of(JSON.parse(JSON.stringify(snapshotOf(sandbox as Sandbox))) as WorldSnapshot)
   const sandbox = await copy(given.sandbox)
   const { queue, store, traffic } = sandbox
-  const remote = { ...given, sandbox, queue, store, traffic, busy: await copy(given.busy) }
+  const remote = {
+    ...given,
+    sandbox,
+    queue,
+    store,
+    traffic,
+    busy: await copy(given.busy),
+    flows: await copy(given.flows),
+  }
   expect(broken(sandboxMatchers, remote)).toEqual([])
 })
 

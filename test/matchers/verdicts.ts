@@ -1,12 +1,23 @@
 import { createSandbox, type Sandbox, status } from 'stuntdouble'
 import type { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect } from 'vitest'
+import { flows } from './flows.js'
 
 // What each matcher must answer about one small world, as a table: the real matchers keep it (verdicts.test.ts), and
 // matchers with a mistake in them do not (mutants.test.ts). What happens in the world is told by the script below.
 
 type Matchers = typeof sandboxMatchers
-type Place = 'sandbox' | 'queue' | 'store' | 'traffic' | 'busy' | 'delivery' | 'forged' | 'entries' | 'recorder'
+type Place =
+  | 'sandbox'
+  | 'queue'
+  | 'store'
+  | 'traffic'
+  | 'busy'
+  | 'delivery'
+  | 'forged'
+  | 'entries'
+  | 'recorder'
+  | 'flows'
 
 export interface Row {
   readonly matcher: keyof Matchers
@@ -20,6 +31,7 @@ export interface Row {
 const orders = 'https://shop.test/orders'
 const lost = 'https://shop.test/lost'
 const mail = 'https://shop.test/mail'
+const order = 'https://app.test/order'
 
 export type World = { readonly [At in Place]: unknown } & { dispose(): void }
 
@@ -68,6 +80,7 @@ export async function world(): Promise<World> {
     headers: { authorization: `Bearer ${tokens.queue}`, 'service-cron': '0 3 * * *', 'service-schedule-id': 'nightly' },
   })
   const busy = busySandbox(startAt)
+  const workflows = await flows()
   const delivery = sandbox.traffic.of('attempt')[0]!
   const forged = { url: orders, headers: delivery.headers, body: '{"id":43}' }
   return {
@@ -76,6 +89,7 @@ export async function world(): Promise<World> {
     store,
     traffic: sandbox.traffic,
     busy,
+    flows: workflows,
     delivery,
     forged,
     recorder,
@@ -92,6 +106,7 @@ function busySandbox(startAt: string): Sandbox {
   sandbox.destinations.script(lost, [status(503)])
   sandbox.faults.add({ on: 'store.request', fault: status(503) })
   sandbox.queue.publish({ to: orders, delay: '1h' })
+  sandbox.workflow.step('charge').returns(1)
   return sandbox
 }
 
@@ -320,8 +335,79 @@ export const rows: readonly Row[] = [
     'waits 1h, until 10:00:00.000',
     'script steps never met at https://shop.test/lost',
     /fault never struck: .*store\.request/,
+    "workflow.step('charge').returns(…) was never used",
     'Hint: await sandbox.clock.drain() first.',
   ),
+  // toHaveRun
+  yes('toHaveRun', 'flows', { workflow: order, state: 'success', result: { paid: true }, cost: 5 }, { times: 1 }),
+  yes('toHaveRun', 'flows', { workflow: order, steps: ['reserve', 'charge', 'approval', 'nap'] }),
+  yes('toHaveRun', 'flows', {
+    steps: [
+      { name: 'reserve', attempts: 1, result: { ok: true } },
+      { attempts: 2 },
+      { type: 'Wait' },
+      { state: 'done' },
+    ],
+  }),
+  yes(
+    'toHaveRun',
+    'flows',
+    { state: 'failed', steps: [{ name: 'pay', state: 'failed', attempts: 2 }], cost: 1 },
+    { times: 1 },
+  ),
+  yes('toHaveRun', 'flows', { state: 'started' }, { times: 1 }),
+  yes('toHaveRun', 'flows', {}, { times: 4 }),
+  yes('toHaveRun', 'flows', { steps: ['a', 'b', 'call'], cost: 7, result: 'beside' }, { times: 1 }),
+  no('toHaveRun', 'flows', { workflow: order, state: 'failed' }),
+  no('toHaveRun', 'flows', { workflow: order, result: { paid: false } }),
+  no('toHaveRun', 'flows', { workflow: order, steps: ['reserve', 'charge'] }),
+  no('toHaveRun', 'flows', { workflow: order, cost: 6 }),
+  no('toHaveRun', 'sandbox'),
+  says(
+    no('toHaveRun', 'flows', { workflow: order, state: 'failed', cost: 5 }),
+    "✓ workflow   ✗ state: expected 'failed', received 'success'   ✓ cost",
+    /run wfr_order of https:\/\/app\.test\/order, success at 01:00:12\.000, cost 5 messages/,
+    '  1 reserve  Run, done → {"ok":true}',
+    /card declined; waits until 00:00:12\.000: delay 12 s/,
+    /approval {2}Wait, done; event approved came at 00:00:12\.000 → \{"by":"Ada"\}/,
+    /nap {2}SleepFor, done; sleeps until 01:00:12\.000/,
+    /run wfr_broken .*failed at .*\n {2}– pay {2}failed, 2 attempts\n/,
+    /approval {2}Wait, waiting; waits for event never until 2030-01-0\d/,
+  ),
+  says(yes('toHaveRun', 'flows', { state: 'failed' }), 'Expected no run like this, found 1:'),
+  // toHaveStep
+  yes(
+    'toHaveStep',
+    'flows',
+    'charge',
+    { attempts: 2, result: { id: 'ch_1' }, state: 'done', type: 'Run' },
+    { times: 1 },
+  ),
+  yes('toHaveStep', 'flows', 'pay', { state: 'failed', attempts: 2, workflow: '*/broken' }),
+  yes('toHaveStep', 'flows', 'approval', {}, { times: 2 }),
+  yes('toHaveStep', 'flows', 'approval', { state: 'waiting', runId: 'wfr_waiting' }, { times: 1 }),
+  yes('toHaveStep', 'flows', /^[ab]$/, { result: expect.any(String) }, { times: 2 }),
+  yes('toHaveStep', 'flows', 'call', { type: 'Call', attempts: 2, result: { status: 200, body: { sent: 1 } } }),
+  no('toHaveStep', 'flows', 'charge', { attempts: 1 }),
+  no('toHaveStep', 'flows', 'charge', { result: { id: 'ch_2' } }),
+  no('toHaveStep', 'flows', 'charge', { workflow: '*/broken' }),
+  no('toHaveStep', 'flows', 'approval', {}, { times: 1 }),
+  says(no('toHaveStep', 'flows', 'chrage'), "Hint: no step 'chrage'; there is 'charge'.", '  2 charge  Run, done'),
+  says(no('toHaveStep', 'sandbox', 'charge'), 'There were no steps at all.', '(no workflow has run)'),
+  says(
+    yes('toHaveStep', 'flows', 'charge'),
+    "expect(sandbox).not.toHaveStep('charge')",
+    "step 'charge' of run wfr_order",
+  ),
+  // toHaveWaitedFor
+  yes('toHaveWaitedFor', 'flows', 'approved', { outcome: 'came', data: { by: 'Ada' }, step: 'approval' }, { times: 1 }),
+  yes('toHaveWaitedFor', 'flows', 'never', { outcome: 'waiting', data: undefined }),
+  yes('toHaveWaitedFor', 'flows', /e/, {}, { times: 2 }),
+  no('toHaveWaitedFor', 'flows', 'approved', { outcome: 'timed out' }),
+  no('toHaveWaitedFor', 'flows', 'approved', { data: { by: 'Bob' } }),
+  no('toHaveWaitedFor', 'flows', 'approved', { workflow: '*/waiting' }),
+  no('toHaveWaitedFor', 'sandbox', 'approved'),
+  says(no('toHaveWaitedFor', 'flows', 'aproved'), "Hint: no wait for event 'aproved'; there is 'approved'."),
   // messageTo, commandOf, entryOf
   yes('messageTo', 'delivery', orders, { body: { id: 42 }, retries: 2 }),
   no('messageTo', 'delivery', orders, { body: { id: 43 } }),

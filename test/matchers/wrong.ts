@@ -379,6 +379,24 @@ const ofSequences: readonly Mutant[] = [
   ),
 ]
 
+const ofWorkflows: readonly Mutant[] = [
+  mistake('the url of a workflow does not matter', ['toHaveRun', 'toHaveStep', 'toHaveWaitedFor'], blindTo('workflow')),
+  mistake('the state of a run does not matter', ['toHaveRun'], blindTo('state')),
+  mistake('the steps of a run do not matter', ['toHaveRun'], blindTo('steps')),
+  mistake('results do not matter', ['toHaveRun', 'toHaveStep'], blindTo('result')),
+  mistake('costs do not matter', ['toHaveRun'], blindTo('cost')),
+  mistake('attempts of steps do not matter', ['toHaveStep'], blindTo('attempts')),
+  mistake('the name of a step does not matter', ['toHaveStep'], blindTo('name')),
+  mistake('which event it was does not matter', ['toHaveWaitedFor'], blindTo('event')),
+  mistake('how a wait ended does not matter', ['toHaveWaitedFor'], blindTo('outcome')),
+  mistake('what an event brought does not matter', ['toHaveWaitedFor'], blindTo('data')),
+  mistake(
+    'one is enough, however many are asked for',
+    ['toHaveStep'],
+    searching((given) => ({ ...given, times: undefined }), 'toHaveStep'),
+  ),
+]
+
 const ofTheRest: readonly Mutant[] = [
   mistake(
     'waiting messages do not matter',
@@ -401,6 +419,11 @@ const ofTheRest: readonly Mutant[] = [
     'steps of scripts do not matter',
     ['toBeIdle'],
     idle(() => ({ destinations: undefined })),
+  ),
+  mistake(
+    'verbs of workflows do not matter',
+    ['toBeIdle'],
+    idle(() => ({ workflow: undefined })),
   ),
   mistake(
     'every delivery is the message that was meant',
@@ -435,5 +458,6 @@ export const mutants: readonly Mutant[] = [
   ...ofSignatures,
   ...ofCosts,
   ...ofSequences,
+  ...ofWorkflows,
   ...ofTheRest,
 ]

@@ -267,6 +267,75 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     })
   })
 
+  describe('the runs of workflows', () => {
+    /** A run that waits for an event: what an app would send, sent by hand. */
+    const begun = async (): Promise<string> => {
+      const send = 'fetch' in sandbox ? sandbox.fetch : fetch
+      const headers = { authorization: `Bearer ${sandbox.tokens.queue}`, 'content-type': 'application/json' }
+      const base = sandbox.addresses.queue
+      await sandbox.destinations.answer(shop, { headers: { 'service-workflow-sdk-version': '1' } })
+      const run = { 'service-workflow-runid': 'wfr_1', 'service-workflow-url': shop }
+      const init = { ...headers, ...run, 'service-workflow-init': 'true' }
+      await send(`${base}/v2/publish/${shop}`, { method: 'POST', headers: init, body: '{}' })
+      const step = { stepId: 1, stepName: 'approval', stepType: 'Wait', concurrent: 1 }
+      const body = JSON.stringify({ url: shop, timeout: '2h', timeoutUrl: shop, timeoutHeaders: {}, step })
+      const waits = await send(`${base}/v2/wait/approved`, { method: 'POST', headers: { ...headers, ...run }, body })
+      expect(waits.status).toBe(200)
+      await sandbox.clock.advance('1m')
+      return 'wfr_1'
+    }
+
+    test('are listed, and asked one by one', async () => {
+      expect(await sandbox.workflow.runs).toEqual([])
+      const id = await begun()
+      const createdAt = Date.parse('2030-01-01T09:00:00Z')
+      expect(await sandbox.workflow.runs).toMatchObject([{ id, url: shop, state: 'RUN_STARTED', createdAt }])
+      const run = sandbox.workflow.run(id)
+      expect([run.id, await run.url, await run.state, await run.createdAt]).toEqual([
+        id,
+        shop,
+        'RUN_STARTED',
+        createdAt,
+      ])
+      expect([await run.completedAt, await run.result]).toEqual([undefined, undefined])
+      expect((await sandbox.snapshot()).workflow.run(id).state).toBe('RUN_STARTED')
+    })
+
+    test('hear events, early ones and bytes too', async () => {
+      const id = await begun()
+      expect(await sandbox.workflow.notify('other', { not: 'waited for' })).toBe(0)
+      expect(await sandbox.workflow.notify('later', new Uint8Array([0xff]), id)).toBe(0)
+      expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
+      expect(await sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(0)
+      await expect((async () => sandbox.workflow.notify('approved', 1, 'wfr_none'))()).rejects.toThrow('wfr_none')
+    })
+
+    test('are cancelled once', async () => {
+      const run = sandbox.workflow.run(await begun())
+      await run.cancel()
+      expect(await run.state).toBe('RUN_CANCELED')
+      expect(await run.completedAt).toBe(Date.parse('2030-01-01T09:01:00Z'))
+      await expect((async () => run.cancel())()).rejects.toThrow('wfr_1 not found')
+    })
+
+    test('that are not there are told, with those that are', async () => {
+      await begun()
+      await expect((async () => sandbox.workflow.run('wfr_none').state)()).rejects.toThrow(
+        `There is no run "wfr_none". Runs: wfr_1 of ${shop}.`,
+      )
+    })
+
+    test('are dumped and loaded', async () => {
+      const id = await begun()
+      const dump = await sandbox.dump()
+      await sandbox.reset()
+      expect(await sandbox.workflow.runs).toEqual([])
+      await sandbox.load(dump)
+      expect(await sandbox.workflow.notify('approved')).toBe(1)
+      expect(await sandbox.workflow.run(id).state).toBe('RUN_STARTED')
+    })
+  })
+
   describe('destinations', () => {
     test('tell what nobody answered, and what was not met', async () => {
       const { destinations, queue, clock } = sandbox

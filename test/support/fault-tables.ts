@@ -56,6 +56,10 @@ const moments: Readonly<Record<FaultPoint, string>> = {
   'stream.open': 'a request opens an event stream (after `store.request`)',
   'stream.event': 'an event goes into a stream',
   'schedule.fire': 'a schedule triggers',
+  'workflow.step':
+    'an attempt to deliver a step of a run, or the answer to its call, to its endpoint is due (before `queue.delivery` and `queue.callback`)',
+  'workflow.call': 'an attempt to call a third party for a step is due (before `queue.delivery`)',
+  'workflow.wait': 'a step asks to wait for an event (before `queue.request`)',
 }
 
 function pointTable(): string {
@@ -151,6 +155,9 @@ const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
   },
   'stream.event': () => undefined,
   'schedule.fire': () => undefined,
+  'workflow.step': () => undefined,
+  'workflow.call': () => undefined,
+  'workflow.wait': () => undefined,
 }
 
 function bearer(sandbox: Sandbox): RequestInit {

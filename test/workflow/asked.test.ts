@@ -4,7 +4,10 @@ import { type WorkflowWorld, workflowWorld } from './world.js'
 // What is asked about runs, and done with many of them: filters, pages, cancels, resumes. [workflow.md 1, 10, 11]
 
 /** Runs that sleep for long, or fail at once. */
-function world(): WorkflowWorld & { readonly sleeps: (path: string) => string; readonly fails: (path: string) => string } {
+function world(): WorkflowWorld & {
+  readonly sleeps: (path: string) => string
+  readonly fails: (path: string) => string
+} {
   const made = workflowWorld()
   return Object.assign(made, {
     sleeps: (path: string) => made.serve(path, async (context) => void (await context.sleep('long', '90d'))),
@@ -69,7 +72,8 @@ test('cancel by url (beginning or whole), labels, dates, address, flow control, 
 test('logs: pages of ten, filters, named runs, trimmed bodies', async () => {
   const { ask, client, clock, serve } = world()
   const url = serve('/log', async (context) => await context.run('one', () => 'a long result'))
-  for (let n = 0; n < 12; n++) await client.trigger({ url, workflowRunId: `r${n}`, label: n % 2 ? 'odd' : 'even', body: 'payload' })
+  for (let n = 0; n < 12; n++)
+    await client.trigger({ url, workflowRunId: `r${n}`, label: n % 2 ? 'odd' : 'even', body: 'payload' })
   await clock.drain()
   const first = await client.logs({ count: 100 })
   expect(first.runs.map(({ workflowRunId }) => workflowRunId)).toEqual(
@@ -78,7 +82,9 @@ test('logs: pages of ten, filters, named runs, trimmed bodies', async () => {
   const second = await client.logs({ cursor: first.cursor } as never)
   expect(second).toMatchObject({ cursor: '', runs: [{ workflowRunId: 'wfr_r1' }, { workflowRunId: 'wfr_r0' }] })
   const ids = async (query: string): Promise<string[]> =>
-    (await ask('GET', `/v2/workflows/logs?${query}`)).json.runs.map((run: { workflowRunId: string }) => run.workflowRunId)
+    (await ask('GET', `/v2/workflows/logs?${query}`)).json.runs.map(
+      (run: { workflowRunId: string }) => run.workflowRunId,
+    )
   expect(await ids('label=odd&count=2')).toEqual(['wfr_r11', 'wfr_r9'])
   expect(await ids('workflowRunId=wfr_r3')).toEqual(['wfr_r3'])
   const at = first.runs[0]!.workflowRunCreatedAt
@@ -158,7 +164,8 @@ test('dead letters of runs: filters, deletion, bulk resume of at most fifty, unk
   const [one, two] = [fails('/one'), fails('/two')]
   destinations.record('https://plain.test/', { status: 500 })
   queue.publish({ to: 'https://plain.test/', retries: 0 })
-  for (let n = 0; n < 55; n++) await client.trigger({ url: one, workflowRunId: `a${n}`, retries: 0, label: `l${n % 2}` })
+  for (let n = 0; n < 55; n++)
+    await client.trigger({ url: one, workflowRunId: `a${n}`, retries: 0, label: `l${n % 2}` })
   await client.trigger({ url: two, workflowRunId: 'b', retries: 0 })
   await client.trigger({ url: sleeps('/long'), workflowRunId: 's' })
   await clock.advance('1m')
@@ -179,7 +186,9 @@ test('dead letters of runs: filters, deletion, bulk resume of at most fifty, unk
   const { json } = await ask('DELETE', `/v2/workflows/dlq?dlqIds=${left[0]!.dlqId}&dlqIds=${left[1]!.dlqId}`)
   expect(json).toMatchObject({ deleted: 2 })
   // The plain dead letter is none of theirs, and no run: it cannot be resumed, but retried.
-  const [plain] = (await ask('GET', '/v2/dlq')).json.messages.filter((letter: { url: string }) => /plain/.test(letter.url))
+  const [plain] = (await ask('GET', '/v2/dlq')).json.messages.filter((letter: { url: string }) =>
+    /plain/.test(letter.url),
+  )
   const count = workflow.runs.length
   expect((await ask('POST', `/v2/workflows/dlq/resume/${plain.dlqId}`)).status).toBe(400)
   const named = [plain.dlqId, left[3]!.dlqId].map((id) => `dlqIds=${id}`).join('&')

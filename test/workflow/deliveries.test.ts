@@ -141,7 +141,13 @@ test('a call, and its callback', async () => {
   const names = called.last().headers.map(([name]) => name.toLowerCase())
   expect(names).toEqual(expect.arrayContaining(['x-key', 'upstash-message-id', 'upstash-retried', 'upstash-signature']))
   expect(called.last().header('upstash-workflow-is-failure')).toBe('true')
-  for (const name of ['x-user', 'upstash-workflow-runid', 'upstash-workflow-url', 'upstash-workflow-createdat', 'upstash-label'])
+  for (const name of [
+    'x-user',
+    'upstash-workflow-runid',
+    'upstash-workflow-url',
+    'upstash-workflow-createdat',
+    'upstash-label',
+  ])
     expect(names).not.toContain(name)
   const callback = seen[1]!
   expect(headersOf(callback)).toMatchObject({

@@ -138,8 +138,17 @@ test('unknown runs', async () => {
   expect((await ask('DELETE', '/v2/workflows/runs/wfr_nobody?cancel=false')).status).toBe(404)
   expect((await ask('POST', '/v2/notify/wfr_nobody/evt')).status).toBe(404)
   expect((await ask('POST', '/v2/workflows/dlq/resume/1-1')).status).toBe(404)
-  for (const path of ['/v2/wait/', '/v2/notify/', '/v2/notify/wfr_x/', '/v2/waiters/', '/v2/workflows/hooks/u/wfr_nobody/']) {
-    const { status: code } = await ask(path.includes('waiters') ? 'GET' : 'POST', path, { headers, ...(!path.includes('waiters') && { body }) })
+  for (const path of [
+    '/v2/wait/',
+    '/v2/notify/',
+    '/v2/notify/wfr_x/',
+    '/v2/waiters/',
+    '/v2/workflows/hooks/u/wfr_nobody/',
+  ]) {
+    const { status: code } = await ask(path.includes('waiters') ? 'GET' : 'POST', path, {
+      headers,
+      ...(!path.includes('waiters') && { body }),
+    })
     expect([200, 201, 400, 404]).toContain(code)
   }
 })

@@ -31,7 +31,9 @@ test('the log of a run that ended well', async () => {
     workflowRunResponse: '"done"',
     label: 'mine',
   })
-  expect(run!.steps.map(({ type, steps }) => [type, steps.map((step) => (step as { stepName?: string }).stepName)])).toEqual([
+  expect(
+    run!.steps.map(({ type, steps }) => [type, steps.map((step) => (step as { stepName?: string }).stepName)]),
+  ).toEqual([
     ['sequential', ['init']],
     ['sequential', ['one']],
     ['sequential', ['nap']],
@@ -48,7 +50,12 @@ test('the log of a run that ended well', async () => {
     callResponseBody: 'paid',
     state: 'STEP_SUCCESS',
   })
-  expect(run!.steps[4]!.steps[0]).toMatchObject({ stepType: 'Wait', waitEventId: 'evt', waitTimeout: true, waitTimeoutDuration: '1h' })
+  expect(run!.steps[4]!.steps[0]).toMatchObject({
+    stepType: 'Wait',
+    waitEventId: 'evt',
+    waitTimeout: true,
+    waitTimeoutDuration: '1h',
+  })
 })
 
 test('a failed run: its log, its dead letter, resumed and restarted', async () => {

@@ -140,7 +140,11 @@ test('/v2/trigger with its own id, headers, label and failure url, in one phase 
     expect(calls.map((call) => call.status)).toEqual(twoPhaseTrigger === 'always' ? [200, 500, 500] : [500, 500])
     expect(failures.count).toBe(1)
     expect(failures.last().header('upstash-workflow-is-failure')).toBe('true')
-    expect(failures.last().json()).toMatchObject({ workflowRunId: 'wfr_given', status: 500, sourceBody: btoa('{"n":1}') })
+    expect(failures.last().json()).toMatchObject({
+      workflowRunId: 'wfr_given',
+      status: 500,
+      sourceBody: btoa('{"n":1}'),
+    })
   }
 })
 
@@ -177,41 +181,44 @@ test('a deduplication id of a trigger is that of every publish', async () => {
   expect(workflow.runs).toHaveLength(2)
 })
 
-test.each(['fetch', 'over the wire'])('a direct POST forwards its transport headers, and nothing hangs: %s', async (way) => {
-  const made = world()
-  const { url, clock, payloads, destinations, fetch } = made
-  const seen = destinations.record(url)
-  const body = JSON.stringify({ long: 'x'.repeat(1000) })
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    'content-length': String(body.length),
-    host: 'app.test',
-    connection: 'keep-alive',
-    'accept-encoding': 'gzip, br',
-    'user-agent': 'a test',
-    'sec-fetch-mode': 'cors',
-    'x-forwarded-for': '1.2.3.4',
-    'upstash-message-id': 'msg_stale',
-    'upstash-retried': '7',
-    'x-user': 'u',
-  }
-  if (way === 'fetch') {
-    made.queue.publish({ to: url, body, headers })
-  } else {
-    const items = Object.entries(headers).map(([name, value]) => [`upstash-forward-${name}`, value])
-    await made.ask('POST', '/v2/batch', {
-      body: [{ destination: url, headers: { ...begins('wfr_direct', url), ...Object.fromEntries(items) }, body }],
-    })
-  }
-  expect(fetch).toBeDefined()
-  await clock.drain()
-  expect(payloads).toEqual([JSON.parse(body)])
-  for (const delivery of seen.all.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
-    const names = delivery.headers.map(([name]) => name.toLowerCase())
-    for (const name of ['content-length', 'host', 'connection', 'accept-encoding']) expect(names).not.toContain(name)
-    expect(delivery.header('upstash-message-id')).toBe(delivery.messageId)
-    expect(delivery.header('upstash-retried')).toBe('0')
-    expect(delivery.header('x-user')).toBe('u')
-    expect(names.length).toBe(new Set(names).size)
-  }
-})
+test.each(['fetch', 'over the wire'])(
+  'a direct POST forwards its transport headers, and nothing hangs: %s',
+  async (way) => {
+    const made = world()
+    const { url, clock, payloads, destinations, fetch } = made
+    const seen = destinations.record(url)
+    const body = JSON.stringify({ long: 'x'.repeat(1000) })
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      host: 'app.test',
+      connection: 'keep-alive',
+      'accept-encoding': 'gzip, br',
+      'user-agent': 'a test',
+      'sec-fetch-mode': 'cors',
+      'x-forwarded-for': '1.2.3.4',
+      'upstash-message-id': 'msg_stale',
+      'upstash-retried': '7',
+      'x-user': 'u',
+    }
+    if (way === 'fetch') {
+      made.queue.publish({ to: url, body, headers })
+    } else {
+      const items = Object.entries(headers).map(([name, value]) => [`upstash-forward-${name}`, value])
+      await made.ask('POST', '/v2/batch', {
+        body: [{ destination: url, headers: { ...begins('wfr_direct', url), ...Object.fromEntries(items) }, body }],
+      })
+    }
+    expect(fetch).toBeDefined()
+    await clock.drain()
+    expect(payloads).toEqual([JSON.parse(body)])
+    for (const delivery of seen.all.filter(({ headers: all }) => all.some(([name]) => /runid/i.test(name)))) {
+      const names = delivery.headers.map(([name]) => name.toLowerCase())
+      for (const name of ['content-length', 'host', 'connection', 'accept-encoding']) expect(names).not.toContain(name)
+      expect(delivery.header('upstash-message-id')).toBe(delivery.messageId)
+      expect(delivery.header('upstash-retried')).toBe('0')
+      expect(delivery.header('x-user')).toBe('u')
+      expect(names.length).toBe(new Set(names).size)
+    }
+  },
+)

@@ -17,9 +17,15 @@ export interface WorkflowWorld extends Sandbox {
   /** What happens around each answer of an endpoint; nothing unless a test says so. */
   around: (call: EndpointCall) => Promise<Response>
   /** A plain request to the queue, with its token. */
-  ask(method: string, path: string, more?: Asked): Promise<{ readonly status: number; readonly json: any; readonly headers: Headers }>
+  ask(
+    method: string,
+    path: string,
+    more?: Asked,
+  ): Promise<{ readonly status: number; readonly json: any; readonly headers: Headers }>
   /** Answers of the app's endpoints, oldest first. */
   readonly calls: readonly { readonly path: string; readonly status: number; readonly body: string }[]
+  /** Virtual time that each delivery takes before and again after the app has worked; none unless set. */
+  lag?: Duration
 }
 
 /** One delivery to an endpoint. */
@@ -85,6 +91,7 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
         ...given,
       })
       sandbox.destinations.on(app + path, async (request, task) => {
+        if (world.lag !== undefined) await task.sleep(world.lag)
         const body = await request.clone().text()
         const response = await world.around({
           path,
@@ -95,6 +102,7 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
           answer: () => (POST as unknown as (request: Request) => Promise<Response>)(request),
         })
         calls.push({ path, status: response.status, body: await response.clone().text() })
+        if (world.lag !== undefined) await task.sleep(world.lag)
         return response
       })
       return app + path

@@ -39,6 +39,8 @@ export interface RestoredMessage {
   readonly due: number
   readonly retried: number
   readonly wait?: RetryWait | undefined
+  /** The log does not know it: it is there for its run, or for a report on it. */
+  readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
 /** A line of the log of a dump. */
@@ -162,6 +164,11 @@ export class Courier {
     message.due = wasRunning ? now : past.due
     message.wait = past.wait
     message.cancelRequested = past.state === 'CANCEL_REQUESTED'
+    if (past.kept !== undefined) {
+      message.state = past.state
+      if (!message.ended) message.vanished = true
+      return message
+    }
     if (logged) message.state = past.state
     else this.log.write(message, wasRunning ? waitingState(past) : past.state, now)
     this.byId.set(message.id, message)
@@ -170,6 +177,7 @@ export class Courier {
     if (source !== undefined) source.openCallbacks++
     if (!message.cancelRequested) this.live.add(message)
     const lane = settings.queue === undefined ? undefined : this.#options.laneOf(settings.queue)
+    if (message.held === true && !message.cancelRequested) return message
     if (lane === undefined || message.cancelRequested) this.#plan(message, message.due)
     else if (past.retried === 0) lane.enter(message)
     else {
@@ -399,6 +407,7 @@ export class Courier {
     message.vanished = true
     this.live.delete(message)
     if (message.admitted) this.flow.release(message)
+    message.part?.left(message)
     this.#conclude(message)
   }
 
@@ -491,6 +500,7 @@ export class Courier {
     this.log.write(message, 'CANCELLED', this.#options.clock.now())
     message.timer = undefined
     this.#note(message, 'CANCELLED')
+    message.part?.left(message)
     this.#conclude(message)
   }
 

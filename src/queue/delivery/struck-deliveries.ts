@@ -67,14 +67,22 @@ export class DeliveryFaults {
       this.#goOn(message)
       return false
     }
-    const point = pointOf(message)
-    if (this.source.armed[point] === undefined) return false
-    const strikes = this.source.ask(point, new DeliveryFacts(message)) ?? noStrikes
+    const strikes = this.#asked(message)
+    if (strikes === undefined) return false
     message.strikes = strikes
-    return strikes.length > 0 && this.#hold(message, point, strikes, now)
+    return strikes.length > 0 && this.#hold(message, strikes, now)
   }
 
-  #hold(message: Message, point: DeliveryPoint, strikes: readonly Strike[], now: number): boolean {
+  #asked(message: Message): readonly Strike[] | undefined {
+    const { armed } = this.source
+    const point = pointOf(message)
+    const narrow = narrowPointOf(message)
+    if (narrow !== undefined && armed[narrow] !== undefined)
+      return this.source.askAt([narrow, point], new DeliveryFacts(message)) ?? noStrikes
+    return armed[point] === undefined ? undefined : (this.source.ask(point, new DeliveryFacts(message)) ?? noStrikes)
+  }
+
+  #hold(message: Message, strikes: readonly Strike[], now: number): boolean {
     let until = now
     const reasons: string[] = []
     const later = (at: number, reason: string): void => {
@@ -98,6 +106,7 @@ export class DeliveryFaults {
         },
         waitForNext: (withinMs) => {
           const record = strike.log(message.trail, message.url)
+          const point = strike.point as DeliveryPoint
           // A message's own trail is older than every attempt that begins from now on.
           this.heldBack.push({ message, point, record, since: message.trail, withinMs, at: now, before: message.wait })
           later(until + withinMs, 'held for a later delivery')
@@ -127,9 +136,9 @@ export class DeliveryFaults {
 
   /** An attempt has ended: those that were held back for a later one go now. */
   gone(attempt: Attempt): void {
-    const point = pointOf(attempt.message)
+    const points = [pointOf(attempt.message), narrowPointOf(attempt.message)]
     const waits = (held: HeldBack): boolean =>
-      held.point === point && held.message !== attempt.message && attempt.seq > held.since
+      points.includes(held.point) && held.message !== attempt.message && attempt.seq > held.since
     const released = this.heldBack.filter(waits)
     if (released.length === 0) return
     this.heldBack = this.heldBack.filter((held) => !waits(held))
@@ -175,6 +184,12 @@ function actionOf({ point, fault }: Strike): OnDelivery<Fault> {
 
 function pointOf({ kind }: Message): DeliveryPoint {
   return kind === 'message' ? 'queue.delivery' : 'queue.callback'
+}
+
+/** What a delivery is to a workflow run: the rules of this point are asked first. */
+function narrowPointOf({ part, kind }: Message): DeliveryPoint | undefined {
+  if (part === undefined || kind === 'failure-callback') return undefined
+  return part.isCall ? 'workflow.call' : 'workflow.step'
 }
 
 /** What rules may ask about a delivery. */
@@ -228,6 +243,26 @@ class DeliveryFacts implements FaultFacts {
 
   get region(): string {
     return this.#message.origin.region
+  }
+
+  get workflow(): string | undefined {
+    return this.#message.part?.runUrl
+  }
+
+  get runId(): string | undefined {
+    return this.#message.part?.runId
+  }
+
+  get step(): string | undefined {
+    return this.#step?.stepName
+  }
+
+  get stepType(): string | undefined {
+    return this.#step?.stepType
+  }
+
+  get #step(): { readonly stepName: string; readonly stepType: string } | undefined {
+    return this.#message.part?.step(this.#message)
   }
 
   header(name: string): string | undefined {

@@ -156,6 +156,11 @@ export class Attempt implements AttemptEntry, EntryStamp {
     return parts.length === 0 ? undefined : parts.join(', then ')
   }
 
+  /** @internal */
+  get writer(): DeliveryWriter {
+    return this.#writer
+  }
+
   get headers(): HeaderList {
     this.#headers ??= this.#writer.headers(this)
     return this.#headers

@@ -9,6 +9,7 @@ import { isLoopback } from '../settings/url.js'
 import { checkAnswer, checkedSteps, type PlainAnswer, wrongWithAnswer } from './answers.js'
 import type { Attempt } from './attempt.js'
 import { arrives, type Encounter, perform, type Scene } from './perform.js'
+import { inNoTime, ProbeAttempt } from './probe.js'
 import { type Recorder, RecorderList } from './recorder.js'
 import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableAnswer, unreadable } from './response.js'
@@ -233,6 +234,17 @@ export class Destinations {
 
   /** The registered handler, else the network, else nobody. */
   #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
+    const { message, seq } = attempt
+    const staged = message.part?.stage?.({
+      message,
+      seq,
+      probe: (body) => this.#answer(url, new ProbeAttempt(attempt, body), inNoTime(context), resolved),
+      send: () => this.#answer(url, attempt, context, resolved),
+    })
+    return staged ?? this.#answer(url, attempt, context, resolved)
+  }
+
+  #answer(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<WireReply> {
     const { handler } = resolved
     if (handler === undefined) {
       if (answers(resolved)) return wire(200)

@@ -1,13 +1,17 @@
 import * as v from 'valibot'
-import { farthest, isPortable, noDump, shortened } from '../../kernel/dumped.js'
+import { farthest, noDump, shortened } from '../../kernel/dumped.js'
 import { canonicalName } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
-import { bytesOf, type PortableString } from '../../kernel/portable.js'
+import { bytesOf } from '../../kernel/portable.js'
 import type { RestoredLogEntry } from '../delivery/courier.js'
+import type { Message } from '../message/message.js'
+import type { RunPart } from '../message/run-part.js'
 import type { Queue } from '../queue.js'
 import { Refusal } from '../settings/refusals.js'
 import { checkTarget, checkUrl, targetOf } from '../settings/url.js'
+import { count, headerPairs, id, limit, portable, status, text, texts, time } from './fields.js'
 import { readable } from './portable-settings.js'
+import { type DumpedPart, dumpedPart, dumpedRun, type RunsToLoad } from './runs.js'
 import type {
   DumpedDeadLetter,
   DumpedDuplicate,
@@ -20,16 +24,6 @@ import type {
   QueueDump,
 } from './snapshot.js'
 
-const time = v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-/** As the options of a publish take them, and no more. */
-const limit = v.pipe(count, v.maxValue(9_999_999_999))
-const status = v.pipe(count, v.maxValue(999))
-const text = v.pipe(v.string(), v.minLength(1))
-/** Ids of ours are short, and those of others are names. */
-const id = v.pipe(text, v.maxLength(1000))
-const texts = v.record(v.string(), v.string())
-const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
 const sent = {
   body: portable,
   headers: v.record(v.string(), portable),
@@ -100,13 +94,15 @@ export const dumpedRows: {
     endpointName: v.optional(v.string()),
     scheduleId: v.optional(v.string()),
     source: v.optional(v.string()),
+    run: v.optional(dumpedPart),
+    kept: v.optional(v.picklist(['forgotten', 'vanished'])),
   }),
   deadLetters: v.object({
     id: v.pipe(v.string(), v.regex(/^\d{1,16}-\d{1,15}$/)),
     time,
     message: v.string(),
     status,
-    headers: v.array(v.tuple([v.string(), v.string()])),
+    headers: headerPairs,
     body: portable,
     error: v.optional(v.string()),
   }),
@@ -129,7 +125,7 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
         time,
         nextDeliveryTime: v.optional(time),
         error: v.optional(v.string()),
-        response: v.optional(v.object({ status, headers: v.array(v.tuple([v.string(), v.string()])), body: portable })),
+        response: v.optional(v.object({ status, headers: headerPairs, body: portable })),
       }),
     ),
   ),
@@ -137,6 +133,8 @@ export const queueSchema: v.GenericSchema<unknown, QueueDump> = v.object({
     v.array(v.object({ of: v.picklist(['message', 'schedule']), key: portable, id: v.string(), until: time })),
   ),
   keys: v.optional(v.object({ current: text, next: text, former: v.array(text) })),
+  runs: v.optional(v.array(dumpedRun)),
+  workflowUrls: v.optional(v.array(v.string())),
 })
 
 /** The content of a dump of a queue. Throws TypeError for an invalid one. */
@@ -154,10 +152,11 @@ export function loadInto(queue: Queue, dump: QueueDump): void {
   checkOnce('flow-control key', dump.flowControlKeys, ({ key }) => key)
   checkOnce('schedule', dump.schedules, ({ id }) => id)
   checkOnce('dead letter', dump.deadLetters, ({ id }) => id)
+  checkOnce('run', dump.runs ?? [], ({ id }) => id)
   for (const group of dump.urlGroups) within(`url group ${group.name}`, () => loadGroup(queue, group))
   for (const row of dump.queues) within(`queue ${row.name}`, () => loadQueue(queue, row))
   for (const key of dump.flowControlKeys) loadKey(queue, key)
-  loadMessages(queue, dump)
+  loadMessages(queue, dump, loadRuns(queue, dump))
   for (const schedule of dump.schedules) within(`schedule ${schedule.id}`, () => loadSchedule(queue, schedule))
   for (const letter of dump.deadLetters.toSorted((a, b) => a.time - b.time)) loadLetter(queue, letter)
   loadDuplicates(queue, dump.duplicates ?? [])
@@ -233,14 +232,37 @@ function loadKey(queue: Queue, dumped: DumpedFlowKey): void {
   })
 }
 
-function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
+/** The runs of a dump, before their messages are back. */
+function loadRuns(queue: Queue, { runs = [], workflowUrls = [] }: QueueDump): RunsToLoad | undefined {
+  if (queue.workflows === undefined) {
+    if (runs.length === 0) return undefined
+    throw new TypeError(
+      'The dump has runs of workflows, and this queue has no workflow engine: load it into a sandbox.',
+    )
+  }
+  for (const { id, createdAt, completedAt, steps } of runs) {
+    checkPast(queue, `run ${id}`, 'began', createdAt)
+    if (completedAt !== undefined) checkPast(queue, `run ${id}`, 'ended', completedAt)
+    for (const step of steps) checkPast(queue, `step ${step.stepName} of run ${id}`, 'began', step.createdAt)
+  }
+  let loading: RunsToLoad | undefined
+  const rows = runs.toSorted((a, b) => a.createdAt - b.createdAt)
+  const load = queue.workflows.load.bind(queue.workflows)
+  within('list of runs', () => {
+    loading = load(rows, workflowUrls)
+  })
+  return loading
+}
+
+function loadMessages(queue: Queue, { messages, log = [] }: QueueDump, runs: RunsToLoad | undefined): void {
   const { courier } = queue
   const logged = new Set(log.map(({ message }) => message))
+  const restored = new Map<string, Message>()
   for (const dumped of messages.toSorted((a, b) => a.createdAt - b.createdAt)) {
-    const { id, url, source: sourceId } = dumped
+    const { id, url, source: sourceId, run } = dumped
     checkPast(queue, `message ${id}`, 'was created', dumped.createdAt)
-    if (courier.byId.has(id)) throw new TypeError(`The dump has two messages ${shortened(id)}.`)
-    const source = sourceId === undefined ? undefined : courier.byId.get(sourceId)
+    if (restored.has(id)) throw new TypeError(`The dump has two messages ${shortened(id)}.`)
+    const source = sourceId === undefined ? undefined : restored.get(sourceId)
     if (sourceId !== undefined && source === undefined)
       throw new TypeError(
         `The message ${shortened(id)} of the dump reports on ${shortened(sourceId)}, which is not in the dump.`,
@@ -251,11 +273,23 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump): void {
       const settings = queue.publisher.settings(raw, given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
       const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
-      courier.restore({ kind, url, body: bytesOf(dumped.body), settings, origin, source }, dumped, logged.has(id))
+      const part = run && partOf(runs, id, run)
+      const held = runs?.isHeld(id) === true
+      const draft = { kind, url, body: bytesOf(dumped.body), settings, origin, source, part, held }
+      restored.set(id, courier.restore(draft, dumped, logged.has(id)))
     })
   }
   for (const { message, time: at } of log) checkPast(queue, `log of message ${message}`, 'was written', at)
+  runs?.complete(restored)
   courier.restored(log.toSorted((a, b) => a.time - b.time).map(restoredLogEntry))
+}
+
+function partOf(runs: RunsToLoad | undefined, id: string, run: DumpedPart): RunPart {
+  const part = runs?.partOf(run)
+  if (part !== undefined) return part
+  throw new TypeError(
+    `The message ${shortened(id)} of the dump belongs to run ${shortened(run.id)}, which is not in the dump.`,
+  )
 }
 
 function restoredLogEntry(dumped: DumpedLogEntry): RestoredLogEntry {

@@ -13,6 +13,7 @@ import type { UrlGroup } from '../publish/url-groups.js'
 import type { Queue } from '../queue.js'
 import type { Schedule, ScheduleDraft } from '../schedules/schedules.js'
 import { type PortableHeaders, type PortableSettings, portableHeaders, portableSettings } from './portable-settings.js'
+import type { DumpedPart, DumpedRun, RunsOfDump } from './runs.js'
 
 // The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
 
@@ -92,6 +93,10 @@ export interface DumpedMessage extends Sent {
   readonly scheduleId?: string | undefined
   /** For callbacks: id of the message whose delivery is reported. */
   readonly source?: string | undefined
+  /** What it is to a run of a workflow. */
+  readonly run?: DumpedPart | undefined
+  /** It is told for the sake of its run, or of a report on it: the log knows it no more, or a fault made it vanish. */
+  readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
 export interface DumpedDeadLetter {
@@ -148,14 +153,23 @@ export interface QueueDump {
   readonly duplicates?: readonly DumpedDuplicate[] | undefined
   /** Without them the keys stay as they are. */
   readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
+  /** Runs of workflows, oldest first. */
+  readonly runs?: readonly DumpedRun[] | undefined
+  /** Urls that have answered as workflows. */
+  readonly workflowUrls?: readonly string[] | undefined
 }
 
 export function dumpOf(queue: Queue): QueueDump {
   const { courier, flow } = queue
+  queue.log.prune(queue.now())
   const letters = courier.deadLetters.select({}).items
-  const messages = new Set([...courier.byId.values()].filter(({ vanished }) => vanished !== true))
+  const known = new Set([...courier.byId.values()].filter(({ vanished }) => vanished !== true))
   // A dead letter may outlive what the log knows of its message.
-  for (const { message } of letters) messages.add(message)
+  for (const { message } of letters) known.add(message)
+  const runs = queue.workflows?.dump(known)
+  // And so may a run, and a report.
+  const messages = new Set([...known, ...(runs?.messages ?? [])])
+  for (const { source } of messages) if (source !== undefined) messages.add(source)
   return {
     format: 'stuntdouble/queue',
     version: 1,
@@ -163,7 +177,7 @@ export function dumpOf(queue: Queue): QueueDump {
     queues: queue.lanes.list().map(dumpedQueue),
     flowControlKeys: [...flow.keys.values()].map((key) => dumpedKey(key, queue.now())),
     schedules: queue.schedules.list().map((schedule) => dumpedSchedule(schedule, queue.now())),
-    messages: [...messages].sort((a, b) => a.seq - b.seq).map(dumpedMessage),
+    messages: [...messages].sort((a, b) => a.seq - b.seq).map((message) => dumpedMessage(message, known, runs)),
     deadLetters: letters.map(dumpedLetter),
     log: queue.log.select({}, queue.now()).items.map(dumpedLogEntry),
     duplicates: [
@@ -171,6 +185,8 @@ export function dumpOf(queue: Queue): QueueDump {
       ...queue.publisher.scheduled.remembered(queue.now()).map(dumpedDuplicate('schedule')),
     ],
     keys: { ...queue.keys.pair(), former: [...queue.keys.former] },
+    ...(runs !== undefined && runs.runs.length > 0 && { runs: runs.runs }),
+    ...(runs !== undefined && runs.urls.length > 0 && { workflowUrls: runs.urls }),
   }
 }
 
@@ -254,7 +270,7 @@ function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
   return Object.fromEntries(settings.queue === undefined ? given : [...given, ['queue-name', settings.queue]])
 }
 
-function dumpedMessage(message: Message): DumpedMessage {
+function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: RunsOfDump | undefined): DumpedMessage {
   const { id, kind, url, settings, origin, time, notBefore, due, retried, wait, source } = message
   return present({
     id,
@@ -275,6 +291,8 @@ function dumpedMessage(message: Message): DumpedMessage {
     endpointName: origin.endpointName,
     scheduleId: origin.scheduleId,
     source: source?.id,
+    run: runs?.partOf(message),
+    kept: known.has(message) ? undefined : message.vanished === true ? ('vanished' as const) : ('forgotten' as const),
   })
 }
 

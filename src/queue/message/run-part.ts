@@ -9,6 +9,25 @@ export interface RunReply {
   readonly body: Bytes
 }
 
+/** What an attempt came to: an answer, or why there is none. */
+export interface EndpointReply extends RunReply {
+  readonly error?: string
+  readonly note?: string
+  /** Nothing will come: the attempt ends with its time-out. */
+  readonly never?: true
+}
+
+/** A delivery on its way to the endpoint of a run. */
+export interface StagedDelivery {
+  readonly message: Message
+  /** Of the attempt's traffic entry. */
+  readonly seq: number
+  /** Asks the endpoint with another body: unseen by logs and recorders, and in no time. */
+  probe(body: Bytes): EndpointReply | Promise<EndpointReply>
+  /** Delivers as if nothing had been asked. */
+  send(): EndpointReply | Promise<EndpointReply>
+}
+
 /** What a message has to do with the workflow run that it belongs to. The queue asks, the workflow room answers. */
 export interface RunPart {
   readonly runId: string
@@ -19,6 +38,8 @@ export interface RunPart {
   readonly isOver: boolean
   /** Whether only its last attempt is reported, and failing is a result instead of a dead letter. [workflow.md 0, 1] */
   readonly isCall: boolean
+  /** The step that it carries or is made for; `undefined` where it speaks of none. */
+  step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
   /** Headers of its deliveries beside those of every message, in the vendor's words. */
   headers(message: Message): HeaderList
   /** What its deliveries carry. */
@@ -34,9 +55,13 @@ export interface RunPart {
   /** How the failure function of the run stands. */
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
+  /** What a test has made of the step that this delivery would run; `undefined` for an ordinary delivery. */
+  stage?(delivery: StagedDelivery): Promise<EndpointReply> | undefined
   begins(message: Message): void
   /** An attempt has ended, the message perhaps too. Reports on it have been accepted. */
   ends(message: Message, reply: RunReply, error: string | undefined): void
+  /** It ended without another attempt: it was cancelled, or a fault made it vanish. */
+  left(message: Message): void
   /** It is a dead letter now; its failure callback has not been accepted yet. */
   failed(message: Message, reply: RunReply, dlqId: string): void
 }

@@ -22,7 +22,7 @@ export function row(
   path: string,
   summary: string,
   run: (call: ServiceCall, api: QueueApi) => Answer,
-  more: Pick<Row, 'facts' | 'limit'> = {},
+  more: Pick<Row, 'facts' | 'limit' | 'point'> = {},
 ): Row {
   return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }
 }

@@ -16,6 +16,7 @@ import { queueOrders } from './queue.js'
 import { statsOrders } from './stats.js'
 import { storeOrders } from './store.js'
 import { trafficOrders } from './traffic.js'
+import { workflowOrders } from './workflow.js'
 import { worldOrders } from './world.js'
 
 /** What the control API needs of the server. */
@@ -36,6 +37,7 @@ export const orders: readonly Order[] = [
   ...clockOrders,
   ...storeOrders,
   ...queueOrders,
+  ...workflowOrders,
   ...destinationOrders,
   ...statsOrders,
   ...faultOrders,

@@ -6,10 +6,10 @@ import { HttpError } from '../../protocol/call.js'
 import { type DirectPublish, type DirectQueue, engineOf } from '../../queue/direct.js'
 import type { QueueDump } from '../../queue/dump/snapshot.js'
 import type { Message } from '../../queue/message/message.js'
-import { Refusal } from '../../queue/settings/refusals.js'
 import { signatureFlaws } from '../../queue/signing/signature-lab.js'
 import { type Order, order } from './order.js'
 import { listed, partOf } from './parts.js'
+import { refusing } from './refusing.js'
 import { base64, nothing, time } from './schemas.js'
 
 const publish = v.looseObject({
@@ -250,13 +250,4 @@ function known(queue: DirectQueue, { id = '' }: Readonly<Record<string, string>>
   const message = engineOf(queue).courier.byId.get(id)
   if (message !== undefined) return message
   throw new HttpError(404, `There is no message ${JSON.stringify(id)}. Ask GET /queue/messages for those that wait.`)
-}
-
-/** What the queue refuses keeps the status that its own API would give. */
-function refusing<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw error instanceof Refusal ? new HttpError(error.status, error.message) : error
-  }
 }

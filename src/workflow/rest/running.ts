@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { toBase64, utf8 } from '../../kernel/bytes.js'
+import type { FaultFacts } from '../../faults/fault.js'
+import { text, toBase64, utf8 } from '../../kernel/bytes.js'
 import { decodeSegment, headerMap } from '../../kernel/http.js'
 import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
@@ -29,7 +30,10 @@ export function runningEndpoints(workflows: Workflows): readonly Row[] {
     row('POST', '/v2/batch/trigger', 'Begin many runs.', (call, api) => triggerMany(call, api, workflows), {
       limit: 'daily',
     }),
-    row('POST', '/v2/wait/**', 'A step of a run waits for an event.', (call) => wait(call, workflows)),
+    row('POST', '/v2/wait/**', 'A step of a run waits for an event.', (call) => wait(call, workflows), {
+      point: 'workflow.wait',
+      facts: (call) => waitFacts(call, workflows),
+    }),
     row(
       'POST',
       '/v2/notify/**',
@@ -97,6 +101,15 @@ const waitBody = v.object({
   timeoutHeaders: v.optional(headerArrays, {}),
   step: stepSchema,
 })
+
+/** What rules may ask about a wait; what is wrong with it is told when it is read. */
+function waitFacts({ settings, body }: ServiceCall, workflows: Workflows): FaultFacts {
+  const runId = settings.get('workflow-runid')
+  const workflow = settings.get('workflow-url') ?? (runId === undefined ? undefined : workflows.get(runId)?.url)
+  const step = v.safeParse(v.pipe(v.string(), v.parseJson(), v.object({ step: stepSchema })), text(body))
+  const { stepName, stepType } = step.success ? step.output.step : {}
+  return { runId, workflow, step: stepName, stepType }
+}
 
 function wait(call: ServiceCall, workflows: Workflows): Answer {
   const eventId = decodeSegment(call.rest)

@@ -1,0 +1,40 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { Attempt } from './attempt.js'
+import type { DeliveryContext } from './destinations.js'
+
+/** The same attempt with another body, to see what the endpoint makes of it. */
+export class ProbeAttempt extends Attempt {
+  readonly #original: Attempt
+  readonly #body: Bytes
+
+  constructor(original: Attempt, body: Bytes) {
+    super(original.message, original.key, original.writer)
+    if (original.signing !== undefined) this.signing = original.signing
+    this.#original = original
+    this.#body = body
+    this.at = original.at
+    this.seq = original.seq
+  }
+
+  override get url(): string {
+    return this.#original.url
+  }
+
+  override get body(): Bytes {
+    return this.#body
+  }
+}
+
+/** A handler that sleeps does not make time pass twice. */
+export function inNoTime(context: DeliveryContext): DeliveryContext {
+  const { task } = context
+  return {
+    timeout: context.timeout,
+    longestBody: context.longestBody,
+    task: { label: task.label, sleep: () => Promise.resolve() },
+    onTimeout: (run) => context.onTimeout(run),
+    now: () => context.now(),
+    draw: (below) => context.draw(below),
+    again: (afterMs, run, when) => context.again(afterMs, run, when),
+  }
+}

@@ -1,0 +1,46 @@
+import * as v from 'valibot'
+import { runView } from '../../client/views.js'
+import { wordOfWire } from '../../client/wire-value.js'
+import { type Order, order } from './order.js'
+import { listed, partOf } from './parts.js'
+import { refusing } from './refusing.js'
+import { base64, nothing } from './schemas.js'
+
+/** What `sandbox.workflow` takes, one row an order. */
+export const workflowOrders: readonly Order[] = [
+  {
+    method: 'GET',
+    path: '/workflow/runs',
+    summary: 'Every run that is remembered, oldest first.',
+    query: partOf,
+    run: ({ workflow }, _, asked) => listed(workflow.runs, asked, { of: 'runs', view: runView }),
+  },
+  {
+    method: 'GET',
+    path: '/workflow/runs/:id',
+    summary: 'One run: its state, times and result.',
+    run: ({ workflow }, _, { params }) => runView(workflow.run(params.id ?? '')),
+  },
+  order({
+    method: 'POST',
+    path: '/workflow/runs/:id/cancel',
+    summary: 'Cancels a run that goes on.',
+    body: nothing,
+    run: ({ workflow }, _, { params }) => refusing(() => workflow.run(params.id ?? '').cancel()),
+  }),
+  order({
+    method: 'POST',
+    path: '/workflow/notify',
+    summary: 'Tells an event to the runs that wait for it; with `runId` to this run only, for which it is kept.',
+    body: v.strictObject({
+      eventId: v.string(),
+      data: v.optional(v.unknown()),
+      bytes: v.optional(base64),
+      runId: v.optional(v.string()),
+    }),
+    example: { eventId: 'approved', data: { by: 'Ada' } },
+    run: ({ workflow }, { eventId, data, bytes, runId }) => ({
+      ended: refusing(() => workflow.notify(eventId, bytes === undefined ? data : wordOfWire(bytes), runId)),
+    }),
+  }),
+]

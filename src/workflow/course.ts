@@ -1,0 +1,124 @@
+import { text } from '../kernel/bytes.js'
+import type { VirtualClock } from '../kernel/clock.js'
+import { formatDuration } from '../kernel/duration.js'
+import { iso } from '../kernel/instant.js'
+import { parsedJson } from '../kernel/parsed-json.js'
+import type { Timer } from '../kernel/time.js'
+import type { Run, RunState, Wait } from './run.js'
+import { near, quoted } from './verbs.js'
+import type { Workflows } from './workflows.js'
+
+/** How a run may end. */
+export type RunEnd = 'success' | 'failed' | 'canceled'
+
+export const endStates: Readonly<Record<RunEnd, RunState>> = {
+  success: 'RUN_SUCCESS',
+  failed: 'RUN_FAILED',
+  canceled: 'RUN_CANCELED',
+}
+
+/** What moves a run on, and tells of it. */
+export interface Course {
+  readonly clock: VirtualClock
+  /** The run step by step, as a text. */
+  story(runId: string): string
+}
+
+/** Where a run is to come. */
+interface Goal {
+  /** `reach step 'charge'`. */
+  readonly what: string
+  isReached(): boolean
+  /** Whether time stops at once, or when the present moment is over. */
+  readonly isSharp: boolean
+  /** More about why it was not reached. */
+  hint(): string
+}
+
+/** @throws TypeError */
+export function reached(run: Run, step: string, nth: number): Goal {
+  if (typeof step !== 'string' || step === '') throw new TypeError('reaches() needs the name of a step.')
+  if (!(Number.isSafeInteger(nth) && nth > 0)) {
+    throw new TypeError(`reaches() takes which of the steps called ${quoted(step)} it is, from 1; got ${String(nth)}.`)
+  }
+  const count = (): number =>
+    run.steps.filter((one) => one.stepName === step).length + (run.failingStep === step ? 1 : 0)
+  return {
+    what: `reach step ${quoted(step)}${nth === 1 ? '' : ` number ${nth}`}`,
+    isReached: () => count() >= nth,
+    isSharp: true,
+    hint: () => {
+      const names = new Set(run.steps.map(({ stepName }) => stepName))
+      if (names.has(step)) return ` It came to ${quoted(step)} ${count()} times.`
+      return ` There was no step ${quoted(step)}${near(step, names)}.`
+    },
+  }
+}
+
+export function ended(run: Run, state: RunEnd | undefined): Goal {
+  return {
+    what: state === undefined ? 'end' : `end with ${quoted(state)}`,
+    isReached: () => (state === undefined ? !run.isStarted : run.state === endStates[state]),
+    isSharp: false,
+    hint: () => {
+      if (run.failure === undefined) return ''
+      const { status, body, error } = run.failure
+      const told = parsedJson(text(body)) as { message?: unknown } | undefined
+      const why = typeof told?.message === 'string' ? told.message : (error ?? `status ${status}`)
+      return ` It failed with: ${why}`
+    },
+  }
+}
+
+/** How often a watcher looks where time moves by itself, in milliseconds. */
+const glance = 5
+
+/** Moves time until a run has come where it should. */
+export async function advanceUntil(engine: Workflows, course: Course, run: Run, goal: Goal): Promise<void> {
+  const { clock } = course
+  const fail = (why: string): Error => {
+    const error = new Error(`Run ${run.id} did not ${goal.what}: ${why}${goal.hint()}\n\n${course.story(run.id)}`)
+    error.name = 'RunNotThere'
+    return error
+  }
+  const isDecided = (): boolean => goal.isReached() || !run.isStarted
+  await clock.settled()
+  while (!isDecided()) {
+    if (engine.get(run.id) !== run) throw fail('it has been forgotten.')
+    const next = nextTimer(clock, run)
+    if (next === undefined) throw fail('nothing is left to happen.')
+    const wait = waitsOf(run).find(({ timer }) => timer === next)
+    if (wait !== undefined) throw fail(unsent(wait, clock.now()))
+    if (clock.mode === 'real') await pause(clock)
+    else await clock.advanceTo(Math.max(next.at, clock.now()), goal.isSharp ? { until: isDecided } : {})
+  }
+  if (!goal.isReached()) throw fail(`it has ended, ${run.state} at ${iso(run.completedAt ?? clock.now())}.`)
+}
+
+/** The next thing that happens, but for what renews itself for ever: unless the run itself waits for that. */
+function nextTimer(clock: VirtualClock, run: Run): Timer | undefined {
+  const timers = clock.pending()
+  const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
+  return timers.find((timer) => !timer.background || own.has(timer))
+}
+
+/** The waits of a run, and of those that it has invoked. */
+function waitsOf(run: Run): Wait[] {
+  const invoked = run.steps.flatMap((step) => (step.invoked?.isStarted === true ? [step.invoked] : []))
+  return [...(run.waits ?? []), ...invoked.flatMap(waitsOf)]
+}
+
+function unsent({ eventId, step, deadline }: Wait, now: number): string {
+  const event = quoted(eventId)
+  return (
+    `step ${quoted(step.stepName)} waits for event ${event}, which nobody sends, and would time out in ${formatDuration(deadline - now)}. ` +
+    `Promise it: workflow.event(${event}, data), or workflow.event(${event}).timesOut(); or let the time pass with clock.advance().`
+  )
+}
+
+/** Where time is the host's. */
+function pause(clock: VirtualClock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.schedule(clock.now() + glance, 'a look at a run', () => resolve(), { background: true })
+  })
+}

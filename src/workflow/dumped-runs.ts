@@ -1,0 +1,162 @@
+import { portableString } from '../kernel/portable.js'
+import { portableHeaders, portableSettings } from '../queue/dump/portable-settings.js'
+import type {
+  DumpedPart,
+  DumpedReply,
+  DumpedRun,
+  DumpedStep,
+  DumpedStepBody,
+  DumpedWait,
+  RunsOfDump,
+} from '../queue/dump/runs.js'
+import type { Message } from '../queue/message/message.js'
+import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
+import type { KeptReply, Run, StepRecord, Wait } from './run.js'
+import type { StepBody } from './step.js'
+import type { Waits } from './waits.js'
+
+/** Runs as JSON: all of these, and those that only messages still know. */
+export function dumpOf(
+  remembered: readonly Run[],
+  known: Iterable<Message>,
+  waits: Waits,
+  urls: readonly string[],
+): RunsOfDump {
+  const runs = new Map(remembered.map((run) => [run.id, run]))
+  const messages = new Set<Message>()
+  const gather = (message: Message): void => {
+    const run = runOf(message)
+    // Of two runs of one id the later one is told.
+    if (run !== undefined && !runs.has(run.id)) runs.set(run.id, run)
+  }
+  for (const message of known) gather(message)
+  for (const run of runs.values()) {
+    for (const message of messagesOf(run)) {
+      messages.add(message)
+      gather(message)
+    }
+  }
+  const turns = new Map([...waits.all()].map((wait, turn) => [wait, turn]))
+  return {
+    runs: [...runs.values()].sort((a, b) => a.time - b.time || a.seq - b.seq).map((run) => dumpedRun(run, runs, turns)),
+    urls,
+    messages,
+    partOf: (message) => dumpedPart(message, runs),
+  }
+}
+
+function runOf({ part }: Message): Run | undefined {
+  return (part as { readonly run: Run } | undefined)?.run
+}
+
+function* messagesOf({ entries, steps, held, failureFunction, failure }: Run): Generator<Message> {
+  for (const { message } of entries) yield message
+  for (const { message, call } of steps) {
+    if (message !== undefined) yield message
+    if (call !== undefined) yield call.message
+  }
+  for (const [message, behind] of held) {
+    yield message
+    yield* behind
+  }
+  if (failureFunction !== undefined) yield failureFunction
+  if (failure !== undefined) yield failure.message
+}
+
+function dumpedPart(message: Message, runs: ReadonlyMap<string, Run>): DumpedPart | undefined {
+  const { part } = message
+  const run = runOf(message)
+  if (run === undefined || runs.get(run.id) !== run) return undefined
+  const { id } = run
+  if (part instanceof StepPart)
+    return { id, as: 'step', index: part.index, ...(part.announces && { announces: true as const }) }
+  if (part instanceof CallPart)
+    return { id, as: 'call', ...(part.record !== undefined && { stepId: part.record.stepId }) }
+  if (part instanceof CallbackPart) return { id, as: 'callback' }
+  return part instanceof FailurePart ? { id, as: 'failure' } : undefined
+}
+
+function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<Wait, number>): DumpedRun {
+  const { configuration, origin, invoker, failure, failureReply, failureFunction, result, completedAt } = run
+  return {
+    id: run.id,
+    url: run.url,
+    createdAt: run.time,
+    state: run.state,
+    ...(completedAt !== undefined && { completedAt }),
+    ...(result !== undefined && { result: portableString(result) }),
+    features: [...run.features],
+    settings: portableSettings(configuration.settings),
+    headers: portableHeaders(configuration.settings.headers),
+    applies: configuration.applies,
+    callerIp: origin.callerIp,
+    region: origin.region,
+    entries: run.entries.map(({ message, callType }) => ({ message: message.id, callType })),
+    steps: run.steps.map((record) => dumpedStep(record, runs)),
+    waits: waitsOf(run).map((wait) => dumpedWait(wait, turns.get(wait))),
+    held: [...run.held].map(([message, behind]) => ({ message: message.id, behind: [...behind].map(({ id }) => id) })),
+    early: [...(run.early ?? [])].map(([eventId, events]) => ({ eventId, events: events.map(portableString) })),
+    ...(invoker !== undefined && { invoker: { ...invoker, step: body(invoker.step) } }),
+    ...(failureFunction !== undefined && { failureFunction: failureFunction.id }),
+    ...(failureReply !== undefined && { failureReply: dumpedReply(failureReply) }),
+    ...(failure !== undefined && {
+      failure: { ...dumpedReply(failure), message: failure.message.id, dlqId: failure.dlqId },
+    }),
+    ...(run.announced && { announced: true }),
+    ...(run.byRest && { byRest: true }),
+  }
+}
+
+function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, Run>): DumpedStep {
+  const { stepId, stepName, stepType, concurrent, createdAt, message, result, plan, call, invoked } = record
+  return {
+    stepId,
+    stepName,
+    stepType,
+    concurrent,
+    createdAt,
+    ...(message !== undefined && { message: message.id }),
+    ...(result !== undefined && { result: body(result) }),
+    ...(plan !== undefined && { plan: body(plan) }),
+    ...(call !== undefined && {
+      call: { message: call.message.id, ...(call.reply !== undefined && { reply: dumpedReply(call.reply) }) },
+    }),
+    ...(invoked !== undefined && runs.get(invoked.id) === invoked && { invoked: invoked.id }),
+  }
+}
+
+/** Of those of one step the latest comes last. */
+function waitsOf({ waits = new Set(), steps }: Run): readonly Wait[] {
+  const latest = new Set(steps.flatMap(({ wait }) => wait ?? []))
+  return [...[...waits].filter((wait) => !latest.has(wait)), ...latest]
+}
+
+function dumpedWait(wait: Wait, turn: number | undefined): DumpedWait {
+  const { record, eventId, step, url, timeout, deadline, timeoutUrl, timeoutHeaders, state } = wait
+  return {
+    stepId: record.stepId,
+    eventId,
+    step: body(step),
+    url,
+    timeout,
+    deadline,
+    timeoutUrl,
+    timeoutHeaders,
+    state,
+    ...(turn !== undefined && { turn }),
+  }
+}
+
+function dumpedReply({ status, headers, body, error }: KeptReply): DumpedReply {
+  return {
+    status,
+    headers: headers.map(([name, value]) => [name, value] as const),
+    body: portableString(body),
+    ...(error !== undefined && { error }),
+  }
+}
+
+/** As JSON has it: without what is undefined. */
+function body(step: StepBody): DumpedStepBody {
+  return JSON.parse(JSON.stringify(step)) as DumpedStepBody
+}

@@ -1,0 +1,145 @@
+import { shortened } from '../kernel/dumped.js'
+import { bytesOf } from '../kernel/portable.js'
+import { readable } from '../queue/dump/portable-settings.js'
+import type { DumpedPart, DumpedReply, DumpedRun, DumpedWait, RunsToLoad } from '../queue/dump/runs.js'
+import type { Message } from '../queue/message/message.js'
+import type { RunPart } from '../queue/message/run-part.js'
+import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
+import { type KeptReply, Run, type StepRecord, type Wait } from './run.js'
+import type { Workflows } from './workflows.js'
+
+type Messages = ReadonlyMap<string, Message>
+interface Loaded {
+  readonly run: Run
+  readonly dumped: DumpedRun
+}
+
+/** Restores the runs of a dump, oldest first: what they are made of now, what they refer to when it is there. */
+export function loading(engine: Workflows, dumped: readonly DumpedRun[], add: (run: Run) => void): RunsToLoad {
+  const all = new Map<string, Loaded>()
+  for (const [index, row] of dumped.entries()) {
+    const run = runOf(engine, row, index + 1)
+    all.set(run.id, { run, dumped: row })
+    add(run)
+  }
+  const held = new Set(dumped.flatMap((row) => row.held.map(({ message }) => message)))
+  return {
+    partOf: (part) => {
+      const loaded = all.get(part.id)
+      return loaded && partOf(engine, loaded.run, part)
+    },
+    isHeld: (messageId) => held.has(messageId),
+    complete: (messages) => {
+      for (const loaded of all.values()) complete(loaded, messages, all)
+      for (const message of messages.values()) checkPlace(message)
+      restoreWaits(engine, [...all.values()])
+    },
+  }
+}
+
+function runOf({ queue }: Workflows, dumped: DumpedRun, seq: number): Run {
+  const { id, createdAt, url, features, applies, callerIp, region, state } = dumped
+  const { raw, given } = readable(dumped.settings, dumped.headers)
+  const settings = queue.publisher.settings(raw, given)
+  const run = new Run(id, seq, createdAt, url, new Set(features), { settings, applies }, { callerIp, region })
+  run.state = state
+  run.completedAt = dumped.completedAt
+  if (dumped.result !== undefined) run.result = bytesOf(dumped.result)
+  if (dumped.failureReply !== undefined) run.failureReply = replyOf(dumped.failureReply)
+  run.announced = dumped.announced === true
+  run.byRest = dumped.byRest === true
+  if (dumped.invoker !== undefined) run.invoker = dumped.invoker
+  if (dumped.early.length > 0)
+    run.early = new Map(dumped.early.map(({ eventId, events }) => [eventId, events.map(bytesOf)]))
+  for (const { stepId, stepName, stepType, concurrent, createdAt: at, result, plan } of dumped.steps) {
+    if (run.steps.some((record) => record.stepId === stepId))
+      throw new TypeError(`The run ${shortened(id)} of the dump has two steps ${stepId}.`)
+    const record: StepRecord = { stepId, stepName, stepType, concurrent, createdAt: at, message: undefined, result }
+    if (plan !== undefined) record.plan = plan
+    run.steps.push(record)
+  }
+  return run
+}
+
+function replyOf({ status, headers, body, error }: DumpedReply): KeptReply {
+  return { status, headers, body: bytesOf(body), ...(error !== undefined && { error }) }
+}
+
+function partOf(engine: Workflows, run: Run, { as, index = 0, announces, stepId }: DumpedPart): RunPart {
+  if (as === 'callback') return new CallbackPart(run, engine)
+  if (as === 'failure') return new FailurePart(run, engine)
+  if (as === 'step') return new StepPart(run, engine, index, announces === true)
+  return new CallPart(run, engine, stepId === undefined ? undefined : recordOf(run, stepId))
+}
+
+function recordOf(run: Run, stepId: number): StepRecord {
+  const record = run.steps.find((one) => one.stepId === stepId)
+  if (record !== undefined) return record
+  throw new TypeError(`The run ${shortened(run.id)} of the dump speaks of step ${stepId}, which it does not have.`)
+}
+
+function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<string, Loaded>): void {
+  const messageOf = (id: string): Message => {
+    const message = messages.get(id)
+    if (message !== undefined) return message
+    throw new TypeError(
+      `The run ${shortened(run.id)} of the dump speaks of message ${shortened(id)}, which is not in the dump.`,
+    )
+  }
+  for (const { message, callType } of dumped.entries) run.entries.push({ message: messageOf(message), callType })
+  for (const [index, { message, call, invoked }] of dumped.steps.entries()) {
+    const record = run.steps[index]!
+    if (message !== undefined) record.message = messageOf(message)
+    if (call !== undefined)
+      record.call = {
+        message: messageOf(call.message),
+        ...(call.reply !== undefined && { reply: replyOf(call.reply) }),
+      }
+    if (invoked !== undefined) record.invoked = all.get(invoked)?.run ?? missingRun(run, invoked)
+  }
+  for (const { message, behind } of dumped.held) {
+    const waits = behind.map(messageOf).filter((one) => !one.ended)
+    if (waits.length === 0)
+      throw new TypeError(
+        `The message ${shortened(message)} of the dump is held behind calls that have all been answered.`,
+      )
+    run.held.set(messageOf(message), new Set(waits))
+  }
+  if (dumped.failureFunction !== undefined) run.failureFunction = messageOf(dumped.failureFunction)
+  const { failure } = dumped
+  if (failure !== undefined)
+    run.failure = { ...replyOf(failure), message: messageOf(failure.message), dlqId: failure.dlqId }
+}
+
+/** A delivery carries the list up to its place in it. */
+function checkPlace({ id, part }: Message): void {
+  if (!(part instanceof StepPart) || part.index < part.run.entries.length) return
+  const { run } = part
+  throw new TypeError(
+    `The message ${shortened(id)} of the dump is entry ${part.index} of run ${shortened(run.id)}, whose list has ${run.entries.length}.`,
+  )
+}
+
+function missingRun(run: Run, id: string): never {
+  throw new TypeError(
+    `The run ${shortened(run.id)} of the dump has invoked run ${shortened(id)}, which is not in the dump.`,
+  )
+}
+
+/** Those that wait, in the order in which they began to. Of the waits of a step the last is the one that it knows. */
+function restoreWaits({ waits }: Workflows, loaded: readonly Loaded[]): void {
+  const waiting: { readonly wait: Wait; readonly turn: number }[] = []
+  for (const { run, dumped } of loaded) {
+    for (const row of dumped.waits) {
+      const record = recordOf(run, row.stepId)
+      const wait = waitOf(run, record, row)
+      record.wait = wait
+      if (wait.state === 'waiting' && run.isStarted) waiting.push({ wait, turn: row.turn ?? 0 })
+    }
+  }
+  for (const { wait } of waiting.sort((a, b) => a.turn - b.turn)) waits.restore(wait)
+}
+
+function waitOf(run: Run, record: StepRecord, { stepId: _, turn: __, ...row }: DumpedWait): Wait {
+  return { ...row, run, record }
+}

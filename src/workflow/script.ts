@@ -1,0 +1,177 @@
+import type { Clock } from '../kernel/clock.js'
+import { headerOf } from '../kernel/http.js'
+import type { Message } from '../queue/message/message.js'
+import type { EndpointReply, StagedDelivery } from '../queue/message/run-part.js'
+import type { PublishResult } from '../queue/publisher.js'
+import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import type { Words } from '../queue/settings/words.js'
+import type { InvokeBody } from './invoke.js'
+import { forwardName } from './protocol.js'
+import type { Run, StepRecord, Wait } from './run.js'
+import { placeOf, type Stage, staged } from './staging.js'
+import { readStep, type StepBody, writtenStep } from './step.js'
+import { callOut, eventBytes, invokeOut, type StepFate, type StepVerb, Verbs, webhookData } from './verbs.js'
+import type { Workflows } from './workflows.js'
+
+/** What a test makes of steps and events, where the engine meets them. */
+export class Script {
+  readonly verbs: Verbs = new Verbs()
+  readonly #engine: Workflows
+  readonly #clock: Clock
+  readonly #stage: Stage
+
+  constructor(engine: Workflows, clock: Clock) {
+    this.#engine = engine
+    this.#clock = clock
+    this.#stage = {
+      verbs: this.verbs,
+      words: engine.words,
+      nonRetryable: engine.queue.words.header('NonRetryable-Error'),
+      submit: (run, delivery, step) => this.#submit(run, delivery, step),
+    }
+  }
+
+  get #words(): Words {
+    return this.#engine.queue.words
+  }
+
+  stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+    return staged(this.#stage, run, index, delivery)
+  }
+
+  /** A step that its endpoint did not run, as if it had submitted it. */
+  #submit(run: Run, { message, seq }: StagedDelivery, step: StepBody): void {
+    const engine = this.#engine
+    engine.append(run, run.url, writtenStep(step), engine.settingsOf(run, this.#stepHeaders(message)), seq)
+  }
+
+  /** What the SDK sends along with each step. [workflow.md 5] */
+  #stepHeaders({ headers }: Message): Record<string, string[]> {
+    const { header } = this.#words
+    const forwarded = ['Workflow-Sdk-Version', 'Workflow-Invoke-Count'].flatMap((name) => {
+      const value = headerOf(headers, header(name).toLowerCase())
+      return value === undefined ? [] : [[header(`Forward-${header(name)}`), [value]] as [string, string[]]]
+    })
+    return Object.fromEntries([[header('Method'), ['POST']], ...forwarded])
+  }
+
+  #verbAt(run: Run, { stepName, stepId }: StepRecord, does: StepFate['does']): StepVerb | undefined {
+    if (!this.verbs.awaitsSteps) return undefined
+    const verb = this.verbs.forStep(stepName, placeOf(run, stepName, stepId))
+    if (verb?.fate.does !== does) return undefined
+    verb.used++
+    return verb
+  }
+
+  /** A call that a verb answers. */
+  calls(run: Run, step: StepBody, raw: RawSettings, cause?: number): PublishResult | undefined {
+    const engine = this.#engine
+    const verb = this.#verbAt(run, run.record(step, engine.now()), 'returns')
+    if (verb === undefined) return undefined
+    const { header } = this.#words
+    const count = raw.get(`callback-${forwardName('Workflow-Invoke-Count', this.#words)}`)
+    const headers = {
+      [header(`Forward-${header('Workflow-Sdk-Version')}`)]: ['1'],
+      ...(count !== undefined && { [header(`Forward-${header('Workflow-Invoke-Count')}`)]: [count] }),
+    }
+    const result = writtenStep({ ...step, out: callOut(given(verb)) })
+    return { message: engine.append(run, run.url, result, engine.settingsOf(run, headers), cause), deduplicated: false }
+  }
+
+  /** An invocation that a verb answers. */
+  invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): PublishResult | undefined {
+    const engine = this.#engine
+    const parent = engine.started(workflowRunId)
+    const verb = this.#verbAt(parent, parent.record(step, engine.now()), 'returns')
+    if (verb === undefined) return undefined
+    const result = writtenStep({ ...step, out: invokeOut(given(verb)) })
+    const settings = engine.settingsOf(parent, headers)
+    return { message: engine.append(parent, workflowUrl, result, settings, undefined), deduplicated: false }
+  }
+
+  /** A wait that has just begun. */
+  waits(wait: Wait, cause?: number): void {
+    const { waits } = this.#engine
+    const { run, record, eventId, step } = wait
+    const returns = this.#verbAt(run, record, 'returns')
+    if (returns !== undefined) {
+      const value = given(returns)
+      waits.finish(wait, step.stepType === 'WaitForWebhook' ? webhookData(value) : eventBytes(value))
+      return
+    }
+    if (this.#verbAt(run, record, 'timesOut') !== undefined) waits.finish(wait, undefined)
+    else this.meetEvent(eventId, cause)
+  }
+
+  /** Who waits already is told once the code that promised the event is done. */
+  soon(eventId: string): void {
+    if (this.#engine.waits.of(eventId).length === 0) return
+    this.#clock.schedule(this.#engine.now(), `event ${JSON.stringify(eventId)}`, () => this.meetEvent(eventId))
+  }
+
+  /** An event that a test has promised comes, if somebody waits for it. */
+  meetEvent(eventId: string, cause?: number): void {
+    const engine = this.#engine
+    const waiting = engine.waits.of(eventId)
+    if (waiting.length === 0) return
+    const verb = this.verbs.forEvent(eventId)
+    if (verb === undefined) return
+    verb.used++
+    if (verb.fate.does === 'arrives') engine.notify(eventId, verb.fate.data, undefined, cause)
+    else for (const wait of waiting) engine.waits.finish(wait, undefined)
+  }
+
+  /** Without its delay where a test skips that of sleeps. */
+  awake(run: Run, step: StepBody, settings: PublishSettings): PublishSettings {
+    if (!isSleep(step) || (settings.delay === 0 && settings.notBefore === undefined)) return settings
+    const skips = this.verbs.skips('sleeps')
+    if (skips) this.verbs.skipped('sleeps')
+    else if (this.#verbAt(run, run.record(step, this.#engine.now()), 'returns') === undefined) return settings
+    return { ...settings, delay: 0, notBefore: undefined }
+  }
+
+  /** Skips what sleeps now, and what will. */
+  skipSleeps(): void {
+    this.verbs.skip('sleeps')
+    this.#releaseAll('sleeps', (run, message) => {
+      const step = readStep(message.body)
+      return message !== run.entries[0]?.message && step !== undefined && isSleep(step) && message.retried === 0
+    })
+  }
+
+  /** Skips the waits before retries, those under way too. */
+  skipRetryDelays(): void {
+    this.verbs.skip('retryDelays')
+    this.#releaseAll('retryDelays', (_, message) => message.state === 'RETRY')
+  }
+
+  #releaseAll(what: 'sleeps' | 'retryDelays', isMeant: (run: Run, message: Message) => boolean): void {
+    for (const run of this.#engine.records.select({}).items) {
+      const messages = run.entries.map(({ message }) => message)
+      if (run.failureFunction !== undefined) messages.push(run.failureFunction)
+      for (const message of messages) {
+        if (message.ended || message.timer === undefined || message.due <= this.#engine.now() || !isMeant(run, message))
+          continue
+        this.verbs.skipped(what)
+        this.#engine.queue.courier.release(message)
+      }
+    }
+  }
+
+  retries(message: Message): void {
+    if (message.state !== 'RETRY' || !this.verbs.skips('retryDelays')) return
+    this.verbs.skipped('retryDelays')
+    // Once the attempt has been settled, its retry is planned.
+    this.#clock.schedule(this.#engine.now(), 'a retry whose delay is skipped', () =>
+      this.#engine.queue.courier.release(message),
+    )
+  }
+}
+
+function given({ fate }: StepVerb): unknown {
+  return fate.does === 'returns' ? fate.value : undefined
+}
+
+function isSleep({ stepType }: StepBody): boolean {
+  return stepType === 'SleepFor' || stepType === 'SleepUntil'
+}

@@ -1,0 +1,196 @@
+import { type Bytes, text, utf8 } from '../kernel/bytes.js'
+import { parsedJson } from '../kernel/parsed-json.js'
+import type { EndpointReply, StagedDelivery } from '../queue/message/run-part.js'
+import type { RunWords } from './protocol.js'
+import type { Run } from './run.js'
+import { rawStep, type StepBody, writtenStep } from './step.js'
+import type { StepVerb, Verbs } from './verbs.js'
+
+// What a test makes of steps: found out before any body of a step runs.
+
+/** What staging needs of the engine. */
+export interface Stage {
+  readonly verbs: Verbs
+  readonly words: RunWords
+  /** Name of the header that forbids retries. */
+  readonly nonRetryable: string
+  /** Adds a step to the list of a run, as if its endpoint had submitted it. */
+  submit(run: Run, delivery: StagedDelivery, step: StepBody): void
+}
+
+/** No step is called so: the SDK says what it has in its place. */
+const nobody = '(stuntdouble asks: which step is next?)'
+
+/** Kinds of steps whose result is submitted without the SDK; of the others the service makes the result. */
+const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
+
+/** What becomes of a delivery, if a verb may concern it. */
+export function staged(
+  stage: Stage,
+  run: Run,
+  index: number,
+  delivery: StagedDelivery,
+): Promise<EndpointReply> | undefined {
+  if (!stage.verbs.awaitsSteps) return undefined
+  const list = stepsUpTo(run, index)
+  const own = list.at(-1)
+  if (own !== undefined && isRepeated(list)) return undefined
+  if (own?.targetStep !== undefined) return planned(stage, run, own, delivery)
+  return isBranchOpen(list) ? undefined : sequential(stage, run, index, list, delivery)
+}
+
+/** The submitted steps up to an entry, as the SDK reads them. */
+function stepsUpTo(run: Run, index: number): StepBody[] {
+  const steps: StepBody[] = []
+  for (let at = 1; at <= index; at++) {
+    const step = run.stepOf(run.entries[at]!)
+    if (step !== undefined) steps.push(step)
+  }
+  return steps
+}
+
+/** The SDK does nothing with a step that was submitted before. [workflow.md 5] */
+function isRepeated(list: readonly StepBody[]): boolean {
+  const { stepId, targetStep } = list.at(-1)!
+  return list.slice(0, -1).some((one) => one.stepId === stepId && one.targetStep === targetStep)
+}
+
+/** Others of the same group are not done: the SDK discards the delivery. */
+function isBranchOpen(list: readonly StepBody[]): boolean {
+  const done = new Set(list.filter(({ targetStep }) => targetStep === undefined).map(({ stepId }) => stepId))
+  return list.some(({ targetStep }) => targetStep !== undefined && !done.has(targetStep))
+}
+
+// ── one of several steps beside each other: its plan has its name
+
+function planned(stage: Stage, run: Run, plan: StepBody, delivery: StagedDelivery): Promise<EndpointReply> | undefined {
+  const { stepName, stepType, targetStep, concurrent } = plan
+  const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, targetStep!))
+  if (verb === undefined || !concerns(verb, stepType)) return undefined
+  const step = { stepId: targetStep!, stepName, stepType, concurrent }
+  return Promise.resolve(met(stage, run, verb, step, delivery))
+}
+
+/** Which of the steps of this name in its run. */
+export function placeOf(run: Run, stepName: string, stepId: number): number {
+  const same = run.steps.filter((one) => one.stepName === stepName)
+  const at = same.findIndex((one) => one.stepId === stepId)
+  return at < 0 ? same.length + 1 : at + 1
+}
+
+// ── one after the other: the endpoint is asked which is next
+
+async function sequential(
+  stage: Stage,
+  run: Run,
+  index: number,
+  list: readonly StepBody[],
+  delivery: StagedDelivery,
+): Promise<EndpointReply> {
+  const stepId = list.reduce((most, step) => Math.max(most, step.stepId), 0) + 1
+  const ask = async (stepName: string, stepType: string): Promise<Asked> => {
+    const step = writtenStep({ stepId, stepName, stepType, concurrent: 1 })
+    const probe = { refused: false }
+    run.probe = probe
+    try {
+      const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
+      return { reply: await delivery.probe(body), refused: probe.refused }
+    } finally {
+      run.probe = undefined
+    }
+  }
+  const asked = await ask(nobody, 'Run')
+  const stepName = told(asked.reply, 'name', nobody)
+  // A route that ended, or failed before its next step, has been delivered.
+  if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
+  const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
+  if (verb === undefined) return delivery.send()
+  const stepType = told((await ask(stepName, nobody)).reply, 'type', nobody)
+  if (stepType === undefined || !concerns(verb, stepType)) return delivery.send()
+  return met(stage, run, verb, { stepId, stepName, stepType, concurrent: 1 }, delivery)
+}
+
+interface Asked {
+  readonly reply: EndpointReply
+  /** It tried to submit something. */
+  readonly refused: boolean
+}
+
+/** What the SDK expected in the place of the step that nobody is. */
+function told({ status, body }: EndpointReply, what: 'name' | 'type', got: string): string | undefined {
+  if (status !== 500) return undefined
+  const message = messageIn(body)
+  const before = `Incompatible step ${what}. Expected '`
+  const after = `', got '${got}' from the request`
+  if (message === undefined || !message.startsWith(before) || !message.endsWith(after)) return undefined
+  return message.slice(before.length, -after.length)
+}
+
+function isParallel({ status, body }: EndpointReply): boolean {
+  return status === 500 && messageIn(body)?.startsWith('Incompatible number of parallel steps') === true
+}
+
+function messageIn(body: Bytes): string | undefined {
+  const error = parsedJson(text(body))
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
+  return typeof message === 'string' ? message : undefined
+}
+
+// ── what a verb does
+
+/** The service makes the results of calls, waits, invocations and sleeps: there a verb meets their submission. */
+function concerns({ fate }: StepVerb, stepType: string): boolean {
+  if (fate.does === 'returns') return ownResult.has(stepType)
+  return fate.does === 'fails' || !isWait(stepType)
+}
+
+export function isWait(stepType: string): boolean {
+  return stepType === 'Wait' || stepType === 'WaitForWebhook'
+}
+
+function met(stage: Stage, run: Run, verb: StepVerb, step: StepBody, delivery: StagedDelivery): EndpointReply {
+  verb.used++
+  const { fate, text: note } = verb
+  if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
+  if (fate.does === 'fails') return { ...failure(stage, step, fate.error), note }
+  const { concurrent, ...own } = step
+  // In the order of the SDK, which leaves out what is undefined.
+  stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
+  const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
+  return { status: 200, headers: sdkHeaders(stage), body, note: `${note}: its body did not run` }
+}
+
+const nothing = { status: 0, headers: [], body: '' as Bytes }
+
+function sdkHeaders({ words }: Stage): [string, string][] {
+  return [
+    [words.sdkVersion, '1'],
+    [words.sdk, 'stuntdouble'],
+    ['content-type', 'application/json'],
+  ]
+}
+
+/** As the SDK tells what a step throws. [workflow.md 3.4] */
+function failure(stage: Stage, { stepName, concurrent }: StepBody, error: StepFailure): EndpointReply {
+  const { name = 'Error', message, stack, retryAfter } = error
+  const plain = utf8(JSON.stringify({ error: name, message, stack }))
+  if (name === 'WorkflowNonRetryableError')
+    return { status: 489, headers: [...sdkHeaders(stage), [stage.nonRetryable, 'true']], body: plain }
+  if (name === 'WorkflowRetryAfterError')
+    return { status: 429, headers: [...sdkHeaders(stage), ['retry-after', String(retryAfter ?? 0)]], body: plain }
+  const { words } = stage
+  // As the SDK cleans it.
+  const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
+  const headers: [string, string][] = [[words.sdkVersion, '1']]
+  if (isHeaderText(shown)) headers.push([words.errorStepName, shown])
+  if (concurrent === 1) return { status: 500, headers, body: plain }
+  const wrapped = `Error submitting steps to QStash in partial parallel step execution: ${name}: ${message}`
+  return { status: 500, headers, body: utf8(JSON.stringify({ error: 'WorkflowError', message: wrapped, stack })) }
+}
+
+type StepFailure = Extract<StepVerb['fate'], { does: 'fails' }>['error']
+
+/** Other characters cannot stand in a header. */
+function isHeaderText(value: string): boolean {
+  return value !== '' && /^[\u0020-\u00FF]*$/.test(value)
+}

@@ -1,0 +1,61 @@
+import { Client as QueueClient } from '@upstash/qstash'
+import { Client } from '@upstash/workflow'
+import { serve } from '@upstash/workflow/nextjs'
+import { createSandbox, type Sandbox } from 'stuntdouble'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+
+/**
+ * Four runs of the real SDK. Order: a step that is tried twice, an event that comes, a sleep. Broken: a step that always
+ * fails. Beside: two steps beside each other, then a call that is tried twice. Waiting: for an event that never comes.
+ */
+export async function flows(): Promise<Sandbox> {
+  const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z', vocabulary: 'upstash' })
+  const { addresses, clock, destinations, tokens, workflow } = sandbox
+  const restore = replaceFetch(sandbox)
+  const { error, warn } = console
+  // The SDK tells the console of every error.
+  console.error = console.warn = () => {}
+  const connection = { baseUrl: addresses.queue, token: tokens.queue }
+  const qstashClient = new QueueClient(connection)
+  const on = (path: string, route: Parameters<typeof serve<unknown, unknown>>[0]): string => {
+    const { POST } = serve<unknown, unknown>(route, { qstashClient, receiver: undefined as never })
+    destinations.on(`https://app.test${path}`, POST as unknown as (request: Request) => Promise<Response>)
+    return `https://app.test${path}`
+  }
+  const order = on('/order', async (context) => {
+    await context.run('reserve', () => ({ ok: true }))
+    await context.run('charge', () => ({ id: 'ch_1' }))
+    await context.waitForEvent('approval', 'approved', { timeout: '7d' })
+    await context.sleep('nap', '1h')
+    return { paid: true }
+  })
+  const broken = on('/broken', async (context) => void (await context.run('pay', () => 1)))
+  const beside = on('/beside', async (context) => {
+    await Promise.all([context.run('a', () => 'A'), context.run('b', () => 'B')])
+    await context.call('call', { url: 'https://third.test/send', retries: 1 })
+    return 'beside'
+  })
+  const waiting = on(
+    '/waiting',
+    async (context) => void (await context.waitForEvent('approval', 'never', { timeout: '7d' })),
+  )
+  let calls = 0
+  const sent = { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"sent":1}' }
+  destinations.answer('https://third.test/send', () => (++calls === 1 ? 503 : sent))
+  workflow.step('charge').fails('card declined', { times: 1 })
+  workflow.step('pay').fails('no money')
+  workflow.event('approved', { by: 'Ada' })
+  const client = new Client(connection)
+  try {
+    await client.trigger({ url: order, workflowRunId: 'order' })
+    await client.trigger({ url: broken, workflowRunId: 'broken', retries: 1 })
+    await client.trigger({ url: beside, workflowRunId: 'beside' })
+    await workflow.run('wfr_order').ends('success')
+    await client.trigger({ url: waiting, workflowRunId: 'waiting' })
+    await clock.advance('1m')
+  } finally {
+    restore()
+    Object.assign(console, { error, warn })
+  }
+  return sandbox
+}

@@ -1,0 +1,173 @@
+import { drop, duplicate, type FaultPoint, type FaultRule, lostAck, reorder, reset, status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { catalog, faultKinds } from '../../src/faults/catalog.js'
+import { app, type WorkflowWorld, workflowWorld } from './world.js'
+
+/** A run of a step, a call and a wait, under faults. */
+async function under(rules: FaultRule | readonly FaultRule[]): Promise<WorkflowWorld & { readonly bodies: string[] }> {
+  const world = workflowWorld()
+  const bodies: string[] = []
+  world.destinations.answer('https://third.test/*', 200)
+  world.serve('/run', async (context) => {
+    await context.run('charge', () => {
+      bodies.push('charge')
+    })
+    await context.call('pay', { url: 'https://third.test/pay', retries: 2 })
+    const { timeout } = await context.waitForEvent('approval', 'approved', { timeout: '1h' })
+    return timeout
+  })
+  world.faults.add(rules)
+  await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one', retries: 2 })
+  await world.clock.drain()
+  return Object.assign(world, { bodies })
+}
+
+const struck = ({ traffic }: WorkflowWorld): unknown[] =>
+  traffic.of('fault').map(({ point, target }) => [point, target])
+
+describe('workflow.step', () => {
+  test('strikes deliveries to the endpoint, by the step that they carry', async () => {
+    const seen = []
+    for (const match of [{ step: 'init' }, { step: 'charge' }, { step: 'pay' }, { step: 'approval' }]) {
+      const world = await under({ on: 'workflow.step', match, times: 1, fault: status(503) })
+      expect(world.workflow.run('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
+      expect(world.faults.unused()).toEqual([])
+      seen.push(world.traffic.of('attempt').filter(({ reply }) => reply?.status === 503).length)
+      world.dispose()
+    }
+    expect(seen).toEqual([1, 1, 1, 1])
+  })
+
+  test('matches the workflow, the run, the kind of step and its name', async () => {
+    const matches: readonly FaultRule['match'][] = [
+      { workflow: `${app}/*` },
+      { runId: 'wfr_one' },
+      { stepType: 'Run', step: 'charge' },
+      { step: 'charge', attempt: 2 },
+      { label: 'none' },
+      { workflow: `${app}/other` },
+      { runId: 'wfr_other' },
+      { stepType: 'Call', step: 'charge' },
+    ]
+    const world = await under(
+      matches.map((match) => ({ on: 'workflow.step', match: match!, times: 1, fault: reset() })),
+    )
+    const unused = world.faults.unused().map(({ rule }) => rule.match)
+    expect(unused).toEqual(matches.slice(4))
+  })
+
+  test('a body that ran and whose answer was lost runs again, its step counts once', async () => {
+    const world = await under({ on: 'workflow.step', match: { step: 'init' }, times: 1, fault: lostAck() })
+    expect(world.bodies).toEqual(['charge', 'charge'])
+    expect(world.traffic.of('step').filter(({ stepName }) => stepName === 'charge')).toHaveLength(1)
+    expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+  })
+})
+
+describe('workflow.call', () => {
+  test('strikes the call of the third party, and nothing else', async () => {
+    const world = await under({ on: 'workflow.call', match: { step: 'pay' }, times: 2, fault: status(500) })
+    expect(struck(world)).toEqual([
+      ['workflow.call', 'https://third.test/pay'],
+      ['workflow.call', 'https://third.test/pay'],
+    ])
+    expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+  })
+
+  test('a duplicate reaches the third party twice', async () => {
+    const world = workflowWorld()
+    const third = world.destinations.record('https://third.test/pay')
+    world.serve('/run', async (context) => {
+      await context.call('pay', { url: 'https://third.test/pay' })
+    })
+    world.faults.add({ on: 'workflow.call', fault: duplicate() })
+    await world.client.trigger({ url: `${app}/run` })
+    await world.clock.drain()
+    expect(third.count).toBe(2)
+  })
+})
+
+describe('workflow.wait', () => {
+  test('strikes the request of a step that waits', async () => {
+    const rule: FaultRule = {
+      on: 'workflow.wait',
+      match: { step: 'approval', stepType: 'Wait', runId: 'wfr_one', workflow: `${app}/run` },
+      times: 1,
+      fault: lostAck(),
+    }
+    const world = await under(rule)
+    expect(struck(world)).toMatchObject([['workflow.wait', expect.stringContaining('/v2/wait/approved')]])
+    expect(world.traffic.of('wait').length).toBeGreaterThan(0)
+    expect(world.workflow.run('wfr_one')).toMatchObject({ state: 'RUN_SUCCESS', result: true })
+  })
+
+  test('and no other request', async () => {
+    const world = await under({ on: 'workflow.wait', match: { step: 'other' }, fault: status(500) })
+    expect(struck(world)).toEqual([])
+    expect(world.faults.unused()[0]!.sentence).toContain('none of 1 moment at which it could matched')
+  })
+})
+
+describe('with rules on the points of the queue', () => {
+  test('these keep striking deliveries and requests of runs', async () => {
+    const world = await under([
+      { on: 'queue.delivery', match: { step: 'charge' }, times: 1, fault: status(500) },
+      { on: 'queue.delivery', match: { url: 'https://third.test/*' }, times: 1, fault: status(501) },
+      { on: 'queue.callback', times: 1, fault: status(502) },
+      { on: 'queue.request', match: { endpoint: '/v2/wait/*' }, times: 1, fault: status(503) },
+    ])
+    expect(world.faults.unused()).toEqual([])
+    expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+  })
+
+  test('the narrower point is asked first, whoever was added first, and what answers ends it', async () => {
+    const world = await under([
+      { on: 'queue.delivery', match: { url: `${app}/*` }, times: 1, fault: status(500) },
+      { on: 'workflow.step', times: 1, fault: status(503) },
+      { on: 'queue.request', match: { endpoint: '/v2/wait/*' }, times: 1, fault: status(500) },
+      { on: 'workflow.wait', times: 1, fault: status(503) },
+    ])
+    const points = struck(world).map((one) => (one as [FaultPoint])[0])
+    expect(points).toEqual(['workflow.step', 'queue.delivery', 'workflow.wait', 'queue.request'])
+  })
+
+  test('a rule on both points strikes a moment once', async () => {
+    const world = await under({
+      on: ['queue.delivery', 'workflow.call'],
+      match: { step: 'pay' },
+      times: 1,
+      fault: { kind: 'latency', waitMs: 5000 },
+    })
+    expect(struck(world)).toHaveLength(1)
+  })
+})
+
+test('a later delivery lets a held one of the same run go', async () => {
+  const world = workflowWorld()
+  world.serve('/fan', async (context) => {
+    await Promise.all([context.run('a', () => 1), context.run('b', () => 2)])
+  })
+  world.faults.add({ on: 'workflow.step', match: { step: 'a' }, times: 1, fault: reorder('1h') })
+  await world.client.trigger({ url: `${app}/fan`, workflowRunId: 'one' })
+  await world.clock.drain()
+  expect(world.workflow.run('wfr_one').state).toBe('RUN_SUCCESS')
+  expect(world.clock.now() - world.workflow.run('wfr_one').createdAt).toBeLessThan(3_600_000)
+})
+
+test('a run whose delivery vanishes stays where it is, and is told as lost by a fault', async () => {
+  const world = await under({ on: 'workflow.step', match: { step: 'charge' }, fault: drop() })
+  expect(world.workflow.run('wfr_one').state).toBe('RUN_STARTED')
+  expect(world.examine().breaches).toEqual([])
+})
+
+test('each fault of a delivery can strike steps and calls, each of a request the wait', () => {
+  for (const kind of faultKinds) {
+    const { points } = catalog[kind]
+    expect([kind, points.includes('workflow.step'), points.includes('workflow.call')]).toEqual([
+      kind,
+      points.includes('queue.delivery'),
+      points.includes('queue.delivery'),
+    ])
+    expect([kind, points.includes('workflow.wait')]).toEqual([kind, points.includes('queue.request')])
+  }
+})

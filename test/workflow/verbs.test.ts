@@ -1,0 +1,629 @@
+import { createWorkflow } from '@upstash/workflow/nextjs'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { SandboxOptions } from '../../src/index.js'
+import { type WorkflowWorld, workflowWorld } from './world.js'
+
+// What a test makes of steps and events, with the real SDK.
+
+// The SDK tells the console of every error, those of probes too.
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}))
+afterEach(() => void vi.restoreAllMocks())
+
+/** A world whose promises are checked by name, as its methods are taken out of it. */
+function quiet(options?: SandboxOptions): WorkflowWorld {
+  const world = workflowWorld(options)
+  return Object.assign(world, { check: world.check.bind(world) })
+}
+
+test('a step returns: its body never runs, the next one has its value', async () => {
+  const { client, serve, workflow, traffic, check } = quiet()
+  const ran: string[] = []
+  const url = serve('/order', async (context) => {
+    await context.run('reserve', () => void ran.push('reserve'))
+    const charge = await context.run('charge', () => {
+      ran.push('charge')
+      return { id: 'real' }
+    })
+    await context.run('mail', () => void ran.push(`mail ${charge.id}`))
+    return charge.id
+  })
+  workflow.step('charge').returns({ id: 'ch_1' })
+  const { workflowRunId } = await client.trigger({ url })
+  const run = workflow.run(workflowRunId)
+  await run.ends('success')
+  expect(ran).toEqual(['reserve', 'mail ch_1'])
+  expect(run.result).toBe('ch_1')
+  expect(traffic.of('step').map(({ stepName }) => stepName)).toEqual(['reserve', 'charge', 'mail'])
+  expect(traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([200, 200, 200, 200])
+  expect(workflow.unused).toEqual([])
+  check()
+})
+
+/** What each attempt of a run was answered with, and when, in seconds from the start. */
+function attemptsOf({ traffic }: WorkflowWorld): (readonly [number, number])[] {
+  const start = traffic.entries[0]!.at
+  return traffic.of('attempt').map(({ at, outcome }) => [(at - start) / 1000, outcome?.status ?? -1] as const)
+}
+
+describe('steps return', () => {
+  test('several in a row, the first and the last one too', async () => {
+    const world = quiet()
+    const { client, serve, workflow, traffic, check } = world
+    let after = 0
+    const ran: string[] = []
+    const url = serve('/all', async (context) => {
+      const one = await context.run('one', () => void ran.push('one'))
+      const two = await context.run('two', () => void ran.push('two'))
+      const three = await context.run('three', () => void ran.push('three'))
+      after++
+      return { one, two, three }
+    })
+    workflow.step('one').returns(1)
+    workflow.step('two').returns()
+    workflow.step('three').returns(null)
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(ran).toEqual([])
+    expect(run.result).toEqual({ one: 1, three: null })
+    // The route came to its end once: the probe that got there was the delivery.
+    expect(after).toBe(1)
+    expect(traffic.of('attempt')).toHaveLength(4)
+    check()
+  })
+
+  test('by their place among those of one name, in a loop', async () => {
+    const { client, serve, workflow, check } = quiet()
+    const ran: number[] = []
+    const url = serve('/loop', async (context) => {
+      const found: unknown[] = []
+      for (let page = 1; page <= 4; page++) {
+        found.push(
+          await context.run('page', () => {
+            ran.push(page)
+            return page
+          }),
+        )
+      }
+      return found
+    })
+    workflow.step('page', 2).returns('two')
+    workflow.step('page', 4).returns('four')
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(run.result).toEqual([1, 'two', 3, 'four'])
+    expect(ran).toEqual([1, 3])
+    workflow.step('page').returns('any')
+    const next = workflow.run((await client.trigger({ url })).workflowRunId)
+    await next.ends('success')
+    expect(next.result).toEqual(['any', 'two', 'any', 'four'])
+    check()
+  })
+
+  test('beside others, with steps before and after', async () => {
+    const { client, serve, workflow, check } = quiet()
+    const ran: string[] = []
+    const say = (name: string) => () => {
+      ran.push(name)
+      return name
+    }
+    const url = serve('/beside', async (context) => {
+      await context.run('before', say('before'))
+      const group = await Promise.all([
+        context.run('a', say('a')),
+        context.run('b', say('b')),
+        context.run('c', say('c')),
+      ])
+      const after = await context.run('after', say('after'))
+      const more = await Promise.all([context.run('d', say('d')), context.run('e', say('e'))])
+      return [...group, after, ...more]
+    })
+    workflow.step('b').returns('B')
+    workflow.step('after').returns('AFTER')
+    workflow.step('d').returns('D')
+    workflow.step('e').returns('E')
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(run.result).toEqual(['a', 'B', 'c', 'AFTER', 'D', 'E'])
+    expect(ran).toEqual(['before', 'a', 'c'])
+    check()
+  })
+
+  test('calls, waits, webhooks, invocations and sleeps: nothing is called, waited for, begun or slept', async () => {
+    const { client, serve, workflow, clock, traffic, check } = quiet()
+    const child = createWorkflow(async () => ({ total: 0 }))
+    child.workflowId = 'child'
+    const url = serve('/kinds', async (context) => {
+      const call = await context.call('pay', { url: 'https://third.test/pay' })
+      const wait = await context.waitForEvent('approval', 'approved', { timeout: '1d' })
+      const invoked = await context.invoke('child', { workflow: child })
+      await context.sleep('nap', '7d')
+      const [both, slept] = await Promise.all([
+        context.call('ship', { url: 'https://third.test/ship' }),
+        context.sleep('rest', '14d'),
+        context.waitForEvent('receipt', 'received', { timeout: '1d' }),
+      ])
+      const hook = await context.createWebhook('hook')
+      const { request } = await context.waitForWebhook('posted', hook, '1d')
+      return { call, wait, invoked, both, slept, method: request?.method, posted: await request?.json() }
+    })
+    workflow
+      .step('pay')
+      .returns({ status: 402, body: { error: 'declined' }, header: { 'Content-Type': ['application/json'] } })
+    workflow.step('approval').returns({ by: 'Ada' })
+    workflow.step('child').returns({ total: 3 })
+    workflow.step('nap').returns()
+    workflow.step('ship').returns('on its way')
+    workflow.step('rest').returns()
+    workflow.step('receipt').timesOut()
+    workflow.step('posted').returns({ method: 'PUT', body: { a: 1 } })
+    const before = clock.now()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(run.result).toEqual({
+      call: { status: 402, body: { error: 'declined' }, header: { 'Content-Type': ['application/json'] } },
+      wait: { eventData: { by: 'Ada' }, timeout: false },
+      invoked: { body: { total: 3 }, isFailed: false, isCanceled: false },
+      both: { status: 200, body: 'on its way', header: {} },
+      method: 'PUT',
+      posted: { a: 1 },
+    })
+    expect(clock.now()).toBe(before)
+    expect(traffic.of('attempt').map((attempt) => attempt.url)).not.toContain('https://third.test/pay')
+    expect(workflow.unused).toEqual([])
+    check()
+  })
+
+  test.each(["it's", 'quo"te', "', got 'x' from the request", 'Ünïcödé 🚀', 'a\nb', '__proto__', ' '])(
+    'whatever the name: %j',
+    async (name) => {
+      const { client, serve, workflow } = quiet()
+      let ran = 0
+      const url = serve('/name', async (context) => (await context.run(name, () => ++ran)) as unknown)
+      workflow.step(name).returns('instead')
+      const run = workflow.run((await client.trigger({ url })).workflowRunId)
+      await run.ends('success')
+      expect([run.result, ran]).toEqual(['instead', 0])
+    },
+  )
+})
+
+describe('steps fail and time out', () => {
+  test('so many times, with the ordinary retries between', async () => {
+    const world = quiet()
+    const { client, serve, workflow, destinations, check } = world
+    const ran: number[] = []
+    const url = serve('/fails', async (context) => {
+      await context.run('reserve', () => 1)
+      return context.run('charge', () => ran.push(context.retried))
+    })
+    workflow.step('charge').fails(new Error('card declined'), { times: 2 })
+    const run = workflow.run((await client.trigger({ url, retries: 3, retryDelay: '10000' })).workflowRunId)
+    await run.ends('success')
+    expect(ran).toEqual([2])
+    expect(attemptsOf(world)).toEqual([
+      [0, 200],
+      [0, 500],
+      [10, 500],
+      [20, 200],
+      [20, 200],
+    ])
+    expect(destinations.errors).toEqual([])
+    check()
+  })
+
+  test('always: the run fails as if the body had thrown, and its failure function hears why', async () => {
+    const heard: unknown[] = []
+    const { client, serve, workflow, traffic, check } = quiet()
+    const url = serve(
+      '/never',
+      async (context) => {
+        await context.run('charge', () => 'charged')
+      },
+      { failureFunction: async ({ failStatus, failResponse }) => void heard.push([failStatus, failResponse]) },
+    )
+    workflow.step('charge').fails('card declined')
+    const run = workflow.run((await client.trigger({ url, retries: 1 })).workflowRunId)
+    await run.ends('failed')
+    expect(heard).toEqual([[500, 'card declined']])
+    const [attempt] = traffic.of('attempt')
+    expect(attempt!.outcome?.headers).toContainEqual(['upstash-error-step-name', 'charge'])
+    expect(JSON.parse(attempt!.outcome!.body)).toMatchObject({ error: 'Error', message: 'card declined' })
+    const logs = await client.logs({ workflowRunId: run.id })
+    expect(logs.runs[0]!.steps.at(-1)).toMatchObject({
+      type: 'next',
+      steps: [{ state: 'STEP_FAILED', stepName: 'charge' }],
+    })
+    check()
+  })
+
+  test('beside others: only the one branch is retried', async () => {
+    const { client, serve, workflow, check } = quiet()
+    const ran: string[] = []
+    const url = serve('/branch', async (context) => {
+      await Promise.all([context.run('a', () => void ran.push('a')), context.run('b', () => void ran.push('b'))])
+      return 'done'
+    })
+    workflow.step('b').fails('no', { times: 1 })
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(ran).toEqual(['a', 'b'])
+    check()
+  })
+
+  test('for good, or until a time', async () => {
+    const world = quiet()
+    const { client, serve, workflow } = world
+    const url = serve('/kinds-of-errors', async (context) => {
+      await context.run('one', () => 1)
+      await context.run('two', () => 2)
+    })
+    workflow.step('one').fails({ name: 'WorkflowRetryAfterError', message: 'later', retryAfter: 90 }, { times: 1 })
+    workflow.step('two').fails({ name: 'WorkflowNonRetryableError', message: 'never' })
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('failed')
+    expect(attemptsOf(world).slice(0, 3)).toEqual([
+      [0, 429],
+      [90, 200],
+      [90, 489],
+    ])
+  })
+
+  test('a step times out: its endpoint does not answer', async () => {
+    const world = quiet()
+    const { client, serve, workflow, clock, check } = world
+    let ran = 0
+    const url = serve('/slow', async (context) => context.run('slow', () => ++ran))
+    workflow.step('slow').timesOut({ times: 1 })
+    const before = clock.now()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(ran).toBe(1)
+    expect(attemptsOf(world)[0]![1]).toBe(0)
+    expect(clock.now() - before).toBeGreaterThan(60_000)
+    check()
+  })
+
+  test('first it fails, then it returns', async () => {
+    const { client, serve, workflow, check } = quiet()
+    const url = serve('/chain', async (context) => context.run('charge', () => 'real'))
+    workflow.step('charge').returns('instead').fails('no', { times: 2 })
+    workflow.skipRetryDelays()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(run.result).toBe('instead')
+    check()
+  })
+})
+
+describe('events', () => {
+  const waits = (world: WorkflowWorld): string =>
+    world.serve('/waits', async (context) => {
+      const { eventData, timeout } = await context.waitForEvent('approval', 'approved', { timeout: '7d' })
+      return { eventData, timeout }
+    })
+
+  test('an event arrives when somebody waits for it', async () => {
+    const world = quiet()
+    const { client, workflow, clock, traffic, check } = world
+    const url = waits(world)
+    workflow.event('approved', { by: 'Ada' })
+    const before = clock.now()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(run.result).toEqual({ eventData: { by: 'Ada' }, timeout: false })
+    expect(clock.now()).toBe(before)
+    expect(traffic.of('notify')).toHaveLength(1)
+    check()
+  })
+
+  test('it reaches who waits already', async () => {
+    const world = quiet()
+    const { client, workflow } = world
+    const run = workflow.run((await client.trigger({ url: waits(world) })).workflowRunId)
+    await run.reaches('approval')
+    workflow.event('approved', 'yes')
+    await run.ends('success')
+    expect(run.result).toEqual({ eventData: 'yes', timeout: false })
+  })
+
+  test.each([['before'], ['after']])('it times out, said %s the wait', async (when) => {
+    const world = quiet()
+    const { client, workflow, clock } = world
+    const url = waits(world)
+    if (when === 'before') workflow.event('approved').timesOut()
+    const before = clock.now()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    if (when === 'after') {
+      await run.reaches('approval')
+      workflow.event('approved').timesOut()
+    }
+    await run.ends('success')
+    expect(run.result).toEqual({ timeout: true })
+    expect(clock.now()).toBe(before)
+    expect(workflow.unused).toEqual([])
+  })
+
+  test('each comes once, in their order', async () => {
+    const { client, serve, workflow } = quiet()
+    const url = serve('/items', async (context) => {
+      const found: unknown[] = []
+      for (let index = 0; index < 3; index++)
+        found.push((await context.waitForEvent('item', 'item', { timeout: '1d' })).eventData)
+      return found
+    })
+    for (const item of ['a', 'b', 'c']) workflow.event('item', item)
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(run.result).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('skipped time', () => {
+  test('sleeps, those under way too', async () => {
+    const { client, serve, workflow, clock, check } = quiet()
+    const url = serve('/naps', async (context) => {
+      await context.sleep('first', '30d')
+      await Promise.all([context.sleep('second', '1d'), context.sleepUntil('third', new Date(Date.UTC(2040, 0, 1)))])
+      return 'awake'
+    })
+    const before = clock.now()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.reaches('first')
+    expect(clock.now()).toBe(before)
+    workflow.skipSleeps()
+    await run.ends('success')
+    expect(clock.now()).toBe(before)
+    expect(workflow.unused).toEqual([])
+    check()
+  })
+
+  test('waits before retries: of steps, of calls and of failure functions', async () => {
+    const { client, serve, workflow, clock, destinations, traffic, check } = quiet()
+    const before = clock.now()
+    let calls = 0
+    destinations.answer('https://third.test/pay', () => (++calls < 3 ? 503 : 200))
+    let failures = 0
+    const url = serve(
+      '/impatient',
+      async (context) => {
+        await context.call('pay', { url: 'https://third.test/pay', retries: 3 })
+        await context.run('break', () => {
+          throw new Error('broken')
+        })
+      },
+      {
+        failureFunction: async () => {
+          if (++failures < 2) throw new Error('again')
+        },
+      },
+    )
+    workflow.skipRetryDelays()
+    const run = workflow.run((await client.trigger({ url, retries: 2 })).workflowRunId)
+    await run.ends('failed')
+    await clock.drain()
+    expect(clock.now()).toBe(before)
+    expect([calls, failures]).toEqual([3, 2])
+    expect(traffic.of('attempt').filter(({ retried }) => retried > 0)).toHaveLength(2 + 2 + 1)
+    check()
+  })
+
+  test('waits before retries that are under way', async () => {
+    const { client, serve, workflow, clock } = quiet()
+    let broken = true
+    const url = serve('/later', async (context) =>
+      context.run('break', () => {
+        if (broken) throw new Error('broken')
+        return 'mended'
+      }),
+    )
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.reaches('break')
+    broken = false
+    const before = clock.now()
+    workflow.skipRetryDelays()
+    await run.ends('success')
+    expect(clock.now()).toBe(before)
+  })
+})
+
+describe('a run reaches a step, and ends', () => {
+  test('time stops where the step is reached', async () => {
+    const { client, serve, workflow } = quiet()
+    const ran: string[] = []
+    const url = serve('/far', async (context) => {
+      for (const name of ['a', 'b', 'c']) await context.run(name, () => void ran.push(name))
+      await context.sleep('nap', '1d')
+      await context.run('d', () => void ran.push('d'))
+    })
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.reaches('b')
+    expect(ran).toEqual(['a', 'b'])
+    await run.reaches('b')
+    await run.reaches('nap')
+    expect([ran, run.state]).toEqual([['a', 'b', 'c'], 'RUN_STARTED'])
+    await run.reaches('d')
+    await run.ends()
+    expect(run.state).toBe('RUN_SUCCESS')
+  })
+
+  test('a misspelt step: the story and the name that is there', async () => {
+    const { client, serve, workflow } = quiet()
+    const url = serve('/misspelt', async (context) => {
+      await context.run('charge', () => 'ok')
+      await context.sleep('nap', '1h')
+    })
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await expect(run.reaches('chrage')).rejects.toThrow(
+      /did not reach step 'chrage': it has ended, RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
+    )
+    await expect(run.ends('failed')).rejects.toThrow(/did not end with 'failed': it has ended, RUN_SUCCESS/)
+  })
+
+  test('an event that nobody sends', async () => {
+    const { client, serve, workflow, clock } = quiet()
+    const url = serve('/unsent', async (context) => {
+      await context.waitForEvent('approval', 'approved', { timeout: '7d' })
+    })
+    const before = clock.now()
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await expect(run.ends('success')).rejects.toThrow(
+      /waits for event 'approved', which nobody sends, and would time out in 7d\. Promise it: workflow\.event\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+    )
+    expect(clock.now()).toBe(before)
+  })
+
+  test('a failure says what was thrown, and the reasons of the waits', async () => {
+    const { client, serve, workflow } = quiet()
+    const url = serve('/broken', async (context) => void (await context.run('charge', () => 1)))
+    workflow.step('charge').fails(new Error('card declined'))
+    const run = workflow.run((await client.trigger({ url, retries: 1 })).workflowRunId)
+    await expect(run.ends('success')).rejects.toThrow(
+      /RUN_FAILED .*It failed with: card declined[\s\S]*– charge {2}failed, 2 attempts\n.*500 card declined.*; waits until .*: .*\n.*500 card declined/,
+    )
+  })
+
+  test.each(['auto', 'real'] as const)('with clock: %s, where time moves by itself', async (clock) => {
+    const { client, serve, workflow } = quiet({ clock })
+    const url = serve('/itself', async (context) => {
+      await context.run('a', () => 1)
+      await context.sleep('nap', clock === 'auto' ? '1d' : 1)
+      return context.run('b', () => 2)
+    })
+    workflow.step('b').returns(3)
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.reaches('nap')
+    await run.ends('success')
+    expect(run.result).toBe(3)
+  })
+})
+
+describe('probes', () => {
+  test('without a verb nobody is asked anything', async () => {
+    const { client, serve, workflow, calls } = quiet()
+    const url = serve('/plain', async (context) => void (await context.run('a', () => 1)))
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(calls).toHaveLength(2)
+  })
+
+  test('leave no trace: the same traffic as without them, but for the step that returned', async () => {
+    const told = async (verb: boolean): Promise<string[]> => {
+      const { client, serve, workflow, clock, traffic, destinations } = quiet()
+      const recorder = destinations.record('https://app.test/*')
+      const url = serve('/same', async (context) => {
+        await context.run('a', () => 'A')
+        const b = await context.run('b', () => 'B')
+        await context.sleep('nap', 60)
+        return context.run('c', () => b)
+      })
+      if (verb) workflow.step('b').returns('B')
+      const run = workflow.run((await client.trigger({ url, workflowRunId: 'same' })).workflowRunId)
+      await run.ends('success')
+      await clock.drain()
+      const steps = traffic
+        .of('step')
+        .map(({ stepId, stepName, stepType, at }) => `${stepId} ${stepName} ${stepType} ${at}`)
+      const attempts = traffic.of('attempt').map(({ at, retried, outcome }) => `${at} ${retried} ${outcome?.status}`)
+      const bodies = recorder.requests.map(({ body }) =>
+        (JSON.parse(body) as { body: string }[]).map((one) => atob(one.body)).join(),
+      )
+      return [...steps, ...attempts, ...bodies, JSON.stringify(run.result)]
+    }
+    expect(await told(true)).toEqual(await told(false))
+  })
+
+  test('a route that ends, or fails before its step, is delivered once', async () => {
+    const { client, serve, workflow, calls } = quiet()
+    const url = serve('/fails-early', async (context) => {
+      await context.run('a', () => 1)
+      throw new Error('outside of steps')
+    })
+    workflow.step('a').returns(1)
+    const run = workflow.run((await client.trigger({ url, retries: 0 })).workflowRunId)
+    await run.ends('failed')
+    expect(calls.filter(({ body }) => body.includes('outside of steps'))).toHaveLength(1)
+  })
+
+  test('what a route does after an error that it has caught, a probe does not submit', async () => {
+    const { client, serve, workflow, traffic } = quiet()
+    const url = serve('/catches', async (context) => {
+      try {
+        await context.run('charge', () => 1)
+      } catch (error) {
+        if ((error as Error).name === 'WorkflowAbort') throw error
+        await context.run('refund', () => 1)
+      }
+    })
+    workflow.step('other').returns(1)
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(traffic.of('step').map(({ stepName }) => stepName)).toEqual(['charge'])
+  })
+
+  test('no workflow at all is delivered to once', async () => {
+    const { client, workflow, destinations } = quiet()
+    let arrived = 0
+    destinations.on('https://app.test/none', () => {
+      arrived++
+      return new Response('hello')
+    })
+    workflow.step('a').returns(1)
+    const run = workflow.run((await client.trigger({ url: 'https://app.test/none' })).workflowRunId)
+    await run.ends('failed')
+    // And one that tells the failure.
+    expect(arrived).toBe(2)
+  })
+})
+
+describe('verbs that nothing met', () => {
+  test('are told, with the name that is there', async () => {
+    const { client, serve, workflow } = quiet()
+    const url = serve('/unused', async (context) => {
+      await context.run('charge', () => 1)
+      await context.waitForEvent('approval', 'approved', { timeout: '1s' })
+    })
+    workflow.step('chrage').returns(1)
+    workflow.step('charge', 2).fails()
+    workflow.event('aproved', 1)
+    workflow.skipSleeps()
+    workflow.skipRetryDelays()
+    await client.trigger({ url })
+    await workflow.runs[0]!.reaches('approval')
+    expect(workflow.unused).toEqual([
+      "workflow.step('chrage').returns(…) was never used: no step 'chrage' came; there is 'charge'.",
+      "workflow.step('charge', 2).fails(…) was never used: there was no step 'charge' number 2.",
+      "workflow.event('aproved') was never used: nobody waited for event 'aproved'; there is 'approved'.",
+      'workflow.skipSleeps() was never used: no step slept.',
+      'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
+    ])
+  })
+
+  test('a reset forgets them', () => {
+    const world = quiet()
+    world.workflow.step('charge').returns(1)
+    world.reset()
+    expect(world.workflow.unused).toEqual([])
+  })
+})
+
+test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
+  ["workflow.step() needs the name of a step, got ''.", (workflow) => workflow.step('')],
+  ["takes which of the steps called 'a' it is, from 1; got 0.", (workflow) => workflow.step('a', 0)],
+  [
+    "workflow.step('a').returns() needs a value that JSON can hold, got a function.",
+    (workflow) => workflow.step('a').returns(() => 1),
+  ],
+  ["workflow.step('a').returns() needs a value that JSON can hold", (workflow) => workflow.step('a').returns(1n)],
+  [
+    "workflow.step('a').fails() takes { times } as a number from 1; got 0.",
+    (workflow) => workflow.step('a').fails('no', { times: 0 }),
+  ],
+  [
+    "workflow.step('a').fails() needs an Error, its message, or { name, message }",
+    (workflow) => workflow.step('a').fails(7 as never),
+  ],
+  ["workflow.event() needs the id of an event, got ''.", (workflow) => workflow.event('')],
+  ["workflow.event('a', …) needs a value that JSON can hold", (workflow) => workflow.event('a', () => 1)],
+])('%s', (sentence, call) => {
+  expect(() => call(quiet().workflow)).toThrow(sentence)
+})
