@@ -41,7 +41,12 @@ const slow = [
   ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
   ...['test/sdk/queue/real-clock.test.ts', 'test/store/scripting/bounds.test.ts', 'examples/usage-dashboard/**'],
   // These replace the host's clock, its requests or its environment.
-  ...['test/**/{nock,msw2}*.test.ts', 'test/**/*real-clock*.test.ts', 'test/server/handles.test.ts', 'test/fixtures/**'],
+  ...[
+    'test/**/{nock,msw2}*.test.ts',
+    'test/**/*real-clock*.test.ts',
+    'test/server/handles.test.ts',
+    'test/fixtures/**',
+  ],
   ...['test/house/{browser-bundle,walks}.test.ts'],
   ...['test/kernel/clock-moves.test.ts', 'test/sdk/store/{served,pubsub-transports}.test.ts'],
 ]

@@ -25,7 +25,7 @@ export function fetchesList({ method }: Call, endpoint: string): boolean {
 
 /** What the SDK says where the list of steps and the code differ. */
 export function refusalOf({ body }: { readonly body: Bytes }): string | undefined {
-  return /Incompatible step [^"\\]*/.exec(text(body))?.[0]
+  return /Incompatible (?:step|number of parallel steps) [^"\\]*/.exec(text(body))?.[0]
 }
 
 /** What the queue would answer to a submission, if it took any. */
