@@ -8,7 +8,12 @@ const steps = 10
 
 type Bytes = Parameters<Sandbox['exchange']>[0] extends { body(): infer Body } ? Exclude<Body, Promise<unknown>> : never
 
-function send(sandbox: Sandbox, path: string, body: string, headers: readonly (readonly [string, string])[] = []): void {
+function send(
+  sandbox: Sandbox,
+  path: string,
+  body: string,
+  headers: readonly (readonly [string, string])[] = [],
+): void {
   const answer = sandbox.exchange({
     method: 'POST',
     url: `${sandbox.addresses.queue}${path}`,

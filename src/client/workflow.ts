@@ -106,7 +106,10 @@ export class RemoteStepFates {
 /** One run on a server, as it stands whenever it is asked. */
 export class RemoteRun
   implements
-    Twin<WorkflowRun, 'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'cancel' | 'reaches' | 'ends'>
+    Twin<
+      WorkflowRun,
+      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'cancel' | 'reaches' | 'ends'
+    >
 {
   readonly id: string
   readonly #wire: ControlWire
