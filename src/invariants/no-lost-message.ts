@@ -13,12 +13,17 @@ export const noLostMessage: Invariant = {
   },
 }
 
+/** Of a workflow run, the failure of a call is its result, and that of a failure function is told with the run. [workflow.md 6, 11] */
+function isResult({ callback, kind }: Story['published'], { workflowRunId }: Story['attempts'][number]): boolean {
+  return workflowRunId !== undefined && (callback !== undefined || kind === 'failure-callback')
+}
+
 function follow(story: Story, { world }: History, findings: Findings): void {
   const { id, published, attempts, changes, deadLetters } = story
   const last = attempts.findLast(isFinal)
   if (last?.outcome?.state === 'DELIVERED') return
   if (last?.outcome?.state === 'FAILED') {
-    if (deadLetters.length === 0)
+    if (deadLetters.length === 0 && !isResult(published, last))
       findings.broken(`${id} failed for good, but is not in the dead-letter queue`, published, last)
     return
   }
