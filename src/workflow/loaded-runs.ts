@@ -107,7 +107,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
       throw new TypeError(
         `The message ${shortened(message)} of the dump is held behind calls that have all been answered.`,
       )
-    run.held.set(messageOf(message), new Set(waits))
+    run.hold(messageOf(message), new Set(waits))
   }
   if (dumped.failureFunction !== undefined) run.failureFunction = messageOf(dumped.failureFunction)
   const { failure } = dumped

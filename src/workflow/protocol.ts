@@ -3,7 +3,7 @@ import type { RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
 
 /** What a publish says to the workflow engine. [workflow.md 2, 5, 6, 9] */
-export interface RunSettings {
+export interface AskedOfRuns {
   /** Begins a run. */
   readonly init: boolean
   readonly runId: string | undefined
@@ -31,7 +31,7 @@ export const allFeatures: ReadonlySet<string> = new Set<Feature>([
 ])
 
 /** `undefined` where a publish has nothing to do with workflows. */
-export function runSettingsOf(raw: RawSettings): RunSettings | undefined {
+export function runSettingsOf(raw: RawSettings): AskedOfRuns | undefined {
   const init = isTrue(raw.get('workflow-init'))
   const runId = raw.get('workflow-runid')?.trim()
   if (!init && runId === undefined) return undefined

@@ -81,6 +81,10 @@ export interface RunConfiguration {
 /** Steps from which on an index is cheaper than a look at all of them. */
 const many = 20
 
+/** Most runs sleep most of the time, and an empty set of its own weighs as much as the rest of a run. */
+const none: ReadonlySet<Message> = new Set()
+const nothingHeld: ReadonlyMap<Message, Set<Message>> = new Map()
+
 /** One run of a workflow: a list of finished steps, and who waits for what. */
 export class Run implements Filed {
   gone = false
@@ -91,9 +95,9 @@ export class Run implements Filed {
   readonly entries: RunEntry[] = []
   readonly steps: StepRecord[] = []
   /** Messages of which an attempt runs. */
-  readonly running: Set<Message> = new Set()
+  running: ReadonlySet<Message> = none
   /** Submitted while the attempt of another runs: delivered when that has answered. */
-  readonly held: Map<Message, Set<Message>> = new Map()
+  held: ReadonlyMap<Message, Set<Message>> = nothingHeld
   declare waits?: Set<Wait>
   /** Events that came before somebody waited for them, by id. */
   declare early?: Map<string, Bytes[]>
@@ -135,6 +139,32 @@ export class Run implements Filed {
   /** The initial payload. */
   get payload(): Bytes {
     return this.entries[0]?.message.body ?? ('' as Bytes)
+  }
+
+  /** An attempt runs. */
+  began(message: Message): void {
+    this.running = new Set([...this.running, message])
+  }
+
+  /** An attempt has ended. @returns what waited for nothing else */
+  ended(message: Message): readonly Message[] {
+    const { held } = this
+    const running = new Set(this.running)
+    running.delete(message)
+    this.running = running.size === 0 ? none : running
+    for (const behind of held.values()) behind.delete(message)
+    const free = [...held].filter(([, { size }]) => size === 0).map(([one]) => one)
+    if (free.length === held.size) this.held = nothingHeld
+    else if (free.length > 0) this.held = new Map([...held].filter(([, { size }]) => size > 0))
+    return free
+  }
+
+  hold(message: Message, behind: Set<Message>): void {
+    this.held = new Map([...this.held, [message, behind]])
+  }
+
+  letAllGo(): void {
+    this.held = nothingHeld
   }
 
   #list = ''

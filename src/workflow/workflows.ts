@@ -8,7 +8,6 @@ import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, Origin } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
-import { defaultSettings } from '../queue/publish/publish.js'
 import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
@@ -19,17 +18,9 @@ import { dumpOf } from './dumped-runs.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
 import { loading } from './loaded-runs.js'
 import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
-import {
-  cleanTrigger,
-  forwardName,
-  type RunSettings,
-  type RunWords,
-  rawOf,
-  runSettingsOf,
-  runWords,
-  without,
-} from './protocol.js'
-import { type HeaderLists, Run, type RunConfiguration, type RunEntry, type RunState, type Wait } from './run.js'
+import { type AskedOfRuns, forwardName, type RunWords, rawOf, runSettingsOf, runWords } from './protocol.js'
+import { type HeaderLists, Run, type RunEntry, type RunState, type Wait } from './run.js'
+import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
 import { type Told, Waits } from './waits.js'
@@ -86,6 +77,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   #ids: IdSource
   #sequence = 0
   /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
+  readonly #settings: RunSettings
   #proven = new Set<string>()
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
@@ -94,6 +86,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#clock = clock
     this.#random = random
     this.#traffic = traffic
+    this.#settings = new RunSettings(queue, this.words)
     this.#ids = this.#freshIds()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
@@ -225,7 +218,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   // ── beginning
 
-  #prepareTrigger(call: PublishCall, url: string, raw: RawSettings, asked: RunSettings): () => PublishResult {
+  #prepareTrigger(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => PublishResult {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw)
@@ -247,13 +240,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** What a publish says about the run that it begins. @throws Refusal */
   readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
-    const settings = this.queue.publisher.settings(cleanTrigger(raw, this.queue.words), call.headers)
-    settings.workflow = undefined
-    settings.queue = call.queue
-    settings.failureCallback = redactedLike(settings)
-    // They travel as a header.
-    if (settings.labels?.some((label) => /[\0\r\n]/.test(label)))
-      throw refusals.invalid(this.words.label, 'it has a line break')
+    const settings = this.#settings.ofTrigger(call, raw)
     const { callerIp, region, cause, schedule } = call
     const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
     return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
@@ -291,19 +278,22 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #newRun({ runId = this.#nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
     const { callerIp, region } = origin
-    const run = new Run(runId, ++this.#sequence, this.now(), url, features, this.#configuration(settings, features), {
-      callerIp,
-      region,
-    })
+    const run = new Run(
+      runId,
+      ++this.#sequence,
+      this.now(),
+      url,
+      features,
+      this.#settings.configuration(settings, features),
+      {
+        callerIp,
+        region,
+      },
+    )
     run.byRest = byRest
     this.#runs.set(runId, run)
     this.#records.add(run)
     return run
-  }
-
-  #configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
-    const headers = without(settings.headers, this.words.unknownSdk)
-    return { settings: { ...settings, headers, queue: undefined }, applies: features.has('WF_TriggerOnConfig') }
   }
 
   /** One that no run has. */
@@ -335,7 +325,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.announced = false
     run.features = trigger.features
     const { settings } = run.configuration
-    run.configuration = this.#configuration({ ...settings, headers: trigger.settings.headers }, trigger.features)
+    run.configuration = this.#settings.configuration(
+      { ...settings, headers: trigger.settings.headers },
+      trigger.features,
+    )
     const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
     const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
     return { run, message, deduplicated: false }
@@ -369,8 +362,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #prepareStep(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
-    settings.workflow = undefined
+    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
     return () => {
       this.hide(run, cause)
       const known = this.#knownStep(run, body)
@@ -393,16 +385,14 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** What is published with headers that a request has left behind. @throws Refusal */
   settingsOf(run: Run, headers: HeaderLists): PublishSettings {
     const raw = rawOf(headers, this.queue.words)
-    const settings = this.queue.publisher.settings(raw, { contentType: 'application/json' }, this.#base(run, raw))
-    settings.workflow = undefined
-    return settings
+    const base = this.#settings.base(run.configuration, raw)
+    return this.#settings.read(raw, { contentType: 'application/json' }, base)
   }
 
   /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
   #prepareConfiguration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.queue.publisher.settings(raw, call.headers, this.#base(run, raw))
-    settings.workflow = undefined
+    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
     return () => {
       this.hide(run, cause)
       const { entries } = run
@@ -420,24 +410,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #knownStep(run: Run, body: Bytes): Message | undefined {
     return this.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
-  }
-
-  /** What holds where a message of a run is silent. [workflow.md 4] */
-  #base(run: Run, raw: RawSettings): PublishSettings {
-    const silent = defaultSettings(this.queue.policy)
-    const { settings, applies } = run.configuration
-    if (!applies) return silent
-    return {
-      ...silent,
-      retries: settings.retries,
-      retryDelay: settings.retryDelay,
-      flowControl: raw.has('flow-control-key') ? undefined : settings.flowControl,
-      // Steps bring their own; the callback of a call must not say that it carries steps.
-      headers: without(without(settings.headers, 'Content-Type'), this.words.sdkVersion),
-      labels: settings.labels,
-      redact: settings.redact,
-      failureCallback: settings.failureCallback,
-    }
   }
 
   /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
@@ -490,7 +462,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const held = behind.size > 0
     const origin = { ...run.origin, cause }
     const message = this.queue.courier.accept({ kind: 'message', url, body, settings, origin, part, held })
-    if (held) run.held.set(message, behind)
+    if (held) run.hold(message, behind)
     return message
   }
 
@@ -508,9 +480,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   #prepareCall(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.queue.publisher.settings(raw, call.headers)
-    settings.workflow = undefined
-    this.#configureCallback(run, settings, raw)
+    const settings = this.#settings.ofCall(run.configuration, raw, call.headers)
     const step = this.#callStep(raw)
     return () => {
       this.hide(run, cause)
@@ -528,27 +498,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
         record.message = message
       }
       return { message, deduplicated: false }
-    }
-  }
-
-  /** The callback of a call is a message of the run. [workflow.md 4] */
-  #configureCallback(run: Run, settings: PublishSettings, raw: RawSettings): void {
-    const { callback } = settings
-    if (callback === undefined) return
-    const base = this.#base(run, raw)
-    const own = new Set(callback.settings.headers.map(([name]) => name.toLowerCase()))
-    settings.callback = {
-      url: callback.url,
-      settings: {
-        ...callback.settings,
-        workflow: undefined,
-        retries: raw.has('callback-retries') ? callback.settings.retries : base.retries,
-        retryDelay: callback.settings.retryDelay ?? base.retryDelay,
-        flowControl: callback.settings.flowControl ?? base.flowControl,
-        headers: [...base.headers.filter(([name]) => !own.has(name.toLowerCase())), ...callback.settings.headers],
-        labels: base.labels,
-        failureCallback: base.failureCallback,
-      },
     }
   }
 
@@ -668,7 +617,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.state = state
     run.completedAt = this.now()
     this.waits.drop(run)
-    run.held.clear()
+    run.letAllGo()
     const { courier } = this.queue
     for (const { message } of run.entries) {
       // The delivery that reported the end of the run is about to be answered.
@@ -706,12 +655,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
   runAgain(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
     const { configuration, url, features, origin, failure } = run
-    const settings = this.queue.publisher.settings(
-      overrides,
-      {},
-      { ...configuration.settings, delay: 0, notBefore: undefined },
-    )
-    settings.workflow = undefined
+    const settings = this.#settings.read(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
     const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
     if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run
     const resumed = this.#newRun(next)
@@ -788,17 +732,11 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   // ── what the queue tells
 
   began(run: Run, message: Message): void {
-    run.running.add(message)
+    run.began(message)
   }
 
   ended(run: Run, message: Message): void {
-    run.running.delete(message)
-    for (const [held, behind] of run.held) {
-      behind.delete(message)
-      if (behind.size > 0) continue
-      run.held.delete(held)
-      this.queue.courier.letGo(held)
-    }
+    for (const free of run.ended(message)) this.queue.courier.letGo(free)
   }
 
   answered({ url }: Run, { headers }: RunReply): void {
@@ -811,13 +749,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.failure = { status, headers, body, message, dlqId }
     this.#conclude(run, 'RUN_FAILED', message.trail)
   }
-}
-
-/** The failure callback carries the payload and the headers of the user: what is hidden is hidden there, too. */
-function redactedLike({ failureCallback, redact }: PublishSettings): PublishSettings['failureCallback'] {
-  if (failureCallback === undefined || redact === undefined) return failureCallback
-  const { url, settings } = failureCallback
-  return { url, settings: { ...settings, redact: settings.redact ?? redact } }
 }
 
 function isOf({ time }: Run, createdAt: string | undefined): boolean {

@@ -1,0 +1,140 @@
+import type { PublishHeaders } from '../queue/publish/publish.js'
+import { defaultSettings } from '../queue/publish/publish.js'
+import type { PublishCall, Publisher } from '../queue/publisher.js'
+import type { Queue } from '../queue/queue.js'
+import { refusals } from '../queue/settings/refusals.js'
+import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import { cleanTrigger, type RunWords, without } from './protocol.js'
+import type { RunConfiguration } from './run.js'
+
+/** Different settings that are kept for sharing, over the same ones. */
+const sharedAtMost = 256
+
+/**
+ * What the messages of runs say about themselves, and what their runs say for them. Runs of one workflow say the same
+ * but for their ids, so ten thousand of them share a few objects.
+ */
+export class RunSettings {
+  readonly #queue: Queue
+  readonly #words: RunWords
+  /** Of a message that says nothing. */
+  readonly #silent: PublishSettings
+  readonly #read = new WeakMap<PublishSettings, Map<string, PublishSettings>>()
+  readonly #triggers = new WeakMap<PublishSettings, PublishSettings>()
+  readonly #configurations = new WeakMap<
+    PublishSettings,
+    readonly [stands: RunConfiguration, applies: RunConfiguration]
+  >()
+  readonly #bases = new WeakMap<RunConfiguration, readonly [plain: PublishSettings, ownFlow: PublishSettings]>()
+
+  constructor(queue: Queue, words: RunWords) {
+    this.#queue = queue
+    this.#words = words
+    this.#silent = defaultSettings(queue.policy)
+  }
+
+  get #publisher(): Publisher {
+    return this.#queue.publisher
+  }
+
+  /** Of a message of a run, or of the trigger of one. @param base what holds where it is silent @throws Refusal */
+  read(raw: RawSettings, headers: PublishHeaders = {}, base: PublishSettings = this.#silent): PublishSettings {
+    const own = withoutRun(raw)
+    if (own.has('header-forward')) return this.#publisher.settings(own, headers, base)
+    let key = headers.contentType ?? ''
+    // With lengths, because a value may contain anything.
+    for (const [name, value] of own) key += `\n${name.length} ${value.length} ${name}${value}`
+    const shared = this.#read.get(base) ?? new Map<string, PublishSettings>()
+    this.#read.set(base, shared)
+    const known = shared.get(key)
+    if (known !== undefined) return known
+    const settings = this.#publisher.settings(own, headers, base)
+    if (shared.size >= sharedAtMost) shared.clear()
+    shared.set(key, settings)
+    return settings
+  }
+
+  /** @throws Refusal */
+  ofTrigger({ headers, queue }: PublishCall, raw: RawSettings): PublishSettings {
+    const read = this.read(cleanTrigger(raw, this.#queue.words), headers)
+    // They travel as a header.
+    if (read.labels?.some((label) => /[\0\r\n]/.test(label)))
+      throw refusals.invalid(this.#words.label, 'it has a line break')
+    if (queue !== undefined) return finished(read, queue)
+    const settings = this.#triggers.get(read) ?? finished(read, undefined)
+    this.#triggers.set(read, settings)
+    return settings
+  }
+
+  /** What holds for the later messages of a run, as its trigger has it. */
+  configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
+    let both = this.#configurations.get(settings)
+    if (both === undefined) {
+      const headers = without(settings.headers, this.#words.unknownSdk)
+      const kept = { ...settings, headers, queue: undefined }
+      both = [
+        { settings: kept, applies: false },
+        { settings: kept, applies: true },
+      ]
+      this.#configurations.set(settings, both)
+    }
+    return both[features.has('WF_TriggerOnConfig') ? 1 : 0]
+  }
+
+  /** What holds where a message of a run is silent. [workflow.md 4] */
+  base(configuration: RunConfiguration, raw: RawSettings): PublishSettings {
+    const { settings, applies } = configuration
+    if (!applies) return this.#silent
+    let both = this.#bases.get(configuration)
+    if (both === undefined) {
+      const { retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
+      // Steps bring their own; the callback of a call must not say that it carries steps.
+      const headers = without(without(settings.headers, 'Content-Type'), this.#words.sdkVersion)
+      const ownFlow = { ...this.#silent, retries, retryDelay, headers, labels, redact, failureCallback }
+      both = [{ ...ownFlow, flowControl }, ownFlow]
+      this.#bases.set(configuration, both)
+    }
+    return both[raw.has('flow-control-key') ? 1 : 0]
+  }
+
+  /** Of a call: its callback is a message of the run. [workflow.md 4, 6] @throws Refusal */
+  ofCall(configuration: RunConfiguration, raw: RawSettings, headers: PublishHeaders | undefined): PublishSettings {
+    const settings = this.read(raw, headers)
+    const { callback } = settings
+    if (callback === undefined) return settings
+    const base = this.base(configuration, raw)
+    const own = new Set(callback.settings.headers.map(([name]) => name.toLowerCase()))
+    return {
+      ...settings,
+      callback: {
+        url: callback.url,
+        settings: {
+          ...callback.settings,
+          retries: raw.has('callback-retries') ? callback.settings.retries : base.retries,
+          retryDelay: callback.settings.retryDelay ?? base.retryDelay,
+          flowControl: callback.settings.flowControl ?? base.flowControl,
+          headers: [...base.headers.filter(([name]) => !own.has(name.toLowerCase())), ...callback.settings.headers],
+          labels: base.labels,
+          failureCallback: base.failureCallback,
+        },
+      },
+    }
+  }
+}
+
+/** What a run redacts, its failure callback tells redacted, unless it says something else. */
+function finished(settings: PublishSettings, queue: string | undefined): PublishSettings {
+  const { failureCallback, redact } = settings
+  if (failureCallback === undefined || redact === undefined) return { ...settings, queue }
+  const { url, settings: own } = failureCallback
+  return { ...settings, queue, failureCallback: { url, settings: { ...own, redact: own.redact ?? redact } } }
+}
+
+/** Which run it is, and what the SDK can do, is no setting of a message. */
+const aboutRuns = /^(?:(?:failure-)?callback-)*(?:workflow-|telemetry-|feature-set$)/
+
+function withoutRun(raw: RawSettings): RawSettings {
+  const own = new Map<string, string>()
+  for (const [name, value] of raw) if (!aboutRuns.test(name)) own.set(name, value)
+  return own
+}
