@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../properties/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type FaultRule } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
+
+// Each check is some dozens of worlds with the real SDK in them.
+vi.setConfig({ testTimeout: 60_000 })
 
 const count = (app: App) => defects.find(({ name }) => name.startsWith('a counter'))!.broken(app)
 
