@@ -1,7 +1,7 @@
 import type { StoreDump } from '../src/store/dump/snapshot.js'
 import { type CrashFinding, CrashPointBroken, crashHistory, crashReport, smallestOf } from './crash-report.js'
 import { type Again, CrashRun, type CrashSubject, type WorkflowUnderTest } from './crash-run.js'
-import type { Work } from './crash-work.js'
+import type { DeliveryWork } from './crash-work.js'
 import type { EffectOptions } from './delivery-effects.js'
 import { type DeliverySubject, inEnvironment } from './delivery-run.js'
 import { type Disturbance, disturbancesOf } from './disturbance.js'
@@ -70,7 +70,7 @@ const usualBound = 2_000
 class Check {
   readonly #subject: CrashSubject
   readonly #options: CrashPointOptions
-  readonly #works: Carrier<Work | undefined> = carrier('everyCrashPoint()')
+  readonly #works: Carrier<DeliveryWork | undefined> = carrier('everyCrashPoint()')
   readonly #times = new Map<string, number>()
   readonly #seed: number
 

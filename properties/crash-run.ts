@@ -7,7 +7,7 @@ import type { WireReply } from '../src/queue/destinations/wire.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
 import { StepPart } from '../src/workflow/parts.js'
-import { lost, type Mutable, Work } from './crash-work.js'
+import { DeliveryWork, lost, type Mutable } from './crash-work.js'
 import type { Disturbance, DisturbanceKind } from './disturbance.js'
 import { answerCalls, type ForeignAnswers, type ForeignCall } from './foreign-calls.js'
 import { carriedBy, type RunDelivery, type Submission, submitted } from './run-delivery.js'
@@ -50,12 +50,12 @@ export class CrashRun {
   error: unknown
   readonly #subject: CrashSubject
   readonly #disturbances: readonly Disturbance[]
-  readonly #works: Carrier<Work | undefined>
+  readonly #works: Carrier<DeliveryWork | undefined>
   /** When each delivery happens first, in the run that nothing disturbs. */
   readonly #times: Map<string, number>
   readonly #seed: number | string
   readonly #endings: (() => void)[] = []
-  readonly #outside: Work
+  readonly #outside: DeliveryWork
   readonly #cuts = new Map<string, number>()
   readonly #counts = new Map<string, number>()
   readonly #answered = new Set<string>()
@@ -71,7 +71,7 @@ export class CrashRun {
       seed,
       disturbances = [],
     }: {
-      readonly works: Carrier<Work | undefined>
+      readonly works: Carrier<DeliveryWork | undefined>
       readonly times: Map<string, number>
       readonly seed: number | string
       readonly disturbances?: readonly Disturbance[]
@@ -93,7 +93,7 @@ export class CrashRun {
       ...(isLazy && { policy: { ...given.policy, lazyAbove: 0 } }),
     }
     this.sandbox = sandboxOf(options)
-    this.#outside = new Work(this.#seedOf('outside'), () => this.sandbox.clock.now())
+    this.#outside = new DeliveryWork(this.#seedOf('outside'), () => this.sandbox.clock.now())
     this.#endings.push(replaceChance(() => this.#works.getStore() ?? this.#outside))
     this.#endings.push(silence(() => this.#disturbances.length > 0 || this.#works.getStore()?.submitsNothing === true))
     this.#endings.push(connect(this.sandbox, options))
@@ -132,7 +132,7 @@ export class CrashRun {
     const { destinations, clock } = this.sandbox
     const delivery: Mutable<RunDelivery> = { ...past, ordinal: 0, submissions: [] }
     const task = { label: key, sleep: async () => {} }
-    const work = new Work(this.#seedOf(key), () => at + aDay, delivery, task, true)
+    const work = new DeliveryWork(this.#seedOf(key), () => at + aDay, delivery, task, true)
     const context = {
       task,
       timeout: aDay,
@@ -242,7 +242,7 @@ export class CrashRun {
     }
     const run = (submits: boolean): Promise<WireReply> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [] }
-      const work = new Work(this.#seedOf(key), () => at, own, context.task)
+      const work = new DeliveryWork(this.#seedOf(key), () => at, own, context.task)
       return this.#works.run(work, () => Promise.race([deliver(), work.death]))
     }
     const others = this.#disturbance('twice', delivery) === undefined ? [] : [run(false)]
@@ -307,7 +307,7 @@ export class CrashRun {
   }
 
   async #submit(
-    work: Work,
+    work: DeliveryWork,
     given: Omit<Submission, 'what' | 'at'>,
     exchange: () => Answer | Promise<Answer>,
   ): Promise<Answer> {
@@ -325,14 +325,14 @@ export class CrashRun {
   }
 
   /** The wait is held until the event that it is for has come. */
-  async #untilEvent(work: Work, ms: number): Promise<void> {
+  async #untilEvent(work: DeliveryWork, ms: number): Promise<void> {
     const events = (): number => this.sandbox.traffic.of('notify').length
     const before = events()
     await work.task?.sleep(ms + 1)
     for (let turn = 0; turn < mostTurns && events() === before; turn++) await work.task?.sleep(0)
   }
 
-  #die(work: Work): Promise<never> {
+  #die(work: DeliveryWork): Promise<never> {
     work.die()
     this.#restart()
     return new Promise(() => {})

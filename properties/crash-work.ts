@@ -8,7 +8,7 @@ import type { Chance } from './step-chance.js'
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A piece of the app's work: what it carries along through whatever it awaits. */
-export class Work implements Chance {
+export class DeliveryWork implements Chance {
   readonly random: Chance['random']
   /** Its process has died: nothing that it still does reaches anybody. */
   dead = false

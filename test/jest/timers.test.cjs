@@ -34,6 +34,6 @@ test('everything faked, as Jest does it unless told otherwise, is followed, too'
 test('without fake timers it says what to call', async () => {
   const sandbox = createSandbox()
   sandbox.clock.follow(hostTimers(jest))
-  await expect(sandbox.clock.advance('1s')).rejects.toThrow('there are none')
+  await expect(sandbox.clock.advance('1s')).rejects.toThrow('none are installed')
   sandbox.dispose()
 })
