@@ -1,13 +1,13 @@
-import { vm } from './activation.js'
+import { vm } from '../runtime/activation.js'
+import type { Operation } from '../runtime/operations.js'
+import { rawSet, setIndex } from '../runtime/operations.js'
+import type { Value } from '../runtime/value.js'
+import { isMany, LuaTable, nothing } from '../runtime/value.js'
+import type { Expression, IndexNode, Local, Statement, Variable } from '../syntax/syntax-tree.js'
 import type { Compiler } from './compile.js'
 import type { Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
 import { capture } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf } from './operands.js'
-import type { Operation } from './operations.js'
-import { rawSet, setIndex } from './operations.js'
-import type { Expression, IndexNode, Local, Statement, Variable } from './syntax-tree.js'
-import type { Value } from './value.js'
-import { isMany, LuaTable, nothing } from './value.js'
 
 /** Puts a fresh value into a local: a new cell each time, so that closures of a loop do not share one. */
 export function initialiser(local: Local): (frame: Frame, value: Value) => void {

@@ -1,5 +1,5 @@
-import { charge, hostError } from './activation.js'
-import type { Value } from './value.js'
+import { charge, hostError } from '../runtime/activation.js'
+import type { Value } from '../runtime/value.js'
 
 /** The pattern language of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
 

@@ -1,4 +1,4 @@
-import { parseNumber } from './number-text.js'
+import { parseNumber } from '../runtime/number-text.js'
 
 /** A source that is not Lua 5.1, worded as the reference compiler does: `user_script:1: '=' expected near 'x'`. */
 export class LuaSyntaxError {

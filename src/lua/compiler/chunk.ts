@@ -1,7 +1,7 @@
+import type { LuaFunction } from '../runtime/value.js'
+import { LuaSyntaxError } from '../syntax/lexer.js'
+import { parse } from '../syntax/parser.js'
 import { compileChunk } from './compile.js'
-import { LuaSyntaxError } from './lexer.js'
-import { parse } from './parser.js'
-import type { LuaFunction } from './value.js'
 
 /** A compiled source. Called, it makes the main function of a new run; it belongs to no machine. */
 export type Chunk = () => LuaFunction

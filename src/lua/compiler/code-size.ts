@@ -1,4 +1,4 @@
-import type { Block, Expression, Statement, TableItem } from './syntax-tree.js'
+import type { Block, Expression, Statement, TableItem } from '../syntax/syntax-tree.js'
 
 // How much code a block runs through each time, so that a loop over a long body costs more than one over a short one.
 

@@ -1,3 +1,4 @@
+import { load as compileSource } from '../compiler/chunk.js'
 import {
   argumentError,
   call,
@@ -7,10 +8,8 @@ import {
   hostErrorValue,
   LuaError,
   where,
-} from './activation.js'
-import { load as compileSource } from './chunk.js'
-import { LuaSyntaxError } from './lexer.js'
-import type { Arguments } from './library-arguments.js'
+} from '../runtime/activation.js'
+import type { Arguments } from '../runtime/library-arguments.js'
 import {
   checkAny,
   checkFunction,
@@ -20,11 +19,12 @@ import {
   checkWritable,
   optionalInt,
   optionalString,
-} from './library-arguments.js'
-import { callValue, metamethod, metatable, plainText, toNumber } from './operations.js'
-import { next, nextIndex } from './traversal.js'
-import type { LuaFunction, Result, Value } from './value.js'
-import { first, isMany, LuaTable, nothing, typeName } from './value.js'
+} from '../runtime/library-arguments.js'
+import { callValue, metamethod, metatable, plainText, toNumber } from '../runtime/operations.js'
+import { next, nextIndex } from '../runtime/traversal.js'
+import type { LuaFunction, Result, Value } from '../runtime/value.js'
+import { first, isMany, LuaTable, nothing, typeName } from '../runtime/value.js'
+import { LuaSyntaxError } from '../syntax/lexer.js'
 
 /** The functions without a table. `pcall` is the one of redis, which unwraps error tables. */
 export const base: Readonly<Record<string, LuaFunction>> = {

@@ -1,11 +1,11 @@
-import type { JsonSettings } from './activation.js'
-import { argumentError, vm } from './activation.js'
+import type { JsonSettings } from '../runtime/activation.js'
+import { argumentError, vm } from '../runtime/activation.js'
+import type { Arguments } from '../runtime/library-arguments.js'
+import { checkInteger, checkString, library } from '../runtime/library-arguments.js'
+import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+import { Userdata } from '../runtime/value.js'
 import { decodeJson } from './json-decode.js'
 import { encodeJson } from './json-encode.js'
-import type { Arguments } from './library-arguments.js'
-import { checkInteger, checkString, library } from './library-arguments.js'
-import type { LuaFunction, LuaTable, Result, Value } from './value.js'
-import { Userdata } from './value.js'
 
 /** The value that stands for JSON's null. */
 export const jsonNull: Userdata = new Userdata('cjson.null')

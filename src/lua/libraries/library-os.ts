@@ -1,6 +1,6 @@
-import { vm } from './activation.js'
-import { library } from './library-arguments.js'
-import type { LuaTable } from './value.js'
+import { vm } from '../runtime/activation.js'
+import { library } from '../runtime/library-arguments.js'
+import type { LuaTable } from '../runtime/value.js'
 
 /** Steps that count as a second of a script's time, about what a real server does in one. */
 const stepsPerSecond = 10_000_000

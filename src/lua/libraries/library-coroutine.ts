@@ -1,3 +1,5 @@
+import type { LinkedFunction } from '../compiler/compile.js'
+import { runCoroutine, yieldFunction } from '../compiler/compile-yielding.js'
 import {
   argumentError,
   charge,
@@ -7,13 +9,11 @@ import {
   stackOverflow,
   vm,
   where,
-} from './activation.js'
-import type { LinkedFunction } from './compile.js'
-import { runCoroutine, yieldFunction } from './compile-steps.js'
-import type { Arguments } from './library-arguments.js'
-import { library } from './library-arguments.js'
-import type { LuaTable, Result, Value } from './value.js'
-import { all, Coroutine, oneNil } from './value.js'
+} from '../runtime/activation.js'
+import type { Arguments } from '../runtime/library-arguments.js'
+import { library } from '../runtime/library-arguments.js'
+import type { LuaTable, Result, Value } from '../runtime/value.js'
+import { all, Coroutine, oneNil } from '../runtime/value.js'
 
 function checkCoroutine(args: Arguments): Coroutine {
   const value = args[0]

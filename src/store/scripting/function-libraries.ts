@@ -1,19 +1,25 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { load } from '../../lua/compiler/chunk.js'
+import { createBareEnvironment, createEnvironment, createMachine, type Machine, protection } from '../../lua/machine.js'
+import {
+  type Budget,
+  BudgetExhausted,
+  hostErrorValue,
+  LuaError,
+  type RandomState,
+} from '../../lua/runtime/activation.js'
+import { library } from '../../lua/runtime/library-arguments.js'
+import { numberText } from '../../lua/runtime/number-text.js'
+import type { LuaFunction, Result, Value } from '../../lua/runtime/value.js'
+import { LuaTable } from '../../lua/runtime/value.js'
+import { LuaSyntaxError } from '../../lua/syntax/lexer.js'
 import type { User } from '../access/access.js'
 import type { Reply } from '../command/reply.js'
-import { type Budget, BudgetExhausted, hostErrorValue, LuaError, type RandomState } from './activation.js'
-import { load } from './chunk.js'
 import { listOf, tableWith } from './conversion.js'
-import { LuaSyntaxError } from './lexer.js'
-import { library } from './library-arguments.js'
-import { createBareEnvironment, createEnvironment, createMachine, type Machine, protection } from './machine.js'
-import { numberText } from './number-text.js'
 import { constants, redisLibraryOfFunctions, type ScriptHost } from './redis-library.js'
 import * as refuse from './script-errors.js'
 import { inScript } from './script-errors.js'
 import { flagsOf, isFlag, isName, noFlags, readLibrary, type ScriptFlags } from './shebang.js'
-import type { LuaFunction, Result, Value } from './value.js'
-import { LuaTable } from './value.js'
 
 /** Chunk name of libraries, as in redis: positions read `user_function:2:`. */
 const chunkName = '@user_function'

@@ -1,12 +1,12 @@
-import { charge } from './activation.js'
+import { charge } from '../runtime/activation.js'
+import type { CallSite, LuaFunction, Value } from '../runtime/value.js'
+import { LuaTable, nothing } from '../runtime/value.js'
+import { LuaSyntaxError } from '../syntax/lexer.js'
+import type { Block, Expression, FunctionNode, Local } from '../syntax/syntax-tree.js'
 import { all, condition, expression } from './compile-expression.js'
 import { block } from './compile-statement.js'
 import type { Cell, Code, Completion, Condition, Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
 import { capture, newFrame } from './frame.js'
-import { LuaSyntaxError } from './lexer.js'
-import type { Block, Expression, FunctionNode, Local } from './syntax-tree.js'
-import type { CallSite, LuaFunction, Value } from './value.js'
-import { LuaTable, nothing } from './value.js'
 
 /** How deep the nodes of a function may nest. */
 const deepest = 1500

@@ -1,8 +1,8 @@
-import { argumentError, charge, chargeBytes, checkLength, hostError } from './activation.js'
-import type { Arguments } from './library-arguments.js'
-import { checkInteger, checkNumber, checkString } from './library-arguments.js'
-import { floatText, toInt64 } from './number-text.js'
-import type { Result, Value } from './value.js'
+import { argumentError, charge, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
+import type { Arguments } from '../runtime/library-arguments.js'
+import { checkInteger, checkNumber, checkString } from '../runtime/library-arguments.js'
+import { floatText, toInt64 } from '../runtime/number-text.js'
+import type { Result, Value } from '../runtime/value.js'
 
 /** `string.format`: C's printf, one conversion at a time. */
 export function format(...args: Value[]): Result {

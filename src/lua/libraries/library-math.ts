@@ -1,9 +1,9 @@
-import type { RandomState } from './activation.js'
-import { argumentError, hostError, vm } from './activation.js'
-import { checkInt, checkNumber, library } from './library-arguments.js'
-import { scale2 } from './number-text.js'
-import { power } from './operations.js'
-import type { LuaFunction, LuaTable, Result, Value } from './value.js'
+import type { RandomState } from '../runtime/activation.js'
+import { argumentError, hostError, vm } from '../runtime/activation.js'
+import { checkInt, checkNumber, library } from '../runtime/library-arguments.js'
+import { scale2 } from '../runtime/number-text.js'
+import { power } from '../runtime/operations.js'
+import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
 
 function unary(compute: (value: number) => number): LuaFunction {
   return (...args: Value[]) => compute(checkNumber(args, 0))

@@ -1,15 +1,5 @@
-import { charge, exhausted, hostErrorValue, TailCall, vm } from './activation.js'
-import { stepsOfBlock } from './code-size.js'
-import type { Compiler, LinkedFunction } from './compile.js'
-import { enterFrame } from './compile.js'
-import { initialiser, store } from './compile-assignment.js'
-import type { Want } from './compile-call.js'
-import { appendResult, begin, callParts, method, putOff, roomForTailCalls } from './compile-call.js'
-import { genericLoop, iterator, loopRange } from './compile-loop.js'
-import type { Cell, Code, Completion, Frame } from './frame.js'
-import { broken } from './frame.js'
-import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
-import type { Operation } from './operations.js'
+import { charge, exhausted, hostErrorValue, TailCall, vm } from '../runtime/activation.js'
+import type { Operation } from '../runtime/operations.js'
 import {
   arithmetic,
   arithmeticEvents,
@@ -24,10 +14,20 @@ import {
   rawSet,
   setIndex,
   typeError,
-} from './operations.js'
-import type { Block, CallNode, Expression, MethodNode, Statement, Variable } from './syntax-tree.js'
-import type { LuaFunction, Result, Steps, Value } from './value.js'
-import { isMany, LuaTable, nothing, oneNil } from './value.js'
+} from '../runtime/operations.js'
+import type { LuaFunction, Result, Steps, Value } from '../runtime/value.js'
+import { isMany, LuaTable, nothing, oneNil } from '../runtime/value.js'
+import type { Block, CallNode, Expression, MethodNode, Statement, Variable } from '../syntax/syntax-tree.js'
+import { stepsOfBlock } from './code-size.js'
+import type { Compiler, LinkedFunction } from './compile.js'
+import { enterFrame } from './compile.js'
+import { initialiser, store } from './compile-assignment.js'
+import type { Want } from './compile-call.js'
+import { appendResult, begin, callParts, method, putOff, roomForTailCalls } from './compile-call.js'
+import { genericLoop, iterator, loopRange } from './compile-loop.js'
+import type { Cell, Code, Completion, Frame } from './frame.js'
+import { broken } from './frame.js'
+import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
 
 /**
  * The suspendable form of a function, as generators over the same frame. It is compiled when a coroutine first runs

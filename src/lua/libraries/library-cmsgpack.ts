@@ -1,7 +1,7 @@
-import { argumentError, charge, chargeBytes, checkLength, hostError } from './activation.js'
-import { checkInt, checkString, library, optionalInt } from './library-arguments.js'
-import type { LuaTable, Result, Value } from './value.js'
-import { LuaTable as Table } from './value.js'
+import { argumentError, charge, chargeBytes, checkLength, hostError } from '../runtime/activation.js'
+import { checkInt, checkString, library, optionalInt } from '../runtime/library-arguments.js'
+import type { LuaTable, Result, Value } from '../runtime/value.js'
+import { LuaTable as Table } from '../runtime/value.js'
 
 /** MessagePack as redis has it: old string types, no binary type, tables cut at 16 levels. */
 

@@ -1,14 +1,14 @@
-import { charge, vm } from './activation.js'
+import { charge, vm } from '../runtime/activation.js'
+import type { Operation } from '../runtime/operations.js'
+import { arithmetic, concatenate, index, lengthOf, rawSet, textOf } from '../runtime/operations.js'
+import type { Value } from '../runtime/value.js'
+import { isMany, LuaTable } from '../runtime/value.js'
+import type { Expression, GlobalNode, IndexNode, TableItem } from '../syntax/syntax-tree.js'
 import type { Compiler } from './compile.js'
 import { callExpression } from './compile-call.js'
 import { arithmeticExpression, comparison, equality } from './compile-operator.js'
 import type { Condition, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, isReadLate, operationOf } from './operands.js'
-import type { Operation } from './operations.js'
-import { arithmetic, concatenate, index, lengthOf, rawSet, textOf } from './operations.js'
-import type { Expression, GlobalNode, IndexNode, TableItem } from './syntax-tree.js'
-import type { Value } from './value.js'
-import { isMany, LuaTable } from './value.js'
 
 /** Compiles an expression to a closure that gives one value. */
 export function expression(compiler: Compiler, node: Expression): Evaluate {

@@ -1,10 +1,18 @@
-import { argumentError, call, charge, chargeBytes, chargeReading, checkLength, hostError } from './activation.js'
-import { checkInt, checkInteger, checkString, library, optionalInteger } from './library-arguments.js'
-import { index, plainText, stringMeta } from './operations.js'
+import {
+  argumentError,
+  call,
+  charge,
+  chargeBytes,
+  chargeReading,
+  checkLength,
+  hostError,
+} from '../runtime/activation.js'
+import { checkInt, checkInteger, checkString, library, optionalInteger } from '../runtime/library-arguments.js'
+import { index, plainText, stringMeta } from '../runtime/operations.js'
+import type { LuaFunction, Result, Value } from '../runtime/value.js'
+import { first, LuaTable, nothing, typeName } from '../runtime/value.js'
 import { Matcher } from './pattern.js'
 import { format } from './string-format.js'
-import type { LuaFunction, Result, Value } from './value.js'
-import { first, LuaTable, nothing, typeName } from './value.js'
 
 function byte(...args: Value[]): Result {
   const text = checkString(args, 0)

@@ -1,11 +1,20 @@
-import { longComparison } from './activation.js'
+import { longComparison } from '../runtime/activation.js'
+import type { ArithmeticEvent, Operation } from '../runtime/operations.js'
+import {
+  arithmetic,
+  arithmeticEvents,
+  equals,
+  lessOrEqual,
+  lessThan,
+  modulo,
+  power,
+  sameText,
+} from '../runtime/operations.js'
+import type { CallSite, Value } from '../runtime/value.js'
+import type { Expression } from '../syntax/syntax-tree.js'
 import type { Compiler } from './compile.js'
 import type { Condition, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
-import type { ArithmeticEvent, Operation } from './operations.js'
-import { arithmetic, arithmeticEvents, equals, lessOrEqual, lessThan, modulo, power, sameText } from './operations.js'
-import type { Expression } from './syntax-tree.js'
-import type { CallSite, Value } from './value.js'
 
 /** Operators with the plain case inline: two numbers, or two values that are the same. */
 

@@ -1,4 +1,6 @@
-import { charge } from './activation.js'
+import { charge } from '../runtime/activation.js'
+import { nothing, oneNil } from '../runtime/value.js'
+import type { Block, Expression, Statement } from '../syntax/syntax-tree.js'
 import { stepsOfBlock } from './code-size.js'
 import type { Compiler } from './compile.js'
 import { assign, declare, gather } from './compile-assignment.js'
@@ -7,8 +9,6 @@ import { genericFor, numericFor, repeatLoop, whileLoop } from './compile-loop.js
 import type { Execute } from './frame.js'
 import { broken, capture } from './frame.js'
 import { isMulti } from './operands.js'
-import type { Block, Expression, Statement } from './syntax-tree.js'
-import { nothing, oneNil } from './value.js'
 
 /** Compiles statements to closures that tell how they ended (see `Completion`). */
 export function block(compiler: Compiler, statements: Block): Execute {

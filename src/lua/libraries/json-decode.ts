@@ -1,8 +1,8 @@
-import type { JsonSettings, LuaError } from './activation.js'
-import { charge, hostError } from './activation.js'
-import { parseNumber } from './number-text.js'
-import type { Userdata, Value } from './value.js'
-import { LuaTable } from './value.js'
+import type { JsonSettings, LuaError } from '../runtime/activation.js'
+import { charge, hostError } from '../runtime/activation.js'
+import { parseNumber } from '../runtime/number-text.js'
+import type { Userdata, Value } from '../runtime/value.js'
+import { LuaTable } from '../runtime/value.js'
 
 /** Nested values beyond this would endanger the JavaScript stack, whatever the settings say. */
 const deepest = 1000

@@ -1,12 +1,12 @@
-import { exhausted, settle, stackOverflow, TailCall, vm } from './activation.js'
+import { exhausted, settle, stackOverflow, TailCall, vm } from '../runtime/activation.js'
+import type { Operation } from '../runtime/operations.js'
+import { callValue, index } from '../runtime/operations.js'
+import type { CallSite, LuaFunction, Result, Value } from '../runtime/value.js'
+import { isMany, LuaTable, oneNil } from '../runtime/value.js'
+import type { CallNode, Expression, MethodNode } from '../syntax/syntax-tree.js'
 import type { Compiler } from './compile.js'
 import type { Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, titleOf } from './operands.js'
-import type { Operation } from './operations.js'
-import { callValue, index } from './operations.js'
-import type { CallNode, Expression, MethodNode } from './syntax-tree.js'
-import type { CallSite, LuaFunction, Result, Value } from './value.js'
-import { isMany, LuaTable, oneNil } from './value.js'
 
 /** What becomes of the values of a call: the first is taken, all are kept, or they are the function's own result. */
 export type Want = 'one' | 'all' | 'tail'

@@ -1,6 +1,6 @@
+import type { Result, Steps, Value } from '../runtime/value.js'
+import type { FunctionNode } from '../syntax/syntax-tree.js'
 import type { Compiler } from './compile.js'
-import type { FunctionNode } from './syntax-tree.js'
-import type { Result, Steps, Value } from './value.js'
 
 /**
  * The memory of one call: slot 0 the upvalues, slot 1 the extra arguments of a vararg function, then the locals.

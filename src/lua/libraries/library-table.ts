@@ -1,4 +1,4 @@
-import { call, charge, chargeBytes, hostError } from './activation.js'
+import { call, charge, chargeBytes, hostError } from '../runtime/activation.js'
 import {
   checkFunction,
   checkInt,
@@ -7,10 +7,10 @@ import {
   library,
   optionalInt,
   optionalString,
-} from './library-arguments.js'
-import { isTrue, lessThan, textOf } from './operations.js'
-import type { LuaFunction, LuaTable, Result, Value } from './value.js'
-import { first, nothing, typeName } from './value.js'
+} from '../runtime/library-arguments.js'
+import { isTrue, lessThan, textOf } from '../runtime/operations.js'
+import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+import { first, nothing, typeName } from '../runtime/value.js'
 
 function concat(...args: Value[]): Result {
   const separator = optionalString(args, 1, '')

@@ -1,8 +1,8 @@
-import type { JsonSettings } from './activation.js'
-import { charge, chargeBytes, hostError } from './activation.js'
-import { generalText } from './number-text.js'
-import type { Userdata, Value } from './value.js'
-import { LuaTable, typeName } from './value.js'
+import type { JsonSettings } from '../runtime/activation.js'
+import { charge, chargeBytes, hostError } from '../runtime/activation.js'
+import { generalText } from '../runtime/number-text.js'
+import type { Userdata, Value } from '../runtime/value.js'
+import { LuaTable, typeName } from '../runtime/value.js'
 
 /** Frames of recursion that are safe besides those of the script. Real redis goes by its settings alone. */
 const deepest = 1000

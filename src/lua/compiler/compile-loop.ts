@@ -1,15 +1,15 @@
-import { errorAt, exhausted, settle, TailCall, vm } from './activation.js'
+import { errorAt, exhausted, settle, TailCall, vm } from '../runtime/activation.js'
+import type { Operation } from '../runtime/operations.js'
+import { callValue, toNumber } from '../runtime/operations.js'
+import { next, nextIndex } from '../runtime/traversal.js'
+import type { CallSite, Cursor, Value } from '../runtime/value.js'
+import { isMany, LuaTable } from '../runtime/value.js'
+import type { Statement } from '../syntax/syntax-tree.js'
 import type { Compiler } from './compile.js'
 import { initialiser, valueList } from './compile-assignment.js'
 import { begin } from './compile-call.js'
 import type { Execute, Frame } from './frame.js'
 import { broken, capture } from './frame.js'
-import type { Operation } from './operations.js'
-import { callValue, toNumber } from './operations.js'
-import type { Statement } from './syntax-tree.js'
-import { next, nextIndex } from './traversal.js'
-import type { CallSite, Cursor, Value } from './value.js'
-import { isMany, LuaTable } from './value.js'
 
 export function whileLoop(compiler: Compiler, node: Statement & { kind: 'while' }): Execute {
   const condition = compiler.condition(node.condition)
