@@ -66,7 +66,7 @@ type Part<T> =
   | { readonly run: undefined; readonly steps: (frame: Frame) => Generated<T> }
 
 function compileSteps(code: Code): (frame: Frame) => Steps {
-  const part = new StepCompiler(code.compiler()).block(code.node.body)
+  const part = new YieldingCompiler(code.compiler()).block(code.node.body)
   if (part.steps !== undefined) return part.steps as (frame: Frame) => Steps
   const { run } = part
   // biome-ignore lint/correctness/useYield: a body without calls never yields
@@ -78,7 +78,7 @@ function compileSteps(code: Code): (frame: Frame) => Steps {
 /** A generator takes more of the stack than a closure: the delegation, and the engine resuming it. */
 const framesPerStep = 4
 
-class StepCompiler {
+class YieldingCompiler {
   readonly #compiler: Compiler
 
   constructor(compiler: Compiler) {
