@@ -1,8 +1,7 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
-import { IdSource } from '../kernel/random.js'
-import { Records } from '../kernel/records.js'
+import type { Records } from '../kernel/records.js'
 import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message, Origin } from '../queue/message/message.js'
@@ -20,6 +19,7 @@ import { loading } from './loaded-runs.js'
 import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
 import { type AskedOfRuns, forwardName, type RunWords, rawOf, runSettingsOf, runWords } from './protocol.js'
 import { type HeaderLists, Run, type RunEntry, type RunState, type Wait } from './run.js'
+import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
@@ -57,8 +57,6 @@ export interface Begun {
   readonly deduplicated: boolean
 }
 
-/** How long the random part of a run id is, behind `wfr_`. [workflow.md 2.1] */
-const runIdLength = 21
 /** [workflow.md 9] */
 const deepestInvocation = 100
 
@@ -72,13 +70,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
-  #runs = new Map<string, Run>()
-  #records = runRecords()
-  #ids: IdSource
-  #sequence = 0
-  /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
   readonly #settings: RunSettings
-  #proven = new Set<string>()
+  #runs: RunRegister
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -87,7 +80,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#random = random
     this.#traffic = traffic
     this.#settings = new RunSettings(queue, this.words)
-    this.#ids = this.#freshIds()
+    this.#runs = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
     queue.workflows = this
@@ -107,46 +100,34 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   renew(): { takeBack(): void; end(): void } {
     const { waits } = this
-    const [runs, records, ids, sequence, proven] = [this.#runs, this.#records, this.#ids, this.#sequence, this.#proven]
+    const runs = this.#runs
     this.waits = this.#freshWaits()
-    this.#runs = new Map()
-    this.#records = runRecords()
-    this.#ids = this.#freshIds()
-    this.#sequence = 0
-    this.#proven = new Set()
+    this.#runs = this.#freshRegister()
     return {
       end: () => waits.reset(),
       takeBack: () => {
         this.waits.reset()
         this.waits = waits
         this.#runs = runs
-        this.#records = records
-        this.#ids = ids
-        this.#sequence = sequence
-        this.#proven = proven
       },
     }
   }
 
   dump(known: Iterable<Message>): RunsOfDump {
-    return dumpOf(this.records.select({}).items, known, this.waits, [...this.#proven])
+    return dumpOf(this.records.select({}).items, known, this.waits, [...this.#runs.proven])
   }
 
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
-    for (const url of urls) this.#proven.add(url)
-    return loading(this, runs, (run) => {
-      this.#runs.set(run.id, run)
-      this.#records.add(run)
-      this.#sequence = run.seq
-    })
+    for (const url of urls) this.#runs.proven.add(url)
+    return loading(this, runs, (run) => this.#runs.add(run))
   }
 
   #freshWaits(): Waits {
     return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#wake(wait, event))
   }
 
-  #freshIds(): IdSource {
-    return new IdSource(this.#random.fork('run'), 'wfr_', runIdLength)
+  #freshRegister(): RunRegister {
+    return new RunRegister(this.queue, this.#clock, this.#random)
   }
 
   now(): number {
@@ -155,34 +136,22 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
   get(id: string): Run | undefined {
-    this.#prune()
     return this.#runs.get(id)
   }
 
   /** All runs, oldest first, to be filtered. */
   get records(): Records<Run> {
-    this.#prune()
-    return this.#records
-  }
-
-  #prune(): void {
-    const oldest = this.now() - this.queue.limits.logRetention
-    for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
-      if (first.isStarted || (first.completedAt ?? first.time) >= oldest) return
-      this.#records.delete(first)
-      this.#runs.delete(first.id)
-    }
+    return this.#runs.records
   }
 
   /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
   started(id: string, createdAt?: string): Run {
-    const run = this.#runs.get(id)
-    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
-    if (run.probe !== undefined) {
-      run.probe.refused = true
-      throw refusals.runOver(id)
-    }
-    return run
+    return this.#runs.started(id, createdAt)
+  }
+
+  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  running(id: string, createdAt?: string): Run {
+    return this.#runs.running(id, createdAt)
   }
 
   /** [workflow.md 2, 5, 6, 9] */
@@ -276,11 +245,11 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return first?.part === undefined ? undefined : this.get(first.part.runId)
   }
 
-  #newRun({ runId = this.#nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
+  #newRun({ runId = this.#runs.nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
     const { callerIp, region } = origin
     const run = new Run(
       runId,
-      ++this.#sequence,
+      this.#runs.nextSequence,
       this.now(),
       url,
       features,
@@ -291,16 +260,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       },
     )
     run.byRest = byRest
-    this.#runs.set(runId, run)
-    this.#records.add(run)
+    this.#runs.add(run)
     return run
-  }
-
-  /** One that no run has. */
-  #nextId(): string {
-    let id = this.#ids.next()
-    while (this.#runs.has(id)) id = this.#ids.next()
-    return id
   }
 
   #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
@@ -355,7 +316,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   announcesTo(url: string, isAsked: boolean): boolean {
     const { twoPhaseTrigger } = this.queue.policy
     if (twoPhaseTrigger === 'always') return true
-    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#proven.has(url))
+    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#runs.proven.has(url))
   }
 
   // ── steps
@@ -606,13 +567,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return run
   }
 
-  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
-  running(id: string, createdAt?: string): Run {
-    const run = this.get(id)
-    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)
-    return run
-  }
-
   #conclude(run: Run, state: Exclude<RunState, 'RUN_STARTED'>, cause?: number): void {
     run.state = state
     run.completedAt = this.now()
@@ -740,8 +694,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   answered({ url }: Run, { headers }: RunReply): void {
-    if (this.#proven.has(url) || this.#proven.size >= 1000) return
-    if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) this.#proven.add(url)
+    const { proven } = this.#runs
+    if (proven.has(url) || proven.size >= 1000) return
+    if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) proven.add(url)
   }
 
   failed(run: Run, message: Message, { status, headers, body }: RunReply, dlqId: string): void {
@@ -749,10 +704,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.failure = { status, headers, body, message, dlqId }
     this.#conclude(run, 'RUN_FAILED', message.trail)
   }
-}
-
-function isOf({ time }: Run, createdAt: string | undefined): boolean {
-  return createdAt === undefined || createdAt.trim() === String(time)
 }
 
 /** What has yet to be delivered, and plans that were delivered but whose steps have come to nothing. */
@@ -764,14 +715,4 @@ function openEntries({ entries, steps }: Run): ReadonlySet<RunEntry> {
         callType !== 'toCallback' && (message.state !== 'DELIVERED' || unfinished.has(message)),
     ),
   )
-}
-
-function runRecords(): Records<Run> {
-  return new Records<Run>({
-    workflowRunId: (run) => run.id,
-    label: (run) => run.labels,
-    callerIp: (run) => run.origin.callerIp,
-    flowControlKey: (run) => run.configuration.settings.flowControl?.key,
-    workflowCreatedAt: (run) => String(run.time),
-  })
 }
