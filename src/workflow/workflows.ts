@@ -1,28 +1,27 @@
-import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
+import { type Bytes, text, toBase64 } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Records } from '../kernel/records.js'
 import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
-import type { Message, Origin } from '../queue/message/message.js'
+import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
-import { deduplicationKey } from '../queue/publish/deduplication.js'
 import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { checkReach, checkTarget, checkUrl, type Target } from '../queue/settings/url.js'
+import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
 import { dumpOf } from './dumped-runs.js'
-import { type InvokeBody, readInvoke } from './invoke.js'
 import { loading } from './loaded-runs.js'
 import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
-import { type AskedOfRuns, forwardName, type RunWords, rawOf, runSettingsOf, runWords } from './protocol.js'
-import { type HeaderLists, Run, type RunEntry, type RunState, type Wait } from './run.js'
+import { forwardName, type RunWords, runSettingsOf, runWords } from './protocol.js'
+import type { HeaderLists, Run, RunEntry, RunState, Wait } from './run.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
+import { type Begun, type Trigger, Triggers } from './triggers.js'
 import { type Told, Waits } from './waits.js'
 
 export interface WorkflowOptions {
@@ -32,38 +31,12 @@ export interface WorkflowOptions {
   readonly traffic: Traffic
 }
 
-/** A trigger that was read and found in order. */
-export interface Trigger {
-  readonly runId: string | undefined
-  readonly url: string
-  readonly body: Bytes
-  readonly settings: PublishSettings
-  readonly features: ReadonlySet<string>
-  readonly origin: Origin
-  /** `false`: begun by a schedule while time was draining. */
-  readonly awaited?: boolean | undefined
-  /** The SDK begins a run that was announced to it. */
-  readonly bySdk?: boolean
-  readonly byRest?: boolean
-  /** The first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
-  readonly announce?: boolean
-  readonly invoke?: InvokeBody | undefined
-}
-
-/** What a trigger came to. */
-export interface Begun {
-  readonly run: Run
-  readonly message: Message
-  readonly deduplicated: boolean
-}
-
-/** [workflow.md 9] */
-const deepestInvocation = 100
-
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
 export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
   readonly words: RunWords
+  /** Which runs there are. */
+  register: RunRegister
   waits: Waits
   /** What a test has said about steps and events. */
   readonly script: Script
@@ -71,7 +44,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #random: Random
   readonly #traffic: Traffic
   readonly #settings: RunSettings
-  #runs: RunRegister
+  readonly #triggers: Triggers
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -80,7 +53,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#random = random
     this.#traffic = traffic
     this.#settings = new RunSettings(queue, this.words)
-    this.#runs = this.#freshRegister()
+    this.#triggers = new Triggers(this, this.#settings, traffic)
+    this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
     queue.workflows = this
@@ -99,27 +73,26 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   renew(): { takeBack(): void; end(): void } {
-    const { waits } = this
-    const runs = this.#runs
+    const { waits, register } = this
     this.waits = this.#freshWaits()
-    this.#runs = this.#freshRegister()
+    this.register = this.#freshRegister()
     return {
       end: () => waits.reset(),
       takeBack: () => {
         this.waits.reset()
         this.waits = waits
-        this.#runs = runs
+        this.register = register
       },
     }
   }
 
   dump(known: Iterable<Message>): RunsOfDump {
-    return dumpOf(this.records.select({}).items, known, this.waits, [...this.#runs.proven])
+    return dumpOf(this.records.select({}).items, known, this.waits, [...this.register.proven])
   }
 
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
-    for (const url of urls) this.#runs.proven.add(url)
-    return loading(this, runs, (run) => this.#runs.add(run))
+    for (const url of urls) this.register.proven.add(url)
+    return loading(this, runs, (run) => this.register.add(run))
   }
 
   #freshWaits(): Waits {
@@ -136,22 +109,22 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
   get(id: string): Run | undefined {
-    return this.#runs.get(id)
+    return this.register.get(id)
   }
 
   /** All runs, oldest first, to be filtered. */
   get records(): Records<Run> {
-    return this.#runs.records
+    return this.register.records
   }
 
   /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
   started(id: string, createdAt?: string): Run {
-    return this.#runs.started(id, createdAt)
+    return this.register.started(id, createdAt)
   }
 
   /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
   running(id: string, createdAt?: string): Run {
-    return this.#runs.running(id, createdAt)
+    return this.register.running(id, createdAt)
   }
 
   /** [workflow.md 2, 5, 6, 9] */
@@ -160,7 +133,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (asked === undefined) return undefined
     this.checkRunId(asked.runId)
     const url = this.urlOf(call.target)
-    if (asked.init) return this.#prepareTrigger(call, url, raw, asked)
+    if (asked.init) return this.#triggers.prepare(call, url, raw, asked)
     const run = this.started(asked.runId!, asked.createdAt)
     if (asked.callType === 'toCallback') return this.#prepareCall(run, call, url, raw)
     if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
@@ -187,136 +160,19 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   // ── beginning
 
-  #prepareTrigger(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => PublishResult {
-    const invoke = asked.invoke ? readInvoke(call.body) : undefined
-    if (invoke !== undefined) {
-      this.#checkDepth(raw)
-      // What could not be said at its end is refused at its beginning.
-      this.settingsOf(this.started(invoke.workflowRunId), invoke.headers)
-      checkUrl(invoke.workflowUrl, 'workflowUrl')
-    }
-    const trigger: Trigger = {
-      ...this.readTrigger(call, url, raw),
-      runId: asked.runId,
-      body: invoke === undefined ? call.body : utf8(invoke.body ?? ''),
-      features: asked.features,
-      bySdk: asked.bySdk,
-      announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.queue.words)),
-      invoke,
-    }
-    return () => (invoke === undefined ? undefined : this.script.invokes(invoke)) ?? this.begin(trigger)
-  }
-
   /** What a publish says about the run that it begins. @throws Refusal */
   readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
-    const settings = this.#settings.ofTrigger(call, raw)
-    const { callerIp, region, cause, schedule } = call
-    const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
-    return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
-  }
-
-  #checkDepth(raw: RawSettings): void {
-    const depth = Number(raw.get(forwardName('Workflow-Invoke-Count', this.queue.words)) ?? 0)
-    if (depth < deepestInvocation) return
-    throw refusals.quota('maxInvokeCount', deepestInvocation, this.queue.policy.quotaStatus)
+    return this.#triggers.read(call, url, raw)
   }
 
   /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
   begin(trigger: Trigger): Begun {
-    const { announce = false, origin } = trigger
-    const known = this.#begun(trigger)
-    if (known !== undefined) return this.#beginAgain(known, trigger)
-    const run = this.#newRun(trigger)
-    run.announced = announce
-    const entry = this.#note(run, 'RUN_STARTED', origin.cause)
-    if (trigger.invoke !== undefined) this.#invoked(run, trigger.invoke)
-    const message = this.#first(run, trigger, entry)
-    const key = deduplicationKey(trigger.settings, trigger.url, trigger.body)
-    if (key !== undefined) this.queue.publisher.published.remember(key, message, this.now())
-    return { run, message, deduplicated: false }
-  }
-
-  /** The run that a trigger has begun before: by its id, or by the deduplication id that every publish may have. */
-  #begun({ runId, url, body, settings }: Trigger): Run | undefined {
-    const known = runId === undefined ? undefined : this.get(runId)
-    if (known !== undefined) return known
-    const key = deduplicationKey(settings, url, body)
-    const first = key === undefined ? undefined : this.queue.publisher.published.find(key, this.now())
-    return first?.part === undefined ? undefined : this.get(first.part.runId)
-  }
-
-  #newRun({ runId = this.#runs.nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
-    const { callerIp, region } = origin
-    const run = new Run(
-      runId,
-      this.#runs.nextSequence,
-      this.now(),
-      url,
-      features,
-      this.#settings.configuration(settings, features),
-      {
-        callerIp,
-        region,
-      },
-    )
-    run.byRest = byRest
-    this.#runs.add(run)
-    return run
-  }
-
-  #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
-    const isAnnounced = announce && !settings.headers.some(([name]) => name === this.words.unknownSdk)
-    const part = new StepPart(run, this, 0, isAnnounced)
-    const from = { ...origin, cause: cause || origin.cause }
-    const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
-    const message = this.queue.courier.accept(awaited === undefined ? draft : { ...draft, awaited })
-    run.entries[0] = { message, callType: 'step' }
-    return message
-  }
-
-  /** Nothing begins twice; but what was announced to the SDK, it begins now. [workflow.md 2.4] */
-  #beginAgain(run: Run, trigger: Trigger): Begun {
-    const first = run.entries[0]!.message
-    if (!trigger.bySdk || !run.announced || !run.isStarted) {
-      const { url, body, settings, origin } = trigger
-      const draft = { kind: 'message' as const, url, body, settings, origin }
-      this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
-      return { run, message: first, deduplicated: true }
-    }
-    run.announced = false
-    run.features = trigger.features
-    const { settings } = run.configuration
-    run.configuration = this.#settings.configuration(
-      { ...settings, headers: trigger.settings.headers },
-      trigger.features,
-    )
-    const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
-    const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
-    return { run, message, deduplicated: false }
-  }
-
-  #invoked(run: Run, invoke: InvokeBody): void {
-    const { workflowRunId, workflowUrl, workflowRunCreatedAt, headers, step } = invoke
-    run.invoker = { runId: workflowRunId, url: workflowUrl, createdAt: workflowRunCreatedAt, headers, step }
-    const parent = this.#runs.get(workflowRunId)
-    if (parent === undefined) return
-    const record = parent.record(step, this.now())
-    record.invoked = run
-    this.#traffic.append({
-      type: 'invoke',
-      runId: parent.id,
-      stepId: record.stepId,
-      stepName: record.stepName,
-      invokedRunId: run.id,
-      url: run.url,
-    })
+    return this.#triggers.begin(trigger)
   }
 
   /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
   announcesTo(url: string, isAsked: boolean): boolean {
-    const { twoPhaseTrigger } = this.queue.policy
-    if (twoPhaseTrigger === 'always') return true
-    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#runs.proven.has(url))
+    return this.#triggers.announcesTo(url, isAsked)
   }
 
   // ── steps
@@ -345,9 +201,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** What is published with headers that a request has left behind. @throws Refusal */
   settingsOf(run: Run, headers: HeaderLists): PublishSettings {
-    const raw = rawOf(headers, this.queue.words)
-    const base = this.#settings.base(run.configuration, raw)
-    return this.#settings.read(raw, { contentType: 'application/json' }, base)
+    return this.#settings.ofHeaders(run, headers)
   }
 
   /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
@@ -579,7 +433,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
       courier.drop(message)
     }
     for (const callback of run.callbacks ?? []) courier.drop(callback)
-    this.#note(run, state, cause)
+    this.note(run, state, cause)
     this.#tellInvoker(run, state)
   }
 
@@ -587,7 +441,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   #tellInvoker(run: Run, state: RunState): void {
     const { invoker, result } = run
     if (invoker === undefined) return
-    const parent = this.#runs.get(invoker.runId)
+    const parent = this.register.get(invoker.runId)
     if (parent === undefined) return
     const isFailed = state === 'RUN_FAILED'
     const isCanceled = state === 'RUN_CANCELED'
@@ -600,7 +454,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
   }
 
-  #note(run: Run, state: RunState, cause?: number): number {
+  /** @returns `seq` of the entry of the log */
+  note(run: Run, state: RunState, cause?: number): number {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
 
@@ -612,8 +467,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const settings = this.#settings.read(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
     const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
     if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run
-    const resumed = this.#newRun(next)
-    this.#note(resumed, 'RUN_STARTED', cause)
+    const resumed = this.#triggers.newRun(next)
+    this.note(resumed, 'RUN_STARTED', cause)
     // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
     for (const record of run.steps)
       resumed.steps.push(
@@ -694,7 +549,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   answered({ url }: Run, { headers }: RunReply): void {
-    const { proven } = this.#runs
+    const { proven } = this.register
     if (proven.has(url) || proven.size >= 1000) return
     if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) proven.add(url)
   }
