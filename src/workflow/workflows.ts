@@ -6,7 +6,6 @@ import { hiddenBody, type Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
-import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
@@ -14,13 +13,14 @@ import type { PublishSettings, RawSettings } from '../queue/settings/settings.js
 import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
 import { dumpOf } from './dumped-runs.js'
 import { loading } from './loaded-runs.js'
-import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
-import { forwardName, type RunWords, runSettingsOf, runWords } from './protocol.js'
+import { CallbackPart, type RunKeeper, StepPart } from './parts.js'
+import { type RunWords, runSettingsOf, runWords } from './protocol.js'
 import type { HeaderLists, Run, RunEntry, RunState, Wait } from './run.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
-import { readStep, type StepBody, writtenStep } from './step.js'
+import { writtenStep } from './step.js'
+import { Submissions } from './submissions.js'
 import { type Begun, type Trigger, Triggers } from './triggers.js'
 import { type Told, Waits } from './waits.js'
 
@@ -45,6 +45,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #traffic: Traffic
   readonly #settings: RunSettings
   readonly #triggers: Triggers
+  readonly #submissions: Submissions
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -54,6 +55,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#traffic = traffic
     this.#settings = new RunSettings(queue, this.words)
     this.#triggers = new Triggers(this, this.#settings, traffic)
+    this.#submissions = new Submissions(this, this.#settings, traffic)
     this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
@@ -135,10 +137,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const url = this.urlOf(call.target)
     if (asked.init) return this.#triggers.prepare(call, url, raw, asked)
     const run = this.started(asked.runId!, asked.createdAt)
-    if (asked.callType === 'toCallback') return this.#prepareCall(run, call, url, raw)
+    if (asked.callType === 'toCallback') return this.#submissions.call(run, call, url, raw)
     if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
-      return this.#prepareConfiguration(run, call, url, raw)
-    return this.#prepareStep(run, call, url, raw)
+      return this.#submissions.configuration(run, call, url, raw)
+    return this.#submissions.step(run, call, url, raw)
   }
 
   /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */
@@ -177,19 +179,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   // ── steps
 
-  #prepareStep(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
-    const { body, cause } = call
-    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
-    return () => {
-      this.hide(run, cause)
-      const known = this.#knownStep(run, body)
-      if (known !== undefined) {
-        const draft = { kind: 'message' as const, url, body, settings, origin: { ...run.origin, cause } }
-        this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
-        return { message: known, deduplicated: true }
-      }
-      return { message: this.append(run, url, body, settings, cause), deduplicated: false }
-    }
+  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+    return this.#submissions.append(run, url, body, given, cause)
   }
 
   /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
@@ -202,131 +194,6 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   /** What is published with headers that a request has left behind. @throws Refusal */
   settingsOf(run: Run, headers: HeaderLists): PublishSettings {
     return this.#settings.ofHeaders(run, headers)
-  }
-
-  /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
-  #prepareConfiguration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
-    const { body, cause } = call
-    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
-    return () => {
-      this.hide(run, cause)
-      const { entries } = run
-      const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
-      if (known !== undefined && this.queue.policy.deduplicateSteps)
-        return { message: known.message, deduplicated: true }
-      if (entries.at(-1)!.callType === 'stepConfig')
-        throw refusals.invalid(this.words.callType, 'the step before has a configuration already')
-      const part = new StepPart(run, this, entries.length)
-      const message = this.#accept(run, { url, body, settings, cause, part })
-      entries.push({ message, callType: 'stepConfig' })
-      return { message, deduplicated: false }
-    }
-  }
-
-  #knownStep(run: Run, body: Bytes): Message | undefined {
-    return this.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
-  }
-
-  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
-    const step = readStep(body)
-    const settings = step === undefined ? given : this.script.awake(run, step, given)
-    const part = new StepPart(run, this, run.entries.length)
-    const message = this.#accept(run, { url, body, settings, cause, part, step })
-    run.entries.push({ message, callType: 'step' })
-    if (step !== undefined) this.#keep(run, step, message)
-    return message
-  }
-
-  #keep(run: Run, step: StepBody, message: Message): void {
-    const record = run.record(step, this.now())
-    record.message = message
-    if (step.targetStep === undefined) record.result ??= step
-    else if (record.plan === undefined) {
-      record.plan = step
-      record.planMessage = message
-    }
-    const { stepName, stepType, targetStep } = step
-    this.#traffic.append(
-      {
-        type: 'step',
-        runId: run.id,
-        messageId: message.id,
-        stepId: record.stepId,
-        stepName,
-        stepType,
-        ...(targetStep !== undefined && { planned: true as const }),
-      },
-      message.trail,
-    )
-  }
-
-  #accept(
-    run: Run,
-    draft: {
-      readonly url: string
-      readonly body: Bytes
-      readonly settings: PublishSettings
-      readonly cause: number | undefined
-      readonly part: StepPart | CallPart
-      readonly step?: StepBody | undefined
-    },
-  ): Message {
-    const { url, body, settings, cause, part, step } = draft
-    const behind = this.#submitters(run, step)
-    const held = behind.size > 0
-    const origin = { ...run.origin, cause }
-    const message = this.queue.courier.accept({ kind: 'message', url, body, settings, origin, part, held })
-    if (held) run.hold(message, behind)
-    return message
-  }
-
-  /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
-  #submitters(run: Run, step: StepBody | undefined): Set<Message> {
-    const { running } = run
-    if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
-      return new Set(running)
-    const record = run.recordOf(step)
-    if (record === undefined) return new Set(running)
-    return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
-  }
-
-  // ── calls
-
-  #prepareCall(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
-    const { body, cause } = call
-    const settings = this.#settings.ofCall(run.configuration, raw, call.headers)
-    const step = this.#callStep(raw)
-    return () => {
-      this.hide(run, cause)
-      const record = step === undefined ? undefined : run.record(step, this.now())
-      const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
-      const answered = step && this.script.calls(run, step, raw, cause)
-      if (answered !== undefined) return answered
-      if (known !== undefined && known.url === url && known.body === body) {
-        return { message: known, deduplicated: true }
-      }
-      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record), step })
-      run.entries.push({ message, callType: 'toCallback' })
-      if (record !== undefined) {
-        record.call = { message }
-        record.message = message
-      }
-      return { message, deduplicated: false }
-    }
-  }
-
-  /** The step that a call is made for, as its callback will name it. */
-  #callStep(raw: RawSettings): StepBody | undefined {
-    const told = (name: string): string | undefined => raw.get(`callback-${forwardName(name, this.queue.words)}`)
-    const stepId = Number(told('Workflow-StepId') ?? Number.NaN)
-    if (!Number.isInteger(stepId)) return undefined
-    return {
-      stepId,
-      stepName: told('Workflow-StepName') ?? '',
-      stepType: told('Workflow-StepType') ?? 'Call',
-      concurrent: Number(told('Workflow-Concurrent') ?? 1),
-    }
   }
 
   // ── waiting
