@@ -11,11 +11,12 @@ import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
+import { Again } from './again.js'
 import { dumpOf } from './dumped-runs.js'
 import { loading } from './loaded-runs.js'
-import { CallbackPart, type RunKeeper, StepPart } from './parts.js'
+import type { RunKeeper } from './parts.js'
 import { type RunWords, runSettingsOf, runWords } from './protocol.js'
-import type { HeaderLists, Run, RunEntry, RunState, Wait } from './run.js'
+import type { HeaderLists, Run, RunState, Wait } from './run.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
@@ -46,6 +47,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #settings: RunSettings
   readonly #triggers: Triggers
   readonly #submissions: Submissions
+  readonly #again: Again
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -56,6 +58,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#settings = new RunSettings(queue, this.words)
     this.#triggers = new Triggers(this, this.#settings, traffic)
     this.#submissions = new Submissions(this, this.#settings, traffic)
+    this.#again = new Again(this, this.#settings, this.#triggers)
     this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
@@ -330,62 +333,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
   runAgain(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
-    const { configuration, url, features, origin, failure } = run
-    const settings = this.#settings.read(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
-    const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
-    if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run
-    const resumed = this.#triggers.newRun(next)
-    this.note(resumed, 'RUN_STARTED', cause)
-    // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
-    for (const record of run.steps)
-      resumed.steps.push(
-        record.result === undefined
-          ? { ...record, call: undefined, wait: undefined, invoked: undefined }
-          : { ...record },
-      )
-    const open = openEntries(run)
-    for (const [index, entry] of run.entries.entries()) {
-      const { message, callType } = entry
-      if (!open.has(entry)) {
-        resumed.entries.push(entry)
-        continue
-      }
-      const part = new StepPart(resumed, this, index)
-      const again = this.#acceptAgain(message, part, overrides, settings, cause)
-      resumed.entries.push({ message: again, callType })
-      for (const record of resumed.steps) if (record.message === message) record.message = again
-    }
-    if (failure.message.part instanceof CallbackPart) {
-      const record = resumed.steps.find(
-        ({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId,
-      )
-      this.#acceptAgain(failure.message, new CallbackPart(resumed, this, record), overrides, settings, cause)
-    }
-    return resumed
-  }
-
-  #acceptAgain(
-    { kind, url, body, settings, notBefore }: Message,
-    part: StepPart | CallbackPart,
-    overrides: RawSettings,
-    given: PublishSettings,
-    cause: number | undefined,
-  ): Message {
-    const due = given.notBefore ?? (notBefore > this.now() ? notBefore : undefined)
-    const merged = { ...settings, ...this.#overridden(overrides, given), delay: given.delay, notBefore: due }
-    return this.queue.courier.accept({ kind, url, body, settings: merged, origin: { ...part.run.origin, cause }, part })
-  }
-
-  /** Of some settings those that were given. */
-  #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
-    const { retries, retryDelay, flowControl, labels, failureCallback } = settings
-    return {
-      failureCallback,
-      ...(overrides.has('retries') && { retries }),
-      ...(overrides.has('retry-delay') && { retryDelay }),
-      ...(overrides.has('flow-control-key') && { flowControl }),
-      ...(overrides.has('label') && { labels }),
-    }
+    return this.#again.run(run, overrides, resume, cause)
   }
 
   /** Calls the failure function of a run once more. [workflow.md 1] */
@@ -426,15 +374,4 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     run.failure = { status, headers, body, message, dlqId }
     this.#conclude(run, 'RUN_FAILED', message.trail)
   }
-}
-
-/** What has yet to be delivered, and plans that were delivered but whose steps have come to nothing. */
-function openEntries({ entries, steps }: Run): ReadonlySet<RunEntry> {
-  const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))
-  return new Set(
-    entries.filter(
-      ({ message, callType }) =>
-        callType !== 'toCallback' && (message.state !== 'DELIVERED' || unfinished.has(message)),
-    ),
-  )
 }
