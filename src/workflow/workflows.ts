@@ -1,8 +1,8 @@
-import { type Bytes, text, toBase64 } from '../kernel/bytes.js'
+import { type Bytes, text } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Records } from '../kernel/records.js'
-import { hiddenBody, type Traffic } from '../kernel/traffic.js'
+import type { Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
 import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
@@ -13,10 +13,11 @@ import type { PublishSettings, RawSettings } from '../queue/settings/settings.js
 import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
 import { Again } from './again.js'
 import { dumpOf } from './dumped-runs.js'
+import { type AskedWait, Events } from './events.js'
 import { loading } from './loaded-runs.js'
 import type { RunKeeper } from './parts.js'
 import { type RunWords, runSettingsOf, runWords } from './protocol.js'
-import type { HeaderLists, Run, RunState, Wait } from './run.js'
+import type { HeaderLists, Run, RunState } from './run.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
@@ -48,6 +49,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #triggers: Triggers
   readonly #submissions: Submissions
   readonly #again: Again
+  readonly #events: Events
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -59,6 +61,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#triggers = new Triggers(this, this.#settings, traffic)
     this.#submissions = new Submissions(this, this.#settings, traffic)
     this.#again = new Again(this, this.#settings, this.#triggers)
+    this.#events = new Events(this, traffic)
     this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
@@ -101,7 +104,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   #freshWaits(): Waits {
-    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#wake(wait, event))
+    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#events.wake(wait, event))
   }
 
   #freshRegister(): RunRegister {
@@ -202,37 +205,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   // ── waiting
 
   /** A step waits for an event. [workflow.md 7] @throws Refusal 400 */
-  wait(
-    runId: string,
-    wait: Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number },
-    cause: number,
-    createdAt?: string,
-  ): void {
-    const run = this.started(runId, createdAt)
-    const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
-    // What could not be said when its time is over is refused now.
-    this.settingsOf(run, timeoutHeaders)
-    const record = run.record(wait.step, this.now())
-    // Its answer was lost: it waits already, or has its event.
-    if (this.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return
-    const deadline = this.now() + after
-    const made: Wait = {
-      run,
-      eventId,
-      step,
-      url,
-      timeout,
-      deadline,
-      timeoutUrl,
-      timeoutHeaders,
-      record,
-      state: 'waiting',
-    }
-    record.wait = made
-    const { stepId } = record
-    this.#traffic.append({ type: 'wait', runId, stepId, stepName: step.stepName, eventId, until: deadline }, cause)
-    this.waits.add(made)
-    if (made.state === 'waiting') this.script.waits(made, cause)
+  wait(runId: string, wait: AskedWait, cause: number, createdAt?: string): void {
+    this.#events.wait(runId, wait, cause, createdAt)
   }
 
   /**
@@ -240,37 +214,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
    * @returns the waits that it ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[] {
-    const run = runId === undefined ? undefined : this.running(runId)
-    const waiting = this.waits.of(eventId, run)
-    const kept = run !== undefined && waiting.length === 0
-    const runIds = waiting.map((wait) => wait.run.id)
-    const reached = run === undefined ? waiting.map((wait) => wait.run) : [run]
-    const hides = reached.map((one) => this.hide(one, cause)).includes(true)
-    this.#traffic.append(
-      {
-        type: 'notify',
-        eventId,
-        runIds,
-        ...(run && { runId: run.id }),
-        body: event,
-        ...(hides && { redact: hiddenBody }),
-        ...(kept && { kept }),
-      },
-      cause,
-    )
-    if (kept) this.waits.remember(run, eventId, event)
-    return this.waits.notify(eventId, event, run)
-  }
-
-  /** An event came, or `undefined`: its time is over. */
-  #wake(wait: Wait, event: Bytes | undefined): Message {
-    const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
-    const settings = this.settingsOf(run, timeoutHeaders)
-    const result =
-      event === undefined
-        ? { ...step, waitEventId: eventId, waitTimeout: true }
-        : { ...step, waitEventId: eventId, out: toBase64(event) }
-    return this.append(run, event === undefined ? timeoutUrl : url, writtenStep(result), settings, undefined)
+    return this.#events.notify(eventId, event, runId, cause)
   }
 
   // ── ends
