@@ -1,4 +1,4 @@
-import { type Bytes, text } from '../kernel/bytes.js'
+import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
 import type { Records } from '../kernel/records.js'
@@ -13,6 +13,7 @@ import type { PublishSettings, RawSettings } from '../queue/settings/settings.js
 import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
 import { Again } from './again.js'
 import { dumpOf } from './dumped-runs.js'
+import { Endings } from './endings.js'
 import { type AskedWait, Events } from './events.js'
 import { loading } from './loaded-runs.js'
 import type { RunKeeper } from './parts.js'
@@ -21,7 +22,6 @@ import type { HeaderLists, Run, RunState } from './run.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
-import { writtenStep } from './step.js'
 import { Submissions } from './submissions.js'
 import { type Begun, type Trigger, Triggers } from './triggers.js'
 import { type Told, Waits } from './waits.js'
@@ -50,6 +50,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   readonly #submissions: Submissions
   readonly #again: Again
   readonly #events: Events
+  readonly #endings: Endings
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -62,6 +63,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#submissions = new Submissions(this, this.#settings, traffic)
     this.#again = new Again(this, this.#settings, this.#triggers)
     this.#events = new Events(this, traffic)
+    this.#endings = new Endings(this)
     this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
@@ -221,51 +223,12 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** @throws Refusal 404 */
   end(id: string, result: Bytes, cause?: number, createdAt?: string): Run {
-    const run = this.running(id, createdAt)
-    this.hide(run, cause)
-    run.result = result
-    this.#conclude(run, 'RUN_SUCCESS', cause)
-    return run
+    return this.#endings.end(id, result, cause, createdAt)
   }
 
   /** @throws Refusal 404 */
   cancel(id: string, cause?: number, createdAt?: string): Run {
-    const run = this.running(id, createdAt)
-    this.#conclude(run, 'RUN_CANCELED', cause)
-    return run
-  }
-
-  #conclude(run: Run, state: Exclude<RunState, 'RUN_STARTED'>, cause?: number): void {
-    run.state = state
-    run.completedAt = this.now()
-    this.waits.drop(run)
-    run.letAllGo()
-    const { courier } = this.queue
-    for (const { message } of run.entries) {
-      // The delivery that reported the end of the run is about to be answered.
-      if (message.running && state === 'RUN_SUCCESS') continue
-      courier.drop(message)
-    }
-    for (const callback of run.callbacks ?? []) courier.drop(callback)
-    this.note(run, state, cause)
-    this.#tellInvoker(run, state)
-  }
-
-  /** The step of the run that invoked this one has its result. [workflow.md 9] */
-  #tellInvoker(run: Run, state: RunState): void {
-    const { invoker, result } = run
-    if (invoker === undefined) return
-    const parent = this.register.get(invoker.runId)
-    if (parent === undefined) return
-    const isFailed = state === 'RUN_FAILED'
-    const isCanceled = state === 'RUN_CANCELED'
-    const body = isFailed || isCanceled || result === undefined || result === '' ? undefined : text(result)
-    const step = { ...invoker.step, out: JSON.stringify({ body, isFailed, isCanceled }) }
-    if (!parent.isStarted) {
-      parent.record(invoker.step, this.now()).result ??= step
-      return
-    }
-    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
+    return this.#endings.cancel(id, cause, createdAt)
   }
 
   /** @returns `seq` of the entry of the log */
@@ -313,9 +276,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) proven.add(url)
   }
 
-  failed(run: Run, message: Message, { status, headers, body }: RunReply, dlqId: string): void {
-    if (!run.isStarted) return
-    run.failure = { status, headers, body, message, dlqId }
-    this.#conclude(run, 'RUN_FAILED', message.trail)
+  failed(run: Run, message: Message, reply: RunReply, dlqId: string): void {
+    this.#endings.fail(run, message, reply, dlqId)
   }
 }
