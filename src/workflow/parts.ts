@@ -159,6 +159,7 @@ function echoed({ settings, retried }: Message, { echo }: RunWords): [string, st
 
 /** A text out of JSON as a header has it: bytes, one char each, in one line. */
 function onWire(given: string): string {
+  if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
   const line = given.replaceAll(/[\0\r\n]/g, ' ')
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
