@@ -79,7 +79,7 @@ export class Triggers {
   read(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
     const settings = this.#settings.ofTrigger(call, raw)
     const { callerIp, region, cause, schedule } = call
-    const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
+    const origin = { callerIp, region, cause, scheduleId: schedule?.id }
     return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
   }
 
@@ -133,7 +133,8 @@ export class Triggers {
   #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
     const isAnnounced = announce && !settings.headers.some(([name]) => name === this.#engine.words.unknownSdk)
     const part = new StepPart(run, this.#engine, 0, isAnnounced)
-    const from = { ...origin, cause: cause || origin.cause }
+    const { callerIp, region, scheduleId } = origin
+    const from = { callerIp, region, scheduleId, cause: cause || origin.cause }
     const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
     const message = this.#engine.queue.courier.accept(awaited === undefined ? draft : { ...draft, awaited })
     run.entries[0] = { message, callType: 'step' }
