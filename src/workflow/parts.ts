@@ -6,6 +6,7 @@ import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
+import type { RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
@@ -61,6 +62,10 @@ abstract class Part implements RunPart {
 
   body(message: Message): Bytes {
     return message.body
+  }
+
+  bodyHash(_message: Message): Bytes | undefined {
+    return undefined
   }
 
   wrongWith(_reply: RunReply): string | undefined {
@@ -159,6 +164,7 @@ function echoed({ settings, retried }: Message, { echo }: RunWords): [string, st
 
 /** A text out of JSON as a header has it: bytes, one char each, in one line. */
 function onWire(given: string): string {
+  if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
   const line = given.replaceAll(/[\0\r\n]/g, ' ')
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
@@ -192,10 +198,18 @@ export class StepPart extends Part {
   }
 
   override body(): Bytes {
-    const list = this.run.listUpTo(this.index)
+    const list = this.run.list(this.index)
+    return this.#isLazy(list) ? ('' as Bytes) : list.text
+  }
+
+  override bodyHash(): Bytes | undefined {
+    const list = this.run.list(this.index)
+    return this.#isLazy(list) ? undefined : list.hash
+  }
+
+  #isLazy({ text }: RunList): boolean {
     const { lazyAbove } = this.keeper
-    const isLazy = lazyAbove !== undefined && list.length > lazyAbove && this.run.features.has('LazyFetch')
-    return isLazy ? ('' as Bytes) : list
+    return lazyAbove !== undefined && text.length > lazyAbove && this.run.features.has('LazyFetch')
   }
 
   /** Whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */

@@ -4,8 +4,8 @@ import type { PublishCall, Publisher } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { cleanTrigger, type RunWords, without } from './protocol.js'
-import type { RunConfiguration } from './run.js'
+import { cleanTrigger, type RunWords, rawOf, without } from './protocol.js'
+import type { HeaderLists, Run, RunConfiguration } from './run.js'
 
 /** Different settings that are kept for sharing, over the same ones. */
 const sharedAtMost = 256
@@ -95,6 +95,12 @@ export class RunSettings {
       this.#bases.set(configuration, both)
     }
     return both[raw.has('flow-control-key') ? 1 : 0]
+  }
+
+  /** Of what is published with headers that a request has left behind. @throws Refusal */
+  ofHeaders({ configuration }: Run, headers: HeaderLists): PublishSettings {
+    const raw = rawOf(headers, this.#queue.words)
+    return this.read(raw, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
   /** Of a call: its callback is a message of the run. [workflow.md 4, 6] @throws Refusal */

@@ -3,7 +3,8 @@ import type { Filed } from '../kernel/records.js'
 import type { Timer } from '../kernel/time.js'
 import type { Message } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/settings.js'
-import { type CallType, rawStep, readStep, type StepBody } from './step.js'
+import { RunList } from './run-list.js'
+import { type CallType, readStep, type StepBody } from './step.js'
 
 /** [workflow.md 10] */
 export type RunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
@@ -167,24 +168,23 @@ export class Run implements Filed {
     this.held = nothingHeld
   }
 
-  #list = ''
-  #listed = 0
-  #first: Message | undefined
+  #list: RunList | undefined
 
   /** The list up to an entry, as its delivery carries it: nothing that came later. [workflow.md 3.1] */
   listUpTo(index: number): Bytes {
+    return this.list(index).text
+  }
+
+  /** The same, and its hash. */
+  list(index: number): RunList {
     const { entries } = this
-    // The SDK may begin an announced run with another payload.
-    if (this.#listed > index + 1 || this.#first !== entries[0]?.message) {
-      this.#list = ''
-      this.#listed = 0
-      this.#first = entries[0]?.message
+    let list = this.#list
+    if (list === undefined || list.isBeyond(entries, index)) {
+      list = new RunList(entries[0]!.message)
+      this.#list = list
     }
-    while (this.#listed <= index) {
-      const { message, callType } = entries[this.#listed++]!
-      this.#list += (this.#list === '' ? '' : ',') + rawStep(message.id, message.body, callType)
-    }
-    return `[${this.#list}]` as Bytes
+    list.growTo(entries, index)
+    return list
   }
 
   #submitted: Map<Bytes, Message> | undefined

@@ -152,7 +152,10 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
 }
 
 export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): PublishCall {
-  const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
+  const headers = (item.headers ?? []).map(([key, value]): [string, string] => [
+    key,
+    typeof value === 'string' ? value : value.join(', '),
+  ])
   const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
   return {
     target: targetOf(item.destination),

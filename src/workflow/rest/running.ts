@@ -13,7 +13,8 @@ import { checkReach, checkUrl } from '../../queue/settings/url.js'
 import { headerArrays, stepSchema } from '../invoke.js'
 import { allFeatures } from '../protocol.js'
 import type { Wait } from '../run.js'
-import type { Begun, Workflows } from '../workflows.js'
+import type { Begun } from '../triggers.js'
+import type { Workflows } from '../workflows.js'
 
 /** What begins a run, and what happens while it lasts. [workflow.md 1] */
 export function runningEndpoints(workflows: Workflows): readonly Row[] {
