@@ -78,6 +78,7 @@ export class CrashDeliveries {
       timeout: context.timeout,
       place,
       submissions: [],
+      effects: [],
       ...(isPlain && { storeBefore: sandbox.store.dump() }),
     }
     this.all.push(delivery)
@@ -85,7 +86,7 @@ export class CrashDeliveries {
     if (world.disturbance('before-route', ordinal) !== undefined)
       return this.#lost(attempt, 'the process died before the route')
     const run = (submits: boolean): Promise<WireReply> => {
-      const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [] }
+      const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
       const work = new DeliveryWork(world.seedOf(key), () => at, own, context.task)
       return world.works.run(work, () => Promise.race([deliver(), work.death]))
     }
@@ -113,10 +114,9 @@ export class CrashDeliveries {
 
   /** Waits until the branches before it have ended. */
   async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
-    const { disturbances, struck } = this.#world
+    const { disturbances } = this.#world
     const order = disturbances.find((one) => one.kind === 'parallel-order' && one.order.includes(key))
     if (order === undefined) return
-    struck.add(order)
     const before = order.order.slice(0, order.order.indexOf(key))
     for (let turn = 0; turn < mostTurns && !before.every((one) => this.#answered.has(one)); turn++) await task.sleep(0)
   }

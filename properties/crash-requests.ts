@@ -3,6 +3,7 @@ import type { Answer, Call } from '../src/protocol/service.js'
 import type { Attempt } from '../src/queue/destinations/attempt.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import { StepPart } from '../src/workflow/parts.js'
+import { effectText, happened, storeEffect } from './crash-effects.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
 import { type Submission, submitted } from './run-delivery.js'
@@ -30,7 +31,7 @@ async function exchanged(
   exchange: Exchange,
 ): Promise<Answer> {
   const endpoint = endpointOf(world, call)
-  if (endpoint === undefined) return exchange(call)
+  if (endpoint === undefined) return ownRequest(world, work, call, exchange)
   const skip = world.count(`${call.method} ${endpoint}`)
   if (work?.delivery === undefined) return exchange(call)
   const { delivery } = work
@@ -41,9 +42,29 @@ async function exchanged(
   }
   const body = await call.body()
   const again = callWith(call, body)
-  if (!isOfRun(call, endpoint, body, delivery.runId)) return exchange(again)
+  if (!isOfRun(call, endpoint, body, delivery.runId)) return ownRequest(world, work, again, exchange, endpoint)
   const { method, headers } = call
   return submit(world, work, { method, endpoint, headers, body, skip }, () => exchange(again))
+}
+
+/** The app's own business with a service. @param endpoint of the queue; `undefined` for other services */
+async function ownRequest(
+  world: CrashWorld,
+  work: DeliveryWork | undefined,
+  call: Call,
+  exchange: Exchange,
+  endpoint?: string,
+): Promise<Answer> {
+  if (work?.delivery === undefined) return exchange(call)
+  const { method } = call
+  const mark = world.sandbox.traffic.mark()
+  const answer = await exchange(call)
+  const dies = happened(world, work, () =>
+    endpoint === undefined
+      ? storeEffect(world.sandbox, mark)
+      : { what: effectText(`${method} ${endpoint}`), isSeen: method !== 'GET' },
+  )
+  return dies ? new Promise(() => {}) : answer
 }
 
 async function submit(

@@ -2,6 +2,7 @@ import { leftBehind } from '../fixtures/world.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
 import { CrashDeliveries } from './crash-deliveries.js'
+import { effectText, guardDirectStore, happened } from './crash-effects.js'
 import { guardRequests } from './crash-requests.js'
 import { DeliveryWork, type Mutable } from './crash-work.js'
 import { type CrashSubject, CrashWorld, type CrashWorldOptions } from './crash-world.js'
@@ -32,6 +33,7 @@ export class CrashRun {
     if (subject.calls !== undefined) this.#world.onEnd(answerCalls(subject.calls, (call) => this.#called(call)))
     this.#deliveries = new CrashDeliveries(this.#world)
     guardRequests(this.#world)
+    guardDirectStore(this.#world)
   }
 
   get sandbox(): Sandbox {
@@ -60,10 +62,11 @@ export class CrashRun {
     try {
       const trigger = await world.setUp()
       world.isRestartable = typeof trigger === 'function'
+      if (world.rules.length > 0) sandbox.faults.add(world.rules)
       if (typeof trigger === 'function') await trigger()
       await settle(sandbox)
       if ((await this.#deliveries.playLate()) > 0) await sandbox.clock.drain({ budget })
-      world.error = leftBehind(sandbox, { strict: false })
+      world.error ??= leftBehind(sandbox, { strict: false })
     } catch (error) {
       world.error = error
     }
@@ -81,7 +84,7 @@ export class CrashRun {
     await world.setUp()
     world.sandbox.store.load(store)
     const { destinations, clock } = world.sandbox
-    const delivery: Mutable<RunDelivery> = { ...past, ordinal: 0, submissions: [] }
+    const delivery: Mutable<RunDelivery> = { ...past, ordinal: 0, submissions: [], effects: [] }
     const task = { label: key, sleep: async () => {} }
     const work = new DeliveryWork(world.seedOf(key), () => at + aDay, delivery, task, true)
     const context = {
@@ -104,8 +107,10 @@ export class CrashRun {
 
   /** @returns false when nobody is left to hear the answer */
   #called(call: ForeignCall): boolean {
-    if (this.#world.works.getStore()?.dead) return false
+    const work = this.#world.works.getStore()
+    if (work?.dead) return false
     this.calls.push(call)
-    return true
+    const what = (): string => effectText(`${call.method} ${call.url}`)
+    return work === undefined || !happened(this.#world, work, () => ({ what: what(), isSeen: true }))
   }
 }

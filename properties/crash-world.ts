@@ -1,4 +1,5 @@
 import { connect, type FixtureOptions, sandboxOf } from '../fixtures/world.js'
+import type { FaultRule } from '../src/faults/fault.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import { DeliveryWork } from './crash-work.js'
 import type { Disturbance, DisturbanceKind } from './disturbance.js'
@@ -24,6 +25,8 @@ export interface CrashWorldOptions {
   readonly times: Map<string, number>
   readonly seed: number | string
   readonly disturbances?: readonly Disturbance[]
+  /** Fault rules instead, as a scenario that somebody has pasted into a test. */
+  readonly rules?: readonly FaultRule[]
 }
 
 /** A world for one run of an app, what goes wrong in it, and the process that serves the app. */
@@ -32,8 +35,7 @@ export class CrashWorld {
   readonly works: Carrier<DeliveryWork | undefined>
   readonly times: Map<string, number>
   readonly disturbances: readonly Disturbance[]
-  /** Disturbances that met what they are for. */
-  readonly struck: Set<Disturbance> = new Set()
+  readonly rules: readonly FaultRule[]
   /** What the set-up, the trigger or time threw. */
   error: unknown
   /** The set-up of the process that serves now. */
@@ -45,32 +47,34 @@ export class CrashWorld {
   readonly #endings: (() => void)[] = []
   readonly #counts = new Map<string, number>()
 
-  constructor(subject: CrashSubject, { works, times, seed, disturbances = [] }: CrashWorldOptions) {
+  constructor(subject: CrashSubject, given: CrashWorldOptions) {
+    const { works, times, seed, disturbances = [], rules = [] } = given
     this.#subject = subject
     this.works = works
     this.times = times
     this.#seed = seed
     this.disturbances = disturbances
+    this.rules = rules
     const isLazy = disturbances.some(({ kind }) => kind === 'lazy-fetch')
-    const given = subject.sandbox ?? {}
+    const ofSandbox = subject.sandbox ?? {}
     const options: FixtureOptions = {
       vocabulary: 'upstash',
-      ...given,
+      ...ofSandbox,
       env: false,
       realHosts: 'allow',
       via: 'fetch',
-      ...(isLazy && { policy: { ...given.policy, lazyAbove: 0 } }),
+      ...(isLazy && { policy: { ...ofSandbox.policy, lazyAbove: 0 } }),
     }
     this.sandbox = sandboxOf(options)
     const outside = new DeliveryWork(this.seedOf('outside'), () => this.sandbox.clock.now())
     this.onEnd(replaceChance(() => works.getStore() ?? outside))
-    this.onEnd(silence(() => disturbances.length > 0 || works.getStore()?.submitsNothing === true))
+    this.onEnd(silence(() => !this.isPlain || works.getStore()?.submitsNothing === true))
     this.onEnd(connect(this.sandbox, options))
   }
 
   /** Whether this is the run that all others are measured by. */
   get isPlain(): boolean {
-    return this.disturbances.length === 0
+    return this.disturbances.length === 0 && this.rules.length === 0
   }
 
   seedOf(key: string): string {
@@ -86,12 +90,10 @@ export class CrashWorld {
 
   /** What goes wrong at a delivery, if this kind of thing does. */
   disturbance(kind: DisturbanceKind, delivery: number, submission?: number): Disturbance | undefined {
-    const found = this.disturbances.find(
+    return this.disturbances.find(
       (one) =>
         one.kind === kind && one.delivery === delivery && (submission === undefined || one.submission === submission),
     )
-    if (found !== undefined) this.struck.add(found)
-    return found
   }
 
   /** Runs the set-up as a new process would. */

@@ -354,4 +354,24 @@ export const defects: readonly Defect[] = [
         await context.run('write', () => void sandbox.store.run('SET', 'paid', String(eventData)))
       },
   },
+  {
+    name: 'a guard that is written before what it guards',
+    broken:
+      ({ sandbox, queue }) =>
+      async (context) => {
+        await context.run('confirm', async () => {
+          if (sandbox.store.run('SET', 'confirmed', '1', 'NX') === null) return
+          await queue.publishJSON({ url: mails, body: { to: context.requestPayload.id }, deduplicationId: 'mail-o1' })
+        })
+      },
+    mended:
+      ({ sandbox, queue }) =>
+      async (context) => {
+        await context.run('confirm', async () => {
+          if (sandbox.store.get('confirmed') !== null) return
+          await queue.publishJSON({ url: mails, body: { to: context.requestPayload.id }, deduplicationId: 'mail-o1' })
+          sandbox.store.run('SET', 'confirmed', '1')
+        })
+      },
+  },
 ]
