@@ -1,6 +1,6 @@
-import { WorkflowContext } from '@upstash/workflow'
-import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { Client as QueueClient } from '@upstash/qstash'
+import type { WorkflowContext } from '@upstash/workflow'
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { expect, test } from 'vitest'
 import { connectionOf } from './every-kind.js'
 import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
