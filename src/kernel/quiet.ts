@@ -7,7 +7,7 @@ const kept = new Set<Told>()
 let restore = (): void => {}
 
 /** While the work goes on, errors that it says are none do not reach the console. All others do. */
-export async function quietly<T>(isNone: Told, work: () => Promise<T>): Promise<T> {
+export async function quietly<T>(isNone: Told, work: () => T | Promise<T>): Promise<T> {
   if (kept.size === 0) restore = hush()
   kept.add(isNone)
   try {
