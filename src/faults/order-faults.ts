@@ -174,8 +174,9 @@ const rows: Family<Step, Other> = {
       }),
       ...atDeliveries({
         meets({ byMs = 1000 }: FaultOf<'late-answer'>, moment) {
-          const begun = moment.sleep(moment.timeout + byMs)
-          return Promise.resolve(moment.onwards()).then((given) => begun.then(() => given))
+          const due = moment.now() + moment.timeout + byMs
+          // Whoever sleeps lets time pass: the work comes first.
+          return afterwards(moment, (given) => moment.sleep(Math.max(0, due - moment.now())).then(() => given))
         },
       }),
     },
