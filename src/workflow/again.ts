@@ -20,9 +20,9 @@ export class Again {
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
   run(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
-    const { configuration, url, features, origin, failure } = run
+    const { configuration, url, features, failure } = run
     const settings = this.#settings.read(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
-    const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
+    const next = { url, body: run.payload, settings, features, origin: run.originFor(cause), runId: undefined }
     if (!resume || failure === undefined || run.entries.length === 1) return this.#triggers.begin(next).run
     const resumed = this.#triggers.newRun(next)
     this.#engine.note(resumed, 'RUN_STARTED', cause)
@@ -68,7 +68,7 @@ export class Again {
       url,
       body,
       settings: merged,
-      origin: { ...part.run.origin, cause },
+      origin: part.run.originFor(cause),
       part,
     })
   }

@@ -29,12 +29,14 @@ type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
 abstract class Part implements RunPart {
-  readonly isCall: boolean = false
-
   constructor(
     readonly run: Run,
     protected readonly keeper: RunKeeper,
   ) {}
+
+  get isCall(): boolean {
+    return false
+  }
 
   get runId(): string {
     return this.run.id
@@ -245,14 +247,16 @@ const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 m
 
 /** A call of a third party, which hears nothing of the run. [workflow.md 6] */
 export class CallPart extends Part {
-  override readonly isCall = true
-
   constructor(
     run: Run,
     keeper: RunKeeper,
     readonly record: StepRecord | undefined,
   ) {
     super(run, keeper)
+  }
+
+  override get isCall(): boolean {
+    return true
   }
 
   step(): RunStep | undefined {
@@ -326,7 +330,9 @@ export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
 
 /** Calls the failure function of a run that has failed; that it failed, too, the dead letter of the run tells. [workflow.md 11] */
 export class FailurePart extends Part {
-  override readonly isCall = true
+  override get isCall(): boolean {
+    return true
+  }
 
   /** It goes out because the run is over. */
   override get isOver(): boolean {

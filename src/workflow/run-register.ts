@@ -91,7 +91,7 @@ function runRecords(): Records<Run> {
   return new Records<Run>({
     workflowRunId: (run) => run.id,
     label: (run) => run.labels,
-    callerIp: (run) => run.origin.callerIp,
+    callerIp: (run) => run.callerIp,
     flowControlKey: (run) => run.configuration.settings.flowControl?.key,
     workflowCreatedAt: (run) => String(run.time),
   })

@@ -7,7 +7,7 @@ import type { PublishSettings, RawSettings } from '../queue/settings/settings.js
 import { cleanTrigger, type RunWords, rawOf, without } from './protocol.js'
 import type { HeaderLists, Run, RunConfiguration } from './run.js'
 
-/** Different settings that are kept for sharing, over the same ones. */
+/** Different settings that are kept for sharing, over the same ones; and urls. */
 const sharedAtMost = 256
 
 /**
@@ -25,6 +25,7 @@ export class RunSettings {
     PublishSettings,
     readonly [stands: RunConfiguration, applies: RunConfiguration]
   >()
+  readonly #urls = new Map<string, string>()
   readonly #bases = new WeakMap<RunConfiguration, readonly [plain: PublishSettings, ownFlow: PublishSettings]>()
 
   constructor(queue: Queue, words: RunWords) {
@@ -35,6 +36,15 @@ export class RunSettings {
 
   get #publisher(): Publisher {
     return this.#queue.publisher
+  }
+
+  /** One text for each url: every request brings its own. */
+  url(given: string): string {
+    const known = this.#urls.get(given)
+    if (known !== undefined) return known
+    if (this.#urls.size >= sharedAtMost) this.#urls.clear()
+    this.#urls.set(given, given)
+    return given
   }
 
   /** Of a message of a run, or of the trigger of one. @param base what holds where it is silent @throws Refusal */

@@ -32,7 +32,7 @@ export class Submissions {
       this.#engine.hide(run, cause)
       const known = this.#knownStep(run, body)
       if (known !== undefined) {
-        const draft = { kind: 'message' as const, url, body, settings, origin: { ...run.origin, cause } }
+        const draft = { kind: 'message' as const, url, body, settings, origin: run.originFor(cause) }
         this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
         return { message: known, deduplicated: true }
       }
@@ -111,7 +111,7 @@ export class Submissions {
     const { url, body, settings, cause, part, step } = draft
     const behind = this.#submitters(run, step)
     const held = behind.size > 0
-    const origin = { ...run.origin, cause }
+    const origin = run.originFor(cause)
     const message = this.#engine.queue.courier.accept({ kind: 'message', url, body, settings, origin, part, held })
     if (held) run.hold(message, behind)
     return message

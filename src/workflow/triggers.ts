@@ -123,7 +123,8 @@ export class Triggers {
       url,
       features,
       this.#settings.configuration(settings, features),
-      { callerIp, region },
+      callerIp,
+      region,
     )
     run.byRest = byRest
     this.#engine.register.add(run)

@@ -159,7 +159,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     checkTarget(target)
     if (/[\0-\x20\x7f]/.test(url)) throw refusals.invalidUrl('destination', 'endpoint is not a valid url')
     checkReach(url, this.queue.policy)
-    return url
+    return this.#settings.url(url)
   }
 
   /** An id travels as a header. @throws Refusal 400 */
@@ -267,7 +267,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   ended(run: Run, message: Message): void {
-    for (const free of run.ended(message)) this.queue.courier.letGo(free)
+    const free = run.ended(message)
+    for (const one of free) this.queue.courier.letGo(one)
+    const now = this.now()
+    if (!free.some(({ due }) => due <= now)) run.rest()
   }
 
   answered({ url }: Run, { headers }: RunReply): void {
