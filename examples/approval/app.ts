@@ -20,12 +20,13 @@ app.post(
   '/api/approval',
   serve<Expense>(async (context) => {
     const { id, cents } = context.requestPayload
-    await context.call('ask', { url: chat, method: 'POST', body: { text: `Expense ${id}: ${cents} cents. Approve?` } })
+    const text = `Expense ${id}: ${cents} cents. Approve?`
+    await context.call('ask', { url: chat, method: 'POST', body: JSON.stringify({ text }) })
     const answer = await context.waitForEvent<{ approved: boolean }>('decision', decisionOn(id), { timeout: '3d' })
     const state = answer.timeout ? 'expired' : answer.eventData.approved ? 'approved' : 'declined'
     if (state === 'approved') {
       const headers = { 'Idempotency-Key': id }
-      await context.call('pay', { url: bank, method: 'POST', headers, body: { id, cents }, retries: 3 })
+      await context.call('pay', { url: bank, method: 'POST', headers, body: JSON.stringify({ id, cents }), retries: 3 })
     }
     await context.run('note', () => Redis.fromEnv().set(`expense:${id}`, state))
     return state
@@ -35,7 +36,11 @@ app.post(
 app.post('/expenses', async (c) => {
   const { id, cents } = await c.req.parseBody<{ id: string; cents: string }>()
   const url = new URL('/api/approval', c.req.url).href
-  await new Client().trigger({ url, body: { id, cents: Number(cents) }, workflowRunId: id })
+  await new Client({ token: process.env.QSTASH_TOKEN! }).trigger({
+    url,
+    body: { id, cents: Number(cents) },
+    workflowRunId: id,
+  })
   return c.redirect(`/expenses/${id}`, 303)
 })
 
@@ -51,7 +56,11 @@ app.post('/expenses/:id', async (c) => {
   const { approved } = await c.req.parseBody()
   // With the run's id the answer is kept if it comes before the run waits for it.
   const eventData = { approved: approved === 'yes' }
-  await new Client().notify({ eventId: decisionOn(id), eventData, workflowRunId: `wfr_${id}` })
+  await new Client({ token: process.env.QSTASH_TOKEN! }).notify({
+    eventId: decisionOn(id),
+    eventData,
+    workflowRunId: `wfr_${id}`,
+  })
   return c.redirect(`/expenses/${id}`, 303)
 })
 

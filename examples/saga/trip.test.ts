@@ -17,7 +17,7 @@ const trip: Trip = { id: 't1', traveller: 'ada' }
 /** Where the app and those that it calls live. @returns what books a trip */
 function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown> {
   destinations.on(url, route).answer(`${air}*`, 201).answer(`${stay}*`, 201)
-  return () => new Client().trigger({ url, body: trip, workflowRunId: trip.id })
+  return () => new Client({ token: process.env.QSTASH_TOKEN! }).trigger({ url, body: trip, workflowRunId: trip.id })
 }
 
 test('a trip is booked, and the traveller has the points', async () => {

@@ -15,7 +15,7 @@ export const bookFlight = ({ id, traveller }: Trip) => ({
   url: air,
   method: 'POST' as const,
   headers: { 'Idempotency-Key': id },
-  body: { traveller },
+  body: JSON.stringify({ traveller }),
   retries: 2,
 })
 
