@@ -1,3 +1,4 @@
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { drop } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { engineOf } from '../../src/queue/direct.js'
@@ -97,6 +98,24 @@ test.each([
   expect(explained(world)).toMatch(why)
   const run = world.workflow.run('wfr_one')
   await expect(run.ends()).rejects.toThrow(why)
+})
+
+test('an invocation of a run that exists already begins nothing, which is told', async () => {
+  const child = createWorkflow(async (context: Loose) => await context.run('a', () => 1))
+  const world = workflowWorld()
+  const { POST } = serveMany(
+    {
+      child,
+      main: createWorkflow(async (context: Loose) => {
+        for (const step of ['first', 'second']) await context.invoke(step, { workflow: child, workflowRunId: 'kid' })
+      }),
+    } as never,
+    { env: world.env } as never,
+  ) as Loose
+  world.destinations.on(`${app}/*`, (request) => POST(request))
+  await world.client.trigger({ url: `${app}/main`, workflowRunId: 'one' })
+  await world.clock.drain()
+  expect(explained(world)).toContain('the run wfr_kid that it invokes exists already')
 })
 
 test('the statistics count runs by how they end, and a dump keeps the count', async () => {
