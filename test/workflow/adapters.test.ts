@@ -102,7 +102,7 @@ test('in the neutral words, without an SDK', async () => {
     })
   const own = { 'Service-Workflow-RunId': 'wfr_n', 'Service-Workflow-Url': url, 'Service-Workflow-Init': 'false' }
   const begun = await post(`/v2/publish/${url}`, { ...own, 'Service-Workflow-Init': 'true' }, 'payload')
-  expect(begun.status).toBe(200)
+  expect(begun.status).toBe(201)
   await clock.advance('1s')
   await post(`/v2/publish/${url}`, own, { stepId: 1, stepName: 'a', stepType: 'Run', concurrent: 1, out: '1' })
   await clock.advance('1s')

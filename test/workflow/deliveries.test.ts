@@ -399,7 +399,7 @@ test('a step with a configuration of its own, behind its policy', async () => {
   await ask('POST', `/v2/publish/${url}`, { headers: { ...step, 'upstash-workflow-init': 'true' } })
   await clock.advance('1s')
   const headers = { ...step, 'upstash-workflow-calltype': 'stepConfig', 'upstash-retries': '9' }
-  expect((await ask('POST', `/v2/publish/${url}`, { headers, body: '{"stepId":1}' })).status).toBe(200)
+  expect((await ask('POST', `/v2/publish/${url}`, { headers, body: '{"stepId":1}' })).status).toBe(201)
   expect((await ask('POST', `/v2/publish/${url}`, { headers, body: '{"stepId":1}' })).json.deduplicated).toBe(true)
   expect((await ask('POST', `/v2/publish/${url}`, { headers, body: '{"stepId":2}' })).status).toBe(400)
   await clock.drain()

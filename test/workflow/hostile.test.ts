@@ -171,7 +171,7 @@ test.each([0, -1, 0.5, 1e9, 1e308])('steps with %d beside them, wrong ids, and f
   for (const stepId of [-1, 0, 1.5, 1e300, 7]) {
     const body = { stepId, stepName: 's\n', stepType: 'Odd', concurrent, targetStep: stepId === 7 ? 9 : undefined }
     const answer = await ask('POST', '/v2/publish/https://elsewhere.test/', { headers: headersOf(runId), body })
-    expect(answer.status).toBe(200)
+    expect(answer.status).toBe(201)
   }
   await clock.advance('1h')
   expect(other.count).toBe(5)

@@ -48,8 +48,13 @@ function publish(call: ServiceCall, api: QueueApi, into?: string): Answer {
   if (given.settings.has('cron')) return created(given, queue)
   const results = queue.publisher.publish(given)
   const shown = results.map((result) => resultShape(result, true))
-  const status = results.length > 0 && results.every((result) => result.deduplicated) ? 202 : 200
-  return json(given.target.url === undefined ? shown : shown[0], status)
+  return json(given.target.url === undefined ? shown : shown[0], publishedStatus(results))
+}
+
+/** What belongs to a run of a workflow is created. [queue.md 1.3; workflow.md 1] */
+function publishedStatus(results: readonly PublishResult[]): number {
+  if (results.length > 0 && results.every((result) => result.deduplicated)) return 202
+  return results.some(({ message }) => message.part !== undefined) ? 201 : 200
 }
 
 export function resultShape({ message, deduplicated }: PublishResult, withUrl: boolean): object {
