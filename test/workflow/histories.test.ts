@@ -1,0 +1,70 @@
+import { Client as QueueClient } from '@upstash/qstash'
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type History, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
+import type { Sandbox } from '../../src/index.js'
+import { breakingChanges, type Plan, plans, routeOf, third } from './random-routes.js'
+import { type Loose, type WorkflowWorld, workflowWorld } from './world.js'
+
+const base = 'https://shop.test/api'
+const url = `${base}/main`
+
+/** Serves a plan, and the workflow that it invokes, in any sandbox. */
+function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sandbox) => void {
+  return ({ addresses, tokens, destinations }) => {
+    const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
+    const child = createWorkflow(async (context: Loose) => await context.run('inner', () => context.requestPayload))
+    const main = createWorkflow<unknown, unknown>(routeOf(plan, { child }, more))
+    const { POST } = serveMany({ main, child } as never, { qstashClient, receiver: undefined as never } as never)
+    destinations.on(`${base}/*`, POST as never)
+  }
+}
+
+/** A run of a plan, to its end. */
+async function ran(plan: Plan): Promise<{ readonly world: WorkflowWorld; readonly runId: string }> {
+  const world = workflowWorld({ startAt: '2030-01-01T09:00:00Z' })
+  world.destinations.answer(third, { status: 200, body: { paid: true } })
+  app(plan)(world)
+  const { workflowRunId: runId } = await world.client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u1' } })
+  for (let hour = 0; hour < 40 && world.workflow.run(runId).state === 'RUN_STARTED'; hour++) {
+    await world.clock.advance('1m')
+    world.workflow.notify('told', { by: 'Ada' })
+    await world.clock.advance('10m')
+  }
+  await world.clock.drain()
+  expect(world.workflow.run(runId).state).toBe('RUN_SUCCESS')
+  return { world, runId }
+}
+
+async function logOf({ ask }: WorkflowWorld, runId: string): Promise<Loose> {
+  return (await ask('GET', `/v2/workflows/logs?workflowRunId=${runId}`)).json
+}
+
+const written = (history: History): History => JSON.parse(JSON.stringify(history)) as History
+
+test('of any workflow the log tells what the list does: no false alarm, the same breaking changes', async () => {
+  await fc.assert(
+    fc.asyncProperty(plans, fc.nat(5), fc.constantFrom(...Object.keys(breakingChanges)), async (plan, place, name) => {
+      const { world, runId } = await ran(plan)
+      const direct = written(historyOf(world, runId))
+      const rebuilt = written(historyFrom(await logOf(world, runId)))
+      world.dispose()
+      const at = place % plan.length
+      for (const history of [direct, rebuilt]) {
+        for (const [same, more] of [[plan, {}] as const, [plan, { extra: true }] as const]) {
+          const { incompatible, unchecked } = await replay(history, app(same, more))
+          expect([incompatible, unchecked]).toEqual([[], []])
+        }
+        const { incompatible } = await replay(history, app(breakingChanges[name]!(plan, at)))
+        expect(incompatible).not.toEqual([])
+        for (const { refusal, actual } of incompatible)
+          if (actual.includes('Incompatible')) expect(refusal).toBeDefined()
+        const thrown = await replay(history, app(plan, { throwsAt: at }))
+        expect(thrown.incompatible).not.toEqual([])
+        if (history === rebuilt) expect(history.missing?.join(' ') ?? '').not.toMatch(/Not in the log|Cut off|Redacted/)
+      }
+    }),
+    { numRuns: 25, seed: 1 },
+  )
+}, 300_000)
