@@ -51,11 +51,6 @@ export class RecordedSteps {
     return this.#steps.find((one) => one.at === at)?.step
   }
 
-  /** The entry with the result of a step. */
-  resultOf(stepId: number): number | undefined {
-    return this.#steps.find(({ step }) => step.targetStep === undefined && step.stepId === stepId)?.at
-  }
-
   /** What a delivery of the list up to an entry was followed by; `undefined` where the history does not tell. */
   followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
     if (this.#duplicates.has(at)) return 'nothing'

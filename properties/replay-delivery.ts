@@ -17,8 +17,6 @@ export interface Delivered {
   readonly done: Done
   /** `undefined` when the route did not answer. */
   readonly outcome: AttemptOutcome | undefined
-  /** The code asked a host that nobody answers for here. */
-  readonly reachedOut: boolean
 }
 
 /** Serves the workflow in a sandbox. */
@@ -47,11 +45,7 @@ export async function deliver(
     ...(history.createdAt !== undefined && { startAt: history.createdAt }),
   })
   const host = globalThis.fetch
-  let reachedOut = false
-  globalThis.fetch = () => {
-    reachedOut = true
-    return Promise.reject(new TypeError('replay(): no host is reachable but the sandbox.'))
-  }
+  globalThis.fetch = () => Promise.reject(new TypeError('replay(): no host is reachable but the sandbox.'))
   const restore = connect(sandbox, { realHosts: 'allow', via: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
   // The SDK says of every list that it refuses what is in the result too.
@@ -80,7 +74,7 @@ export async function deliver(
         `replay(): the app serves nothing at ${history.url}. Register it with destinations.on(), or replay { ...history, url } with the url that it has.`,
       )
     }
-    return { done, outcome: outcome(), reachedOut }
+    return { done, outcome: outcome() }
   } finally {
     speak()
     restore()
@@ -148,9 +142,9 @@ function identityOf({
 }
 
 /** Why a list was refused, out of the answer. */
-export function messageOf({ body, error }: AttemptOutcome): string {
+export function messageOf({ body, error, note }: AttemptOutcome): string {
   const { message } = (json(text(body)) ?? {}) as { message?: unknown }
-  return typeof message === 'string' ? message : (error ?? text(body))
+  return typeof message === 'string' ? message : (note ?? error ?? text(body))
 }
 
 /** JSON of a list, with its entries as they are delivered. */

@@ -39,6 +39,11 @@ const refusals: readonly (readonly [RegExp, (code: string, history: string) => s
   ],
 ]
 
+/** The name of the step that the code has where the list has another; `undefined` where the SDK does not refuse it so. */
+export function nameExpected(refusal: string): string | undefined {
+  return refusals[0]![0].exec(refusal)?.[1]
+}
+
 /** What a refusal of the SDK means; `undefined` where it is none. */
 export function meaningOf(refusal: string): string | undefined {
   for (const [pattern, words] of refusals) {

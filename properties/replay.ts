@@ -2,7 +2,7 @@ import type { History } from '../src/workflow/history.js'
 import { checkedHistory } from '../src/workflow/history-file.js'
 import { RecordedSteps } from './history.js'
 import type { ReplayedApp } from './replay-delivery.js'
-import { type Difference, Prefix, type PrefixVerdict, type Trial } from './replay-prefix.js'
+import { type Difference, Prefix, type Trial } from './replay-prefix.js'
 
 /** Something that a run which is under way could not go on with. */
 export interface Incompatibility {
@@ -60,63 +60,29 @@ export function replay(history: History, app: ReplayedApp, options: ReplayOption
 async function replayed(given: History, app: ReplayedApp, { patience = 2000 }: ReplayOptions): Promise<Replay> {
   const history = checked(given, app, patience)
   const trial: Trial = { history, steps: new RecordedSteps(history), app, patience }
-  const verdicts = new Map<number, { readonly prefix: Prefix; readonly verdict: PrefixVerdict }>()
-  const left: Unchecked[] = []
+  const incompatible: Incompatibility[] = []
+  const unchecked: Unchecked[] = []
+  let prefixes = 0
   let hung = 0
   for (const [at, { callType }] of history.entries.entries()) {
     if (at > 0 && callType !== 'step') continue
+    const prefix = at + 1
     if (hung === mostHung) {
-      left.push({
-        prefix: at + 1,
-        reason: 'The code did not answer before; this list and those after it were left out.',
-      })
+      unchecked.push({ prefix, reason: 'The code did not answer before; this list and those after it were left out.' })
       break
     }
-    const prefix = new Prefix(trial, at)
-    const verdict = await prefix.verdict()
-    if (verdict.is === 'different' && verdict.difference.kind === 'hung') hung++
-    verdicts.set(at, { prefix, verdict })
+    prefixes++
+    const list = new Prefix(trial, at)
+    const verdict = await list.verdict()
+    if (list.hasHung) hung++
+    if (verdict.is === 'unchecked') unchecked.push({ prefix, reason: verdict.reason })
+    if (verdict.is === 'different') incompatible.push({ prefix, ...shown(verdict.difference) })
   }
-  const incompatible: Incompatibility[] = []
-  const unchecked: Unchecked[] = []
-  for (const [at, { prefix, verdict }] of verdicts) {
-    const sure = judged(prefix, verdict, trial, verdicts)
-    if (sure.is === 'unchecked') unchecked.push({ prefix: at + 1, reason: sure.reason })
-    if (sure.is === 'different') incompatible.push({ prefix: at + 1, ...shown(sure.difference) })
-  }
-  return { prefixes: verdicts.size, incompatible, unchecked: [...unchecked, ...left] }
+  return { prefixes, incompatible, unchecked }
 }
 
 function shown({ expected, actual, sentence, refusal }: Difference): Omit<Incompatibility, 'prefix'> {
   return { expected, actual, sentence, ...(refusal !== undefined && { refusal }) }
-}
-
-/**
- * The body of a step runs, but what it needs may not be there, and code around it may hide that it failed. The list with
- * its recorded result tells: if the code goes on from there as recorded, only the body was wrong.
- */
-function judged(
-  { expected }: Prefix,
-  verdict: PrefixVerdict,
-  { steps }: Trial,
-  verdicts: ReadonlyMap<number, { readonly prefix: Prefix; readonly verdict: PrefixVerdict }>,
-): PrefixVerdict {
-  if (verdict.is !== 'different' || verdict.difference.kind === 'refused' || !Array.isArray(expected)) return verdict
-  const [step] = expected
-  if (expected.length !== 1 || step.stepType !== 'Run' || step.targetStep !== undefined) return verdict
-  const { kind, sentence, reachedOut } = verdict.difference
-  const perhaps: PrefixVerdict = {
-    is: 'unchecked',
-    reason: `${sentence} The body of '${step.stepName}' may have failed.`,
-  }
-  const result = steps.resultOf(step.stepId)
-  const behind = result === undefined ? undefined : verdicts.get(result)
-  if (behind === undefined) return reachedOut ? perhaps : verdict
-  if (behind.verdict.is === 'unchecked') return perhaps
-  if (behind.verdict.is === 'different') return verdict
-  // Code that ends before its last step ends behind it, too.
-  const isTold = kind !== 'ended' || !(behind.prefix.expected === 'end' || behind.prefix.expected === undefined)
-  return isTold ? { is: 'same' } : reachedOut ? perhaps : verdict
 }
 
 function checked(history: History, app: unknown, patience: unknown): History {

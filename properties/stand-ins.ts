@@ -1,5 +1,5 @@
 import { fromBase64, text, toBase64, utf8 } from '../src/kernel/bytes.js'
-import type { HistoryEntry } from '../src/workflow/history.js'
+import type { HistoryEntry, StepIdentity } from '../src/workflow/history.js'
 import { stepOfEntry } from '../src/workflow/history-file.js'
 import { json } from './run-delivery.js'
 
@@ -14,6 +14,12 @@ export function withStandIn(entry: HistoryEntry, at: number, standIn: string): H
   const given = json(text(fromBase64(entry.body)!)) as Record<string, unknown>
   if (step === undefined || step.targetStep !== undefined) return entry
   return { ...entry, body: toBase64(utf8(JSON.stringify({ ...given, out: outOf(step.stepType, standIn) }))) }
+}
+
+/** An entry with a step that no route has. */
+export function probeOf(step: StepIdentity): HistoryEntry {
+  const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next' })
+  return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
 }
 
 /** A result as a step of this kind submits it. [workflow.md 5 to 9] */

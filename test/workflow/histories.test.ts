@@ -21,27 +21,41 @@ function app(plan: Plan, more: Parameters<typeof routeOf>[2] = {}): (sandbox: Sa
   }
 }
 
+const written = (history: History): History => JSON.parse(JSON.stringify(history)) as History
+
+interface Ran {
+  readonly world: WorkflowWorld
+  readonly runId: string
+  /** Histories while it lasted: of the double, of the list, of the log. */
+  readonly early: readonly History[]
+}
+
 /** A run of a plan, to its end. */
-async function ran(plan: Plan): Promise<{ readonly world: WorkflowWorld; readonly runId: string }> {
+async function ran(plan: Plan): Promise<Ran> {
   const world = workflowWorld({ startAt: '2030-01-01T09:00:00Z' })
   world.destinations.answer(third, { status: 200, body: { paid: true } })
   app(plan)(world)
   const { workflowRunId: runId } = await world.client.trigger({ url, body: { id: 1 }, headers: { 'x-user': 'u1' } })
+  const early: History[] = []
   for (let hour = 0; hour < 40 && world.workflow.run(runId).state === 'RUN_STARTED'; hour++) {
-    await world.clock.advance('1m')
+    await world.clock.advance('30s')
+    if (world.workflow.run(runId).state === 'RUN_STARTED') {
+      const { json } = await world.ask('GET', `/v2/workflows/runs/${runId}`)
+      const source = { url, runId, createdAt: world.workflow.run(runId).createdAt, headers: { 'x-user': 'u1' } }
+      early.push(historyOf(world, runId), historyFrom(json, source), historyFrom(await logOf(world, runId)))
+    }
+    await world.clock.advance('30s')
     world.workflow.notify('told', { by: 'Ada' })
     await world.clock.advance('10m')
   }
   await world.clock.drain()
   expect(world.workflow.run(runId).state).toBe('RUN_SUCCESS')
-  return { world, runId }
+  return { world, runId, early: early.map(written) }
 }
 
 async function logOf({ ask }: WorkflowWorld, runId: string): Promise<Loose> {
   return (await ask('GET', `/v2/workflows/logs?workflowRunId=${runId}`)).json
 }
-
-const written = (history: History): History => JSON.parse(JSON.stringify(history)) as History
 
 test('of any workflow the log tells what the list does: no false alarm, the same breaking changes', async () => {
   await fc.assert(
@@ -67,4 +81,27 @@ test('of any workflow the log tells what the list does: no false alarm, the same
     }),
     { numRuns: 25, seed: 1 },
   )
+}, 300_000)
+
+test('of any workflow a history that is taken while it lasts raises no alarm, wherever the run is', async () => {
+  const open = new Set<string>()
+  let taken = 0
+  await fc.assert(
+    fc.asyncProperty(plans, fc.nat(1000), async (plan, pick) => {
+      const { world, runId, early } = await ran(plan)
+      const whole = written(historyOf(world, runId))
+      world.dispose()
+      const cut = { ...whole, state: 'RUN_STARTED', entries: whole.entries.slice(0, 1 + (pick % whole.entries.length)) }
+      const some = early.filter((_, at) => at % 3 === pick % 3)
+      for (const history of [cut, ...some.slice(-2)]) {
+        taken++
+        if (history.open !== undefined) open.add(history.open.stepType)
+        const { incompatible, unchecked } = await replay(history, app(plan, { extra: true }))
+        expect([incompatible, unchecked]).toEqual([[], []])
+      }
+    }),
+    { numRuns: 40, seed: 2 },
+  )
+  expect(taken).toBeGreaterThan(60)
+  expect([...open]).toContain('Wait')
 }, 300_000)
