@@ -58,14 +58,15 @@ export function someOf(all: readonly string[]): string {
 }
 
 const rawEntry = v.object({
-  messageId: v.optional(v.string(), 'msg_unknown'),
+  messageId: v.string(),
+  // An empty payload may be left out.
   body: v.nullish(v.string(), ''),
-  callType: v.optional(v.string(), 'step'),
+  callType: v.string(),
   unknown: v.optional(v.picklist(['redacted', 'cut', 'left out', 'perhaps undefined'])),
 })
 
 export function entryOf(given: unknown, at: number): HistoryEntry {
-  const read = v.safeParse(rawEntry, given)
+  const read = v.safeParse(rawEntry, isObject(given) ? given : undefined)
   const what = `Entry ${at + 1} of the list`
   if (!read.success)
     throw new HistoryError(

@@ -241,7 +241,7 @@ describe('what is given', () => {
     ['a list without url', [{ messageId: 'm', body: '', callType: 'step' }], {}, /give the url, as --url/],
     [
       'a url that is none',
-      [{ messageId: 'm', body: '' }],
+      [{ messageId: 'm', body: '', callType: 'step' }],
       { url: 'app.test' },
       /^The url is that of the workflow's endpoint/,
     ],
@@ -253,7 +253,7 @@ describe('what is given', () => {
     ],
     [
       'a body that is no base64',
-      [{ messageId: 'm', body: '*' }],
+      [{ messageId: 'm', body: '*', callType: 'step' }],
       { url },
       /^Entry 1 of the list has a body that is not base64/,
     ],
@@ -281,13 +281,13 @@ describe('what is given', () => {
     ],
     [
       'a header that is none',
-      [{ messageId: 'm', body: '' }],
+      [{ messageId: 'm', body: '', callType: 'step' }],
       { url, headers: { 'a b': 'x' } },
       /^"a b" with "x" is no header/,
     ],
     [
       'a time that is none',
-      [{ messageId: 'm', body: '' }],
+      [{ messageId: 'm', body: '', callType: 'step' }],
       { url, createdAt: 'soon' },
       /^createdAt is milliseconds or a date/,
     ],
