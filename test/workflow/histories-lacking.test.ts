@@ -32,7 +32,7 @@ const picky =
   }
 
 const served =
-  (route = picky()) =>
+  (route: (context: Loose) => Promise<unknown> = picky()) =>
   ({ addresses, tokens, destinations }: Sandbox): void => {
     const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
     destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
@@ -249,7 +249,7 @@ describe('what is given', () => {
       'a list of something else',
       [{ id: 1 }, 'x'],
       { url },
-      /^Entry 2 of the list is not \{ messageId, body, callType \}/,
+      /^Entry 1 of the list is not \{ messageId, body, callType \}/,
     ],
     [
       'a body that is no base64',
