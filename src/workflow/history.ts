@@ -60,11 +60,6 @@ export const historyHead = { format: 'stuntdouble/history', version: 1 } as cons
 /** Steps that have no entry before somebody else has answered. [workflow.md 6 to 9] */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
 
-/** Whether a step of this kind, alone, is in the list of its run only when it has its result. */
-export function waitsForOthers(stepType: string): boolean {
-  return answeredByOthers.has(stepType)
-}
-
 export function historyOfRun(run: Run, { secrets = false }: HistoryOptions = {}): History {
   const { settings } = run.configuration
   const redact = secrets ? undefined : settings.redact
@@ -108,7 +103,7 @@ function openStep({ steps }: Run): StepIdentity | undefined {
   const last = steps.at(-1)
   if (last === undefined || last.result !== undefined || last.concurrent > 1) return undefined
   const { stepId, stepName, stepType, concurrent } = last
-  return waitsForOthers(stepType) ? { stepId, stepName, stepType, concurrent } : undefined
+  return answeredByOthers.has(stepType) ? { stepId, stepName, stepType, concurrent } : undefined
 }
 
 const texts = new SecretTexts()

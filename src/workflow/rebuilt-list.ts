@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Bytes, toBase64, utf8 } from '../kernel/bytes.js'
-import { type HistoryEntry, type StepIdentity, type Unknown, waitsForOthers } from './history.js'
+import type { HistoryEntry, StepIdentity, Unknown } from './history.js'
 import { someOf } from './history-file.js'
 
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
@@ -79,9 +79,12 @@ export const alwaysTelling: ReadonlySet<string> = new Set([
   'WaitForWebhook',
 ])
 
-export function isDone({ state, waitTimeout }: LoggedStep): boolean {
-  return state === 'STEP_SUCCESS' || waitTimeout === true
+export function isDone({ state, waitTimeout, out }: LoggedStep): boolean {
+  return state === 'STEP_SUCCESS' || waitTimeout === true || (state === undefined && out !== undefined)
 }
+
+/** Submitted when they begin: the list has them while they last. */
+const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
 /** The list as it grows, step by step. */
 export class Rebuilt {
@@ -105,7 +108,9 @@ export class Rebuilt {
   add({ type, steps }: Group): boolean {
     const [first] = steps
     const count = Math.max(1, first?.concurrent ?? steps.length)
-    const numbered = steps.map((step, at) => ({ ...step, stepId: step.stepId ?? this.#next + at }))
+    const numbered = steps
+      .map((step, at) => ({ ...step, stepId: step.stepId ?? this.#next + at }))
+      .sort((one, other) => one.stepId - other.stepId)
     const isSound =
       type !== unreadable &&
       numbered.length === count &&
@@ -125,7 +130,7 @@ export class Rebuilt {
 
   #single(step: LoggedStep): void {
     const identity = identityOf(step, 1)
-    if (isDone(step) || !waitsForOthers(identity.stepType)) this.#result(step, identity)
+    if (isDone(step) || sleeps.has(identity.stepType)) this.#result(step, identity)
     else this.open = identity
   }
 
@@ -156,7 +161,7 @@ export class Rebuilt {
   ): { readonly out?: string | undefined; readonly unknown?: Unknown | undefined } {
     const { out, waitTimeout } = step
     const what = `step ${name}`
-    if (type === 'SleepFor' || type === 'SleepUntil' || waitTimeout === true) return {}
+    if (sleeps.has(type) || waitTimeout === true) return {}
     if (type === 'Call' && (out === undefined || !isJson(out))) return this.#called(step, what)
     if (type === 'Wait' || type === 'WaitForWebhook') {
       const unknown = this.#doubt(what, out, opensJson(out) || type === 'WaitForWebhook')

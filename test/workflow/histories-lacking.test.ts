@@ -127,6 +127,22 @@ describe('what one step of a log lacks raises no alarm', () => {
   })
 })
 
+test('what a log tells in another way is the same history', async () => {
+  for (const change of [
+    (log: Loose) => log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.reverse(),
+    (log: Loose) => stepsOf(log).forEach((step) => delete step.stepId),
+    (log: Loose) => stepsOf(log).forEach((step) => delete step.concurrent),
+    (log: Loose) => log.runs[0].steps.push({ type: 'next', steps: [{ messageId: 'msg_x', state: 'STEP_RETRY' }] }),
+  ]) {
+    const log = copy(logs.whole)
+    change(log)
+    expect(historyFrom(log)).toEqual(historyFrom(logs.whole))
+  }
+  const [run] = logs.whole.runs
+  expect(historyFrom(run)).toEqual(historyFrom(logs.whole))
+  expect(historyFrom([run])).toEqual(historyFrom(logs.whole))
+})
+
 test('a log that lacks a group or a branch is no whole one', async () => {
   for (const at of logs.whole.runs[0].steps.slice(0, -1).keys()) {
     const log = copy(logs.whole)

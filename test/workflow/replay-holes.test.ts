@@ -2,9 +2,10 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
-import { type History, historyOf, replay } from '../../properties/scenarios.js'
+import { type History, type HistoryEntry, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
+import { connectionOf, everyKind } from './every-kind.js'
 import type { Loose } from './world.js'
 
 type Route = (context: Loose) => Promise<unknown>
@@ -277,6 +278,65 @@ test('replays at the same time take turns', async () => {
   ])
   expect(all).toEqual([...histories.map(() => ({ prefixes: 3, ...ok })), 'TypeError'])
   expect(globalThis.fetch).toBe(fetched)
+})
+
+test('a workflow with every kind of step, webhooks and all, and the one that it invokes', async () => {
+  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  using _ = replaceFetch(sandbox)
+  const origin = 'https://shop.test'
+  const serveIn = (world: Sandbox): ReturnType<typeof everyKind> => {
+    const kinds = everyKind(connectionOf(world), origin)
+    world.destinations.on(`${origin}/*`, kinds.handle)
+    return kinds
+  }
+  const { client } = serveIn(sandbox)
+  const main = await client.trigger({ url: `${origin}/main`, body: { n: 1 }, retries: 0 })
+  await sandbox.clock.drain()
+  const log = await (
+    await sandbox.fetch(`${sandbox.addresses.queue}/v2/workflows/logs`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
+    })
+  ).json()
+  expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
+  for (const { id: runId, url: at } of sandbox.workflow.runs) {
+    for (const history of [historyOf(sandbox, runId), historyFrom(log, { runId })]) {
+      expect(await replay(history, serveIn)).toMatchObject(ok)
+      // Each list but the last, which nothing followed, is one that something else would have broken.
+      const other = { ...history, entries: history.entries.map((entry, index) => renamed(entry, index)) }
+      const { prefixes, incompatible } = await replay(other, serveIn)
+      if (at.endsWith('/main')) expect(prefixes).toBeGreaterThan(15)
+      expect(incompatible.length).toBe(prefixes)
+    }
+  }
+  expect(main.workflowRunId).toBe(sandbox.workflow.runs[0]!.id)
+}, 60_000)
+
+/** Each step has another name than the code has. */
+function renamed(entry: HistoryEntry, at: number): HistoryEntry {
+  if (at === 0 || entry.callType !== 'step') return entry
+  const step = JSON.parse(Buffer.from(entry.body, 'base64').toString()) as { stepName: string }
+  return {
+    ...entry,
+    body: Buffer.from(JSON.stringify({ ...step, stepName: `old ${step.stepName}` })).toString('base64'),
+  }
+}
+
+test.each<[string, object, RegExp]>([
+  ['a history of tomorrow', { version: 2 }, /of version "2"; this stuntdouble reads version 1\. Update the package/],
+  ['of no version', { version: undefined }, /of version "none"/],
+  ['another format', { format: 'other/history' }, /This is no history/],
+  ['no entries', { entries: [] }, /damaged at entries/],
+  ['an entry that is none', { entries: [null] }, /Entry 1 of the list/],
+  ['a header with a line break', { headers: { 'x-user': 'a\r\nb' } }, /a header that is none: "x-user"/],
+  ['a url that is none', { url: 'javascript:0' }, /damaged at url/],
+])('%s gets a sentence', async (_, change, sentence) => {
+  const history = await recorded((context) => context.run('a', () => one()))
+  await expect(
+    replay(
+      { ...history, ...change } as History,
+      app(async () => {}),
+    ),
+  ).rejects.toThrow(sentence)
 })
 
 test('a run that failed fails there again', async () => {
