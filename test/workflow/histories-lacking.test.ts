@@ -130,8 +130,8 @@ describe('what one step of a log lacks raises no alarm', () => {
 test('what a log tells in another way is the same history', async () => {
   for (const change of [
     (log: Loose) => log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.reverse(),
-    (log: Loose) => stepsOf(log).forEach((step) => delete step.stepId),
-    (log: Loose) => stepsOf(log).forEach((step) => delete step.concurrent),
+    (log: Loose) => stepsOf(log).map((step) => delete step.stepId),
+    (log: Loose) => stepsOf(log).map((step) => delete step.concurrent),
     (log: Loose) => log.runs[0].steps.push({ type: 'next', steps: [{ messageId: 'msg_x', state: 'STEP_RETRY' }] }),
   ]) {
     const log = copy(logs.whole)
