@@ -51,6 +51,11 @@ export class RecordedSteps {
     return this.#steps.find((one) => one.at === at)?.step
   }
 
+  /** The highest id of a step up to an entry. */
+  highest(at: number): number {
+    return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
+  }
+
   /** What a delivery of the list up to an entry was followed by; `undefined` where the history does not tell. */
   followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
     if (this.#duplicates.has(at)) return 'nothing'
@@ -61,7 +66,7 @@ export class RecordedSteps {
       return [{ stepId, stepName, stepType, concurrent }]
     }
     if (delivered !== undefined && delivered.concurrent > 1 && !this.#isLast(delivered, before)) return 'nothing'
-    const highest = before.reduce((most, step) => Math.max(most, idOf(step)), 0)
+    const highest = this.highest(at)
     const [first, ...others] = this.#steps.map(({ step }) => step).filter((step) => idOf(step) > highest)
     if (first === undefined) return this.#behindTheLast(highest)
     if (first.targetStep === undefined) return [first]

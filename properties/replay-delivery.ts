@@ -24,6 +24,8 @@ export type ReplayedApp = (sandbox: Sandbox) => unknown
 
 /** Virtual time that a route may take for a delivery. */
 const longest = '15m'
+/** Patience is counted in slices of so many milliseconds: code that keeps the processor busy uses up one at a time. */
+const slice = 50
 /** Modules are loaded while the app is set up. */
 const setUpFactor = 10
 
@@ -86,7 +88,10 @@ export async function deliver(
 async function within(patience: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof hostSetTimeout> | undefined
   const over = new Promise<false>((resolve) => {
-    timer = hostSetTimeout(() => resolve(false), patience)
+    const wait = (left: number): void => {
+      timer = hostSetTimeout(() => (left > slice ? wait(left - slice) : resolve(false)), Math.min(slice, left))
+    }
+    wait(patience)
   })
   // It may fail when nobody listens any more.
   work.catch(() => {})

@@ -96,17 +96,28 @@ export class Prefix {
    * a step that nobody has at its place makes the SDK say which one the code has there, and no body runs.
    */
   async #isOnlyBody(entries: readonly HistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
+    if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
     const expected = this.#expected
-    if (!Array.isArray(expected) || expected.length !== 1) return false
-    const [step] = expected as [StepIdentity]
-    const isSubmitted = Array.isArray(done) && done.some(({ stepId }) => stepId === step.stepId)
-    if (step.stepType !== 'Run' || isSubmitted || (outcome !== undefined && refusalOf(outcome) !== undefined))
-      return false
+    if (expected === 'nothing') return false
+    if (!Array.isArray(expected)) {
+      // What the code has behind the end of the history is its own business, but it must come there.
+      const { steps } = this.#trial
+      const next = { stepId: steps.highest(this.#at) + 1, stepName: '', stepType: 'Run', concurrent: 1 }
+      return (await this.#nameAt([...entries, probeOf(next)])) !== undefined
+    }
+    const [step, ...others] = expected as readonly StepIdentity[]
+    const isSubmitted = Array.isArray(done) && done.some(({ stepId }) => stepId === step!.stepId)
+    if (others.length > 0 || step!.stepType !== 'Run' || isSubmitted) return false
     const carried = this.#trial.steps.at(this.#at)
-    const isBranch = carried?.targetStep !== undefined
-    const asked = probeOf(isBranch ? carried : { ...step, out: 'null' })
-    const probed = await this.#deliver([...(isBranch ? entries.slice(0, -1) : entries), asked])
-    return probed.outcome !== undefined && nameExpected(messageOf(probed.outcome)) === step.stepName
+    const asked =
+      carried?.targetStep === undefined ? [...entries, probeOf(step!)] : [...entries.slice(0, -1), probeOf(carried)]
+    return (await this.#nameAt(asked)) === step!.stepName
+  }
+
+  /** The name of the step that the code has where a list ends with one that nobody has. */
+  async #nameAt(entries: readonly HistoryEntry[]): Promise<string | undefined> {
+    const { outcome } = await this.#deliver(entries)
+    return outcome === undefined ? undefined : nameExpected(messageOf(outcome))
   }
 
   #named(lacking: readonly number[]): string {

@@ -18,7 +18,7 @@ export function withStandIn(entry: HistoryEntry, at: number, standIn: string): H
 
 /** An entry with a step that no route has. */
 export function probeOf(step: StepIdentity): HistoryEntry {
-  const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next' })
+  const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next', out: 'null' })
   return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
 }
 

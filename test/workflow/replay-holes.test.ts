@@ -150,13 +150,34 @@ describe('a body that fails for what is not there is no finding, however the cod
     expect(await replayedWithout(history, routes[name]!)).toMatchObject(ok)
   })
 
-  test('and in a step that was added at the end', async () => {
+  test('and in a step that was added at the end, however it fails', async () => {
     const history = await recorded((context) => context.run('pay', needed))
-    const route: Route = async (context) => {
-      await context.run('pay', () => one())
-      await context.run('added', needed)
+    for (const added of [
+      (context: Loose) => context.run('added', needed),
+      (context: Loose) => context.run('added', () => new Promise(() => {})),
+      async (context: Loose) => {
+        try {
+          await context.run('added', async () => needed())
+        } catch (error) {
+          throw (error as Error).message === 'ECONNREFUSED' ? new Error('wrapped') : error
+        }
+      },
+    ]) {
+      const route: Route = async (context) => {
+        await context.run('pay', () => one())
+        await added(context)
+      }
+      expect(await replayedWithout(history, route)).toMatchObject(ok)
+      expect(await replayedWithout({ ...history, state: 'RUN_STARTED' }, route)).toMatchObject(ok)
     }
-    expect(await replayedWithout(history, route)).toMatchObject(ok)
+    const throws: Route = async (context) => {
+      await context.run('pay', () => one())
+      throw new Error('outside steps')
+    }
+    for (const state of ['RUN_SUCCESS', 'RUN_STARTED'])
+      expect((await replayedWithout({ ...history, state }, throws)).incompatible).toMatchObject([
+        { prefix: 2, actual: 'answered 500: outside steps' },
+      ])
   })
 
   test('but what the code does differently is one', async () => {
