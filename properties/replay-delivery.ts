@@ -1,4 +1,5 @@
 import { connect } from '../fixtures/world.js'
+import { refuseLookups } from '../src/adapters/lookup.js'
 import { text } from '../src/kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout } from '../src/kernel/host.js'
 import type { AttemptOutcome } from '../src/kernel/traffic.js'
@@ -47,7 +48,9 @@ export async function deliver(
     ...(history.createdAt !== undefined && { startAt: history.createdAt }),
   })
   const host = globalThis.fetch
-  globalThis.fetch = () => Promise.reject(new TypeError('replay(): no host is reachable but the sandbox.'))
+  globalThis.fetch = () => Promise.reject(unreachable())
+  // Data bases and clients over node:http do not use `fetch`.
+  const allowLookups = refuseLookups(unreachable)
   const restore = connect(sandbox, { realHosts: 'allow', via: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
   // The SDK says of every list that it refuses what is in the result too.
@@ -80,8 +83,13 @@ export async function deliver(
   } finally {
     speak()
     restore()
+    allowLookups()
     globalThis.fetch = host
   }
+}
+
+function unreachable(): Error {
+  return new TypeError('replay(): no host is reachable but the sandbox.')
 }
 
 /** Waits for work, but not for ever: what hangs is left behind. @returns whether it has come to its end */

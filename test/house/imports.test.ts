@@ -183,7 +183,7 @@ const rooms: readonly Room[] = [
   // A history may be that of a connected sandbox.
   {
     room: '/properties',
-    may: [...engine, 'scenarios', '/matchers', '/fixtures'],
+    may: [...engine, 'scenarios', '/matchers', '/fixtures', 'adapters'],
     types: ['client'],
     packages: ['fast-check'],
   },

@@ -159,6 +159,7 @@ describe('of a file', () => {
   test.each<[string, string | object, readonly string[], RegExp]>([
     ['nothing', '', [], /There is nothing in it\./],
     ['no JSON', '\u001b[31m<html>', [], /It is not JSON: /],
+    ['lines that are none', '[1,\n\n\nx\n]', [], /It is not JSON: /],
     ['an error', { error: 'not found\u001b[2J' }, [], /The service answered with an error: not found\\x1b\[2J\./],
     ['a list without its url', list, [], /give the url, as --url/],
     ['a header without value', list, ['--url', url, '--header', 'x-user'], /--header is NAME:VALUE/],

@@ -1,3 +1,5 @@
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
@@ -237,6 +239,40 @@ test('a module that throws while it is loaded', async () => {
     { prefix: 1, actual: 'answered 500: the handler threw Error: DATABASE_URL is missing' },
     { prefix: 2, actual: 'answered 500: the handler threw Error: DATABASE_URL is missing' },
   ])
+})
+
+test('no host is reachable, over fetch or another client', async () => {
+  const asked: unknown[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url)
+    response.end('ok')
+  })
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
+  const { port } = server.address() as AddressInfo
+  const seen: string[] = []
+  const route: Route = async (context) => {
+    await context.run('fetch', async () => {
+      await fetch(`http://localhost:${port}/fetch`).catch((error: Error) => seen.push(error.message))
+    })
+    await context.run('http', async () => {
+      await new Promise<void>((resolve) => {
+        get(`http://localhost:${port}/http`, { agent: false }, (response) => response.resume().on('end', resolve)).on(
+          'error',
+          (error) => {
+            seen.push(error.message)
+            resolve()
+          },
+        )
+      })
+    })
+  }
+  const history = await recorded(route)
+  expect(asked.splice(0)).toEqual(['/fetch', '/http'])
+  expect(await replay(history, app(route))).toMatchObject({ prefixes: 3, ...ok })
+  expect([asked, seen]).toEqual([[], Array(2).fill('replay(): no host is reachable but the sandbox.')])
+  // And afterwards it is.
+  expect(await (await fetch(`http://localhost:${port}/again`)).text()).toBe('ok')
+  await new Promise((resolve) => server.close(resolve))
 })
 
 test('an app that lives elsewhere', async () => {

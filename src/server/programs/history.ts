@@ -90,7 +90,7 @@ async function sentences<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof HistoryError) throw new UsageError(error.message)
+    if (error instanceof HistoryError) throw new UsageError(plainText(error.message))
     throw error
   }
 }
