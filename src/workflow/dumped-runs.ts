@@ -79,7 +79,7 @@ function dumpedPart(message: Message, runs: ReadonlyMap<string, Run>): DumpedPar
 }
 
 function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<Wait, number>): DumpedRun {
-  const { configuration, origin, invoker, failure, failureReply, failureFunction, result, completedAt } = run
+  const { configuration, invoker, failure, failureReply, failureFunction, result, completedAt } = run
   return {
     id: run.id,
     url: run.url,
@@ -91,8 +91,8 @@ function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<
     settings: portableSettings(configuration.settings),
     headers: portableHeaders(configuration.settings.headers),
     applies: configuration.applies,
-    callerIp: origin.callerIp,
-    region: origin.region,
+    callerIp: run.callerIp,
+    region: run.region,
     entries: run.entries.map(({ message, callType }) => ({ message: message.id, callType })),
     steps: run.steps.map((record) => dumpedStep(record, runs)),
     waits: waitsOf(run).map((wait) => dumpedWait(wait, turns.get(wait))),
