@@ -98,7 +98,7 @@ function appOf(steps: readonly Kind[], planted?: Planted): WorkflowUnderTest {
           await context.run(`ask ${at}`, () => later(`${at}`, { eventId: `event ${at}`, workflowRunId }).then(() => {}))
           await context.waitForEvent(`event ${at}`, `event ${at}`, { timeout: '1d' })
         } else if (step.kind === 'invoke') {
-          await context.invoke(`invoke ${at}`, { workflow: child as never, body: String(at) as never })
+          await context.invoke(`invoke ${at}`, { workflow: child, body: String(at) } as never)
         } else {
           const hook = await context.createWebhook(`hook ${at}`)
           await context.run(`give ${at}`, () => later(`${at}`, { hook: hook.webhookUrl }).then(() => {}))

@@ -358,7 +358,7 @@ describe('apps that are not well', () => {
         createWorkflow(async (context: WorkflowContext<number>) => {
           const left = context.requestPayload
           await context.run('write', () => void sandbox.store.run('SADD', 'turns', `${name} ${left}`))
-          if (left > 0) await context.invoke('other', { workflow: other() as never, body: (left - 1) as never })
+          if (left > 0) await context.invoke('other', { workflow: other(), body: left - 1 } as never)
         })
       const ping: unknown = turn('ping', () => pong)
       const pong: unknown = turn('pong', () => ping)
