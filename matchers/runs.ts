@@ -15,9 +15,10 @@ import {
   wordField,
 } from './fields.js'
 import { literal } from './literal.js'
-import { type Judged, testOf } from './near-misses.js'
+import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { type Evidence, evidenceOf } from './received.js'
+import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './run-hints.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of them. */
@@ -140,6 +141,14 @@ export function hasRun(received: unknown, pattern: RunPattern = {}, options?: Ma
     candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run) }),
     times: timesOf(matcher, options),
     noun: ['run', 'runs'],
+    hints: (nearest) => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const [near] = nearest
+      const isElsewhere = near?.compared.some(({ name, differences }) => name === 'state' && differences.length > 0)
+      const cause = isElsewhere ? causeOf(near!.thing.run, evidence) : undefined
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...(cause === undefined ? [] : [`${cause}.`])]
+    },
     story: (thing) => stories(evidence, thing?.run),
   })
 }
@@ -165,8 +174,13 @@ export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}
     }),
     times: timesOf(matcher, options),
     noun: ['step', 'steps'],
-    hints: (nearest) => nameHint('step', name, nearest, ({ step }) => step.name, things()),
-    story: (thing) => stories(evidence, thing?.run),
+    hints: () => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const names = things().map(({ step }) => step.name)
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...missingStep(name, runs, names, evidence)]
+    },
+    story: (thing) => stories(evidence, thing?.run, thing?.step.seq),
   })
 }
 
@@ -197,8 +211,13 @@ export function hasWaitedFor(
     }),
     times: timesOf(matcher, options),
     noun: ['wait', 'waits'],
-    hints: (nearest) => nameHint('wait for event', event, nearest, ({ step }) => step.wait!.entry.eventId, things()),
-    story: (thing) => stories(evidence, thing?.run),
+    hints: () => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const waits = things().map(({ step }) => step)
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...eventHints(event, waits, evidence)]
+    },
+    story: (thing) => stories(evidence, thing?.run, thing?.step.pointer.seq),
   })
 }
 
@@ -236,11 +255,11 @@ function resultOf({ end }: RunStory, evidence: Evidence): unknown {
 const mostRuns = 5
 
 /** Every run step by step, the one in question first. */
-function stories(evidence: Evidence, first: RunStory | undefined): string {
+function stories(evidence: Evidence, first: RunStory | undefined, focus?: number): string {
   const runs = runsOf(evidence.entries)
   if (runs.length === 0) return '(no workflow has run)'
   const ordered = runs.toSorted((one, other) => Number(other.id === first?.id) - Number(one.id === first?.id))
-  const told = ordered.slice(0, mostRuns).map((run) => runText(run, evidence.redaction))
+  const told = ordered.slice(0, mostRuns).map((run) => runText(run, evidence.redaction, focus))
   if (runs.length > mostRuns) told.push(`… and ${runs.length - mostRuns} more runs`)
   return told.join('\n\n')
 }
@@ -251,18 +270,6 @@ function runTitle(run: RunStory): string {
 
 function stampOf({ seq, at }: { readonly seq: number; readonly at: number }): { seq: number; at: number } {
   return { seq, at }
-}
-
-function nameHint<T>(
-  what: string,
-  name: Text,
-  nearest: readonly Judged<T>[],
-  read: (thing: T) => string,
-  things: readonly T[],
-): string[] {
-  if (typeof name !== 'string' || things.some((thing) => read(thing) === name)) return []
-  const [near] = nearest
-  return near === undefined ? [] : [`no ${what} ${literal(name)}; there is ${plainText(literal(read(near.thing)))}.`]
 }
 
 function checkName(matcher: string, name: unknown, what: string, example: string): void {
