@@ -5,6 +5,7 @@ import { iso } from '../kernel/instant.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Timer } from '../kernel/time.js'
 import { shownText } from '../secrets/urls.js'
+import { refusal } from './explain-run.js'
 import type { Run, RunState, Wait } from './run.js'
 import { near, quoted } from './verbs.js'
 import type { Workflows } from './workflows.js'
@@ -87,7 +88,7 @@ export async function advanceUntil(engine: Workflows, course: Course, run: Run, 
   while (!isDecided()) {
     if (engine.get(run.id) !== run) throw fail('it has been forgotten.')
     const next = nextTimer(clock, run)
-    if (next === undefined) throw fail('nothing is left to happen.')
+    if (next === undefined) throw fail(nothingLeft(run))
     const wait = waitsOf(run).find(({ timer }) => timer === next)
     if (wait !== undefined) throw fail(unsent(wait, clock.now()))
     if (clock.mode === 'real') await pause(clock)
@@ -101,6 +102,10 @@ function nextTimer(clock: VirtualClock, run: Run): Timer | undefined {
   const timers = clock.pending()
   const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
   return timers.find((timer) => !timer.background || own.has(timer))
+}
+
+function nothingLeft({ refused }: Run): string {
+  return `nothing is left to happen${refused === undefined ? '.' : `: ${refusal(refused)}`}`
 }
 
 /** The waits of a run, and of those that it has invoked. */

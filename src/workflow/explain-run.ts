@@ -37,9 +37,15 @@ function invoked({ steps }: Run): string[] {
     .map(({ stepName, invoked: other }) => `Step ${JSON.stringify(stepName)} waits for the end of run ${other!.id}.`)
 }
 
-function stuck({ entries }: Run): string {
+function stuck({ entries, refused }: Run): string {
+  if (refused !== undefined) return `Nothing will move it on: ${refusal(refused)}`
   const vanished = entries.some(({ message }) => message.vanished)
   return vanished
     ? 'A fault made one of its deliveries vanish: nothing will move it on.'
     : 'Nothing will move it on: the endpoint answered its last delivery and submitted no step. See what it answered in the traffic log.'
+}
+
+/** What the SDK takes for a cancelled run. [workflow.md 5] */
+export function refusal(why: string): string {
+  return `the queue refused what its last delivery submitted: ${why.replace(/\.$/, '')}.`
 }

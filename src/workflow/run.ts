@@ -114,6 +114,8 @@ export class Run implements Filed {
   announced = false
   /** While its endpoint is asked which step is next nothing is taken from it; `refused`: it tried. */
   declare probe?: { refused: boolean } | undefined
+  /** Why the queue did not take what its latest delivery submitted. */
+  declare refused?: string | undefined
   /** The step that its last failed attempt was at. */
   failingStep: string | undefined
   /** Begun by `/v2/trigger`, whose endpoint must be new enough. [workflow.md 2.5] */
@@ -154,6 +156,7 @@ export class Run implements Filed {
   /** An attempt runs. */
   began(message: Message): void {
     this.running = new Set([...this.running, message])
+    if (this.refused !== undefined) this.refused = undefined
   }
 
   /** An attempt has ended. @returns what waited for nothing else */

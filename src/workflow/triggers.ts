@@ -146,7 +146,9 @@ export class Triggers {
   #beginAgain(run: Run, trigger: Trigger): Begun {
     const first = run.entries[0]!.message
     if (!trigger.bySdk || !run.announced || !run.isStarted) {
-      const { url, body, settings, origin } = trigger
+      const { url, body, settings, origin, invoke } = trigger
+      const parent = invoke && this.#engine.get(invoke.workflowRunId)
+      if (parent !== undefined) parent.refused = `the run ${run.id} that it invokes exists already`
       const draft = { kind: 'message' as const, url, body, settings, origin }
       this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
       return { run, message: first, deduplicated: true }

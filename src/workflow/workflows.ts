@@ -8,7 +8,7 @@ import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
-import { refusals } from '../queue/settings/refusals.js'
+import { Refusal, refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
 import { Again } from './again.js'
@@ -144,13 +144,25 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
     this.checkRunId(asked.runId)
-    const url = this.urlOf(call.target)
-    if (asked.init) return this.#triggers.prepare(call, url, raw, asked)
+    if (asked.init) return this.#triggers.prepare(call, this.urlOf(call.target), raw, asked)
     const run = this.started(asked.runId!, asked.createdAt)
-    if (asked.callType === 'toCallback') return this.#submissions.call(run, call, url, raw)
-    if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
-      return this.#submissions.configuration(run, call, url, raw)
-    return this.#submissions.step(run, call, url, raw)
+    return this.submitting(run, () => {
+      const url = this.urlOf(call.target)
+      if (asked.callType === 'toCallback') return this.#submissions.call(run, call, url, raw)
+      if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
+        return this.#submissions.configuration(run, call, url, raw)
+      return this.#submissions.step(run, call, url, raw)
+    })
+  }
+
+  /** To the SDK a 400 means that the run was cancelled, and it says nothing: why it was refused, the run can tell. */
+  submitting<T>(run: Run | undefined, submission: () => T): T {
+    try {
+      return submission()
+    } catch (error) {
+      if (run !== undefined && error instanceof Refusal) run.refused = error.message
+      throw error
+    }
   }
 
   /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */

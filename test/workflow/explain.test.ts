@@ -1,7 +1,8 @@
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { drop } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { engineOf } from '../../src/queue/direct.js'
-import { app, type WorkflowWorld, workflowWorld } from './world.js'
+import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
 
 type Context = Parameters<Parameters<WorkflowWorld['serve']>[1]>[0]
 
@@ -78,6 +79,43 @@ describe('why a run is where it is', () => {
     await world.clock.drain()
     expect(explained(world)).toContain('A fault made one of its deliveries vanish')
   })
+})
+
+// The SDK takes a 400 for a cancelled run and says nothing: the run hangs. [workflow.md 0.4, 5]
+test.each([
+  ['sleeps', (context: Loose) => context.sleep('nap', 'soon'), /invalid .*"?soon/],
+  ['waits', (context: Loose) => context.waitForEvent('w', 'e', { timeout: 'soon' }), /invalid timeout: "soon"/],
+  ['calls', (context: Loose) => context.call('c', { url: 'https://x.test', retryDelay: 'soon(' }), /retry-delay/i],
+  [
+    'sleeps, in a branch',
+    (context: Loose) => Promise.all([context.sleep('nap', 'soon'), context.run('a', () => 1)]),
+    /soon/,
+  ],
+])('a step that %s as nobody can: the refusal is told', async (_, route, why) => {
+  const world = await begun((context) => context.run('first', () => 1).then(() => route(context)), 0)
+  await world.clock.drain()
+  expect(explained(world)).toContain('the queue refused what its last delivery submitted')
+  expect(explained(world)).toMatch(why)
+  const run = world.workflow.run('wfr_one')
+  await expect(run.ends()).rejects.toThrow(why)
+})
+
+test('an invocation of a run that exists already begins nothing, which is told', async () => {
+  const child = createWorkflow(async (context: Loose) => await context.run('a', () => 1))
+  const world = workflowWorld()
+  const { POST } = serveMany(
+    {
+      child,
+      main: createWorkflow(async (context: Loose) => {
+        for (const step of ['first', 'second']) await context.invoke(step, { workflow: child, workflowRunId: 'kid' })
+      }),
+    } as never,
+    { env: world.env } as never,
+  ) as Loose
+  world.destinations.on(`${app}/*`, (request) => POST(request))
+  await world.client.trigger({ url: `${app}/main`, workflowRunId: 'one' })
+  await world.clock.drain()
+  expect(explained(world)).toContain('the run wfr_kid that it invokes exists already')
 })
 
 test('the statistics count runs by how they end, and a dump keeps the count', async () => {

@@ -123,6 +123,16 @@ test('labels and urls reach the endpoint, whatever their letters', async () => {
   expect(bad.status).toBe(400)
 })
 
+test.each(['[]', '[[]]', '"all"', '7', 'null', '{"constructor":"x"}', '{"workflowRunIds":{}}'])(
+  'a bulk cancel that says %s cancels nothing',
+  async (body) => {
+    const world = workflowWorld()
+    const runId = await openRun(world)
+    expect((await world.ask('DELETE', '/v2/workflows/runs', { body })).status).toBe(400)
+    expect(world.workflow.run(runId).state).toBe('RUN_STARTED')
+  },
+)
+
 test('unknown runs', async () => {
   const { ask } = workflowWorld()
   const step = { stepId: 1, stepName: 'w', stepType: 'Wait', concurrent: 1 }

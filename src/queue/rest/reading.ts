@@ -91,7 +91,10 @@ export function entriesOf<S extends v.GenericSchema>(
   value: S,
 ): v.GenericSchema<unknown, [name: string, value: v.InferOutput<S>][]> {
   return v.pipe(
-    v.custom<object>((given) => typeof given === 'object' && given !== null, 'Expected an object'),
+    v.custom<object>(
+      (given) => typeof given === 'object' && given !== null && !Array.isArray(given),
+      'Expected an object',
+    ),
     v.transform((object) => Object.entries(object)),
     v.array(v.tuple([v.string(), value])),
   )

@@ -113,6 +113,11 @@ function waitFacts({ settings, body }: ServiceCall, workflows: Workflows): Fault
 }
 
 function wait(call: ServiceCall, workflows: Workflows): Answer {
+  const run = workflows.get(call.settings.get('workflow-runid') ?? '')
+  return workflows.submitting(run, () => waiting(call, workflows))
+}
+
+function waiting(call: ServiceCall, workflows: Workflows): Answer {
   const eventId = decodeSegment(call.rest)
   if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
   const runId = call.settings.get('workflow-runid')
