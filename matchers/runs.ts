@@ -1,5 +1,6 @@
 import { type Bytes, text } from '../src/kernel/bytes.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
+import { urlText } from '../src/report/describe.js'
 import { runText } from '../src/report/run-text.js'
 import { type RunStory, type RunStoryState, runsOf, type StepState, type StepStory } from '../src/report/runs.js'
 import { plainText } from '../src/report/safe-text.js'
@@ -138,7 +139,7 @@ export function hasRun(received: unknown, pattern: RunPattern = {}, options?: Ma
     evidence,
     things: () => runsOf(evidence.entries).map((run) => ({ run, result: resultOf(run, evidence) })),
     test: testOf(runFields, pattern, ['workflow', 'runId']),
-    candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run) }),
+    candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run, evidence) }),
     times: timesOf(matcher, options),
     noun: ['run', 'runs'],
     hints: (nearest) => {
@@ -170,7 +171,7 @@ export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}
     candidate: ({ run, step }) => ({
       seq: step.seq,
       at: step.at,
-      title: `step ${plainText(literal(step.name))} of ${runTitle(run)}`,
+      title: `step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['step', 'steps'],
@@ -207,7 +208,7 @@ export function hasWaitedFor(
     test: testOf(waitFields, { event, ...pattern }, ['event']),
     candidate: ({ run, step }) => ({
       ...stampOf(step.wait!.entry),
-      title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run)}`,
+      title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['wait', 'waits'],
@@ -264,8 +265,8 @@ function stories(evidence: Evidence, first: RunStory | undefined, focus?: number
   return told.join('\n\n')
 }
 
-function runTitle(run: RunStory): string {
-  return `run ${plainText(run.id)} of ${plainText(run.url)}`
+function runTitle(run: RunStory, { redaction }: Evidence): string {
+  return `run ${plainText(run.id)} of ${urlText(run.url, redaction)}`
 }
 
 function stampOf({ seq, at }: { readonly seq: number; readonly at: number }): { seq: number; at: number } {

@@ -1,5 +1,6 @@
 import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
+import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
 import { explainRun } from './explain-run.js'
 import { type History, type HistoryOptions, historyOfRun } from './history.js'
@@ -37,7 +38,7 @@ export class DirectWorkflows {
     const { engine, course } = of(this)
     const run = engine.get(id)
     if (run !== undefined) return new WorkflowRun(run, engine, course)
-    const known = this.runs.map((one) => `${one.id} of ${one.url}`)
+    const known = this.runs.map((one) => `${one.id} of ${shownUrl(one.url)}`)
     throw new TypeError(
       `There is no run ${JSON.stringify(id)}. ${known.length === 0 ? 'No run has begun: trigger one first.' : `Runs: ${known.slice(0, 5).join(', ')}.`}`,
     )
