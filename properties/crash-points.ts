@@ -1,25 +1,24 @@
+import type { FaultRule } from '../src/faults/fault.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
-import { type CrashFinding, CrashPointBroken, crashHistory, crashReport, smallestOf } from './crash-report.js'
-import { type Again, CrashRun, type CrashSubject, type WorkflowUnderTest } from './crash-run.js'
+import { type CrashPointOptions, checkOptions, usualBound } from './crash-options.js'
+import {
+  bySize,
+  type CrashFinding,
+  type CrashHistory,
+  CrashPointBroken,
+  crashHistory,
+  crashReport,
+  smallestOf,
+} from './crash-report.js'
+import { type Again, CrashRun } from './crash-run.js'
 import type { DeliveryWork } from './crash-work.js'
-import type { EffectOptions } from './delivery-effects.js'
-import { type DeliverySubject, inEnvironment } from './delivery-run.js'
+import type { CrashSubject, WorkflowUnderTest } from './crash-world.js'
+import { inEnvironment } from './delivery-run.js'
 import { type Disturbance, disturbancesOf } from './disturbance.js'
 import type { RunDelivery } from './run-delivery.js'
 import { type Carrier, carrier } from './step-chance.js'
 import { straysOf } from './step-determinism.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
-
-export interface CrashPointOptions extends EffectOptions, Pick<DeliverySubject, 'calls' | 'sandbox' | 'settle'> {
-  /** Things that go wrong in one schedule: with 2, pairs too. Default 1. */
-  readonly depth?: 1 | 2
-  /** Schedules that are tried at most. Default 2,000; the report says how many were not. */
-  readonly bound?: number
-  /** Only these schedules, by the names that a report gives them. */
-  readonly only?: readonly string[]
-  /** Of time and chance within steps. Default 1. */
-  readonly seed?: number
-}
 
 /** What a check that found nothing has done. */
 export interface CrashPointCheck {
@@ -65,7 +64,8 @@ interface Undisturbed {
   readonly finalStore: StoreDump
 }
 
-const usualBound = 2_000
+/** Findings of which it is tried whether fault rules do the same. */
+const mostScenarios = 5
 
 class Check {
   readonly #subject: CrashSubject
@@ -103,7 +103,10 @@ class Check {
     }
     if (findings.length === 0 && strays.length === 0) return done
     const smallest = smallestOf(findings)
-    const history = smallest && (await this.#historyOf(smallest))
+    const history = smallest && {
+      ...(await this.#historyOf(smallest)),
+      scenario: await this.#scenarioOf(bySize(findings).slice(0, mostScenarios), effects),
+    }
     throw new CrashPointBroken(crashReport(done, findings, strays, history), { ...done, findings, strays })
   }
 
@@ -115,6 +118,25 @@ class Check {
     } finally {
       run.end()
     }
+  }
+
+  /** The first of these that fault rules can do as well: they do not make a process lose its memory. */
+  async #scenarioOf(
+    findings: readonly CrashFinding[],
+    wanted: WorkflowEffects,
+  ): Promise<CrashHistory['scenario'] | undefined> {
+    for (const { id, disturbances } of findings) {
+      if (disturbances.some((one) => one.rules.length === 0)) continue
+      const rules = disturbances.flatMap((one) => one.rules)
+      const run = await this.#run([], this.#seed, rules).play()
+      try {
+        const broken = workflowDifferences(workflowEffects(run, this.#options), wanted)
+        if (broken.length > 0 || run.error !== undefined) return { id, rules }
+      } finally {
+        run.end()
+      }
+    }
+    return undefined
   }
 
   /** The run that all others are measured by. */
@@ -134,8 +156,12 @@ class Check {
     }
   }
 
-  #run(disturbances: readonly Disturbance[], seed: number | string = this.#seed): CrashRun {
-    return new CrashRun(this.#subject, { works: this.#works, times: this.#times, seed, disturbances })
+  #run(
+    disturbances: readonly Disturbance[],
+    seed: number | string = this.#seed,
+    rules: readonly FaultRule[] = [],
+  ): CrashRun {
+    return new CrashRun(this.#subject, { works: this.#works, times: this.#times, seed, disturbances, rules })
   }
 
   async #try(
@@ -202,20 +228,4 @@ function firstLine(error: unknown): string {
 function noSuchSchedule(only: readonly string[], planned: readonly (readonly Disturbance[])[]): string {
   const some = planned.slice(0, 5).map((schedule) => JSON.stringify(idOf(schedule)))
   return `everyCrashPoint(): \`only\` names no schedule of this workflow: ${JSON.stringify(only)}. There are ${planned.length}: ${some.join(', ')} …`
-}
-
-function checkOptions(workflow: unknown, options: CrashPointOptions): void {
-  if (typeof workflow !== 'function')
-    throw new TypeError(
-      'everyCrashPoint() needs a function that sets an app up in a sandbox and returns what triggers it: everyCrashPoint((sandbox) => { sandbox.destinations.on(url, POST); return () => client.trigger({ url }) }).',
-    )
-  const { depth = 1, bound = usualBound, seed = 1, only } = options
-  if (depth !== 1 && depth !== 2)
-    throw new TypeError(`everyCrashPoint(): depth is 1, or 2 for pairs, got ${JSON.stringify(depth)}.`)
-  if (!Number.isInteger(bound) || bound < 1)
-    throw new TypeError(`everyCrashPoint(): bound is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
-  if (!Number.isInteger(seed))
-    throw new TypeError(`everyCrashPoint(): seed is a whole number, got ${JSON.stringify(seed)}.`)
-  if (only !== undefined && (!Array.isArray(only) || only.length === 0))
-    throw new TypeError('everyCrashPoint(): `only` is a list of schedules, by the names that a report gives them.')
 }

@@ -1,4 +1,6 @@
+import type { FaultRule } from '../src/faults/fault.js'
 import { counted } from '../src/kernel/counted.js'
+import { standardRedaction } from '../src/report/redaction.js'
 import type { CrashPointCheck } from './crash-points.js'
 import type { CrashRun } from './crash-run.js'
 import type { Disturbance } from './disturbance.js'
@@ -46,14 +48,21 @@ export function crashHistory({ deliveries, sandbox }: CrashRun): CrashHistory {
   return { table: deliveryTable(deliveries), timeline: sandbox.traffic.timeline({ limit: 80 }) }
 }
 
-interface CrashHistory {
+export interface CrashHistory {
   readonly table: string
   readonly timeline: string
+  /** Fault rules that have an effect too, and the schedule that they stand for; `undefined` where none have. */
+  readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
 }
 
-/** The finding that is told first: with the fewest things that go wrong, then with the fewest deliveries. */
+/** The finding that is told first. */
 export function smallestOf(findings: readonly CrashFinding[]): CrashFinding | undefined {
-  return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)[0]
+  return bySize(findings)[0]
+}
+
+/** With the fewest things that go wrong, then with the fewest deliveries. */
+export function bySize(findings: readonly CrashFinding[]): readonly CrashFinding[] {
+  return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)
 }
 
 const mostRows = 40
@@ -99,25 +108,32 @@ export function crashReport(
 function strayLines(strays: readonly StepDifference[]): string[] {
   return [
     'Code outside steps does not do the same when the same delivery comes again:',
-    ...strays.map(({ step, field, first, again }) => `  ${step}: ${field} was ${first}, again ${again}`),
+    ...strays.map(({ step, field, first, again }) =>
+      standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
+    ),
     'Move what uses time, chance or what others change into context.run().',
   ]
 }
 
 function historyLines({ id, disturbances, differences }: CrashFinding, history: CrashHistory): string[] {
-  const rules = disturbances.flatMap((one) => one.rules)
-  const isWhole = disturbances.every((one) => one.rules.length > 0)
-  const scenario = `defineScenario('found by everyCrashPoint', ${rulesLiteral(rules)})`
   return [
     ...disturbances.map(({ told }) => `  ${told}`),
     history.table,
-    ...differences.map((line) => `  → ${line}`),
+    ...differences.map((line) => `  → ${standardRedaction.text(line)}`),
     '',
     history.timeline,
     '',
-    ...(isWhole ? ['As a scenario, for sandbox.play():', scenario, ''] : []),
+    ...scenarioLines(id, history.scenario),
+    '',
     `Replay: everyCrashPoint(workflow, { only: ['${id}'] })`,
   ]
+}
+
+function scenarioLines(id: string, scenario: CrashHistory['scenario']): string[] {
+  if (scenario === undefined) return ['No fault rule does the same: replay it by its name.']
+  const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
+  const literal = rulesLiteral(scenario.rules)
+  return [`As a scenario, for sandbox.play()${which}:`, `defineScenario('found by everyCrashPoint', ${literal})`]
 }
 
 const mostOthers = 20
@@ -127,7 +143,7 @@ function otherLines(others: readonly CrashFinding[]): string[] {
   const shown = others
     .slice(0, mostOthers)
     .flatMap(({ id, differences }) => [
-      `  ${id}: ${differences[0]}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
+      `  ${id}: ${standardRedaction.text(differences[0] ?? '')}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
     ])
   const rest = others.length > mostOthers ? [`  and ${others.length - mostOthers} more`] : []
   return ['', 'It also fails:', ...shown, ...rest]

@@ -14,6 +14,8 @@ export class DeliveryWork implements Chance {
   dead = false
   /** Submissions that it made. */
   made = 0
+  /** What it asked of others beside these. */
+  effects = 0
   /** What the queue sees of its end, once it dies. */
   readonly death: Promise<WireReply>
   #dies!: (reply: WireReply) => void

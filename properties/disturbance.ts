@@ -2,9 +2,10 @@ import type { FaultRule } from '../src/faults/fault.js'
 import { counted } from '../src/kernel/counted.js'
 import type { RunDelivery } from './run-delivery.js'
 
-/** What can disturb a run. The first five are the places where the process that serves a delivery can die. */
+/** What can disturb a run. The first six are the places where the process that serves a delivery can die. */
 export const disturbanceKinds = [
   'before-route',
+  'between-effects',
   'before-submission',
   'after-submission',
   'after-answer',
@@ -21,7 +22,7 @@ export interface Disturbance {
   readonly kind: DisturbanceKind
   /** Which delivery of all runs it meets, 1 for the first. */
   readonly delivery: number
-  /** Which request of that delivery, 0 for the first that submits something. */
+  /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others. */
   readonly submission: number
   /** `parallel-order`: the branches by their keys, in the order in which they end. */
   readonly order: readonly string[]
@@ -57,6 +58,7 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
       rules: [{ ...meets, phase: 'before' }],
     }),
   ]
+  all.push(...betweenEffects(delivery))
   for (const [submission, { skip, endpoint, method, what, waited }] of submissions.entries()) {
     const fault = { kind: 'status', status: 500 } as const
     const request: FaultRule = {
@@ -110,6 +112,17 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
       }),
     )
   return all
+}
+
+/** After each thing that code did to others but the last: the SDK's submission follows that one. */
+function betweenEffects(delivery: RunDelivery): Disturbance[] {
+  const { effects, ordinal } = delivery
+  const seen = [...effects.entries()].filter(([, { isSeen }]) => isSeen)
+  return seen.slice(1).map(([, next], at) => {
+    const [submission, { what }] = seen[at]!
+    const told = `the process dies in delivery ${ordinal} (${delivery.told}), after ${what} and before ${next.what}`
+    return made('between-effects', delivery, { submission, id: `between-effects ${ordinal}.${at + 1}`, told })
+  })
 }
 
 type Given = Partial<Disturbance> & { readonly told: string }

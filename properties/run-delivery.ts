@@ -5,6 +5,7 @@ import { headerOf } from '../src/kernel/http.js'
 import type { Attempt } from '../src/queue/destinations/attempt.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
 import { readStep, type StepBody } from '../src/workflow/step.js'
+import type { BodyEffect } from './crash-effects.js'
 
 /** A request by which the code of a delivery tells the queue how its run goes on. */
 export interface Submission {
@@ -43,6 +44,8 @@ export interface RunDelivery {
   /** Where a fault rule finds it. */
   readonly place: { readonly point: 'queue.delivery' | 'queue.callback'; readonly skip: number }
   readonly submissions: readonly Submission[]
+  /** What its code did to others beside these; of the run that nothing disturbs. */
+  readonly effects: BodyEffect[]
   /** What it is about, in a few words: what it submits, or carries. */
   readonly told: string
   /** The data store before it; of the run that nothing disturbs. */

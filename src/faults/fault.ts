@@ -85,6 +85,8 @@ export interface FaultFacts {
   readonly url?: string | undefined
   /** Second url of a publish: where the message is to go. */
   readonly destination?: string | undefined
+  /** One command, word by word. */
+  readonly argv?: readonly Bytes[] | undefined
   /** Names of the commands, upper case. */
   readonly commands?: readonly string[] | undefined
   /** Whether it is a command that reads keys and writes none. */

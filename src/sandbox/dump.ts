@@ -16,7 +16,7 @@ import { inside } from '../store/inside.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,
- * subscribers, figures set by hand.
+ * what becomes of steps and events, subscribers, figures set by hand.
  */
 export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'

@@ -10,7 +10,7 @@ import type {
   RunsOfDump,
 } from '../queue/dump/runs.js'
 import type { Message } from '../queue/message/message.js'
-import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
+import { CallbackPart, CallPart, FailurePart, runOf, StepPart } from './parts.js'
 import type { KeptReply, Run, StepRecord, Wait } from './run.js'
 import type { StepBody } from './step.js'
 import type { Waits } from './waits.js'
@@ -43,10 +43,6 @@ export function dumpOf(
     messages,
     partOf: (message) => dumpedPart(message, runs),
   }
-}
-
-function runOf({ part }: Message): Run | undefined {
-  return (part as { readonly run: Run } | undefined)?.run
 }
 
 function* messagesOf({ entries, steps, held, failureFunction, failure }: Run): Generator<Message> {

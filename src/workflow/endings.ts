@@ -39,6 +39,7 @@ export class Endings {
   #conclude(run: Run, state: Exclude<RunState, 'RUN_STARTED'>, cause?: number): void {
     run.state = state
     run.completedAt = this.#engine.now()
+    this.#engine.register.ended(run)
     this.#engine.waits.drop(run)
     run.letAllGo()
     const { courier } = this.#engine.queue

@@ -145,6 +145,11 @@ abstract class Part implements RunPart {
   }
 }
 
+/** The run that a message belongs to, also when it has been forgotten. */
+export function runOf({ part }: Message): Run | undefined {
+  return part instanceof Part ? part.run : undefined
+}
+
 /** The configuration in force, as newer servers tell it. [workflow.md 12] */
 function echoed({ settings, retried }: Message, { echo }: RunWords): [string, string][] {
   const { retries, retryDelay, flowControl } = settings

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.js'
 import { IdSource, type Random } from '../kernel/random.js'
 import { Records } from '../kernel/records.js'
+import { Line } from '../queue/message/line.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { Run } from './run.js'
@@ -16,6 +17,8 @@ export class RunRegister {
   readonly #retention: number
   readonly #byId = new Map<string, Run>()
   readonly #records = runRecords()
+  /** Those that ended, in the order in which they did: whoever is still running keeps none of them. */
+  readonly #ended = new Line<Run>()
   readonly #ids: IdSource
   #sequence = 0
 
@@ -26,9 +29,21 @@ export class RunRegister {
   }
 
   add(run: Run): void {
+    this.#prune()
     this.#sequence = run.seq
     this.#byId.set(run.id, run)
     this.#records.add(run)
+  }
+
+  /** It will be forgotten with the log. */
+  ended(run: Run): void {
+    this.#ended.push(run)
+  }
+
+  /** Puts in order what of a dump has ended: its runs come by their beginning. */
+  loaded(): void {
+    const over = this.#records.select({ only: ({ isStarted }) => !isStarted }).items
+    for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
   }
 
   /** Of the next run to be added. */
@@ -75,12 +90,16 @@ export class RunRegister {
 
   #prune(): void {
     const oldest = this.#clock.now() - this.#retention
-    for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
-      if (first.isStarted || (first.completedAt ?? first.time) >= oldest) return
+    for (let first = this.#ended.peek(); first !== undefined && endOf(first) < oldest; first = this.#ended.peek()) {
+      this.#ended.shift()
       this.#records.delete(first)
       this.#byId.delete(first.id)
     }
   }
+}
+
+function endOf({ completedAt, time }: Run): number {
+  return completedAt ?? time
 }
 
 function isOf({ time }: Run, createdAt: string | undefined): boolean {

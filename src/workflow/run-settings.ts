@@ -107,6 +107,7 @@ export class RunSettings {
     return both[raw.has('flow-control-key') ? 1 : 0]
   }
 
+<<<<<<< HEAD
   /** Of what is published with headers that a request has left behind. @throws Refusal */
   ofHeaders({ configuration }: Run, headers: HeaderLists): PublishSettings {
     const raw = rawOf(headers, this.#queue.words)
@@ -114,14 +115,19 @@ export class RunSettings {
   }
 
   /** Of a call: its callback is a message of the run. [workflow.md 4, 6] @throws Refusal */
+=======
+  /** Of a call: its callback is a message of the run. What the run redacts, both tell redacted. [workflow.md 4, 6] @throws Refusal */
+>>>>>>> fd
   ofCall(configuration: RunConfiguration, raw: RawSettings, headers: PublishHeaders | undefined): PublishSettings {
     const settings = this.read(raw, headers)
     const { callback } = settings
     if (callback === undefined) return settings
     const base = this.base(configuration, raw)
     const own = new Set(callback.settings.headers.map(([name]) => name.toLowerCase()))
+    const redact = settings.redact ?? base.redact
     return {
       ...settings,
+      redact,
       callback: {
         url: callback.url,
         settings: {
@@ -131,6 +137,7 @@ export class RunSettings {
           flowControl: callback.settings.flowControl ?? base.flowControl,
           headers: [...base.headers.filter(([name]) => !own.has(name.toLowerCase())), ...callback.settings.headers],
           labels: base.labels,
+          redact: callback.settings.redact ?? redact,
           failureCallback: base.failureCallback,
         },
       },

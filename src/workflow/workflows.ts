@@ -102,7 +102,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
     for (const url of urls) this.register.proven.add(url)
-    return loading(this, runs, (run) => this.register.add(run))
+    const loaded = loading(this, runs, (run) => this.register.add(run))
+    this.register.loaded()
+    return loaded
   }
 
   #freshWaits(): Waits {

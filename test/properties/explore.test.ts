@@ -154,7 +154,17 @@ describe('every order of concurrent deliveries', () => {
 
 test('misuse is told', async () => {
   await expect(explore({ name: '' })).rejects.toThrow('The scenario "" cannot be played.')
-  await expect(explore(buyers(1), { on: 'stream.open' })).rejects.toThrow(
-    'explore() cannot place faults at stream.open.',
+  const rejection = async (options: object) => (await explore(buyers(1), options).catch((error) => error)).message
+  expect(await rejection({ on: 'stream.open' })).toMatch(
+    /^explore\(\): fault lost-ack cannot strike at stream\.open\. It strikes at store\.request, /,
   )
+  expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toBe(
+    'explore(): none of the faults drop can strike at workflow.wait.',
+  )
+  expect(await rejection({ on: 'workflow.steps' })).toBe(
+    'explore() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
+  )
+  expect(await rejection({ on: [] })).toContain('explore() cannot place faults at no point at all.')
+  expect(await rejection({ fault: { kind: 'lost-akc' } })).toContain('Did you mean "lost-ack"?')
+  expect(await rejection({ fault: { kind: 'outage' } })).toContain('until')
 })

@@ -64,6 +64,30 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
   assertion.toFollowSequence([{ type: 'attempt', code: 500 }])
   // @ts-expect-error: an entry of that type has no words
   assertion.toFollowSequence([{ type: 'attempt', words: ['INCR'] }])
+  // @ts-expect-error: there is no such state of a run
+  assertion.toHaveRun({ state: 'RUN_SUCCESS' })
+  // @ts-expect-error: a run has no url, its workflow has
+  assertion.toHaveRun({ url: to })
+  // @ts-expect-error: what a run costs is a number
+  assertion.toHaveRun({ cost: '4' })
+  // @ts-expect-error: a step of a run has no field status
+  assertion.toHaveRun({ steps: [{ name: 'charge', status: 200 }] })
+  // @ts-expect-error: the name of the step comes first
+  assertion.toHaveStep({ attempts: 2 })
+  // @ts-expect-error: its name is said already
+  assertion.toHaveStep('charge', { name: 'charge' })
+  // @ts-expect-error: there is no such state of a step
+  assertion.toHaveStep('charge', { state: 'success' })
+  // @ts-expect-error: a step has a name
+  assertion.toHaveStep()
+  // @ts-expect-error: attempts are counted
+  assertion.toHaveStep('charge', { attempts: [500, 200] })
+  // @ts-expect-error: there is no such outcome
+  assertion.toHaveWaitedFor('approved', { outcome: 'timeout' })
+  // @ts-expect-error: the id of the event comes first
+  assertion.toHaveWaitedFor({ outcome: 'came' })
+  // @ts-expect-error: times belongs into the last argument
+  assertion.toHaveWaitedFor('approved', { times: 2 })
   // @ts-expect-error: it takes nothing
   assertion.toBeIdle({ times: 1 })
   return [
@@ -93,6 +117,23 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
       { type: 'command', words: ['INCR', anything] },
       { type: 'keyspace', event: 'expired' },
     ]),
+    assertion.toHaveRun(),
+    assertion.toHaveRun(
+      {
+        workflow: /order/,
+        runId: anything,
+        state: 'success',
+        steps: ['reserve', { name: /ch/, type: 'Run', state: 'done', attempts: 2, result: { id: anything } }],
+        result: { ok: true },
+        cost: 4,
+      },
+      { times: '>=1' },
+    ),
+    assertion.toHaveStep('charge'),
+    assertion.toHaveStep(/charge/, { workflow: to, type: 'Run', state: anything, attempts: 1, result: undefined }),
+    assertion.toHaveStep('charge', { result: [1] }, { times: { min: 1 } }),
+    assertion.toHaveWaitedFor('approved'),
+    assertion.toHaveWaitedFor(anything, { step: 'approval', outcome: 'timed out', data: undefined }, { times: 1 }),
     assertion.toBeIdle(),
   ]
 }

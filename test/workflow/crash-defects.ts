@@ -332,6 +332,26 @@ export const defects: readonly Defect[] = [
       },
   },
   {
+    name: 'a guard that is written before what it guards',
+    broken:
+      ({ sandbox, queue }) =>
+      async (context) => {
+        await context.run('confirm', async () => {
+          if (sandbox.store.run('SET', 'confirmed', '1', 'NX') === null) return
+          await queue.publishJSON({ url: mails, body: { to: context.requestPayload.id }, deduplicationId: 'mail-o1' })
+        })
+      },
+    mended:
+      ({ sandbox, queue }) =>
+      async (context) => {
+        await context.run('confirm', async () => {
+          if (sandbox.store.get('confirmed') !== null) return
+          await queue.publishJSON({ url: mails, body: { to: context.requestPayload.id }, deduplicationId: 'mail-o1' })
+          sandbox.store.run('SET', 'confirmed', '1')
+        })
+      },
+  },
+  {
     name: 'an event that may come before somebody waits for it',
     broken:
       ({ queue, sandbox }) =>

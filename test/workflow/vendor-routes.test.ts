@@ -12,9 +12,19 @@ function world(options = {}): WorkflowWorld {
   return made
 }
 
-test('call/workflow makes 12 calls', async () => {
-  const made = world()
-  const { clock, client, serve, calls } = made
+/** A workflow that is called by another one, at the second attempt. @returns the calls of the caller, and of the called */
+async function callWorkflow(
+  begin: (made: WorkflowWorld, url: string) => Promise<unknown>,
+  options = {},
+): Promise<readonly number[]> {
+  const made = world(options)
+  const { clock, serve, calls } = made
+  let failed = false
+  made.around = async ({ path, answer }) => {
+    if (path !== '/called' || failed) return answer()
+    failed = true
+    return new Response('not yet', { status: 500 })
+  }
   const child = serve('/called', async (context) => {
     await context.run('one', () => context.requestPayload)
     await context.sleep('nap', 1)
@@ -22,16 +32,25 @@ test('call/workflow makes 12 calls', async () => {
   })
   const url = serve('/caller', async (context) => {
     await context.run('before', () => 1)
-    const { status, body } = await context.call('call', { url: child, method: 'POST', body: 'payload' as never })
-    await context.run('after', () => [status, body])
+    const body = 'payload' as never
+    const { status } = await context.call('call', { url: child, method: 'POST', body, retries: 1 })
+    await context.run('after', () => status)
     await context.sleep('end', 1)
   })
-  await client.trigger({ url })
+  await begin(made, url)
   await clock.drain()
-  const of = (path: string): number => calls.filter((call) => call.path === path).length
-  // Start, before, callback, call's result, after, sleep; the called one: direct POST, start, one, nap, two.
-  expect([of('/caller'), of('/called')]).toEqual([6, 5])
   expect(made.workflow.runs.map(({ state }) => state)).toEqual(['RUN_SUCCESS', 'RUN_SUCCESS'])
+  return ['/caller', '/called'].map((path) => calls.filter((call) => call.path === path).length)
+}
+
+test('call/workflow makes 12 calls; one more with a callback for each attempt, and with the trigger before 1.0', async () => {
+  const trigger = ({ client }: WorkflowWorld, url: string) => client.trigger({ url })
+  // Start, before, callback, call's result, after, sleep; the called one: direct POST twice, start, one, nap, two.
+  expect(await callWorkflow(trigger)).toEqual([6, 6])
+  expect(await callWorkflow(trigger, { policy: { callReports: 'every' } })).toEqual([7, 6])
+  // Then a trigger was a publish to the endpoint, as a direct POST is.
+  const post = ({ ask }: WorkflowWorld, url: string) => ask('POST', `/v2/publish/${url}`)
+  expect(await callWorkflow(post)).toEqual([7, 6])
 })
 
 test('a callback after every attempt makes one call more for every retry', async () => {

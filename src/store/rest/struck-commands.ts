@@ -61,26 +61,28 @@ function keysOf(argv: Argv, store: Store): readonly Bytes[] {
 
 class CommandFacts implements FaultFacts {
   readonly api = 'store'
-  readonly #argv: Argv
   readonly #call: ServiceCall
   readonly #store: Store
 
-  constructor(argv: Argv, call: ServiceCall, store: Store) {
-    this.#argv = argv
+  constructor(
+    readonly argv: Argv,
+    call: ServiceCall,
+    store: Store,
+  ) {
     this.#call = call
     this.#store = store
   }
 
   get commands(): readonly string[] {
-    return [nameOf(this.#argv)]
+    return [nameOf(this.argv)]
   }
 
   get keys(): readonly Bytes[] {
-    return keysOf(this.#argv, this.#store)
+    return keysOf(this.argv, this.#store)
   }
 
   get reads(): boolean {
-    return this.#store.commands.find(this.#argv)?.writes === false && this.keys.length > 0
+    return this.#store.commands.find(this.argv)?.writes === false && this.keys.length > 0
   }
 
   get endpoint(): string {

@@ -1,0 +1,89 @@
+// Compiled, never run: what a test may say about runs of workflows and what not, in process and over connect().
+import type { Sandbox, WorkflowRun } from 'stuntdouble'
+import type { RemoteSandbox } from 'stuntdouble/client'
+
+declare const sandbox: Sandbox
+declare const remote: RemoteSandbox
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void {}
+
+type Steps = { step(name: string, nth?: number): Fates; event(id: string, data?: unknown): { timesOut(): unknown } }
+interface Fates {
+  returns(value?: unknown): unknown
+  fails(error?: Error | string | { message: string }, options?: { times?: number }): unknown
+  timesOut(options?: { times?: number }): unknown
+}
+
+/** Every verb as it shall be written, and every mistake that shall not compile. */
+function written(workflow: Sandbox['workflow'] | RemoteSandbox['workflow']): unknown[] {
+  // @ts-expect-error: a step has a name
+  workflow.step()
+  // @ts-expect-error: which of the steps is a number
+  workflow.step('charge', 'second')
+  // @ts-expect-error: one value
+  workflow.step('charge').returns(1, 2)
+  // @ts-expect-error: it returns always
+  workflow.step('charge').returns(1, { times: 2 })
+  // @ts-expect-error: no number is thrown
+  workflow.step('charge').fails(500)
+  // @ts-expect-error: an error has a message
+  workflow.step('charge').fails({ name: 'WorkflowRetryAfterError' })
+  // @ts-expect-error: times is a number
+  workflow.step('charge').fails('declined', { times: '2' })
+  // @ts-expect-error: times is an option
+  workflow.step('charge').timesOut(2)
+  // @ts-expect-error: a step has one fate
+  workflow.step('charge').throws()
+  // @ts-expect-error: an event has an id
+  workflow.event()
+  // @ts-expect-error: nothing else happens to an event
+  workflow.event('approved').fails()
+  // @ts-expect-error: all sleeps are skipped
+  workflow.skipSleeps('nap')
+  // @ts-expect-error: an event has an id
+  workflow.notify()
+  // @ts-expect-error: a run ends with success, failed or canceled
+  workflow.run('wfr_1').ends('RUN_SUCCESS')
+  // @ts-expect-error: a run reaches a step
+  workflow.run('wfr_1').reaches()
+  return [
+    workflow.step('charge').returns(),
+    workflow.step('charge', 2).returns({ id: 'ch_1' }),
+    workflow.step('charge').fails(),
+    workflow.step('charge').fails(new Error('declined'), { times: 2 }),
+    workflow.step('charge').fails({ name: 'WorkflowRetryAfterError', message: 'later', retryAfter: 5 }),
+    workflow.step('charge').timesOut({ times: 1 }),
+    workflow.event('approved'),
+    workflow.event('approved', { by: 'Ada' }).timesOut(),
+    workflow.skipSleeps(),
+    workflow.skipRetryDelays(),
+    workflow.notify('approved', { by: 'Ada' }, 'wfr_1'),
+    workflow.run('wfr_1').reaches('charge', 2),
+    workflow.run('wfr_1').ends('success'),
+    workflow.run('wfr_1').ends(),
+    workflow.unused,
+  ]
+}
+
+/** The same in process and over connect(), where all of it is awaited. */
+export async function everywhere(): Promise<void> {
+  written(sandbox.workflow)
+  written(remote.workflow)
+  const both: readonly Steps[] = [sandbox.workflow, remote.workflow]
+  void both
+  same<typeof sandbox.workflow.unused, readonly string[]>()
+  same<Awaited<typeof remote.workflow.unused>, readonly string[]>()
+  same<ReturnType<typeof sandbox.workflow.skipSleeps>, void>()
+  same<ReturnType<typeof remote.workflow.skipSleeps>, Promise<void>>()
+  same<ReturnType<WorkflowRun['ends']>, Promise<void>>()
+  same<ReturnType<ReturnType<typeof remote.workflow.run>['ends']>, Promise<void>>()
+  same<WorkflowRun['state'], 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'>()
+  // A step's fates follow each other.
+  sandbox.workflow.step('charge').fails('once', { times: 1 }).returns(1)
+  const run: WorkflowRun = sandbox.workflow.run('wfr_1')
+  // @ts-expect-error: a run's state is read, not set
+  run.state = 'RUN_SUCCESS'
+  await remote.workflow.step('charge').returns(1)
+  await remote.workflow.event('approved').timesOut()
+}

@@ -1,0 +1,77 @@
+import { Client as QueueClient } from '@upstash/qstash'
+import { serve } from '@upstash/workflow/nextjs'
+import { defineScenario, type FaultPoint, reset, type Sandbox, status } from 'stuntdouble'
+import { explore } from 'stuntdouble/scenarios'
+import { expect, test } from 'vitest'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { faultPoints } from '../../src/faults/points.js'
+
+const url = 'https://shop.test/api/order'
+
+/** A workflow whose step charges, whose call asks, and which waits for an event that does not come. */
+function app(sandbox: Sandbox): void {
+  replaceFetch(sandbox)
+  const qstashClient = new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  const { POST } = serve(
+    async (context) => {
+      await context.run('charge', () => void sandbox.store.run('INCR', 'charged'))
+      await context.call('ask', { url: 'https://third.test/ask', retries: 1 })
+      await context.waitForEvent('approval', 'approved', { timeout: '1h' })
+    },
+    { qstashClient, receiver: undefined as never },
+  )
+  sandbox.destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
+  sandbox.destinations.answer('https://third.test/*', 200)
+}
+
+const ordered = defineScenario({ name: 'ordered', steps: [{ publish: { to: url } }, { drain: true }] })
+const options = {
+  prepare: app,
+  sandbox: { vocabulary: 'upstash', warn: () => {} } as const,
+  holds: ({ store, workflow }: Sandbox) =>
+    workflow.runs.every(({ state }) => state === 'RUN_SUCCESS') && store.get('charged') === '1',
+}
+
+test('a fault at each delivery, call and wait of a run', async () => {
+  const on = ['workflow.step', 'workflow.call', 'workflow.wait'] as const
+  const tried = await explore(ordered, { ...options, on })
+  expect(tried.table()).toBe(
+    `✓    no fault
+✗    lost-ack at delivery 1: attempt 1 to ${url}, step "init"      holds() answered false
+✓    lost-ack at delivery 2: attempt 1 to ${url}, step "charge"
+✓    lost-ack at delivery 3: attempt 1 to ${url}, step "ask"
+✓    lost-ack at delivery 4: attempt 1 to ${url}, step "ask"
+✓    lost-ack at delivery 5: attempt 1 to ${url}, step "approval"
+✓    lost-ack at call 1: attempt 1 to https://third.test/ask, step "ask"
+✓    lost-ack at request 1: POST https://queue.test/v2/wait/approved, step "approval"
+7 of 8 hold.`,
+  )
+  // The rule that is told does it again.
+  for (const { rule, holds } of tried.outcomes.slice(1)) {
+    const again = await explore({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
+    expect([rule, again.holds]).toEqual([rule, holds])
+    expect(again.outcomes[0]!.sandbox.faults.unused()).toEqual([])
+    expect(again.table()).toContain('Nothing reached stats.request: no fault was placed there.')
+  }
+})
+
+test('what is placed strikes, exactly once, at every point that a run reaches', async () => {
+  const reached: FaultPoint[] = []
+  for (const on of faultPoints) {
+    const fault = on === 'schedule.fire' || on === 'stream.event' ? { kind: 'pass' as const } : [status(503), reset()]
+    const fits = on === 'store.command' ? reset() : fault
+    const tried = await explore(ordered, { ...options, on, fault: fits, holds: () => true })
+    if (tried.runs > 1) reached.push(on)
+    for (const { sandbox, rule } of tried.outcomes.slice(1)) {
+      expect(sandbox.faults.list().map(({ rule, struck }) => [rule.on, struck])).toEqual([[rule!.on, 1]])
+    }
+  }
+  expect(reached).toEqual([
+    'queue.request',
+    'queue.delivery',
+    'queue.callback',
+    'workflow.step',
+    'workflow.call',
+    'workflow.wait',
+  ])
+})
