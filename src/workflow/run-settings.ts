@@ -107,17 +107,13 @@ export class RunSettings {
     return both[raw.has('flow-control-key') ? 1 : 0]
   }
 
-<<<<<<< HEAD
   /** Of what is published with headers that a request has left behind. @throws Refusal */
   ofHeaders({ configuration }: Run, headers: HeaderLists): PublishSettings {
     const raw = rawOf(headers, this.#queue.words)
     return this.read(raw, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
-  /** Of a call: its callback is a message of the run. [workflow.md 4, 6] @throws Refusal */
-=======
   /** Of a call: its callback is a message of the run. What the run redacts, both tell redacted. [workflow.md 4, 6] @throws Refusal */
->>>>>>> fd
   ofCall(configuration: RunConfiguration, raw: RawSettings, headers: PublishHeaders | undefined): PublishSettings {
     const settings = this.read(raw, headers)
     const { callback } = settings
