@@ -49,8 +49,15 @@ const weights: Readonly<Record<string, number>> = {
   event: 3,
 }
 
+/** What became of a thing. All of it together counts less than one field that tells which thing it is. */
+const fates: ReadonlySet<string> = new Set([
+  ...['state', 'status', 'attempts', 'retried', 'error', 'response', 'deliveredAt'],
+  ...['steps', 'result', 'cost', 'outcome', 'data'],
+])
+const fateWeight = 0.05
+
 export function weightOf(name: string): number {
-  return weights[name] ?? 1
+  return weights[name] ?? (fates.has(name) ? fateWeight : 1)
 }
 
 interface Part<T> {

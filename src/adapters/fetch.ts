@@ -81,7 +81,8 @@ function isReal(url: string): boolean {
 function strayed(url: string, { addresses, noteStray }: Pick<Sandbox, 'addresses'> & StrayNoter): Error {
   const sentence =
     `A test was about to call ${new URL(url).host}, a real host of the service. ` +
-    `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${addresses.store}).`
+    `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${addresses.store}). ` +
+    'A client that is made while its module loads reads the environment then: useSandbox() in a setup file has set it by that time.'
   noteStray?.(sentence)
   return new Error(sentence)
 }

@@ -67,7 +67,7 @@ export interface ReplyOptions {
 export function status(code: number, options: ReplyOptions = {}): StatusFault {
   if (!Number.isInteger(code) || code < 200 || code > 599) {
     throw new RangeError(
-      `status(${code}): an answer has a status from 200 to 599. For no answer at all use reset(), hang() or timeout().`,
+      `status(${typeof code === 'string' ? JSON.stringify(code) : code}): an answer has a whole number from 200 to 599 as its status. For no answer at all use reset(), hang() or timeout().`,
     )
   }
   const { headers, body } = options
@@ -171,7 +171,7 @@ const rows: Family<Step> = {
       if (minMs === undefined || maxMs === undefined) return 'needs both minMs and maxMs'
       return minMs > maxMs ? `goes from minMs ${minMs} down to maxMs ${maxMs}: swap them` : undefined
     },
-    example: { kind: 'latency', waitMs: 300 },
+    sample: ['300ms'],
     shownAt: 'store.request',
     at: {
       ...atRequests(takesLonger),
@@ -202,7 +202,7 @@ const rows: Family<Step> = {
     phases: ['before', 'after'],
     fields: { status: statusCode, headers: optional(headerRecord), body: optional(anyText) },
     hints: { 'store.command': "For the error of a command write errorReply('…')." },
-    example: { kind: 'status', status: 503 },
+    sample: [503],
     shownAt: 'queue.delivery',
     at: {
       ...atRequests(answersStatus),
@@ -238,7 +238,7 @@ const rows: Family<Step> = {
         }),
       ),
     },
-    example: { kind: 'rate-limited', limit: 'burst', retryAfter: { form: 'seconds', waitMs: 2000 } },
+    sample: ['burst', '2s'],
     shownAt: 'queue.delivery',
     at: {
       'queue.request': (fault, moment) => moment.worded(fault),
@@ -256,7 +256,7 @@ const rows: Family<Step> = {
     made: { nonRetryable },
     phases: ['before'],
     fields: { body: optional(anyText) },
-    example: { kind: 'non-retryable', body: 'gone for good' },
+    sample: ['gone for good'],
     shownAt: 'queue.delivery',
     at: atDeliveries({
       arrives: true,
@@ -272,7 +272,7 @@ const rows: Family<Step> = {
     meant: { ok: "ok() makes { kind: 'pass' }" },
     phases: ['before'],
     fields: {},
-    example: { kind: 'pass' },
+    sample: [],
     shownAt: 'queue.delivery',
     at: {
       ...atRequests<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),

@@ -68,7 +68,7 @@ const rows: Family<Step, Other> = {
     made: { halfOpen },
     phases: ['after'],
     fields: { forMs: optional(span) },
-    example: { kind: 'half-open', forMs: 5000 },
+    sample: ['5s'],
     shownAt: 'store.request',
     instead: {
       msw: 'no headers either: msw hands an answer on with the first bytes of its body',
@@ -95,7 +95,7 @@ const rows: Family<Step, Other> = {
     made: { truncate },
     phases: ['after'],
     fields: { afterBytes: whole(0) },
-    example: { kind: 'truncate', afterBytes: 8 },
+    sample: [8],
     shownAt: 'store.request',
     instead: {
       msw: 'after 0 bytes a network error: msw hands an answer on with the first bytes of its body',
@@ -128,7 +128,7 @@ const rows: Family<Step, Other> = {
     made: { corruptJson },
     phases: ['after'],
     fields: {},
-    example: { kind: 'corrupt-json' },
+    sample: [],
     shownAt: 'store.request',
     at: {
       ...atRequests<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
@@ -161,7 +161,7 @@ const rows: Family<Step, Other> = {
         v.gtValue(0, 'is a number above 0'),
       ),
     },
-    example: { kind: 'slow-body', bytesPerSecond: 10 },
+    sample: [10],
     shownAt: 'store.request',
     instead: {
       msw: 'the headers come with the first bytes',
@@ -187,7 +187,7 @@ const rows: Family<Step, Other> = {
     made: { contentType },
     phases: ['after'],
     fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'is the value of a header: printable ASCII')) },
-    example: { kind: 'content-type', type: 'text/html' },
+    sample: ['text/html'],
     shownAt: 'store.request',
     at: {
       ...atRequests(claimsToBe),
@@ -208,7 +208,7 @@ const rows: Family<Step, Other> = {
     made: { errorReply },
     phases: ['before', 'after'],
     fields: { error: text },
-    example: { kind: 'reply', error: 'OOM command not allowed when used memory > maxmemory' },
+    sample: ['OOM command not allowed when used memory > maxmemory'],
     shownAt: 'store.command',
     at: {
       'store.command': ({ error }, moment) => {

@@ -2,21 +2,28 @@ import { families } from './families.js'
 import type { Fault, FaultKind, FaultOf } from './fault.js'
 import type { ActionAt, ActionsAt } from './moments.js'
 import type { FaultPoint } from './points.js'
-import type { Row } from './row.js'
+import type { AnyFault, Row } from './row.js'
 
 /** One fault, described once: for rules and scripts, checks, pages, the JSON Schema and the control API. */
 export interface FaultDefinition<K extends FaultKind = FaultKind> extends Row<FaultOf<K>> {
   readonly kind: K
   /** Where it has something to do. */
   readonly points: readonly FaultPoint[]
+  /** What its sample makes. */
+  readonly example: FaultOf<K>
 }
 
 /** Every fault. */
 export const catalog: { readonly [K in FaultKind]: FaultDefinition<K> } = Object.fromEntries(
   families
     .flatMap((rows) => Object.entries(rows))
-    .map(([kind, row]) => [kind, { kind, points: Object.keys(row.at), ...row }]),
+    .map(([kind, row]) => [kind, { kind, points: Object.keys(row.at), example: exampleOf(row), ...row }]),
 ) as never
+
+function exampleOf({ made, sample }: Row<AnyFault>): AnyFault {
+  const [make] = Object.values(made)
+  return make!(...(sample as never[]))
+}
 
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 

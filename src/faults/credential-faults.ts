@@ -23,7 +23,7 @@ export function badSignature(flaw: string): FaultOf<'signature'> {
 /** The clock of the service is ahead of the receiver's, or behind it: `clockSkew('-10m')`. */
 export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
   const behind = typeof by === 'string' ? by.startsWith('-') : by < 0
-  const size = typeof by === 'number' ? Math.abs(by) : milliseconds(by.replace(/^-/, '') as Duration)
+  const size = milliseconds(typeof by === 'string' ? (by.replace(/^-/, '') as Duration) : behind ? -by : by)
   return { kind: 'clock-skew', byMs: behind ? -size : size }
 }
 
@@ -48,7 +48,7 @@ const rows: Family<Step, Other> = {
     made: { badSignature },
     phases: ['before'],
     fields: { flaw: v.picklist(signatureFaults, `is one of ${signatureFaults.join(', ')}`) },
-    example: { kind: 'signature', flaw: 'expired' },
+    sample: ['expired'],
     shownAt: 'queue.delivery',
     at: atDeliveries({
       meets({ flaw }: FaultOf<'signature'>, moment) {
@@ -66,7 +66,7 @@ const rows: Family<Step, Other> = {
     made: { clockSkew },
     phases: ['before'],
     fields: { byMs: signedMilliseconds },
-    example: { kind: 'clock-skew', byMs: -600_000 },
+    sample: ['-10m'],
     shownAt: 'queue.delivery',
     at: atDeliveries({
       meets({ byMs }: FaultOf<'clock-skew'>, moment) {
@@ -82,7 +82,7 @@ const rows: Family<Step, Other> = {
     made: { revokedToken },
     phases: ['before'],
     fields: {},
-    example: { kind: 'revoked-token' },
+    sample: [],
     shownAt: 'store.request',
     at: {
       ...atRequests<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
@@ -96,7 +96,7 @@ const rows: Family<Step, Other> = {
     made: { quota },
     phases: ['before'],
     fields: {},
-    example: { kind: 'quota' },
+    sample: [],
     shownAt: 'store.request',
     at: {
       'store.request': (fault, moment) => moment.worded(fault),

@@ -80,6 +80,7 @@ export interface AttemptMoment extends Moment {
   readonly timeout: number
   /** In the vendor's words. */
   readonly nonRetryableHeader: string
+  now(): number
   sleep(ms: number): Promise<void>
   /** Lets the layer underneath answer: the next fault, or at last a handler, a script or the network. */
   onwards(): Maybe<StruckReply>

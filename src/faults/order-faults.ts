@@ -135,7 +135,7 @@ const rows: Family<Step, Other> = {
     made: { lostAck },
     phases: ['after'],
     fields: {},
-    example: { kind: 'lost-ack' },
+    sample: [],
     shownAt: 'queue.delivery',
     instead: oneNetworkError,
     at: {
@@ -164,7 +164,7 @@ const rows: Family<Step, Other> = {
     made: { lateAnswer },
     phases: ['after'],
     fields: { byMs: optional(span) },
-    example: { kind: 'late-answer', byMs: 1000 },
+    sample: ['1s'],
     shownAt: 'queue.delivery',
     at: {
       ...atRequests<FaultOf<'late-answer'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
@@ -174,8 +174,9 @@ const rows: Family<Step, Other> = {
       }),
       ...atDeliveries({
         meets({ byMs = 1000 }: FaultOf<'late-answer'>, moment) {
-          const begun = moment.sleep(moment.timeout + byMs)
-          return Promise.resolve(moment.onwards()).then((given) => begun.then(() => given))
+          const due = moment.now() + moment.timeout + byMs
+          // Whoever sleeps lets time pass: the work comes first.
+          return afterwards(moment, (given) => moment.sleep(Math.max(0, due - moment.now())).then(() => given))
         },
       }),
     },
@@ -192,7 +193,7 @@ const rows: Family<Step, Other> = {
       afterMs: optional(span),
       concurrent: optional(v.boolean('is true or false')),
     },
-    example: { kind: 'duplicate', copies: 1 },
+    sample: [{ copies: 1 }],
     shownAt: 'queue.delivery',
     at: {
       'store.request': asksAgain,
@@ -215,7 +216,7 @@ const rows: Family<Step, Other> = {
     made: { reorder },
     phases: ['before'],
     fields: { withinMs: span },
-    example: { kind: 'reorder', withinMs: 60_000 },
+    sample: ['1m'],
     shownAt: 'queue.delivery',
     at: atDeliveries({ holds: ({ withinMs }: FaultOf<'reorder'>, moment) => moment.waitForNext(withinMs) }),
   },
@@ -229,7 +230,7 @@ const rows: Family<Step, Other> = {
     fields: { waitMs: span },
     oddRule: (fault) =>
       'then' in fault ? ['fault', 'of kind delay takes `then` in a script only: add a second rule'] : undefined,
-    example: { kind: 'delay', waitMs: 90_000 },
+    sample: ['90s'],
     shownAt: 'queue.callback',
     at: {
       ...atDeliveries({
@@ -254,7 +255,7 @@ const rows: Family<Step, Other> = {
     made: { drop },
     phases: ['before'],
     fields: {},
-    example: { kind: 'drop' },
+    sample: [],
     shownAt: 'queue.callback',
     at: {
       ...atDeliveries({

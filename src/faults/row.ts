@@ -31,8 +31,9 @@ export interface Row<F extends AnyFault> {
   readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
   /** For a rule where it does not strike: what may have been meant. */
   readonly hints?: Partial<Record<FaultPoint, string>>
-  readonly example: F
-  /** Where the example strikes in the table of effects. */
+  /** What its first constructor is given where it is shown. */
+  readonly sample: readonly unknown[]
+  /** Where the sample strikes in the table of effects. */
   readonly shownAt: FaultPoint
   /** When it can strike, the default first. */
   readonly phases: readonly Phase[]

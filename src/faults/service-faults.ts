@@ -43,7 +43,7 @@ const rows: Family<never, Other> = {
     fields: { versions: upToThousand },
     // Commands that write cannot be answered from the past.
     also: () => ({ reads: true }),
-    example: { kind: 'stale-read', versions: 1 },
+    sample: [1],
     shownAt: 'store.command',
     at: {
       'store.command': ({ versions }, moment) => {
@@ -64,7 +64,7 @@ const rows: Family<never, Other> = {
     made: { restart },
     phases: ['after', 'before'],
     fields: { downMs: optional(span) },
-    example: { kind: 'restart', downMs: 10_000 },
+    sample: ['10s'],
     shownAt: 'queue.delivery',
     at: {
       ...atRequests<FaultOf<'restart'>>(
@@ -92,7 +92,7 @@ const rows: Family<never, Other> = {
       until === undefined && [on].flat().some((point) => deliveryPoints.includes(point as DeliveryPoint))
         ? ['until', 'is needed: deliveries wait for the end of an outage']
         : undefined,
-    example: { kind: 'outage', region: 'us-east-1', status: 503 },
+    sample: [{ region: 'us-east-1', status: 503 }],
     shownAt: 'queue.request',
     at: {
       ...atRequests<FaultOf<'outage'>>(({ status }, moment) => {

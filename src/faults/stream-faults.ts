@@ -32,7 +32,7 @@ const rows: Family<never, Other> = {
     made: { cutStream },
     phases: ['after'],
     fields: { afterEvents: whole(0) },
-    example: { kind: 'cut-stream', afterEvents: 2 },
+    sample: [2],
     shownAt: 'stream.open',
     instead: {
       msw: 'the stream ends as if it were complete: msw cannot signal a body that breaks off',
@@ -52,7 +52,7 @@ const rows: Family<never, Other> = {
     made: { stallStream },
     phases: ['after'],
     fields: { afterEvents: whole(0), forMs: optional(span) },
-    example: { kind: 'stall-stream', afterEvents: 1, forMs: 30_000 },
+    sample: [1, '30s'],
     shownAt: 'stream.open',
     instead: { nock: 'nothing: nock carries no event streams' },
     at: {

@@ -82,7 +82,7 @@ class ScheduleWalk {
       if (event.change === 'fired') this.#fired(event)
       else if (event.change === 'fired-late') this.#caughtUp(event)
       if (event.change.startsWith('fired')) this.#checkYield(event, events[index + 1])
-      else if (event.change !== 'refused') this.#changed(event)
+      else if (event.change !== 'refused' && event.change !== 'skipped') this.#changed(event)
     }
     this.#close(this.history.world.now)
   }

@@ -1,8 +1,18 @@
 import { Cron } from 'croner'
-import { dateOf } from './instant.js'
+import { dateOf, iso } from './instant.js'
+
+/** The clocks of a zone are set forward, over local times that an expression names. */
+export interface ClockGap {
+  readonly at: number
+  readonly zone: string
+  /** What the clocks would have shown, as `02:00`, and what they show. */
+  readonly from: string
+  readonly to: string
+}
 
 /** When a schedule fires. Five fields in UTC, or in the zone of a `CRON_TZ=` prefix. [queue.md 7] */
 export class CronExpression {
+  readonly #fields: string
   readonly #cron: Cron
   readonly #zone: Zone | undefined
   readonly #everyHour: boolean
@@ -13,6 +23,7 @@ export class CronExpression {
     const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
     const fields = trimmed.slice(prefix.length).trimStart()
     checkFields(fields)
+    this.#fields = fields
     this.#everyHour = namesNoHour.test(fields)
     this.#zone = zone === undefined ? undefined : new Zone(zone)
     try {
@@ -43,6 +54,23 @@ export class CronExpression {
     }
     return undefined
   }
+
+  /** Where slots between two instants come to nothing, because their local time does not exist. */
+  gaps(after: number, until: number): readonly ClockGap[] {
+    const zone = this.#zone
+    // An interval goes on through the change.
+    if (zone === undefined || this.#everyHour) return []
+    return zone.forward(after, until).flatMap(({ at, before, now }) => {
+      // As if local time were UTC.
+      this.#anywhere ??= new Cron(this.#fields, { mode: '5-part', utcOffset: 0, paused: true })
+      const named = this.#anywhere.nextRun(dateOf(at + before - 1))
+      if (named === null || named.getTime() >= at + now) return []
+      const shown = (offset: number): string => iso(at + offset).slice(11, 16)
+      return [{ at, zone: zone.name, from: shown(before), to: shown(now) }]
+    })
+  }
+
+  #anywhere: Cron | undefined
 }
 
 /** A time zone by its IANA name. */
@@ -73,6 +101,30 @@ class Zone {
     return setBack > 0 && this.#offset(at - setBack) - now === setBack
   }
 
+  /** The instants at which the clocks are set forward, with what local time is ahead of UTC before and from then on. */
+  forward(after: number, until: number): { at: number; before: number; now: number }[] {
+    const changes: { at: number; before: number; now: number }[] = []
+    let before = this.#offset(after)
+    for (let from = after; from < until; from += week) {
+      const to = Math.min(from + week, until)
+      const now = this.#offset(to)
+      if (now > before) changes.push({ at: this.#changeWithin(from, to, before), before, now })
+      before = now
+    }
+    return changes
+  }
+
+  /** To the second. */
+  #changeWithin(from: number, to: number, before: number): number {
+    let [low, high] = [Math.floor(from / 1000), Math.ceil(to / 1000)]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.#offset(middle * 1000) === before) low = middle
+      else high = middle
+    }
+    return high * 1000
+  }
+
   /** Milliseconds by which local time is ahead of UTC. */
   #offset(at: number): number {
     const parts = new Map(this.#format.formatToParts(at).map((part) => [part.type, Number(part.value)]))
@@ -82,6 +134,8 @@ class Zone {
     return local - Math.floor(at / 1000) * 1000
   }
 }
+
+const week = 604_800_000
 
 /** Clocks are set back by half an hour to two hours. */
 const longestSetBack = 7_200_000

@@ -14,6 +14,20 @@ export function sha256Bytes(bytes: Bytes): Bytes {
   return fromArray(sha256(toArray(bytes)))
 }
 
+/** The SHA-256 of bytes that grow at their end: each is looked at once. */
+export class GrowingHash {
+  readonly #state = sha256.create()
+
+  add(bytes: Bytes): void {
+    this.#state.update(toArray(bytes))
+  }
+
+  /** Of all of them and an end that does not stay. */
+  endingIn(end: Bytes): Bytes {
+    return fromArray(this.#state.clone().update(toArray(end)).digest())
+  }
+}
+
 let keyed: { readonly key: Bytes; readonly state: ReturnType<typeof hmac.create> } | undefined
 
 export function hmacSha256(key: Bytes, message: Bytes): Bytes {

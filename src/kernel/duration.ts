@@ -1,9 +1,16 @@
-/** A span of time: a number of milliseconds, or a text such as `'90s'`, `'500ms'` or `'1d10h30m'`. */
+/** A span of time: a number of milliseconds, or a text such as `'90s'`, `'500ms'`, `'1d10h30m'` or `'2w'`. */
 export type Duration = number | `${number}${DurationUnit}${string}`
-export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
+export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w' | 'mo' | 'y'
 
-const unitMilliseconds: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
-const part = /(\d+(?:\.\d+)?)(ms|[smhd])/y
+const shownUnits: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
+/** A month has 30 days and a year 365. [queue.md, last section; choice] */
+const unitMilliseconds: Readonly<Record<string, number>> = {
+  ...shownUnits,
+  w: 604_800_000,
+  mo: 2_592_000_000,
+  y: 31_536_000_000,
+}
+const part = /(\d+(?:\.\d+)?)(ms|mo|[smhdwy])/y
 
 /** Milliseconds of a duration text, `undefined` if it is not one. Any order of units and decimals are accepted. */
 export function parseDuration(text: string): number | undefined {
@@ -31,7 +38,7 @@ export function formatDuration(total: number): string {
   if (total < 0) return `-${formatDuration(-total)}`
   let rest = total
   let out = ''
-  for (const [unit, size] of Object.entries(unitMilliseconds)) {
+  for (const [unit, size] of Object.entries(shownUnits)) {
     const count = unit === 'ms' ? Math.round(rest * 1000) / 1000 : Math.floor(rest / size)
     if (count > 0) out += `${count}${unit}`
     rest -= count * size

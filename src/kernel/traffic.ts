@@ -224,7 +224,7 @@ export interface SettingEntry {
   /** `service`: the whole message queue was reset or loaded; `store`: the data store was loaded. */
   readonly of: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
   readonly name: string
-  /** A word for what happened: `created`, `paused`, `limited`, `rotated` … */
+  /** A word for what happened: `created`, `paused`, `skipped`, `limited`, `rotated` … */
   readonly change: string
   /** What is in force from now on, as far as it is no secret. Periods in seconds. */
   readonly value?: Readonly<Record<string, string | number | boolean>>

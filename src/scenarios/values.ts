@@ -72,7 +72,7 @@ export const duration: v.GenericSchema<unknown, Duration> = v.union([
   v.pipe(
     v.string(),
     v.regex(
-      /^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/,
+      /^(?:\d+(?:\.\d+)?(?:ms|mo|[smhdwy]))+$/,
       'It is not a span of time: write 90s, 5m, 1d10h30m, or milliseconds as a number',
     ),
   ),
@@ -121,7 +121,7 @@ const retryDelay = readableBy(parseRetryExpression, 'It is not an expression of 
 const method = v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const span = v.pipe(
   v.string(),
-  v.regex(/^(?:\d+(?:\.\d+)?[smhd])+$/, 'It is not a duration of the queue: write 30s, 5m or 1d10h30m'),
+  v.regex(/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/, 'It is not a duration of the queue: write 30s, 5m or 1d10h30m'),
 )
 
 /** The fields behind `callback` and `failureCallback`, under the names of one of them. */

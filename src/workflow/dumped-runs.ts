@@ -10,7 +10,7 @@ import type {
   RunsOfDump,
 } from '../queue/dump/runs.js'
 import type { Message } from '../queue/message/message.js'
-import { CallbackPart, CallPart, FailurePart, StepPart } from './parts.js'
+import { CallbackPart, CallPart, FailurePart, runOf, StepPart } from './parts.js'
 import type { KeptReply, Run, StepRecord, Wait } from './run.js'
 import type { StepBody } from './step.js'
 import type { Waits } from './waits.js'
@@ -45,10 +45,6 @@ export function dumpOf(
   }
 }
 
-function runOf({ part }: Message): Run | undefined {
-  return (part as { readonly run: Run } | undefined)?.run
-}
-
 function* messagesOf({ entries, steps, held, failureFunction, failure }: Run): Generator<Message> {
   for (const { message } of entries) yield message
   for (const { message, planMessage, call } of steps) {
@@ -79,7 +75,7 @@ function dumpedPart(message: Message, runs: ReadonlyMap<string, Run>): DumpedPar
 }
 
 function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<Wait, number>): DumpedRun {
-  const { configuration, origin, invoker, failure, failureReply, failureFunction, result, completedAt } = run
+  const { configuration, invoker, failure, failureReply, failureFunction, result, completedAt } = run
   return {
     id: run.id,
     url: run.url,
@@ -91,8 +87,8 @@ function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<
     settings: portableSettings(configuration.settings),
     headers: portableHeaders(configuration.settings.headers),
     applies: configuration.applies,
-    callerIp: origin.callerIp,
-    region: origin.region,
+    callerIp: run.callerIp,
+    region: run.region,
     entries: run.entries.map(({ message, callType }) => ({ message: message.id, callType })),
     steps: run.steps.map((record) => dumpedStep(record, runs)),
     waits: waitsOf(run).map((wait) => dumpedWait(wait, turns.get(wait))),

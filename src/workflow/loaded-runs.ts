@@ -44,7 +44,7 @@ function runOf({ queue }: Workflows, dumped: DumpedRun, seq: number): Run {
   const { id, createdAt, url, features, applies, callerIp, region, state } = dumped
   const { raw, given } = readable(dumped.settings, dumped.headers)
   const settings = queue.publisher.settings(raw, given)
-  const run = new Run(id, seq, createdAt, url, new Set(features), { settings, applies }, { callerIp, region })
+  const run = new Run(id, seq, createdAt, url, new Set(features), { settings, applies }, callerIp, region)
   run.state = state
   run.completedAt = dumped.completedAt
   if (dumped.result !== undefined) run.result = bytesOf(dumped.result)

@@ -26,7 +26,7 @@ export function runShape(run: Run, view: LogView): Shape {
     workflowState: run.state,
     workflowRunCreatedAt: run.time,
     workflowRunCompletedAt: run.completedAt,
-    workflowRunCallerIp: run.origin.callerIp,
+    workflowRunCallerIp: run.callerIp,
     steps: groupsOf(run, view),
     workflowRunResponse: result === undefined || result === '' ? undefined : ofRun(run, result, view.shown),
     invoker: invoker && {

@@ -6,6 +6,7 @@ import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
 import type { RunWords } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
+import type { RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
@@ -28,12 +29,14 @@ type RunStep = Pick<StepBody, 'stepName' | 'stepType'>
 
 /** A message of a run, whatever it carries. */
 abstract class Part implements RunPart {
-  readonly isCall: boolean = false
-
   constructor(
     readonly run: Run,
     protected readonly keeper: RunKeeper,
   ) {}
+
+  get isCall(): boolean {
+    return false
+  }
 
   get runId(): string {
     return this.run.id
@@ -61,6 +64,10 @@ abstract class Part implements RunPart {
 
   body(message: Message): Bytes {
     return message.body
+  }
+
+  bodyHash(_message: Message): Bytes | undefined {
+    return undefined
   }
 
   wrongWith(_reply: RunReply): string | undefined {
@@ -138,6 +145,11 @@ abstract class Part implements RunPart {
   }
 }
 
+/** The run that a message belongs to, also when it has been forgotten. */
+export function runOf({ part }: Message): Run | undefined {
+  return part instanceof Part ? part.run : undefined
+}
+
 /** The configuration in force, as newer servers tell it. [workflow.md 12] */
 function echoed({ settings, retried }: Message, { echo }: RunWords): [string, string][] {
   const { retries, retryDelay, flowControl } = settings
@@ -159,6 +171,7 @@ function echoed({ settings, retried }: Message, { echo }: RunWords): [string, st
 
 /** A text out of JSON as a header has it: bytes, one char each, in one line. */
 function onWire(given: string): string {
+  if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
   const line = given.replaceAll(/[\0\r\n]/g, ' ')
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
@@ -192,10 +205,18 @@ export class StepPart extends Part {
   }
 
   override body(): Bytes {
-    const list = this.run.listUpTo(this.index)
+    const list = this.run.list(this.index)
+    return this.#isLazy(list) ? ('' as Bytes) : list.text
+  }
+
+  override bodyHash(): Bytes | undefined {
+    const list = this.run.list(this.index)
+    return this.#isLazy(list) ? undefined : list.hash
+  }
+
+  #isLazy({ text }: RunList): boolean {
     const { lazyAbove } = this.keeper
-    const isLazy = lazyAbove !== undefined && list.length > lazyAbove && this.run.features.has('LazyFetch')
-    return isLazy ? ('' as Bytes) : list
+    return lazyAbove !== undefined && text.length > lazyAbove && this.run.features.has('LazyFetch')
   }
 
   /** Whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
@@ -231,14 +252,16 @@ const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 m
 
 /** A call of a third party, which hears nothing of the run. [workflow.md 6] */
 export class CallPart extends Part {
-  override readonly isCall = true
-
   constructor(
     run: Run,
     keeper: RunKeeper,
     readonly record: StepRecord | undefined,
   ) {
     super(run, keeper)
+  }
+
+  override get isCall(): boolean {
+    return true
   }
 
   step(): RunStep | undefined {
@@ -312,7 +335,9 @@ export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
 
 /** Calls the failure function of a run that has failed; that it failed, too, the dead letter of the run tells. [workflow.md 11] */
 export class FailurePart extends Part {
-  override readonly isCall = true
+  override get isCall(): boolean {
+    return true
+  }
 
   /** It goes out because the run is over. */
   override get isOver(): boolean {

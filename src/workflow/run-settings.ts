@@ -4,10 +4,10 @@ import type { PublishCall, Publisher } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { cleanTrigger, type RunWords, without } from './protocol.js'
-import type { RunConfiguration } from './run.js'
+import { cleanTrigger, type RunWords, rawOf, without } from './protocol.js'
+import type { HeaderLists, Run, RunConfiguration } from './run.js'
 
-/** Different settings that are kept for sharing, over the same ones. */
+/** Different settings that are kept for sharing, over the same ones; and urls. */
 const sharedAtMost = 256
 
 /**
@@ -25,6 +25,7 @@ export class RunSettings {
     PublishSettings,
     readonly [stands: RunConfiguration, applies: RunConfiguration]
   >()
+  readonly #urls = new Map<string, string>()
   readonly #bases = new WeakMap<RunConfiguration, readonly [plain: PublishSettings, ownFlow: PublishSettings]>()
 
   constructor(queue: Queue, words: RunWords) {
@@ -35,6 +36,15 @@ export class RunSettings {
 
   get #publisher(): Publisher {
     return this.#queue.publisher
+  }
+
+  /** One text for each url: every request brings its own. */
+  url(given: string): string {
+    const known = this.#urls.get(given)
+    if (known !== undefined) return known
+    if (this.#urls.size >= sharedAtMost) this.#urls.clear()
+    this.#urls.set(given, given)
+    return given
   }
 
   /** Of a message of a run, or of the trigger of one. @param base what holds where it is silent @throws Refusal */
@@ -95,6 +105,12 @@ export class RunSettings {
       this.#bases.set(configuration, both)
     }
     return both[raw.has('flow-control-key') ? 1 : 0]
+  }
+
+  /** Of what is published with headers that a request has left behind. @throws Refusal */
+  ofHeaders({ configuration }: Run, headers: HeaderLists): PublishSettings {
+    const raw = rawOf(headers, this.#queue.words)
+    return this.read(raw, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
   /** Of a call: its callback is a message of the run. What the run redacts, both tell redacted. [workflow.md 4, 6] @throws Refusal */

@@ -1,9 +1,11 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { Filed } from '../kernel/records.js'
 import type { Timer } from '../kernel/time.js'
-import type { Message } from '../queue/message/message.js'
+import type { Message, Origin } from '../queue/message/message.js'
 import type { PublishSettings } from '../queue/settings/settings.js'
-import { type CallType, rawStep, readStep, type StepBody } from './step.js'
+import { RunIndex } from './run-index.js'
+import { RunList } from './run-list.js'
+import { type CallType, readStep, type StepBody } from './step.js'
 
 /** [workflow.md 10] */
 export type RunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
@@ -92,8 +94,8 @@ export class Run implements Filed {
   completedAt: number | undefined
   /** What it returned. */
   result: Bytes | undefined
-  readonly entries: RunEntry[] = []
-  readonly steps: StepRecord[] = []
+  entries: RunEntry[] = []
+  steps: StepRecord[] = []
   /** Messages of which an attempt runs. */
   running: ReadonlySet<Message> = none
   /** Submitted while the attempt of another runs: delivered when that has answered. */
@@ -104,16 +106,16 @@ export class Run implements Filed {
   declare invoker?: Invoker
   /** What tells of its calls and has not ended. */
   declare callbacks?: Set<Message>
-  failureFunction: Message | undefined
-  failureReply: KeptReply | undefined
+  declare failureFunction?: Message
+  declare failureReply?: KeptReply | undefined
   /** What made it fail. */
-  failure: (KeptReply & { readonly message: Message; readonly dlqId: string }) | undefined
+  declare failure?: (KeptReply & { readonly message: Message; readonly dlqId: string }) | undefined
   /** The queue announced it and the SDK has not begun it yet. [workflow.md 2.4] */
   announced = false
   /** While its endpoint is asked which step is next nothing is taken from it; `refused`: it tried. */
   declare probe?: { refused: boolean } | undefined
   /** The step that its last failed attempt was at. */
-  declare failingStep?: string | undefined
+  failingStep: string | undefined
   /** Begun by `/v2/trigger`, whose endpoint must be new enough. [workflow.md 2.5] */
   byRest = false
 
@@ -125,8 +127,16 @@ export class Run implements Filed {
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,
-    readonly origin: { readonly callerIp: string; readonly region: string },
+    /** Who triggered it, and where. */
+    readonly callerIp: string,
+    readonly region: string,
   ) {}
+
+  /** Of a message of the run. @param cause `seq` of the entry that led to it */
+  originFor(cause: number | undefined): Origin {
+    const { callerIp, region } = this
+    return { callerIp, region, cause }
+  }
 
   get isStarted(): boolean {
     return this.state === 'RUN_STARTED'
@@ -163,32 +173,39 @@ export class Run implements Filed {
     this.held = new Map([...this.held, [message, behind]])
   }
 
+  /** Nothing of it goes on for a while: what only makes it quick is let go, room for more steps too. */
+  rest(): void {
+    this.#list = undefined
+    this.#index = undefined
+    this.entries = this.entries.slice()
+    this.steps = this.steps.slice()
+  }
+
   letAllGo(): void {
     this.held = nothingHeld
   }
 
-  #list = ''
-  #listed = 0
-  #first: Message | undefined
+  #list: RunList | undefined
 
   /** The list up to an entry, as its delivery carries it: nothing that came later. [workflow.md 3.1] */
   listUpTo(index: number): Bytes {
-    const { entries } = this
-    // The SDK may begin an announced run with another payload.
-    if (this.#listed > index + 1 || this.#first !== entries[0]?.message) {
-      this.#list = ''
-      this.#listed = 0
-      this.#first = entries[0]?.message
-    }
-    while (this.#listed <= index) {
-      const { message, callType } = entries[this.#listed++]!
-      this.#list += (this.#list === '' ? '' : ',') + rawStep(message.id, message.body, callType)
-    }
-    return `[${this.#list}]` as Bytes
+    return this.list(index).text
   }
 
-  #submitted: Map<Bytes, Message> | undefined
-  #looked = 1
+  /** The same, and its hash. */
+  list(index: number): RunList {
+    const { entries } = this
+    let list = this.#list
+    if (list === undefined || list.isBeyond(entries, index)) {
+      list = new RunList(entries[0]!.message)
+      this.#list = list
+    }
+    list.growTo(entries, index)
+    return list
+  }
+
+  /** Made when there are many steps. */
+  #index: RunIndex | undefined
 
   /** The same step submitted before, by its text. [workflow.md 0] */
   submittedBefore(body: Bytes): Message | undefined {
@@ -196,23 +213,16 @@ export class Run implements Filed {
     if (entries.length < many)
       return entries.find(({ message, callType }, at) => at > 0 && callType === 'step' && message.body === body)
         ?.message
-    this.#submitted ??= new Map()
-    for (; this.#looked < entries.length; this.#looked++) {
-      const { message, callType } = entries[this.#looked]!
-      if (callType === 'step' && !this.#submitted.has(message.body)) this.#submitted.set(message.body, message)
-    }
-    return this.#submitted.get(body)
+    this.#index ??= new RunIndex()
+    return this.#index.submitted(entries, body)
   }
-
-  #records: Map<number, StepRecord> | undefined
 
   /** What is known of a step, by its id. */
   recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
     const { steps } = this
     if (steps.length < many) return steps.find((record) => record.stepId === targetStep)
-    this.#records ??= new Map()
-    for (let at = this.#records.size; at < steps.length; at++) this.#records.set(steps[at]!.stepId, steps[at]!)
-    return this.#records.get(targetStep)
+    this.#index ??= new RunIndex()
+    return this.#index.record(steps, targetStep)
   }
 
   /** The record of a step by its id, made when it is first heard of. */

@@ -112,20 +112,19 @@ export class Script {
 
   /** Who waits already is told once the code that promised the event is done. */
   soon(eventId: string): void {
-    if (this.#engine.waits.of(eventId).length === 0) return
+    if (!this.#engine.waits.isAwaited(eventId)) return
     this.#clock.schedule(this.#engine.now(), `event ${JSON.stringify(eventId)}`, () => this.meetEvent(eventId))
   }
 
   /** An event that a test has promised comes, if somebody waits for it. */
   meetEvent(eventId: string, cause?: number): void {
     const engine = this.#engine
-    const waiting = engine.waits.of(eventId)
-    if (waiting.length === 0) return
+    if (!engine.waits.isAwaited(eventId)) return
     const verb = this.verbs.forEvent(eventId)
     if (verb === undefined) return
     verb.used++
     if (verb.fate.does === 'arrives') engine.notify(eventId, verb.fate.data, undefined, cause)
-    else for (const wait of waiting) engine.waits.finish(wait, undefined)
+    else for (const wait of engine.waits.of(eventId)) engine.waits.finish(wait, undefined)
   }
 
   /** Without its delay where a test skips that of sleeps. */

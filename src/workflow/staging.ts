@@ -1,5 +1,6 @@
 import { type Bytes, text, utf8 } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
+import { quietly } from '../kernel/quiet.js'
 import type { EndpointReply, StagedDelivery } from '../queue/message/run-part.js'
 import type { RunWords } from './protocol.js'
 import type { Run } from './run.js'
@@ -20,6 +21,9 @@ export interface Stage {
 
 /** No step is called so: the SDK says what it has in its place. */
 const nobody = '(stuntdouble asks: which step is next?)'
+
+/** How the SDK begins to say that it has several steps in the place of one. */
+const parallelRefusal = 'Incompatible number of parallel steps'
 
 /** Kinds of steps whose result is submitted without the SDK; of the others the service makes the result. */
 const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
@@ -94,7 +98,12 @@ async function sequential(
     run.probe = probe
     try {
       const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
-      return { reply: await delivery.probe(body), refused: probe.refused }
+      // The SDK tells the console of every error, and this is none: an app in this process stays silent about it.
+      const reply = await quietly(
+        (line) => isAnswer(line, run),
+        () => delivery.probe(body),
+      )
+      return { reply, refused: probe.refused }
     } finally {
       run.probe = undefined
     }
@@ -127,7 +136,12 @@ function told({ status, body }: EndpointReply, what: 'name' | 'type', got: strin
 }
 
 function isParallel({ status, body }: EndpointReply): boolean {
-  return status === 500 && messageIn(body)?.startsWith('Incompatible number of parallel steps') === true
+  return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
+}
+
+/** Whether a line of the console is what the SDK says to a probe. */
+function isAnswer(line: string, run: Run): boolean {
+  return line.includes(nobody) || (line.includes(run.id) && line.includes(parallelRefusal))
 }
 
 function messageIn(body: Bytes): string | undefined {

@@ -59,6 +59,11 @@ export class Waits {
     for (const waits of this.#byEvent.values()) yield* waits
   }
 
+  /** Whether anybody waits for an event, however many do. */
+  isAwaited(eventId: string): boolean {
+    return this.#byEvent.has(eventId)
+  }
+
   /** Those that wait for an event, in the order in which they are told. */
   of(eventId: string, run?: Run): readonly Wait[] {
     // A run has few waits, an event may have very many.

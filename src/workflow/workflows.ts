@@ -1,28 +1,29 @@
-import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
+import type { Bytes } from '../kernel/bytes.js'
 import type { Clock } from '../kernel/clock.js'
 import type { Random } from '../kernel/random.js'
-import { IdSource } from '../kernel/random.js'
-import { Records } from '../kernel/records.js'
-import { hiddenBody, type Traffic } from '../kernel/traffic.js'
+import type { Records } from '../kernel/records.js'
+import type { Traffic } from '../kernel/traffic.js'
 import type { DumpedRun, RunsOfDump, RunsToLoad } from '../queue/dump/runs.js'
-import type { Message, Origin } from '../queue/message/message.js'
+import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunReply, StagedDelivery } from '../queue/message/run-part.js'
-import { deduplicationKey } from '../queue/publish/deduplication.js'
-import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult, WorkflowDoor } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { checkReach, checkTarget, checkUrl, type Target } from '../queue/settings/url.js'
+import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
+import { Again } from './again.js'
 import { dumpOf } from './dumped-runs.js'
-import { type InvokeBody, readInvoke } from './invoke.js'
+import { Endings } from './endings.js'
+import { type AskedWait, Events } from './events.js'
 import { loading } from './loaded-runs.js'
-import { CallbackPart, CallPart, isCallbackOf, type RunKeeper, StepPart } from './parts.js'
-import { type AskedOfRuns, forwardName, type RunWords, rawOf, runSettingsOf, runWords } from './protocol.js'
-import { type HeaderLists, Run, type RunEntry, type RunState, type Wait } from './run.js'
+import type { RunKeeper } from './parts.js'
+import { type RunWords, runSettingsOf, runWords } from './protocol.js'
+import type { HeaderLists, Run, RunState } from './run.js'
+import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
 import { Script } from './script.js'
-import { readStep, type StepBody, writtenStep } from './step.js'
+import { Submissions } from './submissions.js'
+import { type Begun, type Trigger, Triggers } from './triggers.js'
 import { type Told, Waits } from './waits.js'
 
 export interface WorkflowOptions {
@@ -32,53 +33,24 @@ export interface WorkflowOptions {
   readonly traffic: Traffic
 }
 
-/** A trigger that was read and found in order. */
-export interface Trigger {
-  readonly runId: string | undefined
-  readonly url: string
-  readonly body: Bytes
-  readonly settings: PublishSettings
-  readonly features: ReadonlySet<string>
-  readonly origin: Origin
-  /** `false`: begun by a schedule while time was draining. */
-  readonly awaited?: boolean | undefined
-  /** The SDK begins a run that was announced to it. */
-  readonly bySdk?: boolean
-  readonly byRest?: boolean
-  /** The first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
-  readonly announce?: boolean
-  readonly invoke?: InvokeBody | undefined
-}
-
-/** What a trigger came to. */
-export interface Begun {
-  readonly run: Run
-  readonly message: Message
-  readonly deduplicated: boolean
-}
-
-/** How long the random part of a run id is, behind `wfr_`. [workflow.md 2.1] */
-const runIdLength = 21
-/** [workflow.md 9] */
-const deepestInvocation = 100
-
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
 export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
   readonly words: RunWords
+  /** Which runs there are. */
+  register: RunRegister
   waits: Waits
   /** What a test has said about steps and events. */
   readonly script: Script
   readonly #clock: Clock
   readonly #random: Random
   readonly #traffic: Traffic
-  #runs = new Map<string, Run>()
-  #records = runRecords()
-  #ids: IdSource
-  #sequence = 0
-  /** Urls that have answered as a workflow of an SDK that the trigger of the REST API can do with. [workflow.md 2.4] */
   readonly #settings: RunSettings
-  #proven = new Set<string>()
+  readonly #triggers: Triggers
+  readonly #submissions: Submissions
+  readonly #again: Again
+  readonly #events: Events
+  readonly #endings: Endings
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
@@ -87,7 +59,12 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     this.#random = random
     this.#traffic = traffic
     this.#settings = new RunSettings(queue, this.words)
-    this.#ids = this.#freshIds()
+    this.#triggers = new Triggers(this, this.#settings, traffic)
+    this.#submissions = new Submissions(this, this.#settings, traffic)
+    this.#again = new Again(this, this.#settings, this.#triggers)
+    this.#events = new Events(this, traffic)
+    this.#endings = new Endings(this)
+    this.register = this.#freshRegister()
     this.waits = this.#freshWaits()
     this.script = new Script(this, clock)
     queue.workflows = this
@@ -106,47 +83,36 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   renew(): { takeBack(): void; end(): void } {
-    const { waits } = this
-    const [runs, records, ids, sequence, proven] = [this.#runs, this.#records, this.#ids, this.#sequence, this.#proven]
+    const { waits, register } = this
     this.waits = this.#freshWaits()
-    this.#runs = new Map()
-    this.#records = runRecords()
-    this.#ids = this.#freshIds()
-    this.#sequence = 0
-    this.#proven = new Set()
+    this.register = this.#freshRegister()
     return {
       end: () => waits.reset(),
       takeBack: () => {
         this.waits.reset()
         this.waits = waits
-        this.#runs = runs
-        this.#records = records
-        this.#ids = ids
-        this.#sequence = sequence
-        this.#proven = proven
+        this.register = register
       },
     }
   }
 
   dump(known: Iterable<Message>): RunsOfDump {
-    return dumpOf(this.records.select({}).items, known, this.waits, [...this.#proven])
+    return dumpOf(this.records.select({}).items, known, this.waits, [...this.register.proven])
   }
 
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad {
-    for (const url of urls) this.#proven.add(url)
-    return loading(this, runs, (run) => {
-      this.#runs.set(run.id, run)
-      this.#records.add(run)
-      this.#sequence = run.seq
-    })
+    for (const url of urls) this.register.proven.add(url)
+    const loaded = loading(this, runs, (run) => this.register.add(run))
+    this.register.loaded()
+    return loaded
   }
 
   #freshWaits(): Waits {
-    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#wake(wait, event))
+    return new Waits(this.#clock, this.queue.policy, (wait, event) => this.#events.wake(wait, event))
   }
 
-  #freshIds(): IdSource {
-    return new IdSource(this.#random.fork('run'), 'wfr_', runIdLength)
+  #freshRegister(): RunRegister {
+    return new RunRegister(this.queue, this.#clock, this.#random)
   }
 
   now(): number {
@@ -155,34 +121,22 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** A run by its id, whatever its state; runs that ended are forgotten with the log. */
   get(id: string): Run | undefined {
-    this.#prune()
-    return this.#runs.get(id)
+    return this.register.get(id)
   }
 
   /** All runs, oldest first, to be filtered. */
   get records(): Records<Run> {
-    this.#prune()
-    return this.#records
-  }
-
-  #prune(): void {
-    const oldest = this.now() - this.queue.limits.logRetention
-    for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
-      if (first.isStarted || (first.completedAt ?? first.time) >= oldest) return
-      this.#records.delete(first)
-      this.#runs.delete(first.id)
-    }
+    return this.register.records
   }
 
   /** A run that goes on. @param createdAt which of this id is meant, where the request says it @throws Refusal 400 */
   started(id: string, createdAt?: string): Run {
-    const run = this.#runs.get(id)
-    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
-    if (run.probe !== undefined) {
-      run.probe.refused = true
-      throw refusals.runOver(id)
-    }
-    return run
+    return this.register.started(id, createdAt)
+  }
+
+  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
+  running(id: string, createdAt?: string): Run {
+    return this.register.running(id, createdAt)
   }
 
   /** [workflow.md 2, 5, 6, 9] */
@@ -191,12 +145,12 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (asked === undefined) return undefined
     this.checkRunId(asked.runId)
     const url = this.urlOf(call.target)
-    if (asked.init) return this.#prepareTrigger(call, url, raw, asked)
+    if (asked.init) return this.#triggers.prepare(call, url, raw, asked)
     const run = this.started(asked.runId!, asked.createdAt)
-    if (asked.callType === 'toCallback') return this.#prepareCall(run, call, url, raw)
+    if (asked.callType === 'toCallback') return this.#submissions.call(run, call, url, raw)
     if (asked.callType === 'stepConfig' && this.queue.policy.stepConfiguration)
-      return this.#prepareConfiguration(run, call, url, raw)
-    return this.#prepareStep(run, call, url, raw)
+      return this.#submissions.configuration(run, call, url, raw)
+    return this.#submissions.step(run, call, url, raw)
   }
 
   /** Where a message of a run goes, which its deliveries say in a header. @throws Refusal 400 */
@@ -207,7 +161,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     checkTarget(target)
     if (/[\0-\x20\x7f]/.test(url)) throw refusals.invalidUrl('destination', 'endpoint is not a valid url')
     checkReach(url, this.queue.policy)
-    return url
+    return this.#settings.url(url)
   }
 
   /** An id travels as a header. @throws Refusal 400 */
@@ -218,161 +172,26 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   // ── beginning
 
-  #prepareTrigger(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => PublishResult {
-    const invoke = asked.invoke ? readInvoke(call.body) : undefined
-    if (invoke !== undefined) {
-      this.#checkDepth(raw)
-      // What could not be said at its end is refused at its beginning.
-      this.settingsOf(this.started(invoke.workflowRunId), invoke.headers)
-      checkUrl(invoke.workflowUrl, 'workflowUrl')
-    }
-    const trigger: Trigger = {
-      ...this.readTrigger(call, url, raw),
-      runId: asked.runId,
-      body: invoke === undefined ? call.body : utf8(invoke.body ?? ''),
-      features: asked.features,
-      bySdk: asked.bySdk,
-      announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.queue.words)),
-      invoke,
-    }
-    return () => (invoke === undefined ? undefined : this.script.invokes(invoke)) ?? this.begin(trigger)
-  }
-
   /** What a publish says about the run that it begins. @throws Refusal */
   readTrigger(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
-    const settings = this.#settings.ofTrigger(call, raw)
-    const { callerIp, region, cause, schedule } = call
-    const origin = { callerIp, region, cause, ...(schedule && { scheduleId: schedule.id }) }
-    return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
-  }
-
-  #checkDepth(raw: RawSettings): void {
-    const depth = Number(raw.get(forwardName('Workflow-Invoke-Count', this.queue.words)) ?? 0)
-    if (depth < deepestInvocation) return
-    throw refusals.quota('maxInvokeCount', deepestInvocation, this.queue.policy.quotaStatus)
+    return this.#triggers.read(call, url, raw)
   }
 
   /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
   begin(trigger: Trigger): Begun {
-    const { announce = false, origin } = trigger
-    const known = this.#begun(trigger)
-    if (known !== undefined) return this.#beginAgain(known, trigger)
-    const run = this.#newRun(trigger)
-    run.announced = announce
-    const entry = this.#note(run, 'RUN_STARTED', origin.cause)
-    if (trigger.invoke !== undefined) this.#invoked(run, trigger.invoke)
-    const message = this.#first(run, trigger, entry)
-    const key = deduplicationKey(trigger.settings, trigger.url, trigger.body)
-    if (key !== undefined) this.queue.publisher.published.remember(key, message, this.now())
-    return { run, message, deduplicated: false }
-  }
-
-  /** The run that a trigger has begun before: by its id, or by the deduplication id that every publish may have. */
-  #begun({ runId, url, body, settings }: Trigger): Run | undefined {
-    const known = runId === undefined ? undefined : this.get(runId)
-    if (known !== undefined) return known
-    const key = deduplicationKey(settings, url, body)
-    const first = key === undefined ? undefined : this.queue.publisher.published.find(key, this.now())
-    return first?.part === undefined ? undefined : this.get(first.part.runId)
-  }
-
-  #newRun({ runId = this.#nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
-    const { callerIp, region } = origin
-    const run = new Run(
-      runId,
-      ++this.#sequence,
-      this.now(),
-      url,
-      features,
-      this.#settings.configuration(settings, features),
-      {
-        callerIp,
-        region,
-      },
-    )
-    run.byRest = byRest
-    this.#runs.set(runId, run)
-    this.#records.add(run)
-    return run
-  }
-
-  /** One that no run has. */
-  #nextId(): string {
-    let id = this.#ids.next()
-    while (this.#runs.has(id)) id = this.#ids.next()
-    return id
-  }
-
-  #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
-    const isAnnounced = announce && !settings.headers.some(([name]) => name === this.words.unknownSdk)
-    const part = new StepPart(run, this, 0, isAnnounced)
-    const from = { ...origin, cause: cause || origin.cause }
-    const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
-    const message = this.queue.courier.accept(awaited === undefined ? draft : { ...draft, awaited })
-    run.entries[0] = { message, callType: 'step' }
-    return message
-  }
-
-  /** Nothing begins twice; but what was announced to the SDK, it begins now. [workflow.md 2.4] */
-  #beginAgain(run: Run, trigger: Trigger): Begun {
-    const first = run.entries[0]!.message
-    if (!trigger.bySdk || !run.announced || !run.isStarted) {
-      const { url, body, settings, origin } = trigger
-      const draft = { kind: 'message' as const, url, body, settings, origin }
-      this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
-      return { run, message: first, deduplicated: true }
-    }
-    run.announced = false
-    run.features = trigger.features
-    const { settings } = run.configuration
-    run.configuration = this.#settings.configuration(
-      { ...settings, headers: trigger.settings.headers },
-      trigger.features,
-    )
-    const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
-    const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
-    return { run, message, deduplicated: false }
-  }
-
-  #invoked(run: Run, invoke: InvokeBody): void {
-    const { workflowRunId, workflowUrl, workflowRunCreatedAt, headers, step } = invoke
-    run.invoker = { runId: workflowRunId, url: workflowUrl, createdAt: workflowRunCreatedAt, headers, step }
-    const parent = this.#runs.get(workflowRunId)
-    if (parent === undefined) return
-    const record = parent.record(step, this.now())
-    record.invoked = run
-    this.#traffic.append({
-      type: 'invoke',
-      runId: parent.id,
-      stepId: record.stepId,
-      stepName: record.stepName,
-      invokedRunId: run.id,
-      url: run.url,
-    })
+    return this.#triggers.begin(trigger)
   }
 
   /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
   announcesTo(url: string, isAsked: boolean): boolean {
-    const { twoPhaseTrigger } = this.queue.policy
-    if (twoPhaseTrigger === 'always') return true
-    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#proven.has(url))
+    return this.#triggers.announcesTo(url, isAsked)
   }
 
   // ── steps
 
-  #prepareStep(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
-    const { body, cause } = call
-    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
-    return () => {
-      this.hide(run, cause)
-      const known = this.#knownStep(run, body)
-      if (known !== undefined) {
-        const draft = { kind: 'message' as const, url, body, settings, origin: { ...run.origin, cause } }
-        this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
-        return { message: known, deduplicated: true }
-      }
-      return { message: this.append(run, url, body, settings, cause), deduplicated: false }
-    }
+  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+    return this.#submissions.append(run, url, body, given, cause)
   }
 
   /** What the trigger of a run hides, no rendering of the log shows in its requests either. */
@@ -384,170 +203,14 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** What is published with headers that a request has left behind. @throws Refusal */
   settingsOf(run: Run, headers: HeaderLists): PublishSettings {
-    const raw = rawOf(headers, this.queue.words)
-    const base = this.#settings.base(run.configuration, raw)
-    return this.#settings.read(raw, { contentType: 'application/json' }, base)
-  }
-
-  /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
-  #prepareConfiguration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
-    const { body, cause } = call
-    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
-    return () => {
-      this.hide(run, cause)
-      const { entries } = run
-      const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
-      if (known !== undefined && this.queue.policy.deduplicateSteps)
-        return { message: known.message, deduplicated: true }
-      if (entries.at(-1)!.callType === 'stepConfig')
-        throw refusals.invalid(this.words.callType, 'the step before has a configuration already')
-      const part = new StepPart(run, this, entries.length)
-      const message = this.#accept(run, { url, body, settings, cause, part })
-      entries.push({ message, callType: 'stepConfig' })
-      return { message, deduplicated: false }
-    }
-  }
-
-  #knownStep(run: Run, body: Bytes): Message | undefined {
-    return this.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
-  }
-
-  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
-  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
-    const step = readStep(body)
-    const settings = step === undefined ? given : this.script.awake(run, step, given)
-    const part = new StepPart(run, this, run.entries.length)
-    const message = this.#accept(run, { url, body, settings, cause, part, step })
-    run.entries.push({ message, callType: 'step' })
-    if (step !== undefined) this.#keep(run, step, message)
-    return message
-  }
-
-  #keep(run: Run, step: StepBody, message: Message): void {
-    const record = run.record(step, this.now())
-    record.message = message
-    if (step.targetStep === undefined) record.result ??= step
-    else if (record.plan === undefined) {
-      record.plan = step
-      record.planMessage = message
-    }
-    const { stepName, stepType, targetStep } = step
-    this.#traffic.append(
-      {
-        type: 'step',
-        runId: run.id,
-        messageId: message.id,
-        stepId: record.stepId,
-        stepName,
-        stepType,
-        ...(targetStep !== undefined && { planned: true as const }),
-      },
-      message.trail,
-    )
-  }
-
-  #accept(
-    run: Run,
-    draft: {
-      readonly url: string
-      readonly body: Bytes
-      readonly settings: PublishSettings
-      readonly cause: number | undefined
-      readonly part: StepPart | CallPart
-      readonly step?: StepBody | undefined
-    },
-  ): Message {
-    const { url, body, settings, cause, part, step } = draft
-    const behind = this.#submitters(run, step)
-    const held = behind.size > 0
-    const origin = { ...run.origin, cause }
-    const message = this.queue.courier.accept({ kind: 'message', url, body, settings, origin, part, held })
-    if (held) run.hold(message, behind)
-    return message
-  }
-
-  /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
-  #submitters(run: Run, step: StepBody | undefined): Set<Message> {
-    const { running } = run
-    if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
-      return new Set(running)
-    const record = run.recordOf(step)
-    if (record === undefined) return new Set(running)
-    return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
-  }
-
-  // ── calls
-
-  #prepareCall(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
-    const { body, cause } = call
-    const settings = this.#settings.ofCall(run.configuration, raw, call.headers)
-    const step = this.#callStep(raw)
-    return () => {
-      this.hide(run, cause)
-      const record = step === undefined ? undefined : run.record(step, this.now())
-      const known = this.queue.policy.deduplicateSteps ? record?.call?.message : undefined
-      const answered = step && this.script.calls(run, step, raw, cause)
-      if (answered !== undefined) return answered
-      if (known !== undefined && known.url === url && known.body === body) {
-        return { message: known, deduplicated: true }
-      }
-      const message = this.#accept(run, { url, body, settings, cause, part: new CallPart(run, this, record), step })
-      run.entries.push({ message, callType: 'toCallback' })
-      if (record !== undefined) {
-        record.call = { message }
-        record.message = message
-      }
-      return { message, deduplicated: false }
-    }
-  }
-
-  /** The step that a call is made for, as its callback will name it. */
-  #callStep(raw: RawSettings): StepBody | undefined {
-    const told = (name: string): string | undefined => raw.get(`callback-${forwardName(name, this.queue.words)}`)
-    const stepId = Number(told('Workflow-StepId') ?? Number.NaN)
-    if (!Number.isInteger(stepId)) return undefined
-    return {
-      stepId,
-      stepName: told('Workflow-StepName') ?? '',
-      stepType: told('Workflow-StepType') ?? 'Call',
-      concurrent: Number(told('Workflow-Concurrent') ?? 1),
-    }
+    return this.#settings.ofHeaders(run, headers)
   }
 
   // ── waiting
 
   /** A step waits for an event. [workflow.md 7] @throws Refusal 400 */
-  wait(
-    runId: string,
-    wait: Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number },
-    cause: number,
-    createdAt?: string,
-  ): void {
-    const run = this.started(runId, createdAt)
-    const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
-    // What could not be said when its time is over is refused now.
-    this.settingsOf(run, timeoutHeaders)
-    const record = run.record(wait.step, this.now())
-    // Its answer was lost: it waits already, or has its event.
-    if (this.queue.policy.deduplicateSteps && record.wait?.eventId === eventId) return
-    const deadline = this.now() + after
-    const made: Wait = {
-      run,
-      eventId,
-      step,
-      url,
-      timeout,
-      deadline,
-      timeoutUrl,
-      timeoutHeaders,
-      record,
-      state: 'waiting',
-    }
-    record.wait = made
-    const { stepId } = record
-    this.#traffic.append({ type: 'wait', runId, stepId, stepName: step.stepName, eventId, until: deadline }, cause)
-    this.waits.add(made)
-    if (made.state === 'waiting') this.script.waits(made, cause)
+  wait(runId: string, wait: AskedWait, cause: number, createdAt?: string): void {
+    this.#events.wait(runId, wait, cause, createdAt)
   }
 
   /**
@@ -555,98 +218,23 @@ export class Workflows implements WorkflowDoor, RunKeeper {
    * @returns the waits that it ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly Told[] {
-    const run = runId === undefined ? undefined : this.running(runId)
-    const waiting = this.waits.of(eventId, run)
-    const kept = run !== undefined && waiting.length === 0
-    const runIds = waiting.map((wait) => wait.run.id)
-    const reached = run === undefined ? waiting.map((wait) => wait.run) : [run]
-    const hides = reached.map((one) => this.hide(one, cause)).includes(true)
-    this.#traffic.append(
-      {
-        type: 'notify',
-        eventId,
-        runIds,
-        ...(run && { runId: run.id }),
-        body: event,
-        ...(hides && { redact: hiddenBody }),
-        ...(kept && { kept }),
-      },
-      cause,
-    )
-    if (kept) this.waits.remember(run, eventId, event)
-    return this.waits.notify(eventId, event, run)
-  }
-
-  /** An event came, or `undefined`: its time is over. */
-  #wake(wait: Wait, event: Bytes | undefined): Message {
-    const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
-    const settings = this.settingsOf(run, timeoutHeaders)
-    const result =
-      event === undefined
-        ? { ...step, waitEventId: eventId, waitTimeout: true }
-        : { ...step, waitEventId: eventId, out: toBase64(event) }
-    return this.append(run, event === undefined ? timeoutUrl : url, writtenStep(result), settings, undefined)
+    return this.#events.notify(eventId, event, runId, cause)
   }
 
   // ── ends
 
   /** @throws Refusal 404 */
   end(id: string, result: Bytes, cause?: number, createdAt?: string): Run {
-    const run = this.running(id, createdAt)
-    this.hide(run, cause)
-    run.result = result
-    this.#conclude(run, 'RUN_SUCCESS', cause)
-    return run
+    return this.#endings.end(id, result, cause, createdAt)
   }
 
   /** @throws Refusal 404 */
   cancel(id: string, cause?: number, createdAt?: string): Run {
-    const run = this.running(id, createdAt)
-    this.#conclude(run, 'RUN_CANCELED', cause)
-    return run
+    return this.#endings.cancel(id, cause, createdAt)
   }
 
-  /** A run that goes on, for those who do not submit a step. @throws Refusal 404 */
-  running(id: string, createdAt?: string): Run {
-    const run = this.get(id)
-    if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)
-    return run
-  }
-
-  #conclude(run: Run, state: Exclude<RunState, 'RUN_STARTED'>, cause?: number): void {
-    run.state = state
-    run.completedAt = this.now()
-    this.waits.drop(run)
-    run.letAllGo()
-    const { courier } = this.queue
-    for (const { message } of run.entries) {
-      // The delivery that reported the end of the run is about to be answered.
-      if (message.running && state === 'RUN_SUCCESS') continue
-      courier.drop(message)
-    }
-    for (const callback of run.callbacks ?? []) courier.drop(callback)
-    this.#note(run, state, cause)
-    this.#tellInvoker(run, state)
-  }
-
-  /** The step of the run that invoked this one has its result. [workflow.md 9] */
-  #tellInvoker(run: Run, state: RunState): void {
-    const { invoker, result } = run
-    if (invoker === undefined) return
-    const parent = this.#runs.get(invoker.runId)
-    if (parent === undefined) return
-    const isFailed = state === 'RUN_FAILED'
-    const isCanceled = state === 'RUN_CANCELED'
-    const body = isFailed || isCanceled || result === undefined || result === '' ? undefined : text(result)
-    const step = { ...invoker.step, out: JSON.stringify({ body, isFailed, isCanceled }) }
-    if (!parent.isStarted) {
-      parent.record(invoker.step, this.now()).result ??= step
-      return
-    }
-    this.append(parent, invoker.url, writtenStep(step), this.settingsOf(parent, invoker.headers), undefined)
-  }
-
-  #note(run: Run, state: RunState, cause?: number): number {
+  /** @returns `seq` of the entry of the log */
+  note(run: Run, state: RunState, cause?: number): number {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
 
@@ -654,62 +242,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
   runAgain(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
-    const { configuration, url, features, origin, failure } = run
-    const settings = this.#settings.read(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
-    const next = { url, body: run.payload, settings, features, origin: { ...origin, cause }, runId: undefined }
-    if (!resume || failure === undefined || run.entries.length === 1) return this.begin(next).run
-    const resumed = this.#newRun(next)
-    this.#note(resumed, 'RUN_STARTED', cause)
-    // What a step was waiting for belongs to the failed run: the endpoint asks for it once more.
-    for (const record of run.steps)
-      resumed.steps.push(
-        record.result === undefined
-          ? { ...record, call: undefined, wait: undefined, invoked: undefined }
-          : { ...record },
-      )
-    const open = openEntries(run)
-    for (const [index, entry] of run.entries.entries()) {
-      const { message, callType } = entry
-      if (!open.has(entry)) {
-        resumed.entries.push(entry)
-        continue
-      }
-      const part = new StepPart(resumed, this, index)
-      const again = this.#acceptAgain(message, part, overrides, settings, cause)
-      resumed.entries.push({ message: again, callType })
-      for (const record of resumed.steps) if (record.message === message) record.message = again
-    }
-    if (failure.message.part instanceof CallbackPart) {
-      const record = resumed.steps.find(
-        ({ stepId }) => stepId === (failure.message.part as CallbackPart).record?.stepId,
-      )
-      this.#acceptAgain(failure.message, new CallbackPart(resumed, this, record), overrides, settings, cause)
-    }
-    return resumed
-  }
-
-  #acceptAgain(
-    { kind, url, body, settings, notBefore }: Message,
-    part: StepPart | CallbackPart,
-    overrides: RawSettings,
-    given: PublishSettings,
-    cause: number | undefined,
-  ): Message {
-    const due = given.notBefore ?? (notBefore > this.now() ? notBefore : undefined)
-    const merged = { ...settings, ...this.#overridden(overrides, given), delay: given.delay, notBefore: due }
-    return this.queue.courier.accept({ kind, url, body, settings: merged, origin: { ...part.run.origin, cause }, part })
-  }
-
-  /** Of some settings those that were given. */
-  #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
-    const { retries, retryDelay, flowControl, labels, failureCallback } = settings
-    return {
-      failureCallback,
-      ...(overrides.has('retries') && { retries }),
-      ...(overrides.has('retry-delay') && { retryDelay }),
-      ...(overrides.has('flow-control-key') && { flowControl }),
-      ...(overrides.has('label') && { labels }),
-    }
+    return this.#again.run(run, overrides, resume, cause)
   }
 
   /** Calls the failure function of a run once more. [workflow.md 1] */
@@ -736,42 +269,19 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   ended(run: Run, message: Message): void {
-    for (const free of run.ended(message)) this.queue.courier.letGo(free)
+    const free = run.ended(message)
+    for (const one of free) this.queue.courier.letGo(one)
+    const now = this.now()
+    if (!free.some(({ due }) => due <= now)) run.rest()
   }
 
   answered({ url }: Run, { headers }: RunReply): void {
-    if (this.#proven.has(url) || this.#proven.size >= 1000) return
-    if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) this.#proven.add(url)
+    const { proven } = this.register
+    if (proven.has(url) || proven.size >= 1000) return
+    if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) proven.add(url)
   }
 
-  failed(run: Run, message: Message, { status, headers, body }: RunReply, dlqId: string): void {
-    if (!run.isStarted) return
-    run.failure = { status, headers, body, message, dlqId }
-    this.#conclude(run, 'RUN_FAILED', message.trail)
+  failed(run: Run, message: Message, reply: RunReply, dlqId: string): void {
+    this.#endings.fail(run, message, reply, dlqId)
   }
-}
-
-function isOf({ time }: Run, createdAt: string | undefined): boolean {
-  return createdAt === undefined || createdAt.trim() === String(time)
-}
-
-/** What has yet to be delivered, and plans that were delivered but whose steps have come to nothing. */
-function openEntries({ entries, steps }: Run): ReadonlySet<RunEntry> {
-  const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))
-  return new Set(
-    entries.filter(
-      ({ message, callType }) =>
-        callType !== 'toCallback' && (message.state !== 'DELIVERED' || unfinished.has(message)),
-    ),
-  )
-}
-
-function runRecords(): Records<Run> {
-  return new Records<Run>({
-    workflowRunId: (run) => run.id,
-    label: (run) => run.labels,
-    callerIp: (run) => run.origin.callerIp,
-    flowControlKey: (run) => run.configuration.settings.flowControl?.key,
-    workflowCreatedAt: (run) => String(run.time),
-  })
 }

@@ -165,6 +165,48 @@ describe('after the handler', () => {
     expect(at.handled.map(([time]) => time)).toEqual([0, 15_000])
   })
 
+  test.each([0, 1, 5, 50])(
+    'a late answer: a handler that awaits %d of its own requests works at once',
+    async (count) => {
+      const at = world(once(lateAnswer('2s')))
+      const { addresses, clock, destinations, fetch, tokens, traffic } = at.sandbox
+      const worked: number[] = []
+      destinations.on('https://app.test/work', async (request) => {
+        await request.text()
+        for (let i = 0; i < count; i++) {
+          await fetch(`${addresses.store}/incr/n`, { headers: { authorization: `Bearer ${tokens.store}` } })
+        }
+        worked.push(clock.now())
+        return new Response('done')
+      })
+      const begun = clock.now()
+      at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 1 })
+      await at.drain()
+      const first = traffic.of('attempt')[0]!
+      expect(first.outcome).toMatchObject({ at: begun + 5000, note: 'the handler answered 200 2 s after the time-out' })
+      expect(worked[0]).toBe(begun)
+      expect(
+        traffic
+          .of('command')
+          .slice(0, count)
+          .map(({ at: when }) => when),
+      ).toEqual(Array(count).fill(begun))
+    },
+  )
+
+  test('a late answer: a handler that takes time of its own answers no later for it', async () => {
+    const at = world(once(lateAnswer('2s')))
+    const { clock, destinations, traffic } = at.sandbox
+    destinations.on('https://app.test/work', async (_request, task) => {
+      await task.sleep('3s')
+      return new Response('done')
+    })
+    at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 0 })
+    await at.drain()
+    await clock.advance('1m')
+    expect(traffic.of('attempt')[0]!.outcome!.note).toBe('the handler answered 200 2 s after the time-out')
+  })
+
   test('a slow body takes its time, or meets the time-out', async () => {
     const at = world(once(slowBody(1), { times: 2 }))
     at.publish('a', { timeout: '5s' })

@@ -4,6 +4,7 @@ import { catalog, faultKinds } from '../../src/faults/catalog.js'
 import * as constructors from '../../src/faults/constructors.js'
 import { faultProblems } from '../../src/faults/fault-schema.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
+import { catalogTable } from '../support/fault-tables.js'
 
 const sentences = (rule: unknown): string[] => ruleProblems(rule).map(({ sentence }) => sentence)
 const reset = { kind: 'reset' }
@@ -159,6 +160,13 @@ describe('refused, with the place and the nearest word', () => {
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(expected)
   })
+})
+
+test.each(faultKinds)('what the page says of how %s is written runs, and is a fault of that kind', (kind) => {
+  const code = new RegExp(`^\\| \`${kind}\` \\| \`(.+?)\` \\|`, 'm').exec(catalogTable())?.[1]
+  const made = new Function(...Object.keys(constructors), `return ${code}`)(...Object.values(constructors))
+  expect(made).toEqual(catalog[kind].example)
+  expect(faultProblems(made)).toEqual([])
 })
 
 test('every kind has a constructor, and its name is public', () => {

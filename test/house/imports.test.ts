@@ -80,12 +80,19 @@ const rooms: readonly Room[] = [
   { room: 'protocol', may: ['kernel', 'policy', 'faults'], packages: ['rou3'] },
   { room: 'rules', may: ['kernel', 'faults'], packages: ['valibot'] },
 
+  // The language of scripts, which knows nothing of a store.
+  { room: 'lua/runtime', may: ['kernel'] },
+  { room: 'lua/syntax', may: ['lua/runtime'] },
+  { room: 'lua/compiler', may: ['lua/syntax', 'lua/runtime'] },
+  { room: 'lua/libraries', may: ['lua/compiler', 'lua/syntax', 'lua/runtime'] },
+  { room: 'lua', may: ['lua/libraries', 'lua/runtime'] },
+
   { room: 'store/command', may: ['kernel'] },
   { room: 'store/values', may: ['kernel', 'store/command'] },
   { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
   { room: 'store/dump', may: ['kernel', 'store/command', 'store/values', 'store/keyspace'], packages: ['valibot'] },
-  { room: 'store/scripting', may: ['kernel', 'policy', 'store/command', 'store/access'] },
+  { room: 'store/scripting', may: ['kernel', 'policy', 'lua/*', 'store/command', 'store/access'] },
   {
     room: 'store/commands',
     may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/access', 'store/dump', 'store/scripting'],
@@ -173,7 +180,13 @@ const rooms: readonly Room[] = [
     may: [...engine, '/matchers', 'scenarios', 'adapters', 'client', 'server/*'],
     packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', '@msw/data', 'valibot', 'node:'],
   },
-  { room: '/properties', may: [...engine, 'scenarios', '/matchers', '/fixtures'], packages: ['fast-check'] },
+  // A history may be that of a connected sandbox.
+  {
+    room: '/properties',
+    may: [...engine, 'scenarios', '/matchers', '/fixtures'],
+    types: ['client'],
+    packages: ['fast-check'],
+  },
   { room: '/reporters', may: ['kernel', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
 

@@ -15,11 +15,15 @@ describe('parseDuration', () => {
     ['1.5h', 5_400_000],
     ['2s1m', 62_000],
     ['1m1m', 120_000],
+    ['1w', 7 * 86_400_000],
+    ['1mo', 30 * 86_400_000],
+    ['1y', 365 * 86_400_000],
+    ['1y2mo3w4d5m', (365 + 60 + 21 + 4) * 86_400_000 + 300_000],
   ])('%s is %i ms', (text, expected) => {
     expect(parseDuration(text)).toBe(expected)
   })
 
-  test.each(['', '5', 's', '5 s', '-5s', '5sec', '5S', '5s ', '1e3s', '.5s', '5.s', '1w', '5sm'])(
+  test.each(['', '5', 's', '5 s', '-5s', '5sec', '5S', '5s ', '1e3s', '.5s', '5.s', '1q', '5sm', '1mO', '1o'])(
     '%j is none',
     (text) => {
       expect(parseDuration(text)).toBeUndefined()

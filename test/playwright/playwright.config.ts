@@ -5,6 +5,7 @@ import { findChromium } from '../support/chromium.ts'
 // Workers read this file again: what the first reading chose must stay.
 process.env.SANDBOX_PORT ??= String(20_000 + Math.floor(Math.random() * 20_000))
 process.env.APP_PORT ??= String(Number(process.env.SANDBOX_PORT) + 100)
+process.env.APPROVAL_PORT ??= String(Number(process.env.SANDBOX_PORT) + 101)
 const port = Number(process.env.SANDBOX_PORT)
 const app = Number(process.env.APP_PORT)
 const chromium = findChromium()
@@ -24,9 +25,18 @@ export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     },
   },
-  webServer: {
-    command: 'node app.ts',
-    env: { PORT: String(app), ...sandboxEnv({ port, vocabulary: 'upstash' }) },
-    url: `http://127.0.0.1:${app}/health`,
-  },
+  webServer: [
+    {
+      command: 'node app.ts',
+      env: { PORT: String(app), ...sandboxEnv({ port, vocabulary: 'upstash' }) },
+      url: `http://127.0.0.1:${app}/health`,
+    },
+    {
+      command: 'node ../../examples/approval/main.ts',
+      // What the SDK tells of the sandbox's questions, for one, is not for whoever reads the report.
+      stderr: 'ignore',
+      env: { PORT: process.env.APPROVAL_PORT, ...sandboxEnv({ port, vocabulary: 'upstash' }) },
+      port: Number(process.env.APPROVAL_PORT),
+    },
+  ],
 })

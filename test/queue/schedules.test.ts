@@ -322,6 +322,57 @@ describe('resources [queue.md 1.7, 7]', () => {
     expect((await at.send(method, '/v2/schedules/scd_x/pause')).status).toBe(404)
   })
 
+  test('each slot that a pause skips is an entry, which follows from the pause', async () => {
+    const at = world()
+    at.destinations.record(shop)
+    const { json } = await create(at, '0 * * * *')
+    await at.clock.advance('90m')
+    await at.send('PATCH', `/v2/schedules/${json.scheduleId}/pause`)
+    await at.clock.advance('2h')
+    await at.send('PATCH', `/v2/schedules/${json.scheduleId}/resume`)
+    await at.clock.advance('1h')
+    const settings = at.traffic.of('setting').filter(({ of }) => of === 'schedule')
+    const paused = settings.find(({ change }) => change === 'paused')!
+    const skipped = settings.filter(({ change }) => change === 'skipped')
+    expect(skipped.map((entry) => [entry.at, entry.cause, entry.value])).toEqual(
+      [2, 3].map((hour) => [Date.UTC(2030, 0, 1, hour), paused.seq, { because: 'it is paused' }]),
+    )
+    expect(settings.filter(({ change }) => change === 'fired')).toHaveLength(2)
+  })
+
+  test.each([
+    ['Europe/Berlin', '30 2 * * *', '2030-03-30T12:00:00Z', '2030-03-31T01:00:00.000Z', '02:00 to 03:00'],
+    ['Europe/Berlin', '0 2 31 3 *', '2030-03-30T12:00:00Z', '2030-03-31T01:00:00.000Z', '02:00 to 03:00'],
+    ['Europe/Berlin', '*/10 2 * * *', '2030-03-30T12:00:00Z', '2030-03-31T01:00:00.000Z', '02:00 to 03:00'],
+    ['America/New_York', '15 2 * * 0', '2030-03-09T12:00:00Z', '2030-03-10T07:00:00.000Z', '02:00 to 03:00'],
+    ['Australia/Lord_Howe', '10 2 * * *', '2030-10-05T12:00:00Z', '2030-10-05T15:30:00.000Z', '02:00 to 02:30'],
+  ])(
+    'summer time in %s: what %s names does not exist, and an entry says so',
+    async (zone, cron, from, instant, gap) => {
+      const at = world({ startAt: from })
+      at.destinations.record(shop)
+      await create(at, `CRON_TZ=${zone} ${cron}`)
+      await at.clock.advance('1d')
+      const settings = at.traffic.of('setting')
+      const skipped = settings.filter(({ change }) => change === 'skipped')
+      expect(skipped.map((entry) => [new Date(entry.at).toISOString(), entry.value?.because])).toEqual([
+        [instant, `the clocks of ${zone} are set forward from ${gap}`],
+      ])
+      expect(settings.filter(({ change }) => change === 'fired')).toEqual([])
+    },
+  )
+
+  test('what is deleted or replaced skips nothing', async () => {
+    const at = world({ startAt: '2030-03-30T12:00:00Z' })
+    at.destinations.record(shop)
+    const { json } = await create(at, 'CRON_TZ=Europe/Berlin 30 2 * * *')
+    await create(at, 'CRON_TZ=Europe/Berlin 30 2 * * *', { 'Service-Schedule-Id': 'again' })
+    await create(at, 'CRON_TZ=Europe/Berlin 30 4 * * *', { 'Service-Schedule-Id': 'again' })
+    await at.send('DELETE', `/v2/schedules/${json.scheduleId}`)
+    await at.clock.advance('1d')
+    expect(at.traffic.of('setting').filter(({ change }) => change === 'skipped')).toEqual([])
+  })
+
   test('the same id replaces everything; creation time and pause are kept', async () => {
     const at = world()
     await create(at, '* * * * *', { 'Service-Schedule-Id': 's.1', 'Service-Callback': 'https://shop.test/cb' }, 'first')

@@ -1,6 +1,7 @@
 // The generated tables of docs/faults.md: `npm run docs` writes them.
 
 import { Receiver } from '@upstash/qstash'
+import { literal } from '../../properties/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Carriage } from '../../src/faults/row.js'
 import {
@@ -36,12 +37,12 @@ export async function withFaultTables(page: string): Promise<string> {
 
 const definitions: readonly FaultDefinition[] = faultKinds.map((kind) => catalog[kind] as FaultDefinition)
 
-function catalogTable(): string {
-  const rows = definitions.map(({ kind, summary, fields, effect, phases, made }) => {
+export function catalogTable(): string {
+  const rows = definitions.map(({ kind, summary, fields, effect, phases, made, sample }) => {
     const takes = Object.keys(fields)
       .map((name) => `\`${name}\``)
       .join(' ')
-    return `| \`${kind}\` | \`${Object.keys(made)[0]}()\` | ${takes} | ${effect}, ${phases.join(' or ')} | ${summary} |`
+    return `| \`${kind}\` | \`${Object.keys(made)[0]}(${sample.map(literal).join(', ')})\` | ${takes} | ${effect}, ${phases.join(' or ')} | ${summary} |`
   })
   return ['| Kind | Written as | Fields | Effect | What happens |', '|---|---|---|---|---|', ...rows].join('\n')
 }

@@ -59,6 +59,32 @@ test('a schedule and a url group that begin runs themselves', async () => {
   expect((await ask('POST', '/v2/publish/nobody', { headers, body: 'x' })).status).toBe(404)
 })
 
+test('what is enqueued with a run id of its own begins that run, in its turn', async () => {
+  const made = world()
+  const { url, ask, client, clock, payloads, calls, workflow } = made
+  await ask('POST', '/v2/queues', { body: { queueName: 'line', parallelism: 1 } })
+  await ask('POST', '/v2/queues/line/pause')
+  const enqueue = (runId: string, n: number) =>
+    ask('POST', `/v2/enqueue/line/${url}`, { headers: begins(runId, url), body: { n } })
+  for (const [n, runId] of ['wfr_a', 'wfr_b', 'wfr_c'].entries()) {
+    const { json } = await enqueue(runId, n)
+    expect(json).toMatchObject({ messageId: expect.stringMatching(/^msg_/) })
+  }
+  // Said twice, it is begun once.
+  expect((await enqueue('wfr_b', 9)).json).toMatchObject({ deduplicated: true })
+  await clock.advance('1h')
+  expect(calls).toEqual([])
+  await client.cancel('wfr_b')
+  await ask('POST', '/v2/queues/line/resume')
+  await clock.drain()
+  expect(payloads).toEqual([{ n: 0 }, { n: 2 }])
+  expect(states(made)).toEqual(['RUN_SUCCESS', 'RUN_CANCELED', 'RUN_SUCCESS'])
+  // A run is called as often as one that `client.trigger` began: once for its step, once for its end.
+  expect(calls).toHaveLength(4)
+  expect((await client.logs({ workflowRunId: 'wfr_c' })).runs[0]).toMatchObject({ workflowState: 'RUN_SUCCESS' })
+  expect(workflow.run('wfr_c').state).toBe('RUN_SUCCESS')
+})
+
 test('a schedule with a run id of its own begins that run once', async () => {
   const made = world()
   const { url, ask, clock, workflow } = made

@@ -532,6 +532,32 @@ describe('probes', () => {
     expect(await told(true)).toEqual(await told(false))
   })
 
+  test('the console hears nothing of them, and everything else', async () => {
+    const { client, serve, workflow } = quiet()
+    const told = vi.mocked(console.error)
+    const url = serve('/silent', async (context) => {
+      await context.run('a', () => console.error('of the app'))
+      await Promise.all([context.run('b', () => 1), context.run('c', () => 2)])
+      await context.waitForEvent('d', 'evt')
+      await context.run('e', () => {
+        throw new Error('of a step')
+      })
+    })
+    workflow.step('a').fails(new Error('scripted'), { times: 1 })
+    workflow.step('b').returns(3)
+    workflow.step('nobody')
+    workflow.event('evt')
+    const run = workflow.run((await client.trigger({ url, retries: 1 })).workflowRunId)
+    await run.ends('failed')
+    const lines = told.mock.calls.map(([line]) => String(line).replace(/^.*?: /, ''))
+    expect(lines[0]).toBe('of the app')
+    expect(lines.slice(1)).toEqual(
+      ['Error in workflow run', 'Error in workflow run'].map(() => expect.stringMatching('of a step')),
+    )
+    // And has its own function back.
+    expect(console.error).toBe(told)
+  })
+
   test('a route that ends, or fails before its step, is delivered once', async () => {
     const { client, serve, workflow, calls } = quiet()
     const url = serve('/fails-early', async (context) => {

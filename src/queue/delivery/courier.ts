@@ -289,7 +289,7 @@ export class Courier {
   /** The call that submitted a message has answered: its delivery is planned. */
   letGo(message: Message): void {
     if (message.held !== true) return
-    delete message.held
+    message.held = false
     if (message.ended || message.timer !== undefined) return
     const now = this.#options.clock.now()
     if (message.notBefore < now) {

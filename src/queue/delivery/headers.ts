@@ -28,7 +28,7 @@ export function deliveryWriter(
       const context = { at: attempt.at, issuer: words.issuer, jti, window }
       return faultySignature(attempt.signing, attempt.message.url, attempt.body, attempt.key, keys, context)
     }
-    const claims = claimsFor(attempt.message.url, attempt.body, attempt.at, words.issuer, jti, window)
+    const claims = claimsFor(attempt.message.url, attempt.bodyHash, attempt.at, words.issuer, jti, window)
     return signToken(claims, attempt.key)
   }
   return {

@@ -1,4 +1,5 @@
 import { type Bytes, text, toArray } from '../../kernel/bytes.js'
+import { sha256Bytes } from '../../kernel/digest.js'
 import { type HeaderList, headerOf } from '../../kernel/http.js'
 import type {
   AttemptEntry,
@@ -171,6 +172,13 @@ export class Attempt implements AttemptEntry, EntryStamp {
     const { message } = this
     if (this.method === 'GET') return '' as Bytes
     return message.part === undefined ? message.body : message.part.body(message)
+  }
+
+  /** SHA-256 of the body. */
+  get bodyHash(): Bytes {
+    const { message } = this
+    const known = this.method === 'GET' ? undefined : message.part?.bodyHash(message)
+    return known ?? sha256Bytes(this.body)
   }
 
   get bytes(): Uint8Array<ArrayBuffer> {

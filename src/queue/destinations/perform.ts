@@ -52,6 +52,7 @@ export function perform(encounters: readonly Encounter[], scene: Scene, from = 0
     nonRetryableHeader: scene.nonRetryableHeader,
     draw: (below) => met.draw(below),
     tell: (effect) => met.tell?.(effect),
+    now: () => context.now(),
     sleep: (ms) => task.sleep(ms),
     onwards: () => perform(encounters, scene, from + 1),
     answer: wire,

@@ -7,6 +7,11 @@ export class Line<T> {
     this.#items.push(item)
   }
 
+  /** Who is first in line, and stays there. */
+  peek(): T | undefined {
+    return this.#items[this.#next]
+  }
+
   shift(): T | undefined {
     if (this.#next >= this.#items.length) return undefined
     const item = this.#items[this.#next++]!

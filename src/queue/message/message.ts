@@ -100,7 +100,7 @@ export class Message implements Filed, TimerTarget {
   /** What it has to do with a workflow run; most messages belong to none. */
   declare part?: RunPart
   /** It waits for the answer of the call that submitted it. [workflow.md 0, 11] */
-  declare held?: true
+  declare held?: boolean
   /** Released by hand: the next attempt happens now although it was not due. */
   releasedByHand = false
   lastLog: LogEntry | undefined

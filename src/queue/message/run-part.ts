@@ -47,6 +47,8 @@ export interface RunPart {
   headers(message: Message): HeaderList
   /** What its deliveries carry. */
   body(message: Message): Bytes
+  /** SHA-256 of that, where it is known without another look at all of it. */
+  bodyHash(message: Message): Bytes | undefined
   /** Why a successful answer fails the message at once, if it does. [workflow.md 2.5] */
   wrongWith(reply: RunReply): string | undefined
   /** What a message that reports on it is to the run. */

@@ -124,19 +124,22 @@ export interface BatchItem {
   readonly queue?: string | null | undefined
 }
 
-export const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
+const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
   destination: v.nullish(v.string(), ''),
   headers: v.nullish(headerObject),
   body: v.optional(v.unknown()),
   queue: v.nullish(v.string()),
 })
 
+/** All items of one. */
+export const batchSchema: v.GenericSchema<unknown, BatchItem[]> = v.array(itemSchema)
+
 /** Checks all items before it accepts any; what fails afterwards fails alone. [queue.md 1.4] */
 function batch(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
   const { enforceQuotas, maxBatchSize, quotaStatus } = queue.policy
   if (enforceQuotas && call.body.length > maxBatchSize) throw refusals.quota('maxBatchSize', maxBatchSize, quotaStatus)
-  const prepared = parsed(call, v.array(itemSchema)).map((item) => queue.publisher.prepare(itemCall(item, call, api)))
+  const prepared = parsed(call, batchSchema).map((item) => queue.publisher.prepare(itemCall(item, call, api)))
   return json(
     prepared.map((item) => {
       try {
@@ -152,7 +155,10 @@ function batch(call: ServiceCall, api: QueueApi): Answer {
 }
 
 export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): PublishCall {
-  const headers = (item.headers ?? []).map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
+  const headers = (item.headers ?? []).map(([key, value]): [string, string] => [
+    key,
+    typeof value === 'string' ? value : value.join(', '),
+  ])
   const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
   return {
     target: targetOf(item.destination),

@@ -1,7 +1,7 @@
 import type { FaultSource } from '../../faults/fault.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Clock } from '../../kernel/clock.js'
-import { CronExpression } from '../../kernel/cron.js'
+import { type ClockGap, CronExpression } from '../../kernel/cron.js'
 import { IdSource, type Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
@@ -31,6 +31,10 @@ export interface ScheduleDraft {
 export class Schedule {
   paused = false
   timer: Timer | undefined
+  /** Tells of the local times before the next slot that do not exist. */
+  gapTimers: readonly Timer[] = []
+  /** `seq` of the entry that paused it. */
+  pauseTrail: number | undefined
   lastTime: number | undefined
   nextTime: number | undefined
   /** The messages of the last trigger, several for a url group. */
@@ -55,6 +59,11 @@ export class Schedule {
       if (error instanceof SyntaxError) throw refusals.invalid('cron', error.message)
       throw error
     }
+  }
+
+  stop(): void {
+    this.timer?.cancel()
+    for (const timer of this.gapTimers) timer.cancel()
   }
 }
 
@@ -113,7 +122,7 @@ export class Schedules {
       draft,
     )
     if (before !== undefined) {
-      before.timer?.cancel()
+      before.stop()
       schedule.paused = replacedScheduleStaysPaused && before.paused
     }
     this.#schedules.set(id, schedule)
@@ -140,7 +149,7 @@ export class Schedules {
   delete(id: string): void {
     const schedule = this.#schedules.get(id)
     if (schedule === undefined) return
-    schedule.timer?.cancel()
+    schedule.stop()
     this.#schedules.delete(id)
     this.#note('schedule', id, 'deleted')
   }
@@ -149,7 +158,8 @@ export class Schedules {
   setPaused(schedule: Schedule, paused: boolean): void {
     if (schedule.paused === paused) return
     schedule.paused = paused
-    this.#note('schedule', schedule.id, paused ? 'paused' : 'resumed')
+    const seq = this.#note('schedule', schedule.id, paused ? 'paused' : 'resumed')
+    schedule.pauseTrail = paused ? seq : undefined
   }
 
   /** Triggers a schedule now, whether or not it is paused; its slots stay as they are. */
@@ -164,7 +174,7 @@ export class Schedules {
   }
 
   stop(): void {
-    for (const schedule of this.#schedules.values()) schedule.timer?.cancel()
+    for (const schedule of this.#schedules.values()) schedule.stop()
     this.#schedules.clear()
   }
 
@@ -182,10 +192,19 @@ export class Schedules {
   #plan(schedule: Schedule, after: number): void {
     const next = schedule.cron.next(after)
     schedule.nextTime = next
+    const gaps = next === undefined ? [] : schedule.cron.gaps(after, next)
+    schedule.gapTimers = gaps.map((gap) => this.#planGap(schedule, gap))
     schedule.timer =
       next === undefined
         ? undefined
         : this.#clock.schedule(next, `schedule ${schedule.id}`, () => this.#slot(schedule, next), { background: true })
+  }
+
+  /** Nothing happens at a local time that does not exist, but the log says why. */
+  #planGap(schedule: Schedule, { at, from, to, zone }: ClockGap): Timer {
+    const because = `the clocks of ${zone} are set forward from ${from} to ${to}`
+    const note = (): void => void this.#note('schedule', schedule.id, 'skipped', { because }, schedule.trail)
+    return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped hour`, note, { background: true })
   }
 
   /** A slot has come. Those that passed unseen, while a state lay on the disk or the host slept, count once. */
@@ -193,7 +212,9 @@ export class Schedules {
     const { mode, draining } = this.#clock
     const now = this.#clock.now()
     const change = now > at && mode !== 'real' ? 'fired-late' : 'fired'
-    if (!schedule.paused) this.#trigger(schedule, !draining, change)
+    if (schedule.paused)
+      this.#note('schedule', schedule.id, 'skipped', { because: 'it is paused' }, schedule.pauseTrail ?? schedule.trail)
+    else this.#trigger(schedule, !draining, change)
     this.#plan(schedule, Math.max(at, now))
   }
 

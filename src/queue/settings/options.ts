@@ -1,3 +1,4 @@
+import { parseDuration } from '../../kernel/duration.js'
 import { canonicalName } from '../../kernel/http.js'
 import type { Policy, QueueLimits } from '../../policy/policy.js'
 import { parseRedaction, writeRedaction } from './redacted-fields.js'
@@ -340,25 +341,12 @@ function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): str
   return parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`])).join(', ')
 }
 
-/** A month has 30 days and a year 365. [queue.md, last section; choice] */
-const unitSeconds: Readonly<Record<string, number>> = {
-  s: 1,
-  m: 60,
-  h: 3600,
-  d: 86_400,
-  w: 604_800,
-  mo: 2_592_000,
-  y: 31_536_000,
-}
-
 /** Milliseconds of `90s` or `1d10h30m`, the service's grammar of durations; `undefined` when the text is none. [queue.md 2.2] */
 export function parseServiceDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/.test(text)) return undefined
-  let seconds = 0
-  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(mo|[smhdwy])/g))
-    seconds += Number(count) * unitSeconds[unit!]!
+  const span = Math.round(parseDuration(text)!)
   // Longer ones would leave the time that a Date can tell.
-  return seconds <= 1e12 ? Math.round(seconds * 1000) : undefined
+  return span <= 1e15 ? span : undefined
 }
 
 /** Seconds of a rate period: a number of seconds or a duration. */

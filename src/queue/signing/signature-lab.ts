@@ -1,4 +1,5 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
+import { sha256Bytes } from '../../kernel/digest.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import type { SigningFault } from '../destinations/attempt.js'
 import {
@@ -68,7 +69,7 @@ function mint(
   context: SigningContext,
 ): string {
   const { at, issuer, jti } = context
-  const valid = claimsFor(url, body, at, issuer, jti, overrides.window ?? context.window)
+  const valid = claimsFor(url, sha256Bytes(body), at, issuer, jti, overrides.window ?? context.window)
   const claims = { ...valid, ...flawedClaims(overrides.wrong, url, body), ...overrides.claims }
   const signed = signToken(claims, keyFor(overrides, keys))
   if (overrides.wrong !== 'tampered') return signed

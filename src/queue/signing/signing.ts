@@ -92,16 +92,21 @@ export function signToken(claims: object, key: string): string {
   return `${signed}.${toBase64Url(hmacSha256(utf8(key), signed as Bytes))}`
 }
 
-/** The hash that claim `body` carries, with the padding that the service's own example keeps. */
+/** The hash that claim `body` carries. */
 export function bodyHash(body: Bytes): string {
-  const hash = toBase64Url(sha256Bytes(body))
-  return hash + '='.repeat((4 - (hash.length % 4)) % 4)
+  return hashClaim(sha256Bytes(body))
 }
 
-/** The claims of a valid signature at an instant of virtual time. */
+/** With the padding that the service's own example keeps. */
+function hashClaim(hash: Bytes): string {
+  const claim = toBase64Url(hash)
+  return claim + '='.repeat((4 - (claim.length % 4)) % 4)
+}
+
+/** The claims of a valid signature at an instant of virtual time. @param hash SHA-256 of the body */
 export function claimsFor(
   url: string,
-  body: Bytes,
+  hash: Bytes,
   at: number,
   issuer: string,
   jti: string,
@@ -116,6 +121,6 @@ export function claimsFor(
     nbf: 0,
     iat,
     jti,
-    body: bodyHash(body),
+    body: hashClaim(hash),
   }
 }

@@ -6,7 +6,7 @@ import { type Command, command } from '../command/command.js'
 import { replyError, subcommandSyntax } from '../command/errors.js'
 import { ok, type Reply, ReplyError, Status } from '../command/reply.js'
 import { sealed, unsealed } from '../dump/seal.js'
-import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/libraries.js'
+import type { RestoreMode, StoredFunction, StoredLibrary } from '../scripting/function-libraries.js'
 import { flushMode, scriptError, unknownListArgument, unknownLoadOption } from '../scripting/script-errors.js'
 
 /** The words after a function's name. They are read once the function is found, so that the error for an unknown one comes first. */

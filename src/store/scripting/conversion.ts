@@ -1,8 +1,8 @@
 import { type Bytes, latin1, text } from '../../kernel/bytes.js'
+import { preciseText, toInt64 } from '../../lua/runtime/number-text.js'
+import type { Value } from '../../lua/runtime/value.js'
+import { LuaTable } from '../../lua/runtime/value.js'
 import { NilArray, type Reply, ReplyError, Status } from '../command/reply.js'
-import { preciseText, toInt64 } from './number-text.js'
-import type { Value } from './value.js'
-import { LuaTable } from './value.js'
 
 // Replies become Lua values, and Lua values replies. [store.md 9.3]
 

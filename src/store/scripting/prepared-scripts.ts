@@ -1,8 +1,8 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
-import { compile } from './chunk.js'
+import { compile } from '../../lua/compiler/chunk.js'
+import type { LuaFunction } from '../../lua/runtime/value.js'
 import { readScript, type ScriptFlags } from './shebang.js'
-import type { LuaFunction } from './value.js'
 
 /** A script read and compiled. It belongs to no store and no run. */
 export interface PreparedScript {

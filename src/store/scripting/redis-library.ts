@@ -1,16 +1,16 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 import { sha1Hex } from '../../kernel/digest.js'
+import { charge, chargeParts, exhausted, hostErrorValue, longJoin, vm } from '../../lua/runtime/activation.js'
+import { library } from '../../lua/runtime/library-arguments.js'
+import type { LuaTable, Result, Value } from '../../lua/runtime/value.js'
 import type { User } from '../access/access.js'
 import { connectionBound } from '../access/categories.js'
 import type { Command } from '../command/command.js'
 import { type Reply, ReplyError, WorkExceeded } from '../command/reply.js'
 import type { Store } from '../store.js'
-import { charge, chargeParts, exhausted, hostErrorValue, longJoin, vm } from './activation.js'
 import { luaOfReply, tableWith, wordOfNumber } from './conversion.js'
-import { library } from './library-arguments.js'
 import { typedReply } from './resp3.js'
 import { dynamicKey, inScript, wholeDatabase } from './script-errors.js'
-import type { LuaTable, Result, Value } from './value.js'
 
 /** The script in execution, as far as its commands depend on it. */
 export interface Run {

@@ -1,10 +1,10 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { parseNumber } from '../../lua/runtime/number-text.js'
+import type { Value } from '../../lua/runtime/value.js'
+import { LuaTable } from '../../lua/runtime/value.js'
 import type { Command } from '../command/command.js'
 import type { Reply } from '../command/reply.js'
 import { luaOfReply, tableWith } from './conversion.js'
-import { parseNumber } from './number-text.js'
-import type { Value } from './value.js'
-import { LuaTable } from './value.js'
 
 // What a script sees after `redis.setresp(3)`: our replies are those of RESP2, so the types of RESP3 come from the
 // command. [redis 7.0]

@@ -1,10 +1,10 @@
 import { type Bytes, text } from '../../kernel/bytes.js'
+import type { LuaError } from '../../lua/runtime/activation.js'
+import { plainText } from '../../lua/runtime/operations.js'
+import type { Value } from '../../lua/runtime/value.js'
+import { LuaTable, typeName } from '../../lua/runtime/value.js'
+import type { LuaSyntaxError } from '../../lua/syntax/lexer.js'
 import { ReplyError } from '../command/reply.js'
-import type { LuaError } from './activation.js'
-import type { LuaSyntaxError } from './lexer.js'
-import { plainText } from './operations.js'
-import type { Value } from './value.js'
-import { LuaTable, typeName } from './value.js'
 
 // Error texts of scripts and functions. Wordings: store.md 9; where the service's own is not public, redis 7.0's.
 

@@ -6,6 +6,7 @@ import { settingsIn } from '../../queue/rest/publishing.js'
 import { found, type QueueApi, queryAndBody, type Row, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { failureFunctionState } from '../log.js'
+import { runOf } from '../parts.js'
 import type { Run } from '../run.js'
 import type { Workflows } from '../workflows.js'
 
@@ -37,14 +38,14 @@ export function runDeadLetterEndpoints(workflows: Workflows): readonly Row[] {
     ...again('restart', 'Begin failed runs anew'),
     row('POST', '/v2/workflows/dlq/callback/:id', 'Call a failure function again that has failed.', (call) => {
       const letter = letterOf(call, workflows)
-      const run = runOf(letter, workflows)
+      const run = failedRun(letter)
       if (failureFunctionState(run, workflows.words) !== 'CALLBACK_FAIL')
         throw refusals.invalid('dlqId', 'its failure function has not failed')
       workflows.retryFailureFunction(run, call.cause)
       return json(shape(run))
     }),
     row('DELETE', '/v2/workflows/dlq/callback/:id', 'Cancel a failure function.', (call) => {
-      const run = runOf(letterOf(call, workflows), workflows)
+      const run = failedRun(letterOf(call, workflows))
       if (failureFunctionState(run, workflows.words) !== 'CALLBACK_INPROGRESS')
         throw refusals.invalid('dlqId', 'its failure function is not in progress')
       workflows.queue.courier.cancel(run.failureFunction!)
@@ -70,10 +71,9 @@ function letterOf(call: ServiceCall, { queue }: Workflows): DeadLetter {
   return found(queue.courier.deadLetters.get(id!), 'dlq message', id!)
 }
 
-/** @throws Refusal 400 for a dead letter that belongs to no run */
-function runOf(letter: DeadLetter, workflows: Workflows): Run {
-  const { part } = letter.message
-  const run = part === undefined ? undefined : workflows.get(part.runId)
+/** Dead letters outlive the log. @throws Refusal 400 for one that belongs to no run */
+function failedRun(letter: DeadLetter): Run {
+  const run = runOf(letter.message)
   if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)
   return run
 }
@@ -85,7 +85,7 @@ function runAgain(
   api: QueueApi,
   verb: 'resume' | 'restart',
 ): Run {
-  const run = runOf(letter, workflows)
+  const run = failedRun(letter)
   const begun = workflows.runAgain(run, settingsIn(call, api), verb === 'resume', call.cause)
   workflows.queue.courier.deadLetters.delete(letter)
   return begun

@@ -5,7 +5,7 @@ import { decodeSegment, headerMap } from '../../kernel/http.js'
 import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { PublishCall } from '../../queue/publisher.js'
-import { itemCall, itemSchema, publishCall } from '../../queue/rest/publishing.js'
+import { batchSchema, itemCall, publishCall } from '../../queue/rest/publishing.js'
 import { open, parsed, type QueueApi, type Row, row } from '../../queue/rest/reading.js'
 import { parseServiceDuration } from '../../queue/settings/options.js'
 import { refusals } from '../../queue/settings/refusals.js'
@@ -13,7 +13,8 @@ import { checkReach, checkUrl } from '../../queue/settings/url.js'
 import { headerArrays, stepSchema } from '../invoke.js'
 import { allFeatures } from '../protocol.js'
 import type { Wait } from '../run.js'
-import type { Begun, Workflows } from '../workflows.js'
+import type { Begun } from '../triggers.js'
+import type { Workflows } from '../workflows.js'
 
 /** What begins a run, and what happens while it lasts. [workflow.md 1] */
 export function runningEndpoints(workflows: Workflows): readonly Row[] {
@@ -87,7 +88,7 @@ function withProtocol(settings: Map<string, string>, { queue }: Workflows): Map<
 }
 
 function triggerMany(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
-  const all = parsed(call, v.array(itemSchema)).map((item) => prepared(itemCall(item, call, api), workflows))
+  const all = parsed(call, batchSchema).map((item) => prepared(itemCall(item, call, api), workflows))
   return json(
     all.map((begin) => begunShape(begin())),
     201,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { latin1 } from '../../../src/kernel/bytes.js'
 import { Work } from '../../../src/kernel/work.js'
-import { LuaError } from '../../../src/store/scripting/activation.js'
-import { load } from '../../../src/store/scripting/chunk.js'
-import { createEnvironment, createMachine } from '../../../src/store/scripting/machine.js'
-import { preciseText } from '../../../src/store/scripting/number-text.js'
-import { LuaTable, type Value } from '../../../src/store/scripting/value.js'
+import { load } from '../../../src/lua/compiler/chunk.js'
+import { createEnvironment, createMachine } from '../../../src/lua/machine.js'
+import { LuaError } from '../../../src/lua/runtime/activation.js'
+import { preciseText } from '../../../src/lua/runtime/number-text.js'
+import { LuaTable, type Value } from '../../../src/lua/runtime/value.js'
 import { createScriptStore } from './script-store.js'
 
 /** So many steps, and as much work. */

@@ -1,0 +1,60 @@
+import { test as base, expect } from 'stuntdouble/vitest'
+import { app, bank, chat } from './app.ts'
+
+const test = base.override('sandboxOptions', { startAt: '2030-01-01T09:00:00Z', vocabulary: 'upstash', via: 'fetch' })
+const company = 'https://company.test'
+const run = 'wfr_dinner'
+
+/** As the browser sends a form. */
+function post(path: string, fields: Record<string, string>): Response | Promise<Response> {
+  return app.request(company + path, { method: 'POST', body: new URLSearchParams(fields) })
+}
+
+const hand = (cents: number): Response | Promise<Response> => post('/expenses', { id: 'dinner', cents: String(cents) })
+
+test.beforeEach(({ sandbox: { destinations } }) => {
+  destinations.on(`${company}/*`, (request) => app.fetch(request))
+  destinations.answer(chat, 200)
+})
+
+test('an approved expense is paid', async ({ sandbox }) => {
+  const { destinations, store, workflow } = sandbox
+  const payments = destinations.record(bank)
+  await hand(4_200)
+  await workflow.run(run).reaches('decision')
+  await post('/expenses/dinner', { approved: 'yes' })
+  await workflow.run(run).ends('success')
+
+  expect(payments.last().json()).toEqual({ id: 'dinner', cents: 4_200 })
+  expect(store).toHaveKey('expense:dinner', { value: 'approved' })
+  expect(sandbox).toHaveWaitedFor('decision-dinner', { data: { approved: true } })
+})
+
+test('after three days nobody is asked any more', async ({ sandbox }) => {
+  const { clock, store } = sandbox
+  await hand(4_200)
+  await clock.drain()
+
+  expect(clock.now()).toBe(Date.parse('2030-01-04T09:00:00Z'))
+  expect(store).toHaveKey('expense:dinner', { value: 'expired' })
+  expect(sandbox).toHaveRun({ workflow: `${company}/api/approval`, state: 'success', result: 'expired' })
+})
+
+test('an answer that comes before the run waits is heard', async ({ sandbox: { clock, destinations, workflow } }) => {
+  destinations.answer(bank, 200)
+  await hand(4_200)
+  await post('/expenses/dinner', { approved: 'yes' })
+  await clock.drain()
+  expect(workflow.run(run).result).toBe('approved')
+})
+
+test('the bank is down for a minute', async ({ sandbox }) => {
+  const { workflow } = sandbox
+  workflow.event('decision-dinner', { approved: true })
+  workflow.step('pay').fails(new Error('bank is down'), { times: 2 })
+  workflow.step('pay').returns({ status: 201, body: 'paid' })
+  await hand(4_200)
+  await workflow.run(run).ends('success')
+
+  expect(sandbox).toHaveStep('pay', { result: { status: 201 } })
+})

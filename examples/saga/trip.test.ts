@@ -1,0 +1,65 @@
+import { Redis } from '@upstash/redis'
+import { Client } from '@upstash/workflow'
+import { serve } from '@upstash/workflow/nextjs'
+import { type Sandbox, status } from 'stuntdouble'
+import { type CrashPointBroken, everyCrashPoint } from 'stuntdouble/scenarios'
+import { expect, test } from 'vitest'
+import { sandbox } from './sandbox.ts'
+
+// After the sandbox: the route reads its environment as it loads.
+
+import { POST } from './app/api/trip/route.ts'
+import { air, awardCarelessly, stay, type Trip } from './trip.ts'
+
+const url = 'https://travel.test/api/trip'
+const trip: Trip = { id: 't1', traveller: 'ada' }
+
+/** Where the app and those that it calls live. @returns what books a trip */
+function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown> {
+  destinations.on(url, route).answer(`${air}*`, 201).answer(`${stay}*`, 201)
+  return () => new Client({ token: process.env.QSTASH_TOKEN! }).trigger({ url, body: trip, workflowRunId: trip.id })
+}
+
+test('a trip is booked, and the traveller has the points', async () => {
+  const { clock, store } = sandbox
+  await travel(sandbox)()
+  await clock.drain()
+  expect(sandbox).toHaveRun({ workflow: url, state: 'success', result: 'booked' })
+  expect(store).toHaveKey('points:ada', { value: { t1: '100' } })
+})
+
+test('no hotel: the flight is cancelled, although the airline is down for a while', async () => {
+  const { clock, destinations, queue } = sandbox
+  const book = travel(sandbox)
+  destinations.answer(stay, 409).script(`${air}/t1`, [status(503), status(503)])
+  await book()
+  await clock.drain()
+  expect(sandbox).toHaveRun({ state: 'success', result: 'no hotel' })
+  expect(queue).toHaveDelivered({ to: `${air}/t1`, attempts: 3 })
+})
+
+test('the points cannot be written: a person is told', async () => {
+  const { store, workflow } = sandbox
+  await travel(sandbox)()
+  workflow.step('points').fails(new Error('READONLY'))
+  workflow.skipRetryDelays()
+  await workflow.run('wfr_t1').ends('failed')
+  await sandbox.clock.drain()
+  expect(sandbox).toHaveStep('points', { attempts: 4 })
+  expect(store.run('SMEMBERS', 'needs a person')).toEqual(['t1'])
+})
+
+test('wherever the process dies, the traveller has one flight, one hotel and the points of one trip', async () => {
+  const { schedules, skipped } = await everyCrashPoint(travel)
+  expect(schedules).toBeGreaterThan(20)
+  expect(skipped).toBe(0)
+})
+
+test('points that are added up are found: a process that dies adds them twice', async () => {
+  const careless = serve<Trip>(async (context) => {
+    await context.run('points', () => awardCarelessly(Redis.fromEnv(), context.requestPayload))
+  })
+  const found: CrashPointBroken = await everyCrashPoint((world) => travel(world, careless.POST)).catch((error) => error)
+  expect(found.findings.map(({ id }) => id)).toContain('before-submission 1')
+  expect(found.message).toContain('→ points of ada = "200", without faults "100"')
+})

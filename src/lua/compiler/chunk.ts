@@ -1,0 +1,71 @@
+import type { LuaFunction } from '../runtime/value.js'
+import { LuaSyntaxError } from '../syntax/lexer.js'
+import { parse } from '../syntax/parser.js'
+import { compileChunk } from './compile.js'
+
+/** A compiled source. Called, it makes the main function of a new run; it belongs to no machine. */
+export type Chunk = () => LuaFunction
+
+/** Sources kept compiled. Chunks hold no state, so one cache serves every machine of the process. */
+const cachedChunks = 200
+const cachedCharacters = 2_000_000
+
+const cache = new Map<string, Chunk>()
+let cachedLength = 0
+
+/**
+ * Compiles a source, or takes it from the cache. `name` is what Lua calls the chunk name: `@file`, `=name`, or the
+ * source itself. Throws `LuaSyntaxError`.
+ */
+export function load(source: string, name: string): Chunk {
+  const shown = displayName(name)
+  const key = `${shown}\n${source}`
+  const known = cache.get(key)
+  if (known !== undefined) {
+    // The order of a map is the order of insertion: the first key is the one unused for longest.
+    cache.delete(key)
+    cache.set(key, known)
+    return known
+  }
+  const chunk = compile(source, shown)
+  cache.set(key, chunk)
+  cachedLength += key.length
+  while (cache.size > cachedChunks || (cachedLength > cachedCharacters && cache.size > 1)) {
+    const [oldest] = cache.keys()
+    cache.delete(oldest!)
+    cachedLength -= oldest!.length
+  }
+  return chunk
+}
+
+/** Compiles without the cache. `shown` is how positions name the chunk. */
+export function compile(source: string, shown: string): Chunk {
+  try {
+    return compileChunk(parse(source, shown), shown)
+  } catch (problem) {
+    // The parser's limits keep it far from a stack overflow, unless the caller is close to one already.
+    if (problem instanceof RangeError) {
+      throw new LuaSyntaxError(`${shown}:1: chunk has too many syntax levels`, 1, 1, undefined)
+    }
+    throw problem
+  }
+}
+
+/** The length to which redis cuts chunk names in messages. */
+const longestName = 79
+
+/** How positions name a chunk: `user_script`, or `[string "return 1"]` for a source without a name. */
+function displayName(name: string): string {
+  if (name.startsWith('=')) return name.slice(1, 1 + longestName)
+  if (name.startsWith('@')) {
+    const file = name.slice(1)
+    return file.length > 72 ? `...${file.slice(-72)}` : file
+  }
+  const line = name.slice(0, firstLineEnd(name)).slice(0, 63)
+  return line.length < name.length ? `[string "${line}..."]` : `[string "${line}"]`
+}
+
+function firstLineEnd(text: string): number {
+  const at = text.search(/[\r\n\0]/)
+  return at < 0 ? text.length : at
+}

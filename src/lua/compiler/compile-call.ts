@@ -1,0 +1,253 @@
+import { exhausted, settle, stackOverflow, TailCall, vm } from '../runtime/activation.js'
+import type { Operation } from '../runtime/operations.js'
+import { callValue, index } from '../runtime/operations.js'
+import type { CallSite, LuaFunction, Result, Value } from '../runtime/value.js'
+import { isMany, LuaTable, oneNil } from '../runtime/value.js'
+import type { CallNode, Expression, MethodNode } from '../syntax/syntax-tree.js'
+import type { Compiler } from './compile.js'
+import type { Evaluate, EvaluateAll } from './frame.js'
+import { isMulti, titleOf } from './operands.js'
+
+/** What becomes of the values of a call: the first is taken, all are kept, or they are the function's own result. */
+export type Want = 'one' | 'all' | 'tail'
+
+/** Below this much room a tail call is put off, so that a chain of them does not stack up. */
+export const roomForTailCalls = 4800
+
+/** Opens a call: charges it, records its site, and returns the depth to go back to. */
+export function begin(site: CallSite, weight: number): number {
+  if (--vm.steps < 0) exhausted()
+  vm.room -= weight
+  if (vm.room < 0) stackOverflow(site)
+  const { depth } = vm
+  vm.sites[depth] = site
+  vm.depth = depth + 1
+  return depth
+}
+
+/** Cuts or settles a result that is not one plain value. */
+function reduce(result: readonly Value[], isOne: boolean): Result {
+  const settled = result instanceof TailCall ? settle(result) : result
+  return isOne && isMany(settled) ? settled[0] : settled
+}
+
+export interface CallParts {
+  readonly operation: Operation
+  /** JavaScript frames from the entry of the function to the call. */
+  readonly weight: number
+}
+
+/** Frames of a call itself: the closure, the called function and its body. */
+const framesOfCall = 2
+/** The same for a call whose arguments are gathered in an array and spread. */
+const framesOfOpenCall = 4
+
+export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: Want): CallParts {
+  const name = node.kind === 'method' ? node.name : calledName(node.target)
+  const left = node.kind === 'method' ? `method '${node.name}'` : titleOf(node.target)
+  const site = compiler.site(node.line, name, node.kind === 'method', want === 'tail')
+  const isOpen = node.kind === 'method' || node.args.length > 3 || isMulti(node.args.at(-1))
+  const weight = compiler.nesting + (isOpen ? framesOfOpenCall : framesOfCall)
+  return { operation: { site, left, right: undefined }, weight }
+}
+
+/** What `bad argument #1 to '…'` calls the function. */
+function calledName(target: Expression): string | undefined {
+  switch (target.kind) {
+    case 'local':
+      return target.local.name
+    case 'upvalue':
+    case 'global':
+      return target.name
+    case 'index':
+      return target.key.kind === 'string' ? target.key.value : '?'
+    case 'single':
+      return calledName(target.inner)
+    default:
+      return undefined
+  }
+}
+
+export function callExpression(compiler: Compiler, node: CallNode | MethodNode, want: Want): EvaluateAll {
+  const parts = callParts(compiler, node, want)
+  const { args } = node
+  const last = args[args.length - 1]
+  const isOpen = isMulti(last)
+  const fixed = (isOpen ? args.slice(0, -1) : args).map((each) => compiler.expression(each))
+  const rest = isOpen ? compiler.all(last!) : undefined
+  if (node.kind === 'method') {
+    return methodCall(compiler.expression(node.object), node, fixed, rest, parts, want)
+  }
+  const target = compiler.expression(node.target)
+  if (rest !== undefined) return openCall(target, fixed, rest, parts, want)
+  switch (fixed.length) {
+    case 0:
+      return callWithNone(target, parts, want)
+    case 1:
+      return callWithOne(target, fixed[0]!, parts, want)
+    case 2:
+      return callWithTwo(target, fixed[0]!, fixed[1]!, parts, want)
+    case 3:
+      return callWithThree(target, fixed[0]!, fixed[1]!, fixed[2]!, parts, want)
+    default:
+      return openCall(target, fixed, undefined, parts, want)
+  }
+}
+
+function callWithNone(target: Evaluate, { operation, weight }: CallParts, want: Want): EvaluateAll {
+  if (want === 'tail') return (frame) => tailCall(target(frame), [], operation, weight)
+  const isOne = want === 'one'
+  const { site } = operation
+  return (frame) => {
+    const callee = target(frame)
+    const depth = begin(site, weight)
+    const result = typeof callee === 'function' ? callee() : callValue(operation, callee, [])
+    const value = isMany(result) ? reduce(result, isOne) : result
+    vm.depth = depth
+    vm.room += weight
+    return value
+  }
+}
+
+function callWithOne(target: Evaluate, one: Evaluate, { operation, weight }: CallParts, want: Want): EvaluateAll {
+  if (want === 'tail') return (frame) => tailCall(target(frame), [one(frame)], operation, weight)
+  const isOne = want === 'one'
+  const { site } = operation
+  return (frame) => {
+    const callee = target(frame)
+    const a = one(frame)
+    const depth = begin(site, weight)
+    const result = typeof callee === 'function' ? callee(a) : callValue(operation, callee, [a])
+    const value = isMany(result) ? reduce(result, isOne) : result
+    vm.depth = depth
+    vm.room += weight
+    return value
+  }
+}
+
+function callWithTwo(
+  target: Evaluate,
+  one: Evaluate,
+  two: Evaluate,
+  { operation, weight }: CallParts,
+  want: Want,
+): EvaluateAll {
+  if (want === 'tail') return (frame) => tailCall(target(frame), [one(frame), two(frame)], operation, weight)
+  const isOne = want === 'one'
+  const { site } = operation
+  return (frame) => {
+    const callee = target(frame)
+    const a = one(frame)
+    const b = two(frame)
+    const depth = begin(site, weight)
+    const result = typeof callee === 'function' ? callee(a, b) : callValue(operation, callee, [a, b])
+    const value = isMany(result) ? reduce(result, isOne) : result
+    vm.depth = depth
+    vm.room += weight
+    return value
+  }
+}
+
+function callWithThree(
+  target: Evaluate,
+  one: Evaluate,
+  two: Evaluate,
+  three: Evaluate,
+  { operation, weight }: CallParts,
+  want: Want,
+): EvaluateAll {
+  if (want === 'tail') {
+    return (frame) => tailCall(target(frame), [one(frame), two(frame), three(frame)], operation, weight)
+  }
+  const isOne = want === 'one'
+  const { site } = operation
+  return (frame) => {
+    const callee = target(frame)
+    const a = one(frame)
+    const b = two(frame)
+    const c = three(frame)
+    const depth = begin(site, weight)
+    const result = typeof callee === 'function' ? callee(a, b, c) : callValue(operation, callee, [a, b, c])
+    const value = isMany(result) ? reduce(result, isOne) : result
+    vm.depth = depth
+    vm.room += weight
+    return value
+  }
+}
+
+function openCall(
+  target: Evaluate,
+  fixed: readonly Evaluate[],
+  rest: EvaluateAll | undefined,
+  { operation, weight }: CallParts,
+  want: Want,
+): EvaluateAll {
+  return (frame) => {
+    const callee = target(frame)
+    const args: Value[] = []
+    for (let at = 0; at < fixed.length; at++) args.push(fixed[at]!(frame))
+    if (rest !== undefined) appendResult(args, rest(frame))
+    return dispatch(callee, args, operation, weight, want)
+  }
+}
+
+function methodCall(
+  object: Evaluate,
+  node: MethodNode,
+  fixed: readonly Evaluate[],
+  rest: EvaluateAll | undefined,
+  { operation, weight }: CallParts,
+  want: Want,
+): EvaluateAll {
+  const { name } = node
+  const lookup: Operation = { ...operation, left: titleOf(node.object) }
+  return (frame) => {
+    const self = object(frame)
+    const callee = method(self, name, lookup)
+    const args: Value[] = [self]
+    for (let at = 0; at < fixed.length; at++) args.push(fixed[at]!(frame))
+    if (rest !== undefined) appendResult(args, rest(frame))
+    return dispatch(callee, args, operation, weight, want)
+  }
+}
+
+export function method(self: Value, name: string, lookup: Operation): Value {
+  if (self instanceof LuaTable) {
+    const own = self.getString(name)
+    if (own !== undefined) return own
+  }
+  return index(self, name, lookup)
+}
+
+export function appendResult(args: Value[], result: Result): void {
+  if (isMany(result)) for (let at = 0; at < result.length; at++) args.push(result[at])
+  else args.push(result as Value)
+}
+
+function dispatch(callee: Value, args: Value[], operation: Operation, weight: number, want: Want): Result {
+  if (want === 'tail') return tailCall(callee, args, operation, weight)
+  const depth = begin(operation.site, weight)
+  const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
+  const value = isMany(result) ? reduce(result, want === 'one') : result
+  vm.depth = depth
+  vm.room += weight
+  return value
+}
+
+function tailCall(callee: Value, args: Value[], operation: Operation, weight: number): Result {
+  if (vm.room < roomForTailCalls && typeof callee === 'function') return putOff(callee, args, operation.site)
+  const depth = begin(operation.site, weight)
+  const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
+  vm.depth = depth
+  vm.room += weight
+  // `undefined` from a statement means to continue; a function must not return it.
+  return result === undefined ? oneNil : result
+}
+
+export function putOff(target: LuaFunction, args: readonly Value[], site: CallSite): TailCall {
+  const postponed = new TailCall()
+  for (let at = 0; at < args.length; at++) postponed.push(args[at])
+  postponed.target = target
+  postponed.site = site
+  return postponed
+}

@@ -1,0 +1,201 @@
+import { charge } from '../runtime/activation.js'
+import type { CallSite, LuaFunction, Value } from '../runtime/value.js'
+import { LuaTable, nothing } from '../runtime/value.js'
+import { LuaSyntaxError } from '../syntax/lexer.js'
+import type { Block, Expression, FunctionNode, Local } from '../syntax/syntax-tree.js'
+import { all, condition, expression } from './compile-expression.js'
+import { block } from './compile-statement.js'
+import type { Cell, Code, Completion, Condition, Evaluate, EvaluateAll, Execute, Frame } from './frame.js'
+import { capture, newFrame } from './frame.js'
+
+/** How deep the nodes of a function may nest. */
+const deepest = 1500
+
+/**
+ * Turns functions into closures over a frame. Nothing compiled refers to a machine, so a chunk serves them all.
+ */
+export class Compiler {
+  readonly chunk: string
+  /** Closures between the function's entry and the node being compiled; each is a JavaScript frame at run time. */
+  nesting = 1
+  #zero: number | undefined
+
+  constructor(chunk: string) {
+    this.chunk = chunk
+  }
+
+  /**
+   * A number literal. As in the reference, 0 and -0 share one constant of a function: whichever comes first.
+   */
+  constant(value: number): number {
+    if (value !== 0) return value
+    this.#zero ??= value
+    return this.#zero
+  }
+
+  site(line: number, name?: string, isMethod = false, isTail = false): CallSite {
+    return { chunk: this.chunk, line, name, isMethod, isTail }
+  }
+
+  expression(node: Expression): Evaluate {
+    this.#deepen()
+    const compiled = expression(this, node)
+    this.nesting--
+    return compiled
+  }
+
+  /** Keeps every value of a call or `...`. */
+  all(node: Expression): EvaluateAll {
+    this.#deepen()
+    const compiled = all(this, node)
+    this.nesting--
+    return compiled
+  }
+
+  condition(node: Expression): Condition {
+    this.#deepen()
+    const compiled = condition(this, node)
+    this.nesting--
+    return compiled
+  }
+
+  block(statements: Block): Execute {
+    this.#deepen()
+    const compiled = block(this, statements)
+    this.nesting--
+    return compiled
+  }
+
+  /** Compiles one closure deeper. */
+  nested<T>(work: () => T): T {
+    this.#deepen()
+    const compiled = work()
+    this.nesting--
+    return compiled
+  }
+
+  #deepen(): void {
+    if (++this.nesting > deepest) throw new LuaSyntaxError('function or expression too complex', 0, 0, undefined)
+  }
+
+  /** A function expression: finds its upvalues in the frame and makes a Lua function. */
+  closure(node: FunctionNode): Evaluate {
+    const make = compileFunction(node, this.chunk)
+    const { upvalues } = node
+    const count = upvalues.length
+    const slots = upvalues.map(({ local, index }) => (local === undefined ? -1 - index : local.slot))
+    if (count === 0) return () => make([])
+    return (frame) => {
+      const cells: Cell[] = []
+      for (let each = 0; each < count; each++) {
+        const slot = slots[each]!
+        cells.push(slot < 0 ? frame[0][-1 - slot] : frame[slot])
+      }
+      return make(cells)
+    }
+  }
+}
+
+/** Compiles a whole source. The result makes functions that run in whatever machine is entered. */
+export function compileChunk(node: FunctionNode, chunk: string): () => LuaFunction {
+  const make = compileFunction(node, chunk)
+  return () => make([])
+}
+
+function compileFunction(node: FunctionNode, chunk: string): (upvalues: Cell[]) => LuaFunction {
+  const body = block(new Compiler(chunk), node.body)
+  const code: Code = { node, body, compiler: () => new Compiler(chunk), steps: undefined }
+  const { parameters, slots } = node
+  const [one, two, three] = parameters
+  if (node.isVararg || parameters.length > 3 || parameters.some((local) => local.isCaptured)) return anyFunction(code)
+  if (one === undefined) return (upvalues) => attach(() => finish(body(newFrame(slots, upvalues))), code, upvalues)
+  if (two === undefined) return oneParameter(code, one, body)
+  if (three === undefined) return twoParameters(code, one, two, body)
+  return (upvalues) =>
+    attach(
+      (a: Value, b: Value, c: Value) => {
+        const frame = newFrame(slots, upvalues)
+        frame[one.slot] = a
+        frame[two.slot] = b
+        frame[three.slot] = c
+        return finish(body(frame))
+      },
+      code,
+      upvalues,
+    )
+}
+
+function oneParameter(code: Code, one: Local, body: Execute): (upvalues: Cell[]) => LuaFunction {
+  const { slots } = code.node
+  const { slot } = one
+  return (upvalues) =>
+    attach(
+      (a: Value) => {
+        const frame = newFrame(slots, upvalues)
+        frame[slot] = a
+        return finish(body(frame))
+      },
+      code,
+      upvalues,
+    )
+}
+
+function twoParameters(code: Code, one: Local, two: Local, body: Execute): (upvalues: Cell[]) => LuaFunction {
+  const { slots } = code.node
+  return (upvalues) =>
+    attach(
+      (a: Value, b: Value) => {
+        const frame = newFrame(slots, upvalues)
+        frame[one.slot] = a
+        frame[two.slot] = b
+        return finish(body(frame))
+      },
+      code,
+      upvalues,
+    )
+}
+
+function anyFunction(code: Code): (upvalues: Cell[]) => LuaFunction {
+  const { body } = code
+  return (upvalues) => attach((...args: Value[]) => finish(body(enterFrame(code, upvalues, args))), code, upvalues)
+}
+
+/** The frame of a call with its arguments in place, for functions of any shape. */
+export function enterFrame(code: Code, upvalues: Cell[], args: readonly Value[]): Frame {
+  const { parameters, slots, isVararg, argumentTable } = code.node
+  const frame = newFrame(slots, upvalues)
+  for (let index = 0; index < parameters.length; index++) {
+    const local = parameters[index]!
+    frame[local.slot] = local.isCaptured ? capture(args[index]) : args[index]
+  }
+  if (isVararg) {
+    const extra = parameters.length === 0 ? args : args.slice(parameters.length)
+    if (args.length > 16) charge(args.length >> 4)
+    frame[1] = extra
+    if (argumentTable !== undefined) {
+      const table = new LuaTable()
+      table.adoptList([...extra])
+      table.set('n', extra.length)
+      frame[argumentTable.slot] = argumentTable.isCaptured ? capture(table) : table
+    }
+  }
+  return frame
+}
+
+/** A body that ends without `return` gives no value. */
+function finish(completion: Completion): Exclude<Completion, undefined> | readonly Value[] {
+  return completion === undefined ? nothing : completion
+}
+
+/** Lets coroutines find the code behind a function. */
+function attach(target: LuaFunction, code: Code, upvalues: Cell[]): LuaFunction {
+  const linked = target as LinkedFunction
+  linked.code = code
+  linked.upvalues = upvalues
+  return target
+}
+
+export interface LinkedFunction extends LuaFunction {
+  code?: Code
+  upvalues: Cell[]
+}

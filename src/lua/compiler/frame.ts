@@ -1,0 +1,52 @@
+import type { Result, Steps, Value } from '../runtime/value.js'
+import type { FunctionNode } from '../syntax/syntax-tree.js'
+import type { Compiler } from './compile.js'
+
+/**
+ * The memory of one call: slot 0 the upvalues, slot 1 the extra arguments of a vararg function, then the locals.
+ * A local that an inner function uses has a cell in its slot instead of its value.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the compiler knows what each slot holds
+export type Frame = any[]
+
+export interface Cell {
+  v: Value
+}
+
+export type Evaluate = (frame: Frame) => Value
+/** An expression in a place where every value it gives counts. */
+export type EvaluateAll = (frame: Frame) => Result
+export type Condition = (frame: Frame) => boolean
+
+/**
+ * How a statement ended: `undefined` to continue, `broken` for `break`, anything else is the result of the function.
+ * A single nil is returned as an array, so that it differs from `undefined`.
+ */
+export type Completion = Result
+export type Execute = (frame: Frame) => Completion
+
+/** Never a Lua value: no table is a plain array. */
+export const broken: readonly Value[] = Object.freeze(['break'])
+
+/** A compiled function before it has upvalues. */
+export interface Code {
+  readonly node: FunctionNode
+  readonly body: Execute
+  /** A fresh compiler for the form below. */
+  readonly compiler: () => Compiler
+  /** The form that can be suspended, made when a coroutine first runs the function. */
+  steps: ((frame: Frame) => Steps) | undefined
+}
+
+export function capture(value: Value): Cell {
+  return { v: value }
+}
+
+/** Literals of fixed size are what engines allocate fastest. */
+export function newFrame(slots: number, upvalues: readonly Cell[]): Frame {
+  if (slots <= 4) return [upvalues, undefined, undefined, undefined]
+  if (slots <= 8) return [upvalues, undefined, undefined, undefined, undefined, undefined, undefined, undefined]
+  const frame: Frame = [upvalues, undefined, undefined, undefined, undefined, undefined, undefined, undefined]
+  for (let slot = 8; slot < slots; slot++) frame.push(undefined)
+  return frame
+}

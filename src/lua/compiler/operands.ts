@@ -1,0 +1,81 @@
+import type { Operation } from '../runtime/operations.js'
+import { cString } from '../syntax/lexer.js'
+import type { Expression, Variable } from '../syntax/syntax-tree.js'
+import type { Compiler } from './compile.js'
+
+/** Whether an expression may give more or fewer values than one. */
+export function isMulti(node: Expression | undefined): boolean {
+  return node !== undefined && (node.kind === 'vararg' || node.kind === 'call' || node.kind === 'method')
+}
+
+/** What an error message calls the value of an expression. */
+export function titleOf(node: Expression): string | undefined {
+  switch (node.kind) {
+    case 'local':
+      return `local '${node.local.name}'`
+    case 'upvalue':
+      return `upvalue '${node.name}'`
+    case 'global':
+      return `global '${node.name}'`
+    case 'index':
+      return `field '${node.key.kind === 'string' ? cString(node.key.value) : '?'}'`
+    case 'single':
+      return titleOf(node.inner)
+    case 'and':
+      // A constant on the left decides while it is compiled.
+      return isTrueConstant(node.left) ? titleOf(node.right) : undefined
+    case 'or':
+      return node.left.kind === 'nil' || node.left.kind === 'false' ? titleOf(node.right) : undefined
+    default:
+      return undefined
+  }
+}
+
+function isTrueConstant(node: Expression): boolean {
+  return node.kind === 'true' || node.kind === 'number' || node.kind === 'string'
+}
+
+export function operationOf(compiler: Compiler, line: number, left: Expression, right?: Expression): Operation {
+  return {
+    site: compiler.site(line),
+    left: titleOf(left),
+    right: right === undefined ? undefined : titleOf(right),
+  }
+}
+
+/**
+ * Whether an operand is a local that something else may change while the other operand is evaluated. The reference
+ * reads locals when it uses them, so `x + f()` sees what `f` did to `x`.
+ */
+export function isReadLate(node: Expression, other: Expression): boolean {
+  if (node.kind === 'single') return isReadLate(node.inner, other)
+  return node.kind === 'local' && node.local.isCaptured && !isPlain(other)
+}
+
+/** The same for `t[k]` among several targets; but what the statement itself assigns to is read before. */
+export function isTargetReadLate(node: Expression, targets: readonly Variable[]): boolean {
+  if (node.kind === 'single') return isTargetReadLate(node.inner, targets)
+  if (node.kind !== 'local' || !node.local.isCaptured) return false
+  return !targets.some((target) => target.kind === 'local' && target.local === node.local)
+}
+
+/** Reading a name or a constant changes nothing. */
+function isPlain(node: Expression): boolean {
+  switch (node.kind) {
+    case 'index':
+    case 'call':
+    case 'method':
+    case 'binary':
+    case 'concat':
+    case 'and':
+    case 'or':
+    case 'negate':
+    case 'length':
+    case 'table':
+    case 'not':
+    case 'single':
+      return false
+    default:
+      return true
+  }
+}

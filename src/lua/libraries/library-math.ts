@@ -1,0 +1,141 @@
+import type { RandomState } from '../runtime/activation.js'
+import { argumentError, hostError, vm } from '../runtime/activation.js'
+import { checkInt, checkNumber, library } from '../runtime/library-arguments.js'
+import { scale2 } from '../runtime/number-text.js'
+import { power } from '../runtime/operations.js'
+import type { LuaFunction, LuaTable, Result, Value } from '../runtime/value.js'
+
+function unary(compute: (value: number) => number): LuaFunction {
+  return (...args: Value[]) => compute(checkNumber(args, 0))
+}
+
+/** The second argument is checked first, as the compiler of the reference has it. */
+function binary(compute: (one: number, two: number) => number): LuaFunction {
+  return (...args: Value[]) => {
+    const two = checkNumber(args, 1)
+    return compute(checkNumber(args, 0), two)
+  }
+}
+
+const remainder = binary((one, two) => one % two)
+
+function max(...args: Value[]): Result {
+  let result = checkNumber(args, 0)
+  for (let at = 1; at < args.length; at++) {
+    const value = checkNumber(args, at)
+    if (value > result) result = value
+  }
+  return result
+}
+
+function min(...args: Value[]): Result {
+  let result = checkNumber(args, 0)
+  for (let at = 1; at < args.length; at++) {
+    const value = checkNumber(args, at)
+    if (value < result) result = value
+  }
+  return result
+}
+
+function modf(...args: Value[]): Result {
+  const value = checkNumber(args, 0)
+  const whole = Math.trunc(value)
+  const fraction = Number.isFinite(value) ? value - whole : 0
+  // The sign stays with a fraction of nothing.
+  return [whole, Number.isNaN(value) ? value : fraction === 0 && value < 0 ? -0 : fraction]
+}
+
+/** value = fraction × 2^exponent with a fraction from 0.5 up to 1. */
+function frexp(...args: Value[]): Result {
+  const value = checkNumber(args, 0)
+  if (value === 0 || !Number.isFinite(value)) return [value, 0]
+  let exponent = Math.max(-1023, Math.floor(Math.log2(Math.abs(value))) + 1)
+  let fraction = scale2(value, -exponent)
+  while (Math.abs(fraction) < 0.5) {
+    fraction *= 2
+    exponent--
+  }
+  while (Math.abs(fraction) >= 1) {
+    fraction /= 2
+    exponent++
+  }
+  return [fraction, exponent]
+}
+
+// Chance: the 48-bit generator of drand48, as redis has it in place of the C library's
+
+const largestRandom = 0x7fff_ffff
+
+/** x = x × 0x5DEECE66D + 11 modulo 2^48; the upper 31 bits are the draw. */
+function draw(): number {
+  const { random } = vm.state
+  const [low, middle, high] = random
+  const product = low * 0xe66d + 0xb
+  const second = low * 0xdeec + middle * 0xe66d + Math.floor(product / 0x1_0000)
+  const third = low * 0x5 + middle * 0xdeec + high * 0xe66d + Math.floor(second / 0x1_0000)
+  random[0] = product & 0xffff
+  random[1] = second % 0x1_0000
+  random[2] = third % 0x1_0000
+  return random[2] * 0x8000 + (random[1] >> 1)
+}
+
+function random(...args: Value[]): Result {
+  const chance = (draw() % largestRandom) / largestRandom
+  if (args.length === 0) return chance
+  if (args.length > 2) throw hostError('wrong number of arguments')
+  const from = args.length === 1 ? 1 : checkInt(args, 0)
+  const to = checkInt(args, args.length - 1)
+  if (from > to) throw argumentError(args.length, 'interval is empty')
+  return Math.floor(chance * (to - from + 1)) + from
+}
+
+/** The state of the generator after `seed`; the low word is fixed. */
+function randomseed(...args: Value[]): Result {
+  const seed = checkInt(args, 0)
+  vm.state.random[0] = 0x330e
+  vm.state.random[1] = seed & 0xffff
+  vm.state.random[2] = (seed >>> 16) & 0xffff
+  return []
+}
+
+/** The state a server starts with. It is not reset between scripts. */
+export function initialRandom(): RandomState {
+  return [0x330e, 0xabcd, 0x1234]
+}
+
+export const mathLibrary: LuaTable = library({
+  abs: unary(Math.abs),
+  acos: unary(Math.acos),
+  asin: unary(Math.asin),
+  atan: unary(Math.atan),
+  atan2: binary(Math.atan2),
+  ceil: unary(Math.ceil),
+  cos: unary(Math.cos),
+  cosh: unary(Math.cosh),
+  deg: unary((value) => value / (Math.PI / 180)),
+  exp: unary(Math.exp),
+  floor: unary(Math.floor),
+  fmod: remainder,
+  frexp,
+  huge: Number.POSITIVE_INFINITY,
+  ldexp: (...args: Value[]) => {
+    const power = checkInt(args, 1)
+    return scale2(checkNumber(args, 0), power)
+  },
+  log: unary(Math.log),
+  log10: unary(Math.log10),
+  max,
+  min,
+  mod: remainder,
+  modf,
+  pi: Math.PI,
+  pow: binary(power),
+  rad: unary((value) => value * (Math.PI / 180)),
+  random,
+  randomseed,
+  sin: unary(Math.sin),
+  sinh: unary(Math.sinh),
+  sqrt: unary(Math.sqrt),
+  tan: unary(Math.tan),
+  tanh: unary(Math.tanh),
+})

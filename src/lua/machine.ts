@@ -1,0 +1,80 @@
+import { base } from './libraries/library-base.js'
+import { bitLibrary } from './libraries/library-bit.js'
+import { cjsonLibrary, initialJsonSettings } from './libraries/library-cjson.js'
+import { cmsgpackLibrary } from './libraries/library-cmsgpack.js'
+import { coroutineLibrary } from './libraries/library-coroutine.js'
+import { initialRandom, mathLibrary } from './libraries/library-math.js'
+import { osLibrary } from './libraries/library-os.js'
+import { stringLibrary } from './libraries/library-string.js'
+import { structLibrary } from './libraries/library-struct.js'
+import { tableLibrary } from './libraries/library-table.js'
+import type { Budget, MachineState, RandomState } from './runtime/activation.js'
+import { call, enter, hostError } from './runtime/activation.js'
+import { plainText } from './runtime/operations.js'
+import type { LuaFunction, Result, Value } from './runtime/value.js'
+import { isMany, LuaTable } from './runtime/value.js'
+
+/** One Lua state: what lasts between runs and is not in a table. */
+export interface Machine {
+  /**
+   * Calls a function with an environment, the table behind global names, and gives all it returned. One step is one
+   * loop turn or call of usual length. Throws `LuaError`, and `BudgetExhausted` when the steps are used up.
+   */
+  run(target: LuaFunction, args: readonly Value[], environment: LuaTable, budget: Budget): readonly Value[]
+}
+
+/** Costs next to nothing: the libraries are shared by all machines and read-only. */
+export function createMachine(random: RandomState = initialRandom()): Machine {
+  const state: MachineState = { addresses: new WeakMap(), addressCount: 0, random, json: initialJsonSettings() }
+  return {
+    run: (target, args, environment, budget) =>
+      enter(state, environment, budget, () => {
+        const result = call(target, ...args)
+        return isMany(result) ? result : [result]
+      }),
+  }
+}
+
+/**
+ * The globals of a script: the libraries of redis, without the dangerous rest of Lua, and those of the host. Scripts
+ * cannot change the table, the host can.
+ */
+export function createEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
+  const globals = new LuaTable()
+  for (const [name, value] of shared) globals.set(name, value)
+  globals.set('_G', globals)
+  return closeEnvironment(globals, host)
+}
+
+/** Globals with nothing but what the host adds, for code that is only loaded. */
+export function createBareEnvironment(host: Readonly<Record<string, Value>>): LuaTable {
+  return closeEnvironment(new LuaTable(), host)
+}
+
+function closeEnvironment(globals: LuaTable, host: Readonly<Record<string, Value>>): LuaTable {
+  for (const [name, value] of Object.entries(host)) globals.set(name, value)
+  globals.meta = protection
+  globals.isReadonly = true
+  return globals
+}
+
+const shared: readonly (readonly [string, Value])[] = [
+  ...Object.entries(base),
+  ['_VERSION', 'Lua 5.1'],
+  ['bit', bitLibrary],
+  ['cjson', cjsonLibrary],
+  ['cmsgpack', cmsgpackLibrary],
+  ['coroutine', coroutineLibrary],
+  ['math', mathLibrary],
+  ['os', osLibrary],
+  ['string', stringLibrary],
+  ['struct', structLibrary],
+  ['table', tableLibrary],
+]
+
+/** Reading an unknown name is an error, so that a typo does not pass for nil. */
+export const protection: LuaTable = new LuaTable()
+protection.set('__index', (_table: Value, name: Value): Result => {
+  throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)
+})
+protection.isReadonly = true

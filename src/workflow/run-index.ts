@@ -1,0 +1,25 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Message } from '../queue/message/message.js'
+import type { RunEntry, StepRecord } from './run.js'
+
+/** What is found in a run of many steps without a look at all of them. It learns what is new when it is asked. */
+export class RunIndex {
+  readonly #submitted = new Map<Bytes, Message>()
+  /** The first entry is the payload. */
+  #looked = 1
+  readonly #records = new Map<number, StepRecord>()
+
+  /** The first message of a step with this text. */
+  submitted(entries: readonly RunEntry[], body: Bytes): Message | undefined {
+    for (; this.#looked < entries.length; this.#looked++) {
+      const { message, callType } = entries[this.#looked]!
+      if (callType === 'step' && !this.#submitted.has(message.body)) this.#submitted.set(message.body, message)
+    }
+    return this.#submitted.get(body)
+  }
+
+  record(steps: readonly StepRecord[], stepId: number): StepRecord | undefined {
+    for (let at = this.#records.size; at < steps.length; at++) this.#records.set(steps[at]!.stepId, steps[at]!)
+    return this.#records.get(stepId)
+  }
+}

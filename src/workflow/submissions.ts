@@ -1,0 +1,174 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { Message } from '../queue/message/message.js'
+import { Published } from '../queue/publish/published.js'
+import type { PublishCall, PublishResult } from '../queue/publisher.js'
+import { refusals } from '../queue/settings/refusals.js'
+import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import { CallPart, isCallbackOf, StepPart } from './parts.js'
+import { forwardName } from './protocol.js'
+import type { Run } from './run.js'
+import type { RunSettings } from './run-settings.js'
+import { readStep, type StepBody } from './step.js'
+import type { Workflows } from './workflows.js'
+
+/** What the endpoint of a run submits: steps, and calls of third parties. [workflow.md 5, 6] */
+export class Submissions {
+  readonly #engine: Workflows
+  readonly #settings: RunSettings
+  readonly #traffic: Traffic
+
+  constructor(engine: Workflows, settings: RunSettings, traffic: Traffic) {
+    this.#engine = engine
+    this.#settings = settings
+    this.#traffic = traffic
+  }
+
+  /** @throws Refusal */
+  step(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+    const { body, cause } = call
+    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
+    return () => {
+      this.#engine.hide(run, cause)
+      const known = this.#knownStep(run, body)
+      if (known !== undefined) {
+        const draft = { kind: 'message' as const, url, body, settings, origin: run.originFor(cause) }
+        this.#traffic.adopt(new Published(known, true, draft), cause ?? 0)
+        return { message: known, deduplicated: true }
+      }
+      return { message: this.append(run, url, body, settings, cause), deduplicated: false }
+    }
+  }
+
+  /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
+  configuration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+    const { body, cause } = call
+    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
+    return () => {
+      this.#engine.hide(run, cause)
+      const { entries } = run
+      const known = entries.find(({ message, callType }) => callType === 'stepConfig' && message.body === body)
+      if (known !== undefined && this.#engine.queue.policy.deduplicateSteps)
+        return { message: known.message, deduplicated: true }
+      if (entries.at(-1)!.callType === 'stepConfig')
+        throw refusals.invalid(this.#engine.words.callType, 'the step before has a configuration already')
+      const part = new StepPart(run, this.#engine, entries.length)
+      const message = this.#accept(run, { url, body, settings, cause, part })
+      entries.push({ message, callType: 'stepConfig' })
+      return { message, deduplicated: false }
+    }
+  }
+
+  #knownStep(run: Run, body: Bytes): Message | undefined {
+    return this.#engine.queue.policy.deduplicateSteps ? run.submittedBefore(body) : undefined
+  }
+
+  /** Adds a step to the list and delivers it: after its delay, and not before who submitted it has answered. */
+  append(run: Run, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
+    const step = readStep(body)
+    const settings = step === undefined ? given : this.#engine.script.awake(run, step, given)
+    const part = new StepPart(run, this.#engine, run.entries.length)
+    const message = this.#accept(run, { url, body, settings, cause, part, step })
+    run.entries.push({ message, callType: 'step' })
+    if (step !== undefined) this.#keep(run, step, message)
+    return message
+  }
+
+  #keep(run: Run, step: StepBody, message: Message): void {
+    const record = run.record(step, this.#engine.now())
+    record.message = message
+    if (step.targetStep === undefined) record.result ??= step
+    else if (record.plan === undefined) {
+      record.plan = step
+      record.planMessage = message
+    }
+    const { stepName, stepType, targetStep } = step
+    this.#traffic.append(
+      {
+        type: 'step',
+        runId: run.id,
+        messageId: message.id,
+        stepId: record.stepId,
+        stepName,
+        stepType,
+        ...(targetStep !== undefined && { planned: true as const }),
+      },
+      message.trail,
+    )
+  }
+
+  #accept(
+    run: Run,
+    draft: {
+      readonly url: string
+      readonly body: Bytes
+      readonly settings: PublishSettings
+      readonly cause: number | undefined
+      readonly part: StepPart | CallPart
+      readonly step?: StepBody | undefined
+    },
+  ): Message {
+    const { url, body, settings, cause, part, step } = draft
+    const behind = this.#submitters(run, step)
+    const held = behind.size > 0
+    const origin = run.originFor(cause)
+    const message = this.#engine.queue.courier.accept({ kind: 'message', url, body, settings, origin, part, held })
+    if (held) run.hold(message, behind)
+    return message
+  }
+
+  /** Whose answers a message of a run waits for. What belongs to one of several branches was submitted by that one. */
+  #submitters(run: Run, step: StepBody | undefined): Set<Message> {
+    const { running } = run
+    if (running.size === 0 || step === undefined || step.concurrent <= 1 || step.targetStep !== undefined)
+      return new Set(running)
+    const record = run.recordOf(step)
+    if (record === undefined) return new Set(running)
+    return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
+  }
+
+  /** @throws Refusal */
+  call(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
+    const { body, cause } = call
+    const settings = this.#settings.ofCall(run.configuration, raw, call.headers)
+    const step = this.#callStep(raw)
+    return () => {
+      this.#engine.hide(run, cause)
+      const record = step === undefined ? undefined : run.record(step, this.#engine.now())
+      const known = this.#engine.queue.policy.deduplicateSteps ? record?.call?.message : undefined
+      const answered = step && this.#engine.script.calls(run, step, raw, cause)
+      if (answered !== undefined) return answered
+      if (known !== undefined && known.url === url && known.body === body) {
+        return { message: known, deduplicated: true }
+      }
+      const message = this.#accept(run, {
+        url,
+        body,
+        settings,
+        cause,
+        part: new CallPart(run, this.#engine, record),
+        step,
+      })
+      run.entries.push({ message, callType: 'toCallback' })
+      if (record !== undefined) {
+        record.call = { message }
+        record.message = message
+      }
+      return { message, deduplicated: false }
+    }
+  }
+
+  /** The step that a call is made for, as its callback will name it. */
+  #callStep(raw: RawSettings): StepBody | undefined {
+    const told = (name: string): string | undefined =>
+      raw.get(`callback-${forwardName(name, this.#engine.queue.words)}`)
+    const stepId = Number(told('Workflow-StepId') ?? Number.NaN)
+    if (!Number.isInteger(stepId)) return undefined
+    return {
+      stepId,
+      stepName: told('Workflow-StepName') ?? '',
+      stepType: told('Workflow-StepType') ?? 'Call',
+      concurrent: Number(told('Workflow-Concurrent') ?? 1),
+    }
+  }
+}

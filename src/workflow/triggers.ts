@@ -1,0 +1,189 @@
+import { type Bytes, utf8 } from '../kernel/bytes.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { Message, Origin } from '../queue/message/message.js'
+import { deduplicationKey } from '../queue/publish/deduplication.js'
+import { Published } from '../queue/publish/published.js'
+import type { PublishCall, PublishResult } from '../queue/publisher.js'
+import { refusals } from '../queue/settings/refusals.js'
+import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import { checkUrl } from '../queue/settings/url.js'
+import { type InvokeBody, readInvoke } from './invoke.js'
+import { StepPart } from './parts.js'
+import { type AskedOfRuns, forwardName } from './protocol.js'
+import { Run } from './run.js'
+import type { RunSettings } from './run-settings.js'
+import type { Workflows } from './workflows.js'
+
+/** A trigger that was read and found in order. */
+export interface Trigger {
+  readonly runId: string | undefined
+  readonly url: string
+  readonly body: Bytes
+  readonly settings: PublishSettings
+  readonly features: ReadonlySet<string>
+  readonly origin: Origin
+  /** `false`: begun by a schedule while time was draining. */
+  readonly awaited?: boolean | undefined
+  /** The SDK begins a run that was announced to it. */
+  readonly bySdk?: boolean
+  readonly byRest?: boolean
+  /** The first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
+  readonly announce?: boolean
+  readonly invoke?: InvokeBody | undefined
+}
+
+/** What a trigger came to. */
+export interface Begun {
+  readonly run: Run
+  readonly message: Message
+  readonly deduplicated: boolean
+}
+
+/** [workflow.md 9] */
+const deepestInvocation = 100
+
+/** How runs begin. [workflow.md 2, 9] */
+export class Triggers {
+  readonly #engine: Workflows
+  readonly #settings: RunSettings
+  readonly #traffic: Traffic
+
+  constructor(engine: Workflows, settings: RunSettings, traffic: Traffic) {
+    this.#engine = engine
+    this.#settings = settings
+    this.#traffic = traffic
+  }
+
+  /** @throws Refusal */
+  prepare(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => PublishResult {
+    const invoke = asked.invoke ? readInvoke(call.body) : undefined
+    if (invoke !== undefined) {
+      this.#checkDepth(raw)
+      // What could not be said at its end is refused at its beginning.
+      this.#settings.ofHeaders(this.#engine.started(invoke.workflowRunId), invoke.headers)
+      checkUrl(invoke.workflowUrl, 'workflowUrl')
+    }
+    const trigger: Trigger = {
+      ...this.read(call, url, raw),
+      runId: asked.runId,
+      body: invoke === undefined ? call.body : utf8(invoke.body ?? ''),
+      features: asked.features,
+      bySdk: asked.bySdk,
+      announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.#engine.queue.words)),
+      invoke,
+    }
+    return () => (invoke === undefined ? undefined : this.#engine.script.invokes(invoke)) ?? this.begin(trigger)
+  }
+
+  /** What a publish says about the run that it begins. @throws Refusal */
+  read(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
+    const settings = this.#settings.ofTrigger(call, raw)
+    const { callerIp, region, cause, schedule } = call
+    const origin = { callerIp, region, cause, scheduleId: schedule?.id }
+    return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
+  }
+
+  #checkDepth(raw: RawSettings): void {
+    const depth = Number(raw.get(forwardName('Workflow-Invoke-Count', this.#engine.queue.words)) ?? 0)
+    if (depth < deepestInvocation) return
+    throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
+  }
+
+  /** Begins a run, unless one of this id is there. [workflow.md 2.2] */
+  begin(trigger: Trigger): Begun {
+    const { announce = false, origin } = trigger
+    const known = this.#begun(trigger)
+    if (known !== undefined) return this.#beginAgain(known, trigger)
+    const run = this.newRun(trigger)
+    run.announced = announce
+    const entry = this.#engine.note(run, 'RUN_STARTED', origin.cause)
+    if (trigger.invoke !== undefined) this.#invoked(run, trigger.invoke)
+    const message = this.#first(run, trigger, entry)
+    const key = deduplicationKey(trigger.settings, trigger.url, trigger.body)
+    if (key !== undefined) this.#engine.queue.publisher.published.remember(key, message, this.#engine.now())
+    return { run, message, deduplicated: false }
+  }
+
+  /** The run that a trigger has begun before: by its id, or by the deduplication id that every publish may have. */
+  #begun({ runId, url, body, settings }: Trigger): Run | undefined {
+    const known = runId === undefined ? undefined : this.#engine.get(runId)
+    if (known !== undefined) return known
+    const key = deduplicationKey(settings, url, body)
+    const first = key === undefined ? undefined : this.#engine.queue.publisher.published.find(key, this.#engine.now())
+    return first?.part === undefined ? undefined : this.#engine.get(first.part.runId)
+  }
+
+  /** A run without any message yet. */
+  newRun({ runId = this.#engine.register.nextId(), url, settings, features, origin, byRest = false }: Trigger): Run {
+    const { callerIp, region } = origin
+    const run = new Run(
+      runId,
+      this.#engine.register.nextSequence,
+      this.#engine.now(),
+      url,
+      features,
+      this.#settings.configuration(settings, features),
+      callerIp,
+      region,
+    )
+    run.byRest = byRest
+    this.#engine.register.add(run)
+    return run
+  }
+
+  #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
+    const isAnnounced = announce && !settings.headers.some(([name]) => name === this.#engine.words.unknownSdk)
+    const part = new StepPart(run, this.#engine, 0, isAnnounced)
+    const { callerIp, region, scheduleId } = origin
+    const from = { callerIp, region, scheduleId, cause: cause || origin.cause }
+    const draft = { kind: 'message' as const, url, body, settings, origin: from, part }
+    const message = this.#engine.queue.courier.accept(awaited === undefined ? draft : { ...draft, awaited })
+    run.entries[0] = { message, callType: 'step' }
+    return message
+  }
+
+  /** Nothing begins twice; but what was announced to the SDK, it begins now. [workflow.md 2.4] */
+  #beginAgain(run: Run, trigger: Trigger): Begun {
+    const first = run.entries[0]!.message
+    if (!trigger.bySdk || !run.announced || !run.isStarted) {
+      const { url, body, settings, origin } = trigger
+      const draft = { kind: 'message' as const, url, body, settings, origin }
+      this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
+      return { run, message: first, deduplicated: true }
+    }
+    run.announced = false
+    run.features = trigger.features
+    const { settings } = run.configuration
+    run.configuration = this.#settings.configuration(
+      { ...settings, headers: trigger.settings.headers },
+      trigger.features,
+    )
+    const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
+    const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
+    return { run, message, deduplicated: false }
+  }
+
+  #invoked(run: Run, invoke: InvokeBody): void {
+    const { workflowRunId, workflowUrl, workflowRunCreatedAt, headers, step } = invoke
+    run.invoker = { runId: workflowRunId, url: workflowUrl, createdAt: workflowRunCreatedAt, headers, step }
+    const parent = this.#engine.get(workflowRunId)
+    if (parent === undefined) return
+    const record = parent.record(step, this.#engine.now())
+    record.invoked = run
+    this.#traffic.append({
+      type: 'invoke',
+      runId: parent.id,
+      stepId: record.stepId,
+      stepName: record.stepName,
+      invokedRunId: run.id,
+      url: run.url,
+    })
+  }
+
+  /** Whether `/v2/trigger` asks the SDK at this url first, instead of beginning the run itself. [workflow.md 2.4] */
+  announcesTo(url: string, isAsked: boolean): boolean {
+    const { twoPhaseTrigger } = this.#engine.queue.policy
+    if (twoPhaseTrigger === 'always') return true
+    return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#engine.register.proven.has(url))
+  }
+}

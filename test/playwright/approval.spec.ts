@@ -1,0 +1,40 @@
+import { expect, test } from 'stuntdouble/playwright'
+import { bank, chat } from '../../examples/approval/app.ts'
+
+// The app of examples/approval in a process of its own: the sandbox of the worker delivers its steps over a real socket.
+
+test.use({ baseURL: `http://127.0.0.1:${process.env.APPROVAL_PORT}` })
+
+test.beforeEach(async ({ page, sandbox: { destinations } }) => {
+  destinations.answer(chat, 200)
+  await page.request.post('/expenses', { form: { id: 'dinner', cents: '4200' } })
+})
+
+test('an expense is approved in the browser and paid', async ({ page, sandbox }) => {
+  const { destinations, workflow } = sandbox
+  const payments = destinations.record(bank)
+  await workflow.run('wfr_dinner').reaches('decision')
+  await page.goto('/expenses/dinner')
+  await expect(page.getByRole('status')).toHaveText('waiting')
+  await page.getByRole('button').click()
+  await workflow.run('wfr_dinner').ends('success')
+
+  expect(payments.last().json()).toEqual({ id: 'dinner', cents: 4200 })
+  expect(sandbox).toHaveWaitedFor('decision-dinner', { data: { approved: true } })
+  await page.reload()
+  await expect(page.getByRole('status')).toHaveText('approved')
+})
+
+test('a payment that never happens, and one that fails at first', async ({ baseURL, page, sandbox }) => {
+  const { workflow } = sandbox
+  workflow.event('decision-dinner', { approved: true })
+  workflow.step('pay').fails('bank is down', { times: 1 })
+  workflow.step('pay').returns({ status: 201, body: 'paid' })
+  await workflow.run('wfr_dinner').ends('success')
+
+  expect(sandbox).toHaveRun({ workflow: `${baseURL}/api/approval`, state: 'success', result: 'approved' })
+  expect(sandbox).toHaveStep('pay', { result: { status: 201 } })
+  expect(() => expect(sandbox).toHaveRun({ result: 'declined' })).toThrow(/expected 'declined', received 'approved'/)
+  await page.goto('/expenses/dinner')
+  await expect(page.getByRole('status')).toHaveText('approved')
+})

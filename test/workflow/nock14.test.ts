@@ -1,0 +1,8 @@
+import { vi } from 'vitest'
+
+// The same workflow with the version before.
+vi.mock('nock', async () => {
+  const { default: nock } = await import('nock14' as string)
+  return { default: nock }
+})
+await import('./nock.test.js')
