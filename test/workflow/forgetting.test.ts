@@ -7,7 +7,13 @@ const url = 'https://app.test/x'
 
 /** A workflow of one step, without an SDK. */
 function quick(options: SandboxOptions = {}): Sandbox {
-  const sandbox = createSandbox({ seed: 4, vocabulary: 'upstash', warn: () => {}, policy: { queuePlan: 'fixed-1m' }, ...options })
+  const sandbox = createSandbox({
+    seed: 4,
+    vocabulary: 'upstash',
+    warn: () => {},
+    policy: { queuePlan: 'fixed-1m' },
+    ...options,
+  })
   sandbox.destinations.on(url, async (request) => {
     const runId = request.headers.get('upstash-workflow-runid')!
     const list = (await request.json()) as readonly unknown[]
