@@ -163,7 +163,7 @@ test('the third party, the endpoint and the waiting run get all of it in clear',
     redact: named as never,
   })
   await world.clock.drain()
-  expect(Object.fromEntries(third.requests[0]!.headers)).toMatchObject({ 'x-api-key': secret('call-key') })
+  expect(Object.fromEntries(third.requests[0]!.headers)).toMatchObject({ 'X-Api-Key': secret('call-key') })
   expect(third.requests[0]!.body).toBe('body')
   expect(seen.slice(-2)).toEqual([secret('trigger-key'), 'payload'])
 })
