@@ -22,7 +22,13 @@ test.each([
       ])
       await context.run('fail', () => Promise.reject(new Error(body)))
     },
-    { env, url: `${app}/x`, failureFunction: ({ failResponse }: Loose) => void (failed = failResponse) } as never,
+    {
+      env,
+      url: `${app}/x`,
+      failureFunction: ({ failResponse }: Loose) => {
+        failed = failResponse
+      },
+    } as never,
   ) as Loose
   const statuses: number[] = []
   destinations.on(`${app}/x`, async (request) => {
