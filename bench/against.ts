@@ -9,6 +9,7 @@ import { each, measure, type Variant } from './harness.ts'
 import { type Argv, engineOf, type Store } from './store.ts'
 
 type Build = typeof import('stuntdouble')
+type Sandbox = import('stuntdouble').Sandbox
 
 const words = (...argv: readonly (string | number)[]): Argv => argv.map(String) as unknown as Argv
 
@@ -48,21 +49,26 @@ function request(path: string, body: unknown, key = 'greeting') {
   }
 }
 
-function delivery({ createSandbox }: Build, name: string): Variant {
-  const sandbox = createSandbox()
-  sandbox.destinations.on('https://shop.test/orders', () => new Response())
-  return {
-    name,
-    async run(times) {
-      for (let count = 0; count < times; count++) {
-        sandbox.queue.publish({ to: 'https://shop.test/orders', body: '{"id":1}' })
-        if (count % 100 === 99) {
-          await sandbox.clock.drain()
-          sandbox.traffic.clear()
+const shop = 'https://shop.test/orders'
+
+/** What a message costs an app, by what answers it. */
+function delivery(register: (sandbox: Sandbox) => void) {
+  return ({ createSandbox }: Build, name: string): Variant => {
+    const sandbox = createSandbox()
+    register(sandbox)
+    return {
+      name,
+      async run(times) {
+        for (let count = 0; count < times; count++) {
+          sandbox.queue.publish({ to: shop, body: '{"id":1}' })
+          if (count % 100 === 99) {
+            await sandbox.clock.drain()
+            sandbox.traffic.clear()
+          }
         }
-      }
-      await sandbox.clock.drain()
-    },
+        await sandbox.clock.drain()
+      },
+    }
   }
 }
 
@@ -92,7 +98,8 @@ const figures: Readonly<Record<string, (build: Build, name: string) => Variant>>
     '/pipeline',
     Array.from({ length: 100 }, () => ['GET', 'greeting']),
   ),
-  'publish and deliver': delivery,
+  'publish and deliver': delivery(({ destinations }) => destinations.on(shop, () => new Response())),
+  'publish and deliver to a plain function': delivery(({ destinations }) => destinations.answer(shop, () => 200)),
 }
 
 /** A list that stays short: elements that go and come would measure the collector of garbage. */

@@ -86,6 +86,8 @@ export async function measure(figure: Figure): Promise<readonly Measured[]> {
 
 /** How often the work fits into a turn, after it has been run warm. */
 async function calibrated(variant: Variant, figure: Figure): Promise<number> {
+  // What is loaded by the first use would fill a turn by itself.
+  await sample(variant, 1, figure)
   for (let times = 1; ; times *= 2) {
     const amount = await sample(variant, times, figure)
     if (amount * times > (figure.turn ?? 40) * 1000) return times

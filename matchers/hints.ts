@@ -5,6 +5,7 @@ import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import type { Judged } from './near-misses.js'
 import type { Evidence } from './received.js'
+import { wrongWithSignature } from './signatures.js'
 import { blockOf, isOpen, type MessageStory, stateOf, waitOf } from './stories.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
@@ -84,4 +85,21 @@ function waitHint(evidence: Evidence, story: MessageStory): string {
   }
   const left = formatDuration(wait.until - now)
   return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
+}
+
+/** Deliveries that an app refused: whether it was right about their signatures. */
+export function refusalHints(evidence: Evidence, nearest: readonly Judged<MessageStory>[]): string[] {
+  return nearest.flatMap(({ thing: { id, last } }) => {
+    const status = last?.outcome?.status
+    if (last === undefined || (status !== 401 && status !== 403)) return []
+    const isScripted = evidence.of('fault').some(({ cause, fault }) => cause === last.seq && fault === 'status')
+    const flaws = isScripted ? undefined : wrongWithSignature(evidence, last)
+    if (flaws === undefined) return []
+    const name = evidence.name(id)
+    if (flaws.length > 0)
+      return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
+    return [
+      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.`,
+    ]
+  })
 }

@@ -13,7 +13,7 @@ import {
   textField,
   wordField,
 } from './fields.js'
-import { hintsOf, waitHints } from './hints.js'
+import { hintsOf, refusalHints, waitHints } from './hints.js'
 import { isPlainObject } from './literal.js'
 import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
 import type {
@@ -140,7 +140,11 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
-    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories.things(), nearest)],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...refusalHints(evidence, nearest),
+      ...waitHints(evidence, stories.things(), nearest),
+    ],
     shown: ofMessages,
   })
 }
@@ -167,7 +171,11 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: ['dead letter', 'dead letters'],
-    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, stories.things(), nearest)],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...refusalHints(evidence, nearest),
+      ...waitHints(evidence, stories.things(), nearest),
+    ],
     shown: ofMessages,
   })
 }
@@ -194,7 +202,11 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: ['callback', 'callbacks'],
-    hints: (nearest) => [...hintsOf(evidence, pattern, nearest), ...waitHints(evidence, all(), nearest)],
+    hints: (nearest) => [
+      ...hintsOf(evidence, pattern, nearest),
+      ...refusalHints(evidence, nearest),
+      ...waitHints(evidence, all(), nearest),
+    ],
     shown: ofMessages,
   })
 }

@@ -1,5 +1,6 @@
 import { type Bytes, text } from '../src/kernel/bytes.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
+import { urlText } from '../src/report/describe.js'
 import { runText } from '../src/report/run-text.js'
 import { type RunStory, type RunStoryState, runsOf, type StepState, type StepStory } from '../src/report/runs.js'
 import { plainText } from '../src/report/safe-text.js'
@@ -15,9 +16,10 @@ import {
   wordField,
 } from './fields.js'
 import { literal } from './literal.js'
-import { type Judged, testOf } from './near-misses.js'
+import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { type Evidence, evidenceOf } from './received.js'
+import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './run-hints.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of them. */
@@ -137,9 +139,17 @@ export function hasRun(received: unknown, pattern: RunPattern = {}, options?: Ma
     evidence,
     things: () => runsOf(evidence.entries).map((run) => ({ run, result: resultOf(run, evidence) })),
     test: testOf(runFields, pattern, ['workflow', 'runId']),
-    candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run) }),
+    candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run, evidence) }),
     times: timesOf(matcher, options),
     noun: ['run', 'runs'],
+    hints: (nearest) => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const [near] = nearest
+      const isElsewhere = near?.compared.some(({ name, differences }) => name === 'state' && differences.length > 0)
+      const cause = isElsewhere ? causeOf(near!.thing.run, evidence) : undefined
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...(cause === undefined ? [] : [`${cause}.`])]
+    },
     story: (thing) => stories(evidence, thing?.run),
   })
 }
@@ -161,12 +171,17 @@ export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}
     candidate: ({ run, step }) => ({
       seq: step.seq,
       at: step.at,
-      title: `step ${plainText(literal(step.name))} of ${runTitle(run)}`,
+      title: `step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['step', 'steps'],
-    hints: (nearest) => nameHint('step', name, nearest, ({ step }) => step.name, things()),
-    story: (thing) => stories(evidence, thing?.run),
+    hints: () => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const names = things().map(({ step }) => step.name)
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...missingStep(name, runs, names, evidence)]
+    },
+    story: (thing) => stories(evidence, thing?.run, thing?.step.seq),
   })
 }
 
@@ -193,12 +208,17 @@ export function hasWaitedFor(
     test: testOf(waitFields, { event, ...pattern }, ['event']),
     candidate: ({ run, step }) => ({
       ...stampOf(step.wait!.entry),
-      title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run)}`,
+      title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
     }),
     times: timesOf(matcher, options),
     noun: ['wait', 'waits'],
-    hints: (nearest) => nameHint('wait for event', event, nearest, ({ step }) => step.wait!.entry.eventId, things()),
-    story: (thing) => stories(evidence, thing?.run),
+    hints: () => {
+      const runs = runsOf(evidence.entries)
+      if (runs.length === 0) return noRunHints(evidence)
+      const waits = things().map(({ step }) => step)
+      return [...missingWorkflow(pattern.workflow, runs, evidence), ...eventHints(event, waits, evidence)]
+    },
+    story: (thing) => stories(evidence, thing?.run, thing?.step.pointer.seq),
   })
 }
 
@@ -236,33 +256,21 @@ function resultOf({ end }: RunStory, evidence: Evidence): unknown {
 const mostRuns = 5
 
 /** Every run step by step, the one in question first. */
-function stories(evidence: Evidence, first: RunStory | undefined): string {
+function stories(evidence: Evidence, first: RunStory | undefined, focus?: number): string {
   const runs = runsOf(evidence.entries)
   if (runs.length === 0) return '(no workflow has run)'
   const ordered = runs.toSorted((one, other) => Number(other.id === first?.id) - Number(one.id === first?.id))
-  const told = ordered.slice(0, mostRuns).map((run) => runText(run, evidence.redaction))
+  const told = ordered.slice(0, mostRuns).map((run) => runText(run, evidence.redaction, focus))
   if (runs.length > mostRuns) told.push(`… and ${runs.length - mostRuns} more runs`)
   return told.join('\n\n')
 }
 
-function runTitle(run: RunStory): string {
-  return `run ${plainText(run.id)} of ${plainText(run.url)}`
+function runTitle(run: RunStory, { redaction }: Evidence): string {
+  return `run ${plainText(run.id)} of ${urlText(run.url, redaction)}`
 }
 
 function stampOf({ seq, at }: { readonly seq: number; readonly at: number }): { seq: number; at: number } {
   return { seq, at }
-}
-
-function nameHint<T>(
-  what: string,
-  name: Text,
-  nearest: readonly Judged<T>[],
-  read: (thing: T) => string,
-  things: readonly T[],
-): string[] {
-  if (typeof name !== 'string' || things.some((thing) => read(thing) === name)) return []
-  const [near] = nearest
-  return near === undefined ? [] : [`no ${what} ${literal(name)}; there is ${plainText(literal(read(near.thing)))}.`]
 }
 
 function checkName(matcher: string, name: unknown, what: string, example: string): void {

@@ -225,6 +225,17 @@ function verification(thing: Signed, pattern: SignedPattern, known: KnownKeys | 
   return compared
 }
 
+/**
+ * The names of what a receiver finds wrong with the signature of a delivery, none when it is right; `undefined` when
+ * nobody knows its key any more.
+ */
+export function wrongWithSignature(evidence: Evidence, entry: EntryOf<'attempt'>): readonly string[] | undefined {
+  const thing = signedAttempt(entry)
+  const known = keysOf(evidence.received)
+  if (thing.key === undefined && known === undefined) return undefined
+  return verification(thing, {}, known).flatMap(({ name, differences }) => (differences.length > 0 ? [name] : []))
+}
+
 function miss(name: string, expected: string, received: string): Compared {
   return { name, differences: [new Difference(undefined, undefined, '', { expected, received, distance: 1 })] }
 }

@@ -6,6 +6,9 @@ import type { CrashWorld } from './crash-world.js'
 import { carriedBy, type RunDelivery } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
+/** Deliveries after which a schedule is given up. */
+const mostDeliveries = 500
+
 /** How long a branch waits for those before it, at most: turns in which it lets others go first. */
 const mostTurns = 1_000
 
@@ -82,6 +85,7 @@ export class CrashDeliveries {
       ...(isPlain && { storeBefore: sandbox.store.dump() }),
     }
     this.all.push(delivery)
+    if (ordinal === mostDeliveries) this.#giveUp()
     await this.#takeTurn(key, context)
     if (world.disturbance('before-route', ordinal) !== undefined)
       return this.#lost(attempt, 'the process died before the route')
@@ -100,6 +104,14 @@ export class CrashDeliveries {
     if (world.disturbance('late-retry', ordinal) !== undefined) this.#late.push({ runId, again: () => run(false) })
     if (world.disturbance('after-answer', ordinal) === undefined) return reply!
     return this.#lost(attempt, 'the handler answered, the process died, the answer was lost')
+  }
+
+  /** A workflow that never ends. */
+  #giveUp(): void {
+    this.#world.error ??= new RangeError(
+      `everyCrashPoint(): the runs have had ${mostDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').`,
+    )
+    this.#world.sandbox.clock.interrupt()
   }
 
   #lost(attempt: Attempt, note: string): WireReply {

@@ -1,5 +1,6 @@
 import type { FaultRule } from '../src/faults/fault.js'
 import { counted } from '../src/kernel/counted.js'
+import { standardRedaction } from '../src/report/redaction.js'
 import type { CrashPointCheck } from './crash-points.js'
 import type { CrashRun } from './crash-run.js'
 import type { Disturbance } from './disturbance.js'
@@ -107,7 +108,9 @@ export function crashReport(
 function strayLines(strays: readonly StepDifference[]): string[] {
   return [
     'Code outside steps does not do the same when the same delivery comes again:',
-    ...strays.map(({ step, field, first, again }) => `  ${step}: ${field} was ${first}, again ${again}`),
+    ...strays.map(({ step, field, first, again }) =>
+      standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
+    ),
     'Move what uses time, chance or what others change into context.run().',
   ]
 }
@@ -116,7 +119,7 @@ function historyLines({ id, disturbances, differences }: CrashFinding, history: 
   return [
     ...disturbances.map(({ told }) => `  ${told}`),
     history.table,
-    ...differences.map((line) => `  → ${line}`),
+    ...differences.map((line) => `  → ${standardRedaction.text(line)}`),
     '',
     history.timeline,
     '',
@@ -140,7 +143,7 @@ function otherLines(others: readonly CrashFinding[]): string[] {
   const shown = others
     .slice(0, mostOthers)
     .flatMap(({ id, differences }) => [
-      `  ${id}: ${differences[0]}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
+      `  ${id}: ${standardRedaction.text(differences[0] ?? '')}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
     ])
   const rest = others.length > mostOthers ? [`  and ${others.length - mostOthers} more`] : []
   return ['', 'It also fails:', ...shown, ...rest]

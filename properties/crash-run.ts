@@ -58,17 +58,19 @@ export class CrashRun {
   async play(): Promise<this> {
     const world = this.#world
     const { sandbox } = world
-    const settle = this.#subject.settle ?? (({ clock }: Sandbox) => clock.drain({ budget }))
+    const { settle } = this.#subject
+    const untilDone = (): Promise<unknown> => sandbox.clock.drain({ budget })
     try {
       const trigger = await world.setUp()
       world.isRestartable = typeof trigger === 'function'
       if (world.rules.length > 0) sandbox.faults.add(world.rules)
       if (typeof trigger === 'function') await trigger()
-      await settle(sandbox)
-      if ((await this.#deliveries.playLate()) > 0) await sandbox.clock.drain({ budget })
+      await (settle === undefined ? untilDone() : settle(sandbox))
+      // Where time goes only so far there may be no end.
+      if ((await this.#deliveries.playLate()) > 0) await (settle === undefined ? untilDone() : sandbox.clock.advance(0))
       world.error ??= leftBehind(sandbox, { strict: false })
     } catch (error) {
-      world.error = error
+      world.error ??= error
     }
     return this
   }

@@ -1,89 +1,110 @@
-import { fromBase64, text } from '../src/kernel/bytes.js'
+import type { RemoteSandbox } from '../src/client/connect.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
-import { workflowsOf } from '../src/workflow/direct.js'
-import { checkedStep, type StepBody } from '../src/workflow/step.js'
-
-/** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` gives it. */
-export interface HistoryEntry {
-  readonly messageId: string
-  /** Base64 of what was submitted. */
-  readonly body: string
-  readonly callType: string
-}
-
-/** What a run has done so far, as plain JSON: enough to ask another version of its code whether it would go on so. */
-export interface History {
-  readonly format: 'stuntdouble/history'
-  readonly version: 1
-  readonly url: string
-  readonly runId: string
-  /** Milliseconds since the Unix epoch. */
-  readonly createdAt: number
-  /** Headers that the trigger forwarded. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** `RUN_SUCCESS`: the route has come to its end. */
-  readonly state: string
-  /** The first one is the payload. */
-  readonly entries: readonly HistoryEntry[]
-}
+import type { History, HistoryOptions, StepIdentity } from '../src/workflow/history.js'
+import { stepOfEntry } from '../src/workflow/history-file.js'
+import type { StepBody } from '../src/workflow/step.js'
 
 /**
- * The history of a run of this sandbox, to be kept in a file and replayed against later code.
- * @example writeFileSync('checkout.history.json', JSON.stringify(historyOf(sandbox, workflowRunId)))
+ * The history of a run of this sandbox, to be kept in a file and replayed against later code. Of a connected sandbox it
+ * is a promise.
+ * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
+ * @example writeFileSync('histories/order.json', JSON.stringify(historyOf(sandbox, workflowRunId)))
  * @throws TypeError when there is no such run, with the runs that there are
  */
-export function historyOf({ workflow }: Sandbox, runId: string): History {
-  const { url, createdAt, state } = workflow.run(runId)
-  const run = workflowsOf(workflow).get(runId)!
-  const entries = JSON.parse(text(run.listUpTo(run.entries.length - 1))) as HistoryEntry[]
-  const headers = Object.fromEntries(run.configuration.settings.headers)
-  return { format: 'stuntdouble/history', version: 1, url, runId, createdAt, headers, state, entries }
+export function historyOf(sandbox: Sandbox, runId: string, options?: HistoryOptions): History
+export function historyOf(sandbox: RemoteSandbox, runId: string, options?: HistoryOptions): Promise<History>
+export function historyOf(
+  { workflow }: Sandbox | RemoteSandbox,
+  runId: string,
+  options?: HistoryOptions,
+): History | Promise<History> {
+  return workflow.run(runId).history(options)
 }
 
-/** What identifies a step, whatever comes of it. */
-export interface StepIdentity {
-  readonly stepId: number
-  readonly stepName: string
-  readonly stepType: string
-  readonly concurrent: number
-  /** Of one of several that are planned: the id that its result will have. */
-  readonly targetStep?: number | undefined
-}
+/** What a history says of the steps of a run, for one prefix of its list after the other. */
+export class RecordedSteps {
+  readonly #history: History
+  /** The first entry of each step: the SDK looks at no other. */
+  readonly #steps: readonly { readonly at: number; readonly step: StepBody }[]
+  readonly #duplicates: ReadonlySet<number>
 
-/** The steps of a history, the payload and what third parties were asked left out. */
-export function recordedSteps({ entries }: History): { readonly at: number; readonly step: StepBody }[] {
-  return entries.flatMap(({ body, callType }, at) => {
-    if (at === 0 || callType === 'toCallback') return []
-    const step = checkedStep(JSON.parse(text(fromBase64(body) ?? fromBase64('')!)))
-    return step === undefined ? [] : [{ at, step }]
-  })
-}
-
-/** What a delivery of the list up to an entry was followed by; `undefined` where the history does not tell. */
-export function followers(history: History, at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
-  const steps = recordedSteps(history)
-  const before = steps.filter((one) => one.at <= at).map(({ step }) => step)
-  const delivered = steps.find((one) => one.at === at)?.step
-  if (delivered?.targetStep !== undefined) {
-    const { targetStep: stepId, stepName, stepType, concurrent } = delivered
-    return [{ stepId, stepName, stepType, concurrent }]
+  constructor(history: History) {
+    this.#history = history
+    const seen = new Set<string>()
+    const duplicates = new Set<number>()
+    this.#steps = history.entries.flatMap((entry, at) => {
+      const step = stepOfEntry(entry, at)
+      if (step === undefined) return []
+      const key = keyOf(step)
+      if (seen.has(key)) {
+        duplicates.add(at)
+        return []
+      }
+      seen.add(key)
+      return [{ at, step }]
+    })
+    this.#duplicates = duplicates
   }
-  if (delivered !== undefined && before.some((step) => step !== delivered && isSame(step, delivered))) return 'nothing'
-  if (delivered !== undefined && delivered.concurrent > 1 && !isLast(delivered, before)) return 'nothing'
-  const highest = Math.max(0, ...before.map(({ stepId, targetStep }) => targetStep ?? stepId))
-  const next = steps.filter(({ step }) => (step.targetStep ?? step.stepId) > highest).map(({ step }) => step)
-  const plans = next.filter(({ targetStep }) => targetStep !== undefined)
-  const [first] = next
-  if (first === undefined) return history.state === 'RUN_SUCCESS' ? 'end' : undefined
-  return first.targetStep === undefined ? [first] : plans.slice(0, first.concurrent)
+
+  /** The step that an entry carries. */
+  at(at: number): StepBody | undefined {
+    return this.#steps.find((one) => one.at === at)?.step
+  }
+
+  /** The highest id of a step up to an entry. */
+  highest(at: number): number {
+    return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
+  }
+
+  /** What a delivery of the list up to an entry was followed by; `undefined` where the history does not tell. */
+  followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
+    if (this.#duplicates.has(at)) return 'nothing'
+    const before = this.#steps.filter((one) => one.at <= at).map(({ step }) => step)
+    const delivered = this.at(at)
+    if (delivered?.targetStep !== undefined) {
+      const { targetStep: stepId, stepName, stepType, concurrent } = delivered
+      return [{ stepId, stepName, stepType, concurrent }]
+    }
+    if (delivered !== undefined && delivered.concurrent > 1 && !this.#isLast(delivered, before)) return 'nothing'
+    const highest = this.highest(at)
+    const [first, ...others] = this.#steps.map(({ step }) => step).filter((step) => idOf(step) > highest)
+    if (first === undefined) return this.#behindTheLast(highest)
+    if (first.targetStep === undefined) return [first]
+    const plans = [first, ...others.filter(({ targetStep }) => targetStep !== undefined)].slice(0, first.concurrent)
+    return plans.length === first.concurrent ? plans : undefined
+  }
+
+  #behindTheLast(highest: number): readonly StepIdentity[] | 'end' | undefined {
+    const { open, state } = this.#history
+    if (open !== undefined && open.stepId > highest) return [open]
+    return state === 'RUN_SUCCESS' ? 'end' : undefined
+  }
+
+  /** Whether all branches beside a result have theirs. */
+  #isLast({ stepId, concurrent }: StepBody, before: readonly StepBody[]): boolean {
+    const plans = this.#steps.flatMap(({ step }) => (step.targetStep === undefined ? [] : [step]))
+    const own = plans.findIndex(({ targetStep }) => targetStep === stepId)
+    if (own < 0) return false
+    const results = new Set(before.map((step) => (step.targetStep === undefined ? step.stepId : 0)))
+    const group = groupOf(plans, own)
+    return group.length === concurrent && group.every(({ targetStep }) => results.has(targetStep!))
+  }
 }
 
-function isSame(one: StepBody, other: StepBody): boolean {
-  return one.stepId === other.stepId && one.targetStep === other.targetStep
+/** Plans come together, as many as each of them says. */
+function groupOf(plans: readonly StepBody[], own: number): readonly StepBody[] {
+  for (let from = 0; from < plans.length; ) {
+    const to = from + Math.max(1, Math.trunc(plans[from]!.concurrent) || 1)
+    if (own < to) return plans.slice(from, to)
+    from = to
+  }
+  return []
 }
 
-/** Whether all branches beside a result have theirs. */
-function isLast({ concurrent }: StepBody, before: readonly StepBody[]): boolean {
-  const group = before.slice(-2 * concurrent).filter((step) => step.concurrent === concurrent)
-  return group.length >= 2 * concurrent
+function idOf({ stepId, targetStep }: StepBody): number {
+  return targetStep ?? stepId
+}
+
+function keyOf({ stepId, targetStep }: StepBody): string {
+  return `${stepId} ${targetStep}`
 }

@@ -25,7 +25,11 @@ export function fetchesList({ method }: Call, endpoint: string): boolean {
 
 /** What the SDK says where the list of steps and the code differ. */
 export function refusalOf({ body }: { readonly body: Bytes }): string | undefined {
-  return /Incompatible (?:step|number of parallel steps) [^"\\]*/.exec(text(body))?.[0]
+  const { message } = (json(text(body)) ?? {}) as { message?: unknown }
+  // Of steps beside each other it goes on with all their names, on lines of their own.
+  return typeof message === 'string'
+    ? /Incompatible (?:step|number of parallel steps) .*/.exec(message)?.[0]
+    : undefined
 }
 
 /** What the queue would answer to a submission, if it took any. */

@@ -98,4 +98,5 @@ export type { DumpedKey, StoreDifference, StoreDump } from './store/dump/snapsho
 export type { Spend } from './store/meter.js'
 export type { RunEnd } from './workflow/course.js'
 export type { DirectWorkflows, WorkflowRun } from './workflow/direct.js'
+export type { History, HistoryEntry, HistoryOptions } from './workflow/history.js'
 export type { StepError } from './workflow/verbs.js'

@@ -1,5 +1,10 @@
 // What a run of a workflow costs over as many plain messages, each published by the handler of the one before.
+import { Client as QueueClient } from '@upstash/qstash'
+import { Client } from '@upstash/workflow'
+import { serve } from '@upstash/workflow/nextjs'
 import { createSandbox, type Sandbox } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+import { everyCrashPoint } from 'stuntdouble/scenarios'
 import type { Figure, Variant } from '../harness.ts'
 
 const url = 'https://app.test/workflow'
@@ -111,4 +116,155 @@ function sleeps(): Figure {
   }
 }
 
-export const figures = [tenSteps, sleeps]
+type Connected = Pick<Sandbox, 'addresses' | 'tokens' | 'destinations'>
+
+/** An app whose workflow the SDK serves. @returns what triggers it */
+function served({ addresses, tokens, destinations }: Connected, count: number): () => Promise<unknown> {
+  const connection = { baseUrl: addresses.queue, token: tokens.queue }
+  const { POST } = serve(
+    async (context) => {
+      for (let step = 1; step <= count; step++) await context.run(`step ${step}`, () => step)
+    },
+    { qstashClient: new QueueClient(connection), receiver: undefined as never },
+  )
+  destinations.on(url, POST as unknown as (request: Request) => Promise<Response>)
+  const client = new Client(connection)
+  return () => client.trigger({ url, body: { order: 1 }, retries: 3 })
+}
+
+/** One run of the app, in a sandbox of its own. */
+async function undisturbed(count: number): Promise<void> {
+  const sandbox = createSandbox({ vocabulary: 'upstash' })
+  replaceFetch(sandbox)
+  const trigger = served(sandbox, count)
+  await trigger()
+  await sandbox.clock.drain()
+  sandbox.dispose()
+}
+
+/** What the SDK itself takes is most of it: told, without a goal. */
+function withSdk(): Figure {
+  const sdk: Variant = {
+    name: 'ten steps with the SDK',
+    async run(times) {
+      const sandbox = createSandbox({ startAt: start, vocabulary: 'upstash', policy: { trafficLimit: 0 } })
+      replaceFetch(sandbox)
+      const trigger = served(sandbox, steps)
+      for (let count = 0; count < times; count++) {
+        await trigger()
+        await sandbox.clock.drain()
+      }
+      sandbox.dispose()
+    },
+  }
+  return {
+    name: 'the same with the SDK in the loop, over the recorded requests',
+    baseline: runs('ten steps'),
+    variants: [sdk],
+    times: 50,
+    rounds: 9,
+  }
+}
+
+function crashPoints(): Figure {
+  const count = 5
+  let spent = 0
+  const counted = async (work: () => Promise<number>): Promise<void> => {
+    const before = process.cpuUsage()
+    const times = await work()
+    const { user, system } = process.cpuUsage(before)
+    spent = (user + system) / times
+  }
+  return {
+    name: 'a schedule of everyCrashPoint() over one run of the same workflow that nothing disturbs',
+    baseline: {
+      name: 'undisturbed',
+      run: () =>
+        counted(async () => {
+          const times = 30
+          for (let at = 0; at < times; at++) await undisturbed(count)
+          return times
+        }),
+    },
+    variants: [
+      {
+        name: 'a schedule',
+        run: () => counted(async () => (await everyCrashPoint((sandbox) => served(sandbox, count))).schedules),
+      },
+    ],
+    times: 1,
+    rounds: 9,
+    reading: () => spent,
+    atMost: { 'a schedule': 1.5 },
+  }
+}
+
+function heap(): number {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+const asleep = '{"stepId":1,"stepName":"night","stepType":"SleepFor","sleepFor":"30d","concurrent":1}'
+
+/** So many runs, each asleep after its first delivery. */
+async function sleeping(count: number): Promise<Sandbox> {
+  const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: 0 } })
+  sandbox.destinations.answer(url, (attempt) => {
+    const runId = attempt.header('service-workflow-runid')!
+    send(sandbox, '/v2/batch', batch(runId, false, asleep, { 'service-delay': '30d' }))
+    return { status: 200, headers: { 'service-workflow-sdk-version': '1', 'service-workflow-sdk': 'v1.3.3' } }
+  })
+  for (let at = 0; at < count; at++) send(sandbox, '/v2/batch', batch(`wfr_${at}`, true, '{"order":1}'))
+  await sandbox.clock.advance(1000)
+  return sandbox
+}
+
+/** The messages alone that such runs consist of: one that was delivered, one that waits as long. */
+async function plainPairs(count: number): Promise<Sandbox> {
+  const sandbox = createSandbox({ startAt: start, policy: { trafficLimit: 0 } })
+  sandbox.destinations.answer(url, () => {
+    const later = { destination: url, headers: { 'service-delay': '30d' }, body: asleep }
+    send(sandbox, '/v2/batch', JSON.stringify([later]))
+    return 200
+  })
+  const now = JSON.stringify([{ destination: url, body: '{"order":1}' }])
+  for (let at = 0; at < count; at++) send(sandbox, '/v2/batch', now)
+  await sandbox.clock.advance(1000)
+  return sandbox
+}
+
+function memory(): Figure {
+  let used = 0
+  const held = async (make: () => Promise<Sandbox>): Promise<number> => {
+    const before = heap()
+    const sandbox = await make()
+    const bytes = heap() - before
+    sandbox.dispose()
+    return bytes
+  }
+  return {
+    name: 'memory of a sleeping run, the traffic log apart',
+    baseline: {
+      name: 'with payloads, messages and their log',
+      async run(times) {
+        used = await held(() => sleeping(times))
+      },
+    },
+    variants: [
+      {
+        name: 'beside the same messages without a run',
+        async run(times) {
+          const messages = await held(() => plainPairs(times))
+          used = (await held(() => sleeping(times))) - messages
+        },
+      },
+    ],
+    times: 10_000,
+    rounds: 5,
+    unit: 'B',
+    reading: () => used,
+    within: { 'beside the same messages without a run': 1024 },
+  }
+}
+
+export const figures = [tenSteps, withSdk, sleeps, crashPoints, memory]

@@ -1,6 +1,7 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import type { RunEnd } from '../workflow/course.js'
 import type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
+import type { History, HistoryOptions } from '../workflow/history.js'
 import type { StepError } from '../workflow/verbs.js'
 import type { Twin } from './twin.js'
 import type { RunView } from './views.js'
@@ -108,7 +109,7 @@ export class RemoteRun
   implements
     Twin<
       WorkflowRun,
-      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'cancel' | 'reaches' | 'ends'
+      'url' | 'state' | 'createdAt' | 'completedAt' | 'result' | 'explain' | 'history' | 'cancel' | 'reaches' | 'ends'
     >
 {
   readonly id: string
@@ -142,6 +143,11 @@ export class RemoteRun
   /** Why it is where it is, in sentences. */
   async explain(): Promise<string> {
     return ((await this.#wire.get(`${this.#path}/explain`)) as { explanation: string }).explanation
+  }
+
+  /** What it has done so far, as plain JSON: to be kept in a file and replayed against later code. */
+  async history({ secrets = false }: HistoryOptions = {}): Promise<History> {
+    return (await this.#wire.get(`${this.#path}/history${secrets ? '?secrets=true' : ''}`)) as History
   }
 
   /** Rejects when it has ended. */

@@ -11,9 +11,17 @@ const longestName = 60
 const longestResult = 80
 const longestError = 240
 const mostAttempts = 5
+/** Steps of a run that are shown one by one; of more those in between are counted. */
+const mostSteps = 40
+/** Of these at its beginning, at its end, and around the step in question. */
+const atTheEnds = 8
+const around = 3
+/** Steps beyond those that are shown because they have not ended well. */
+const mostTelling = 20
 
 /**
  * A run step by step, with the reason of each wait.
+ * @param focus `seq` of the entry that first told of the step in question
  * @example
  * run wfr_8a… of https://app.test/order, failed at 09:01:12.000, cost 4
  *   1 "reserve"  Run, done → {"ok":true}
@@ -22,17 +30,51 @@ const mostAttempts = 5
  *       09:01:00.000  500 card declined; waits 12s until 09:01:12.000: default back-off
  *       09:01:12.000  500 card declined
  */
-export function runText(run: RunStory, redaction: Redaction = standardRedaction): string {
+export function runText(run: RunStory, redaction: Redaction = standardRedaction, focus?: number): string {
   const { start, end, steps, cost } = run
   const from = start.at
   const ended = end === undefined ? 'still running' : `${run.state} at ${timeSeenFrom(end.at, from)}`
   const head = `run ${plainText(run.id)} of ${urlText(run.url, redaction)}, ${ended}, cost ${counted(cost, 'message')}`
-  const lines = steps.flatMap((step) => stepLines(step, from, redaction))
+  const lines = folded(steps, focus).flatMap((step) =>
+    typeof step === 'number' ? [`  … ${counted(step, 'more step')}`] : stepLines(step, from, redaction),
+  )
   return [head, ...lines, ...failingLines(run, from, redaction)].join('\n')
 }
 
+/** Steps that say something, and the number of those that are left out between them. */
+function folded(steps: readonly StepStory[], focus: number | undefined): readonly (StepStory | number)[] {
+  if (steps.length <= mostSteps) return steps
+  const at = focus === undefined ? -1 : steps.findIndex(({ pointer }) => pointer.seq === focus)
+  const rows: (StepStory | number)[] = []
+  let telling = 0
+  for (const [index, step] of steps.entries()) {
+    const isNear = index < atTheEnds || index >= steps.length - atTheEnds || (at >= 0 && Math.abs(index - at) <= around)
+    const isShown = isNear || (!isQuiet(step) && ++telling <= mostTelling)
+    const before = rows.at(-1)
+    if (isShown) rows.push(step)
+    else if (typeof before === 'number') rows[rows.length - 1] = before + 1
+    else rows.push(1)
+  }
+  return rows
+}
+
+function isQuiet({ state, attempts }: StepStory): boolean {
+  return state === 'done' && attempts.every(({ outcome }) => outcome?.error === undefined)
+}
+
+/** Until when a step of a run that goes on sleeps; `undefined` when it does not. */
+export function sleepEnd(step: StepStory): number | undefined {
+  const sleeper = step.type.startsWith('Sleep') ? (step.done ?? step.plan) : undefined
+  if (sleeper === undefined || step.run.state !== 'started') return undefined
+  const published = step.run.publishedOf(sleeper.messageId)
+  const isOver = published === undefined || published.notBefore <= published.at
+  return isOver || step.run.attemptsOf(sleeper.messageId).length > 0 ? undefined : published.notBefore
+}
+
 function stepLines(step: StepStory, from: number, redaction: Redaction): string[] {
-  const facts = [`${step.type}${step.plan === undefined ? '' : ' beside others'}, ${step.state}`]
+  const beside = step.plan === undefined ? '' : ' beside others'
+  const end = sleepEnd(step)
+  const facts = [`${step.type}${beside}, ${end === undefined ? step.state : `sleeps until ${timeSeenFrom(end, from)}`}`]
   const result = resultText(step, redaction)
   const told = result === undefined ? '' : ` → ${result}`
   const { wait, invoked, plan, done } = step
@@ -41,7 +83,7 @@ function stepLines(step: StepStory, from: number, redaction: Redaction): string[
     facts.push(`invoked run ${plainText(invoked.invokedRunId)} of ${urlText(invoked.url, redaction)}`)
   const sleeper = plan ?? done
   const published = sleeper === undefined ? undefined : step.run.publishedOf(sleeper.messageId)
-  if (published !== undefined && published.notBefore > published.at)
+  if (end === undefined && published !== undefined && published.notBefore > published.at)
     facts.push(`sleeps until ${timeSeenFrom(published.notBefore, from)}`)
   const lines = [`  ${step.id} ${name(step.name, redaction)}  ${facts.join('; ')}${told}`]
   const { attempts } = step
@@ -82,15 +124,21 @@ function failingLines(run: RunStory, from: number, redaction: Redaction): string
 
 function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, redaction: Redaction): string[] {
   const lines = attempts.slice(0, mostAttempts).map(({ at, outcome }) => {
-    const { status = 0, error = '', body = '', next, note } = outcome ?? {}
-    const thrown = messageIn(body as string)
-    const answer = status === 0 || thrown === undefined ? error : `${status} ${thrown}`
+    const { next, note } = outcome ?? {}
+    const answer = answerText({ outcome })
     const waits = next === undefined ? '' : `; waits until ${timeSeenFrom(next.at, from)}: ${next.reason}`
     const told = note === undefined ? '' : ` (${note})`
     return `      ${timeSeenFrom(at, from)}  ${excerpt(redaction.text(`${answer}${waits}${told}`), longestError)}`
   })
   const more = attempts.length - mostAttempts
   return more > 0 ? [...lines, `      … and ${more} more`] : lines
+}
+
+/** What an attempt came to: the status and the message of an error, else the failure in the words of the queue. */
+export function answerText({ outcome }: Pick<EntryOf<'attempt'>, 'outcome'>): string {
+  const { status = 0, error = '', body = '' } = outcome ?? {}
+  const thrown = messageIn(body as string)
+  return status === 0 || thrown === undefined ? error : `${status} ${thrown}`
 }
 
 function messageIn(body: string): string | undefined {

@@ -9,6 +9,11 @@ export function shownUrl(url: string): string {
   return url.includes('@') || url.includes('?') ? texts.text(url) : url
 }
 
+/** Any text, such as the message of an error, as a sentence may show it. */
+export function shownText(text: string): string {
+  return texts.text(text)
+}
+
 /** The same as a pattern of destinations: what is hidden may be anything. */
 export function shownPattern(url: string): string {
   return shownUrl(url).replaceAll(hidden, '*')

@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { UsageError } from './program.js'
 import { largestFile } from './scene/file.js'
 
@@ -11,7 +10,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 /** The text of a file, `-` for the standard input. @throws UsageError */
 export async function readText(file: string, largest: number = largestFile): Promise<string> {
-  if (file === '-') return text(process.stdin)
+  if (file === '-') return standardInput(largest)
   try {
     const { size } = await stat(file)
     if (size > largest) throw new UsageError(`${file} has ${size} bytes; ${largest} are allowed.`)
@@ -22,4 +21,15 @@ export async function readText(file: string, largest: number = largestFile): Pro
       `${file} cannot be read. ${sentences[(error as NodeJS.ErrnoException).code ?? ''] ?? (error as Error).message}`,
     )
   }
+}
+
+async function standardInput(largest: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > largest) throw new UsageError(`The standard input has more than ${largest} bytes, which are allowed.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }

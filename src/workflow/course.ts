@@ -4,6 +4,7 @@ import { formatDuration } from '../kernel/duration.js'
 import { iso } from '../kernel/instant.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Timer } from '../kernel/time.js'
+import { shownText } from '../secrets/urls.js'
 import { refusal } from './explain-run.js'
 import type { Run, RunState, Wait } from './run.js'
 import { near, quoted } from './verbs.js'
@@ -66,7 +67,7 @@ export function ended(run: Run, state: RunEnd | undefined): Goal {
       const { status, body, error } = run.failure
       const told = parsedJson(text(body)) as { message?: unknown } | undefined
       const why = typeof told?.message === 'string' ? told.message : (error ?? `status ${status}`)
-      return ` It failed with: ${why}`
+      return ` It failed with: ${shownText(why)}`
     },
   }
 }

@@ -1,7 +1,9 @@
 import { behind } from '../kernel/behind.js'
 import { text } from '../kernel/bytes.js'
+import { shownUrl } from '../secrets/urls.js'
 import { advanceUntil, type Course, ended, endStates, type RunEnd, reached } from './course.js'
 import { explainRun } from './explain-run.js'
+import { type History, type HistoryOptions, historyOfRun } from './history.js'
 import type { Run, RunState } from './run.js'
 import { type EventVerb, eventBytes, jsonOf, quoted, type StepError } from './verbs.js'
 import type { Workflows } from './workflows.js'
@@ -36,7 +38,7 @@ export class DirectWorkflows {
     const { engine, course } = of(this)
     const run = engine.get(id)
     if (run !== undefined) return new WorkflowRun(run, engine, course)
-    const known = this.runs.map((one) => `${one.id} of ${one.url}`)
+    const known = this.runs.map((one) => `${one.id} of ${shownUrl(one.url)}`)
     throw new TypeError(
       `There is no run ${JSON.stringify(id)}. ${known.length === 0 ? 'No run has begun: trigger one first.' : `Runs: ${known.slice(0, 5).join(', ')}.`}`,
     )
@@ -228,6 +230,14 @@ export class WorkflowRun {
   /** Why it is where it is, in sentences: what each of its open steps waits for. */
   explain(): string {
     return explainRun(this.#run, this.#engine)
+  }
+
+  /**
+   * What it has done so far, as plain JSON: to be kept in a file and replayed against later code.
+   * @param options.secrets also what looks like a secret among the headers, and what the trigger redacts
+   */
+  history(options: HistoryOptions = {}): History {
+    return historyOfRun(this.#run, options)
   }
 
   /** @throws Error when it has ended */

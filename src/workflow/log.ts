@@ -28,7 +28,7 @@ export function runShape(run: Run, view: LogView): Shape {
     workflowRunCompletedAt: run.completedAt,
     workflowRunCallerIp: run.callerIp,
     steps: groupsOf(run, view),
-    workflowRunResponse: result === undefined || result === '' ? undefined : view.shown(result),
+    workflowRunResponse: result === undefined || result === '' ? undefined : ofRun(run, result, view.shown),
     invoker: invoker && {
       workflowRunId: invoker.runId,
       workflowUrl: invoker.url,
@@ -102,7 +102,7 @@ function stepShape(run: Run, record: StepRecord, attempted: Message | undefined,
     sleepFor: sleep?.sleepFor,
     sleepUntil: sleep?.sleepUntil,
     ...(errors.length > 0 && { errors }),
-    ...callShape(record, view),
+    ...callShape(run, record, view),
     ...waitShape(record),
     ...invokeShape(record, view),
   }
@@ -125,7 +125,12 @@ function stateOf(run: Run, { result, message, plan }: StepRecord, now: number): 
   return plan !== undefined && message !== undefined && message.retried > 0 ? 'STEP_RETRY' : 'STEP_PROGRESS'
 }
 
-function callShape({ call }: StepRecord, { shown }: LogView): Shape {
+/** What belongs to a run and to none of its messages: its trigger says whether it is hidden. */
+function ofRun({ configuration }: Run, body: Bytes, shown: LogView['shown']): string | undefined {
+  return redactedBody(body, configuration.settings.redact) ?? shown(body)
+}
+
+function callShape(run: Run, { call }: StepRecord, { shown }: LogView): Shape {
   if (call === undefined) return {}
   const { message, reply } = call
   const { redact } = message.settings
@@ -135,8 +140,8 @@ function callShape({ call }: StepRecord, { shown }: LogView): Shape {
     callHeaders: headerMap(redactedHeaders(message.headers, redact)),
     callBody: shownBody(message, shown),
     callResponseStatus: reply?.status,
-    callResponseBody: reply && shown(reply.body),
-    callResponseHeaders: reply && headerMap(reply.headers),
+    callResponseBody: reply && ofRun(run, reply.body, shown),
+    callResponseHeaders: reply && headerMap(redactedHeaders(reply.headers, run.configuration.settings.redact)),
   }
 }
 

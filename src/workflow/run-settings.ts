@@ -113,15 +113,17 @@ export class RunSettings {
     return this.read(raw, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
-  /** Of a call: its callback is a message of the run. [workflow.md 4, 6] @throws Refusal */
+  /** Of a call: its callback is a message of the run. What the run redacts, both tell redacted. [workflow.md 4, 6] @throws Refusal */
   ofCall(configuration: RunConfiguration, raw: RawSettings, headers: PublishHeaders | undefined): PublishSettings {
     const settings = this.read(raw, headers)
     const { callback } = settings
     if (callback === undefined) return settings
     const base = this.base(configuration, raw)
     const own = new Set(callback.settings.headers.map(([name]) => name.toLowerCase()))
+    const redact = settings.redact ?? base.redact
     return {
       ...settings,
+      redact,
       callback: {
         url: callback.url,
         settings: {
@@ -131,6 +133,7 @@ export class RunSettings {
           flowControl: callback.settings.flowControl ?? base.flowControl,
           headers: [...base.headers.filter(([name]) => !own.has(name.toLowerCase())), ...callback.settings.headers],
           labels: base.labels,
+          redact: callback.settings.redact ?? redact,
           failureCallback: base.failureCallback,
         },
       },

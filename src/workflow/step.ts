@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 
 /** Kinds of steps, as the SDK names them. [workflow.md 5 to 9] */
@@ -31,19 +30,19 @@ export interface StepBody {
   readonly waitTimeout?: boolean | undefined
 }
 
-const text1 = v.optional(v.string())
-const stepBody = v.looseObject({
-  stepId: v.number(),
-  stepName: v.string(),
-  stepType: v.string(),
-  concurrent: v.nullish(v.number(), 1),
-  targetStep: v.optional(v.number()),
-  sleepFor: v.optional(v.union([v.string(), v.number()])),
-  sleepUntil: v.optional(v.union([v.string(), v.number()])),
-  waitEventId: text1,
-  timeout: text1,
-  waitTimeout: v.optional(v.boolean()),
-})
+/** Types of the fields that a step may have; what else it has is kept as it is. */
+const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] = [
+  ['stepId', ['number']],
+  ['stepName', ['string']],
+  ['stepType', ['string']],
+  ['concurrent', ['number']],
+  ['targetStep', ['number', 'undefined']],
+  ['sleepFor', ['string', 'number', 'undefined']],
+  ['sleepUntil', ['string', 'number', 'undefined']],
+  ['waitEventId', ['string', 'undefined']],
+  ['timeout', ['string', 'undefined']],
+  ['waitTimeout', ['boolean', 'undefined']],
+]
 
 /** A submitted step; `undefined` where the body is none, which the SDK on the other side will say. */
 export function readStep(body: Bytes): StepBody | undefined {
@@ -55,8 +54,10 @@ export function readStep(body: Bytes): StepBody | undefined {
 }
 
 export function checkedStep(given: unknown): StepBody | undefined {
-  const result = v.safeParse(stepBody, given)
-  return result.success ? (result.output as StepBody) : undefined
+  if (typeof given !== 'object' || given === null) return undefined
+  const step = given as StepBody
+  if (step.concurrent === undefined || step.concurrent === null) return checkedStep({ ...step, concurrent: 1 })
+  return fields.every(([name, types]) => types.includes(typeof step[name])) ? step : undefined
 }
 
 export function writtenStep(step: object): Bytes {

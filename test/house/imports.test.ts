@@ -180,7 +180,13 @@ const rooms: readonly Room[] = [
     may: [...engine, '/matchers', 'scenarios', 'adapters', 'client', 'server/*'],
     packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', '@msw/data', 'valibot', 'node:'],
   },
-  { room: '/properties', may: [...engine, 'scenarios', '/matchers', '/fixtures'], packages: ['fast-check'] },
+  // A history may be that of a connected sandbox.
+  {
+    room: '/properties',
+    may: [...engine, 'scenarios', '/matchers', '/fixtures', 'adapters'],
+    types: ['client'],
+    packages: ['fast-check'],
+  },
   { room: '/reporters', may: ['kernel', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
 

@@ -1,6 +1,6 @@
 import { createSandbox, status } from 'stuntdouble'
 import { connect } from 'stuntdouble/client'
-import { expect, routeSandbox, test } from 'stuntdouble/playwright'
+import { expect, routeSandbox, sandboxEnv, test } from 'stuntdouble/playwright'
 
 test.describe('an app that talks to the services on its server', () => {
   test('finds the sandbox of the test', async ({ page, sandbox }) => {
@@ -42,6 +42,14 @@ test.describe('an app that talks to the services on its server', () => {
     await page.goto('/')
     await expect(page.getByRole('heading')).toHaveText('visit 7')
   })
+})
+
+test('the environment of an app of a tenant is the one that the tenant tells', async ({ sandbox }) => {
+  const url = new URL(sandbox.addresses.store).origin
+  const remote = await connect(url, { tenant: 'w7' })
+  expect(sandboxEnv({ url, tenant: 'w7' })).toEqual(remote.env)
+  expect(sandboxEnv({ url })).toEqual((await connect(url)).env)
+  expect(sandboxEnv({ port: Number(new URL(url).port) - 1, worker: 1 })).toEqual(sandboxEnv({ url, tenant: 'w1' }))
 })
 
 /** In a page: calls an address and tells what came. */

@@ -1,9 +1,11 @@
-import type { WorkflowContext } from '@upstash/workflow'
+import { Client as QueueClient } from '@upstash/qstash'
+import { Client, type WorkflowContext } from '@upstash/workflow'
+import { createWorkflow, serveMany } from '@upstash/workflow/nextjs'
 import { describe, expect, test, vi } from 'vitest'
 import { answerCalls } from '../../properties/foreign-calls.js'
 import { CrashPointBroken, everyCrashPoint, type WorkflowUnderTest } from '../../properties/scenarios.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
-import { createSandbox, defineScenario, type Scenario } from '../../src/index.js'
+import { createSandbox, defineScenario, type Sandbox, type Scenario } from '../../src/index.js'
 import { type App, appWith, calls, defects, mails, url } from './crash-defects.js'
 
 // Each check is some dozens of worlds with the real SDK in them.
@@ -305,4 +307,68 @@ test('misuse is told with the next step', async () => {
   await expect(everyCrashPoint(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
   await expect(everyCrashPoint(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
   await expect(everyCrashPoint(app, { bound: 0 })).rejects.toThrow('bound is a whole number')
+})
+
+describe('apps that are not well', () => {
+  test('one that never ends', async () => {
+    const endless = appWith(() => async (context) => {
+      for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
+    })
+    await expect(everyCrashPoint(endless)).rejects.toThrow(
+      "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: settle: ({ clock }) => clock.advance('1d').",
+    )
+    const settle = ({ clock }: Sandbox) => clock.advance('50h')
+    expect(await everyCrashPoint(endless, { settle })).toMatchObject({ deliveries: 3, untried: 0 })
+  })
+
+  test('one that always throws is tried as any other, and so is one without a step', async () => {
+    const throws = appWith(({ sandbox }) => async (context) => {
+      await context.run('one', () => {
+        sandbox.store.run('INCR', 'tries')
+        throw new Error('always')
+      })
+    })
+    const found = await foundBy(everyCrashPoint(throws))
+    expect(found.findings[0]).toMatchObject({ id: 'before-route 1', differences: ['tries = "3", without faults "4"'] })
+    expect(await everyCrashPoint(throws, { ignoreKeys: ['tries'] })).toMatchObject({ deliveries: 4 })
+    expect(await everyCrashPoint(appWith(() => async () => 1))).toMatchObject({ deliveries: 4 })
+  })
+
+  test('a set-up or a trigger that throws, and a set-up that only works once', async () => {
+    const fails = (): never => {
+      throw new Error('no app')
+    }
+    await expect(everyCrashPoint(fails)).rejects.toThrow('no app')
+    await expect(everyCrashPoint(() => fails)).rejects.toThrow('no app')
+    const seen = new WeakSet<Sandbox>()
+    const once: WorkflowUnderTest = (sandbox) => {
+      if (seen.has(sandbox)) throw new Error('the port is in use')
+      seen.add(sandbox)
+      return appWith(() => async (context) => void (await context.run('one', () => 1)))(sandbox)
+    }
+    const { findings } = await foundBy(everyCrashPoint(once))
+    expect(findings[0]!.id).toBe('before-route 1')
+    expect(findings[0]!.differences).toContain('the port is in use')
+  })
+
+  test('two workflows that invoke each other', async () => {
+    const pair: WorkflowUnderTest = (sandbox) => {
+      const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }
+      const turn = (name: string, other: () => unknown) =>
+        createWorkflow(async (context: WorkflowContext<number>) => {
+          const left = context.requestPayload
+          await context.run('write', () => void sandbox.store.run('SADD', 'turns', `${name} ${left}`))
+          if (left > 0) await context.invoke('other', { workflow: other(), body: left - 1 } as never)
+        })
+      const ping: unknown = turn('ping', () => pong)
+      const pong: unknown = turn('pong', () => ping)
+      const { POST } = serveMany(
+        { ping, pong } as never,
+        { qstashClient: new QueueClient(connection), receiver: undefined } as never,
+      )
+      sandbox.destinations.on('https://shop.test/*', POST as unknown as (request: Request) => Promise<Response>)
+      return () => new Client(connection).trigger({ url: 'https://shop.test/ping', body: 2 })
+    }
+    expect(await everyCrashPoint(pair)).toMatchObject({ deliveries: 8, untried: 0, skipped: 0 })
+  })
 })

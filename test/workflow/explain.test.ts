@@ -81,7 +81,7 @@ describe('why a run is where it is', () => {
   })
 })
 
-// The SDK takes a 400 for a cancelled run and says nothing: the run hangs. [workflow.md 0.4, 5]
+// The SDK takes a 400 for a cancelled run and says nothing: the run hangs. [workflow.md 0, 5]
 test.each([
   ['sleeps', (context: Loose) => context.sleep('nap', 'soon'), /invalid .*"?soon/],
   ['waits', (context: Loose) => context.waitForEvent('w', 'e', { timeout: 'soon' }), /invalid timeout: "soon"/],

@@ -92,24 +92,38 @@ test.each<[string, Change]>([
   ['a body reaches for a host', { firstBody: async () => (await fetch('https://pay.test/')).status }],
 ])('%s', async (_, change) => {
   const history = await recorded(routeWith())
-  const { incompatible, prefixes } = await replay(history, app(routeWith(change)))
-  expect(incompatible).toEqual([])
+  const { incompatible, prefixes, unchecked } = await replay(history, app(routeWith(change)))
+  expect([incompatible, unchecked]).toEqual([[], []])
   expect(prefixes).toBe(10)
 })
 
 test('a history that was taken while the run lasted', async () => {
   const history = await recorded(routeWith())
   const early: History = { ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 3) }
-  expect(await replay(early, app(routeWith({ pay: 'charge' })))).toEqual({ prefixes: 3, incompatible: [] })
+  expect(await replay(early, app(routeWith({ pay: 'charge' })))).toEqual({
+    prefixes: 3,
+    incompatible: [],
+    unchecked: [],
+  })
   expect((await replay(early, app(routeWith({ sleep: false })))).incompatible).not.toEqual([])
 })
 
 test('what is told', async () => {
   const history = await recorded(routeWith())
   const { incompatible } = await replay(history, app(routeWith({ first: 'second' })))
-  expect(incompatible[0]).toEqual({ prefix: 1, expected: "step 1 'first' (Run)", actual: "step 1 'second' (Run)" })
+  expect(incompatible[0]).toEqual({
+    prefix: 1,
+    expected: "step 1 'first' (Run)",
+    actual: "step 1 'second' (Run)",
+    sentence: "At its beginning step 1 'first' (Run) comes next; but the code goes on with step 1 'second' (Run).",
+  })
   expect(incompatible[1]!.actual).toBe(
     "answered 500: Incompatible step name. Expected 'second', got 'first' from the request",
   )
+  expect(incompatible[1]).toMatchObject({
+    refusal: "Incompatible step name. Expected 'second', got 'first' from the request",
+    sentence:
+      "After step 1 'first' step 2 'nap' (SleepFor) comes next; but the code has a step 'second' where the history has 'first'.",
+  })
   await expect(replay({} as never, () => {})).rejects.toThrow('replay() takes a history')
 })

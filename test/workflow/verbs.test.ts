@@ -1,3 +1,4 @@
+import { Receiver } from '@upstash/qstash'
 import { createWorkflow } from '@upstash/workflow/nextjs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SandboxOptions } from '../../src/index.js'
@@ -556,6 +557,31 @@ describe('probes', () => {
     )
     // And has its own function back.
     expect(console.error).toBe(told)
+  })
+
+  test('are signed, as every delivery is', async () => {
+    const world = quiet()
+    const { client, queue, serve, workflow } = world
+    const { current, next } = queue.keys
+    const receiver = new Receiver({ currentSigningKey: current, nextSigningKey: next })
+    const refused: unknown[] = []
+    world.around = async ({ headers, body, path, answer }) => {
+      const signature = headers.get('upstash-signature')!
+      await receiver
+        .verify({ signature, body, url: `https://app.test${path}`, clockTolerance: 1e9 })
+        .catch((error: unknown) => refused.push(error))
+      return answer()
+    }
+    const url = serve('/signed', async (context) => {
+      await context.run('a', () => 1)
+      await Promise.all([context.run('b', () => 2), context.run('c', () => 3)])
+      await context.run('d', () => 4)
+    })
+    for (const step of ['a', 'b', 'd']) workflow.step(step).returns(5)
+    const run = workflow.run((await client.trigger({ url })).workflowRunId)
+    await run.ends('success')
+    expect(world.calls.length).toBeGreaterThan(5)
+    expect(refused).toEqual([])
   })
 
   test('a route that ends, or fails before its step, is delivered once', async () => {

@@ -1,4 +1,5 @@
 import type { Bytes } from '../../kernel/bytes.js'
+import { sha256Bytes } from '../../kernel/digest.js'
 import { Attempt } from './attempt.js'
 import type { DeliveryContext } from './destinations.js'
 
@@ -22,6 +23,11 @@ export class ProbeAttempt extends Attempt {
 
   override get body(): Bytes {
     return this.#body
+  }
+
+  /** Its own: what the message knows is the hash of its own body. */
+  override get bodyHash(): Bytes {
+    return sha256Bytes(this.#body)
   }
 }
 

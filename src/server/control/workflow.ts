@@ -27,6 +27,14 @@ export const workflowOrders: readonly Order[] = [
     summary: 'Why a run is where it is, in sentences.',
     run: ({ workflow }, _, { params }) => ({ explanation: workflow.run(params.id ?? '').explain() }),
   },
+  {
+    method: 'GET',
+    path: '/workflow/runs/:id/history',
+    summary: 'What a run has done so far, to be replayed against later code.',
+    query: { secrets: '`true`: also what looks like a secret among the headers, and what the trigger redacts' },
+    run: ({ workflow }, _, { params, query }) =>
+      workflow.run(params.id ?? '').history({ secrets: query.get('secrets') === 'true' }),
+  },
   order({
     method: 'POST',
     path: '/workflow/runs/:id/cancel',

@@ -37,7 +37,7 @@ function printable(error: unknown): unknown {
   return error
 }
 
-function parsed(name: string, { args, operands }: Program, rest: string[]): Given {
+function parsed(name: string, { args, operands, repeated = [] }: Program, rest: string[]): Given {
   const known = Object.keys(args)
   for (const word of rest) {
     if (word.startsWith('--') && word !== '--') {
@@ -49,7 +49,7 @@ function parsed(name: string, { args, operands }: Program, rest: string[]): Give
     } else if (/^-[a-z]/i.test(word))
       throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
   }
-  const given = parseArgs(rest, args)
+  const given = { ...parseArgs(rest, args), ...valuesOf(repeated, rest) } as Given
   const words = given._.length
   if (operands === undefined) {
     if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
@@ -57,6 +57,19 @@ function parsed(name: string, { args, operands }: Program, rest: string[]): Give
     throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.`)
   }
   return given
+}
+
+/** All values of options that may come several times; the parser keeps the last. */
+function valuesOf(names: readonly string[], words: readonly string[]): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      words.flatMap((word, at) => {
+        if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)]
+        return word === `--${name}` ? [words[at + 1] ?? ''] : []
+      }),
+    ]),
+  )
 }
 
 function usage(): Promise<string> {

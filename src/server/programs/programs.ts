@@ -30,6 +30,10 @@ export const programs: Readonly<Record<string, Row>> = {
     description: 'Turn dead letters, log entries and callback bodies into a scenario.',
     load: () => import('./import.js'),
   },
+  history: {
+    description: 'Write what a run of a workflow has done to a file, to replay it against later code.',
+    load: () => import('./history.js'),
+  },
   diff: {
     description: 'Compare two traces and show what changed.',
     load: () => import('./diff.js'),

@@ -1,0 +1,242 @@
+import * as v from 'valibot'
+import { type Bytes, toBase64, utf8 } from '../kernel/bytes.js'
+import type { HistoryEntry, StepIdentity, Unknown } from './history.js'
+import { someOf } from './history-file.js'
+
+type HeaderValues = Readonly<Record<string, string | readonly string[]>>
+
+/** What the log says of a step. */
+export interface LoggedStep {
+  readonly stepId?: number | undefined
+  readonly stepName?: string | undefined
+  readonly stepType?: string | undefined
+  readonly messageId?: string | undefined
+  readonly concurrent?: number | undefined
+  readonly state?: string | undefined
+  readonly out?: string | undefined
+  readonly headers?: HeaderValues | undefined
+  readonly sleepFor?: string | number | undefined
+  readonly sleepUntil?: string | number | undefined
+  readonly waitEventId?: string | undefined
+  readonly waitTimeoutDuration?: string | undefined
+  readonly waitTimeout?: boolean | undefined
+  readonly callResponseStatus?: number | undefined
+  readonly callResponseBody?: string | undefined
+  readonly callResponseHeaders?: HeaderValues | undefined
+}
+
+/** A field of another type than the sheet has counts as not shown. */
+const shownAs = <T>(schema: v.GenericSchema<T>): v.GenericSchema<unknown, T | undefined> =>
+  v.fallback(v.optional(schema), undefined) as v.GenericSchema<unknown, T | undefined>
+const [texts, numbers, headers] = [
+  shownAs(v.string()),
+  shownAs(v.number()),
+  shownAs(v.record(v.string(), v.union([v.string(), v.array(v.string())]))),
+]
+const span = shownAs(v.union([v.string(), v.number()]))
+const loggedStep = v.object({
+  stepId: numbers,
+  stepName: texts,
+  stepType: texts,
+  messageId: texts,
+  concurrent: numbers,
+  state: texts,
+  out: texts,
+  headers,
+  sleepFor: span,
+  sleepUntil: span,
+  waitEventId: texts,
+  waitTimeoutDuration: texts,
+  waitTimeout: shownAs(v.boolean()),
+  callResponseStatus: numbers,
+  callResponseBody: texts,
+  callResponseHeaders: headers,
+})
+const loggedGroup = v.object({ type: v.optional(v.string(), ''), steps: v.array(loggedStep) })
+
+export interface Group {
+  readonly type: string
+  readonly steps: readonly LoggedStep[]
+}
+
+/** The groups of a run's log; what is none of them has no steps. */
+export function groupsIn(steps: unknown): Group[] {
+  if (!Array.isArray(steps)) return []
+  return steps.map((group: unknown) => {
+    const read = v.safeParse(loggedGroup, group)
+    return read.success ? read.output : { type: unreadable, steps: [] }
+  })
+}
+
+const unreadable = 'unreadable'
+
+/** Kinds whose result is never undefined. */
+export const alwaysTelling: ReadonlySet<string> = new Set([
+  'Call',
+  'Notify',
+  'CreateWebhook',
+  'Invoke',
+  'WaitForWebhook',
+])
+
+export function isDone({ state, waitTimeout, out }: LoggedStep): boolean {
+  return state === 'STEP_SUCCESS' || waitTimeout === true || (state === undefined && out !== undefined)
+}
+
+/** Submitted when they begin: the list has them while they last. */
+const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
+
+/** The list as it grows, step by step. */
+export class Rebuilt {
+  readonly entries: HistoryEntry[] = []
+  open: StepIdentity | undefined
+  readonly #isEmptied: boolean
+  readonly #unknown = new Map<Unknown, string[]>()
+  #end: string | undefined
+  #next = 1
+
+  constructor(isEmptied: boolean) {
+    this.#isEmptied = isEmptied
+  }
+
+  begin(init: LoggedStep | undefined): void {
+    const { out, messageId = 'msg_0' } = init ?? {}
+    this.#push(messageId, utf8(out ?? ''), this.#doubt('the payload', out, opensJson(out)))
+  }
+
+  /** @returns whether the list can go on behind it */
+  add({ type, steps }: Group): boolean {
+    const [first] = steps
+    const count = Math.max(1, first?.concurrent ?? steps.length)
+    const numbered = steps
+      .map((step, at) => ({ ...step, stepId: step.stepId ?? this.#next + at }))
+      .sort((one, other) => one.stepId - other.stepId)
+    const isSound =
+      type !== unreadable &&
+      numbered.length === count &&
+      numbered.every(({ stepId, stepName, stepType }, at) => {
+        return stepId === this.#next + at && stepName !== undefined && stepType !== undefined
+      })
+    // A step may be waited for, but nothing can stand behind it.
+    if (!isSound || this.open !== undefined) {
+      this.#end = `step ${this.#next}`
+      return false
+    }
+    this.#next += count
+    if (count === 1) this.#single(numbered[0]!)
+    else this.#parallel(numbered, count)
+    return true
+  }
+
+  #single(step: LoggedStep): void {
+    const identity = identityOf(step, 1)
+    if (isDone(step) || sleeps.has(identity.stepType)) this.#result(step, identity)
+    else this.open = identity
+  }
+
+  /** Plans first, then results: which of them came first says nothing to the code. */
+  #parallel(steps: readonly LoggedStep[], count: number): void {
+    for (const step of steps) {
+      const { stepId, ...plan } = identityOf(step, count)
+      const { sleepFor, sleepUntil, waitEventId, waitTimeoutDuration: timeout } = step
+      const more = { sleepFor, sleepUntil, waitEventId, timeout }
+      this.#push(`${step.messageId ?? `msg_${stepId}`}_plan`, json({ stepId: 0, ...plan, targetStep: stepId, ...more }))
+    }
+    for (const step of steps) if (isDone(step)) this.#result(step, identityOf(step, count))
+  }
+
+  #result(step: LoggedStep, identity: StepIdentity): void {
+    const { sleepFor, sleepUntil, waitEventId, waitTimeout } = step
+    const written = { ...identity, sleepFor, sleepUntil, waitEventId, ...(waitTimeout === true && { waitTimeout }) }
+    const name = `${identity.stepId} ${JSON.stringify(identity.stepName.slice(0, 80))}`
+    const { out, unknown } = this.#out(step, identity.stepType, name)
+    this.#push(step.messageId ?? `msg_${identity.stepId}`, json({ ...written, out }), unknown)
+  }
+
+  /** What a step submitted as its result, by its kind. */
+  #out(
+    step: LoggedStep,
+    type: string,
+    name: string,
+  ): { readonly out?: string | undefined; readonly unknown?: Unknown | undefined } {
+    const { out, waitTimeout } = step
+    const what = `step ${name}`
+    if (sleeps.has(type) || waitTimeout === true) return {}
+    if (type === 'Call' && (out === undefined || !isJson(out))) return this.#called(step, what)
+    if (type === 'Wait' || type === 'WaitForWebhook') {
+      const unknown = this.#doubt(what, out, opensJson(out) || type === 'WaitForWebhook')
+      return { out: out === undefined ? undefined : toBase64(utf8(out)), unknown }
+    }
+    if (out === undefined && alwaysTelling.has(type)) return { unknown: this.#tell('left out', what) }
+    return { out, unknown: this.#doubt(what, out, true) }
+  }
+
+  /** The log shows what was answered, too. */
+  #called(
+    { callResponseStatus: status, callResponseBody: body, callResponseHeaders: header, out }: LoggedStep,
+    what: string,
+  ) {
+    const isHidden = [out, body].some((one) => one !== undefined && isRedacted(one))
+    if (status === undefined || body === undefined || isHidden)
+      return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'left out' : 'cut', what) }
+    // A body that was cut shows nothing of it, unless it was JSON.
+    const unknown = opensJson(body) && !isJson(body) ? this.#tell('cut', what) : undefined
+    return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
+  }
+
+  /** Whether a value is what the app had. */
+  #doubt(what: string, out: string | undefined, isOfJson: boolean): Unknown | undefined {
+    if (out === undefined) return this.#tell(this.#isEmptied ? 'left out' : 'perhaps undefined', what)
+    if (isRedacted(out)) return this.#tell('redacted', what)
+    return isOfJson && !isJson(out) ? this.#tell('cut', what) : undefined
+  }
+
+  #tell(unknown: Unknown, what: string): Unknown {
+    this.#unknown.set(unknown, [...(this.#unknown.get(unknown) ?? []), what])
+    return unknown
+  }
+
+  #push(messageId: string, body: Bytes, unknown?: Unknown): void {
+    this.entries.push({ messageId, body: toBase64(body), callType: 'step', ...(unknown !== undefined && { unknown }) })
+  }
+
+  missing(): string[] {
+    const sentences = [...this.#unknown].map(([unknown, whose]) => `${sentenceOf[unknown]}: ${someOf(whose)}.`)
+    if (this.#end !== undefined)
+      sentences.push(`The log is not whole: from ${this.#end} on there is nothing to rebuild the list from.`)
+    return sentences
+  }
+}
+
+const sentenceOf: Readonly<Record<Unknown, string>> = {
+  redacted: 'Redacted, and what depends on it cannot be checked',
+  cut: 'Cut off, and what depends on it cannot be checked (ask for the log without trimBody)',
+  'left out': 'Not in the log, and what depends on it cannot be checked (ask for it without trimBody)',
+  'perhaps undefined': 'Without a value in the log, taken as undefined',
+}
+
+function identityOf({ stepId, stepName, stepType }: LoggedStep, concurrent: number): StepIdentity {
+  return { stepId: stepId!, stepName: stepName!, stepType: stepType!, concurrent }
+}
+
+function json(value: object): Bytes {
+  return utf8(JSON.stringify(value))
+}
+
+function isRedacted(out: string): boolean {
+  return /^"?REDACTED:/.test(out)
+}
+
+/** Whether a text begins like JSON of some length. Others are no JSON: events and payloads may be plain text. */
+function opensJson(out: string | undefined): boolean {
+  return out !== undefined && /^\s*["[{]/.test(out)
+}
+
+function isJson(out: string): boolean {
+  try {
+    JSON.parse(out)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,56 @@
+import { Receiver } from '@upstash/qstash'
+import { expect, test } from 'vitest'
+import { deadLettered, delivered } from '../../matchers/messages.js'
+import { badSignature, createSandbox, type Sandbox, status } from '../../src/index.js'
+
+// Who verifies and refuses is told whether the delivery was right.
+
+const shop = 'https://shop.test/orders'
+
+function verifying(sandbox: Sandbox, keys: { readonly current: string; readonly next: string }, reads = shop): void {
+  const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
+  sandbox.destinations.on(shop, async (request) => {
+    const signature = request.headers.get('Upstash-Signature') ?? ''
+    const body = await request.text()
+    try {
+      await receiver.verify({ signature, body, url: reads })
+    } catch {
+      return new Response('bad signature', { status: 401 })
+    }
+    return new Response('ok')
+  })
+}
+
+async function failure(sandbox: Sandbox): Promise<string> {
+  sandbox.queue.publish({ to: shop, body: '{"n":1}', retries: 0 })
+  await sandbox.clock.drain()
+  return delivered(sandbox, { to: shop }).explain(false)
+}
+
+test('an app with other keys: the delivery was right', async () => {
+  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  verifying(sandbox, { current: 'sig_other', next: 'sig_another' })
+  const text = await failure(sandbox)
+  expect(text).toMatch(/msg_\S+ was refused with 401 although it was correctly signed\. .*keys.*raw body.*url/)
+  expect(deadLettered(sandbox, { to: 'https://other.test/' }).explain(false)).toContain(
+    'although it was correctly signed',
+  )
+})
+
+test('a flaw that was asked for: the app is right', async () => {
+  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  verifying(sandbox, sandbox.queue.keys)
+  sandbox.faults.add({ on: 'queue.delivery', fault: badSignature('key') })
+  expect(await failure(sandbox)).toMatch(/was refused with 401, and rightly so: wrong with its signature is \S+/)
+})
+
+test('an app that refuses nothing, or a 401 that was scripted, has no such sentence', async () => {
+  using right = createSandbox({ vocabulary: 'upstash' })
+  verifying(right, right.queue.keys)
+  right.queue.publish({ to: shop })
+  await right.clock.drain()
+  expect(delivered(right, { to: 'https://other.test/' }).explain(false)).not.toContain('signed')
+  using scripted = createSandbox({ vocabulary: 'upstash' })
+  scripted.faults.add({ on: 'queue.delivery', fault: status(401) })
+  expect(await failure(scripted)).not.toContain('signed')
+})

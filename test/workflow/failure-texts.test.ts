@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest'
+import { sandboxMatchers } from '../../matchers/index.js'
+import { failureOf } from '../matchers/failure.js'
+import { app, type Loose, type WorkflowWorld, workflowWorld } from './world.js'
+
+// What a failure says to somebody who has never seen the app: the sentence names the cause.
+
+expect.extend(sandboxMatchers as never)
+const about = expect as (received: unknown) => Loose
+const url = `${app}/order`
+
+async function ran(route: (context: Loose) => Promise<unknown>, { retries = 0 } = {}): Promise<WorkflowWorld> {
+  const world = workflowWorld()
+  world.serve('/order', route as never)
+  await world.client.trigger({ url, workflowRunId: 'one', retries })
+  await world.clock.advance('1s')
+  return world
+}
+
+const hints = (assertion: () => void): string[] =>
+  failureOf(assertion)
+    .split('\n')
+    .filter((line) => line.startsWith('Hint: '))
+    .map((line) => line.slice('Hint: '.length))
+
+test('of 200 steps those at the ends are shown, those around the one in question, and those that did not end well', async () => {
+  const world = await ran(
+    async (context) => {
+      for (let nth = 0; nth < 200; nth++) {
+        await context.run(`step ${nth}`, () => {
+          if (nth === 80 && context.retried === 0) throw new Error('once')
+          return nth
+        })
+      }
+    },
+    { retries: 1 },
+  )
+  await world.clock.drain()
+  const lines = failureOf(() => about(world).toHaveStep('step 150', { result: 3 })).split('\n')
+  const rows = lines.slice(lines.findIndex((line) => line.startsWith('run wfr_one')) + 1)
+  const shown = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => `  ${from + at + 1} "step ${from + at}"  Run, done → ${from + at}`)
+  expect(rows).toEqual([
+    ...shown(0, 8),
+    '  … 72 more steps',
+    ...shown(80, 81),
+    expect.stringContaining('500 once; waits until 00:00:12.000: delay 12 s'),
+    '  … 66 more steps',
+    ...shown(147, 154),
+    '  … 38 more steps',
+    ...shown(192, 200),
+  ])
+  expect(hints(() => about(world).toHaveStep('setp 150'))).toEqual(["no step 'setp 150'; there is 'step 150'."])
+})
+
+test('names with control characters, long names and long results keep a failure short and in its lines', async () => {
+  const world = await ran(async (context) => {
+    await context.run('\u001b[31mred\u001b[0m\nline2\u202Eabc', () => 1)
+    await context.run('x'.repeat(5000), () => 'y'.repeat(1_000_000))
+    await context.run('charge', () => ({ token: 'sk_live_abcdefghijklmnopqrstuv' }))
+  })
+  for (const assertion of [
+    () => about(world).toHaveStep('chrage'),
+    () => about(world).toHaveStep('x'.repeat(5000), { result: 'z' }),
+    () => about(world).toHaveRun({ steps: ['red'] }),
+    () => about(world).toHaveStep('charge', { result: { token: 'other' } }),
+  ]) {
+    const failure = failureOf(assertion)
+    expect(failure.length).toBeLessThan(2500)
+    expect(failure).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F\u202E]|sk_live/)
+    expect(failure).toContain('\\x1b[31mred')
+  }
+})
+
+test('a run that failed: at which step, after how many attempts and of what', async () => {
+  const world = await ran(
+    async (context) => {
+      await context.run('a', () => 1)
+      await context.run('b', () => 1)
+      await context.run('charge', () => {
+        throw new Error('card declined')
+      })
+      await context.run('d', () => 1)
+    },
+    { retries: 2 },
+  )
+  const state = () => about(world).toHaveRun({ state: 'success' })
+  expect(hints(state)).toEqual([
+    "run wfr_one waits until 00:00:12.000 to try again at step 'charge': 1 attempt failed, 500 card declined.",
+  ])
+  await world.clock.drain()
+  const cause = "run wfr_one failed at step 'charge' after 3 attempts: 500 card declined."
+  expect(hints(state)).toEqual([cause])
+  expect(hints(() => about(world).toHaveStep('d'))).toEqual([`no step 'd': ${cause}`])
+  expect(failureOf(state)).toContain(`  – charge  failed, 3 attempts
+      00:00:00.000  500 card declined; waits until 00:00:12.000: delay 12 s from the default back-off after 500
+      00:00:12.000  500 card declined; waits until 00:02:40.000: delay 148 s from the default back-off after 500
+      00:02:40.000  500 card declined`)
+})
+
+test('nobody at the url of the workflow', async () => {
+  const world = workflowWorld()
+  await world.client.trigger({ url, workflowRunId: 'one', retries: 0 })
+  await world.clock.drain()
+  const [hint] = hints(() => about(world).toHaveRun({ state: 'success' }))
+  expect(hint).toMatch(/^run wfr_one failed before its next step after 1 attempt: .*no such host \(Nobody answers at /)
+  expect(hint).toContain(`Register destinations.on('${url}', handler)`)
+})
+
+test('no run began: refused, not triggered, or nothing sent', async () => {
+  const ask: readonly ((world: WorkflowWorld) => unknown)[] = [
+    ({ ask }) => ask('POST', `/v2/trigger/${url}`, { headers: { authorization: 'Bearer wrong' } }),
+    ({ queue }) => queue.publish({ to: url }),
+    () => {},
+  ]
+  const causes = [
+    `no run began: POST https://queue.test/v2/trigger/${url} was refused with 401 unable to authenticate: invalid token.`,
+    'no run began: 1 message was published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.',
+    'no run began: nothing was sent to the queue. Trigger one, and check that its client has the address of the sandbox.',
+  ]
+  for (const [index, act] of ask.entries()) {
+    const world = workflowWorld()
+    await act(world)
+    for (const assertion of [
+      () => about(world).toHaveRun({ workflow: url }),
+      () => about(world).toHaveStep('charge'),
+      () => about(world).toHaveWaitedFor('approved'),
+    ])
+      expect(hints(assertion)).toEqual([causes[index]])
+  }
+})
+
+test('an event that was told under another name, or too early', async () => {
+  const world = await ran(
+    async (context) => void (await context.waitForEvent('approval', 'approved-42', { timeout: '1h' })),
+  )
+  const came = () => about(world).toHaveWaitedFor('approved-42', { outcome: 'came' })
+  expect(hints(came)).toEqual(["nobody has told event 'approved-42'."])
+  world.workflow.notify('aproved-42', { by: 'Ada' })
+  expect(hints(came)).toEqual([
+    "nobody has told event 'approved-42'; 'aproved-42' was told at 00:00:01.000, and nobody waited for it.",
+  ])
+  expect(hints(() => about(world).toHaveWaitedFor('aproved-42'))).toEqual([
+    "no wait for event 'aproved-42'; there is 'approved-42'.",
+  ])
+  expect(hints(() => about(world).toHaveRun({ state: 'success' }))).toEqual([
+    "run wfr_one waits for event 'approved-42' until 01:00:00.000.",
+  ])
+  await world.clock.drain()
+  expect(hints(() => about(world).toHaveRun({ state: 'failed' }))).toEqual([])
+
+  const early = workflowWorld()
+  early.workflow.notify('approved-42')
+  early.serve('/order', async (context) => void (await context.waitForEvent('approval', 'approved-42')))
+  await early.client.trigger({ url })
+  await early.clock.advance('1s')
+  expect(hints(() => about(early).toHaveWaitedFor('approved-42', { outcome: 'came' }))).toEqual([
+    "event 'approved-42' was told at 00:00:00.000, when nobody waited for it: told to a run by its id, it is kept for the run's next wait.",
+  ])
+})
+
+test('two workflows with the same step names: the one in question first; a url that no run is of', async () => {
+  const world = await ran(async (context) => void (await context.run('charge', () => 1)))
+  world.serve('/other', async (context) => {
+    await context.run('charge', () => 2)
+    await context.sleep('nap', '1d')
+  })
+  await world.client.trigger({ url: `${app}/other`, workflowRunId: 'two' })
+  await world.clock.advance('1s')
+  const failure = failureOf(() => about(world).toHaveStep('charge', { workflow: `${app}/other`, result: 1 }))
+  expect(failure.indexOf('run wfr_two of')).toBeLessThan(failure.indexOf('\nrun wfr_one of'))
+  expect(failure).toContain('  2 nap  SleepFor, sleeps until 2030-01-02 00:00:01.000')
+  expect(hints(() => about(world).toHaveRun({ workflow: `${app}/other`, state: 'success' }))).toEqual([
+    'run wfr_two sleeps until 2030-01-02 00:00:01.000: move the clock, or workflow.skipSleeps().',
+  ])
+  const nowhere = [`no run of '${app}/ordr'; there are runs of ${app}/order, ${app}/other.`]
+  expect(hints(() => about(world).toHaveRun({ workflow: `${app}/ordr` }))).toEqual(nowhere)
+  expect(hints(() => about(world).toHaveStep('charge', { workflow: `${app}/ordr` }))).toEqual(nowhere)
+})

@@ -1,0 +1,358 @@
+import { Client as QueueClient } from '@upstash/qstash'
+import { Client } from '@upstash/workflow'
+import { serve } from '@upstash/workflow/nextjs'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type History, HistoryError, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { createSandbox, type Sandbox } from '../../src/index.js'
+import type { Loose } from './world.js'
+
+// What a history lacks must not look like a change of the code. The route looks at every value, and goes on otherwise
+// with any other.
+
+const url = 'https://app.test/picky'
+const third = 'https://third.test/'
+
+const picky =
+  (names: { readonly gold?: string; readonly last?: string } = {}) =>
+  async (context: Loose): Promise<string> => {
+    const { kind } = await context.run('look', () => ({ kind: 'gold', long: 'x'.repeat(100) }))
+    // Not before the first step: where a call answers the SDK shows its answer there.
+    if (context.requestPayload.id !== 1) throw new Error('no order')
+    await context.run(kind === 'gold' ? (names.gold ?? 'gold') : 'plain', () => undefined)
+    const { body } = await context.call('ask', { url: third, method: 'POST', body: 'all?' })
+    if (body.paid !== true) throw new Error('not paid')
+    const { eventData } = await context.waitForEvent('approval', 'approved', { timeout: '1d' })
+    if (eventData.by !== 'Ada') return 'refused'
+    const [a, b] = await Promise.all([context.run('a', () => 'A'), context.run('b', () => ['B'])])
+    if (a !== 'A' || b[0] !== 'B') return 'odd'
+    await context.sleep('nap', 60)
+    return await context.run(names.last ?? 'last', () => 'done')
+  }
+
+const served =
+  (route: (context: Loose) => Promise<unknown> = picky()) =>
+  ({ addresses, tokens, destinations }: Sandbox): void => {
+    const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
+    destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
+  }
+
+async function ran(redact?: { readonly body?: true; readonly header?: string[] }): Promise<Loose> {
+  const world = createSandbox({ vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z', warn: () => {} })
+  using _ = replaceFetch(world)
+  world.destinations.answer(third, { status: 200, body: { paid: true } })
+  served()(world)
+  const headers = { 'x-user': 'u1', authorization: 'Bearer not-to-be-shown' }
+  const { workflowRunId } = await clientOf(world).trigger({
+    ...{ url, body: { id: 1 }, workflowRunId: 'one', headers },
+    ...(redact && { redact: redact as never }),
+  })
+  await world.clock.advance('1m')
+  const early = JSON.parse(JSON.stringify(historyOf(world, workflowRunId))) as History
+  const log = (query = ''): Promise<Loose> => asked(world, `/v2/workflows/logs?workflowRunId=wfr_one${query}`)
+  const waiting = await log()
+  world.workflow.notify('approved', { by: 'Ada' })
+  await world.clock.drain()
+  expect(world.workflow.run(workflowRunId).result).toBe('done')
+  const [whole, without, cut] = [await log(), await log('&trimBody=-1'), await log('&trimBody=5')]
+  return { world, early, waiting, whole, without, cut, direct: historyOf(world, workflowRunId) }
+}
+
+const clientOf = ({ addresses, tokens }: Sandbox): Client =>
+  new Client({ baseUrl: addresses.queue, token: tokens.queue })
+
+async function asked(world: Sandbox, path: string): Promise<Loose> {
+  const headers = { authorization: `Bearer ${world.tokens.queue}` }
+  return await (await world.fetch(world.addresses.queue + path, { headers })).json()
+}
+
+let logs: Loose
+let hushed: Loose
+beforeAll(async () => {
+  logs = await ran()
+  hushed = await ran({ body: true, header: ['x-user'] })
+}, 60_000)
+
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+const stepsOf = (log: Loose): Loose[] => log.runs[0].steps.flatMap((group: Loose) => group.steps)
+
+async function unharmed(json: unknown): Promise<History> {
+  const history = copy(historyFrom(copy(json), { headers: { authorization: 'Bearer x', 'x-user': 'u1' } }))
+  const { incompatible } = await replay(history, served())
+  expect(incompatible).toEqual([])
+  return history
+}
+
+test('a whole log lacks nothing, and every change is found', async () => {
+  const history = await unharmed(logs.whole)
+  expect(await replay(history, served())).toMatchObject({ prefixes: 11, incompatible: [], unchecked: [] })
+  for (const names of [{ gold: 'silver' }, { last: 'end' }])
+    expect((await replay(history, served(picky(names)))).incompatible).not.toEqual([])
+})
+
+test('a log whose values are redacted, not shown, or cut says so, and raises no alarm', async () => {
+  for (const [json, sentence] of [
+    [hushed.whole, /^Redacted, .*the payload, step 1 "look", step 3 "ask", step 4 "approval"/],
+    [logs.without, /^Not in the log, .*the payload, step 1 "look", step 2 "gold", step 3 "ask"/],
+    [logs.cut, /^Cut off, .*the payload, step 1 "look", step 3 "ask"/],
+  ] as const) {
+    const history = await unharmed(json)
+    expect(history.missing?.find((one) => sentence.test(one))).toBeDefined()
+    const { unchecked } = await replay(history, served())
+    expect(unchecked.length).toBeGreaterThan(0)
+    expect(unchecked[0]!.reason).toMatch(/It may depend on what the history lacks: the payload/)
+  }
+})
+
+describe('what one step of a log lacks raises no alarm', () => {
+  const spoil: Readonly<Record<string, (step: Loose) => void>> = {
+    'without out': (step) => delete step.out,
+    redacted: (step) => Object.assign(step, { out: `REDACTED:${'ab'.repeat(32)}`, callResponseBody: 'REDACTED:ab' }),
+    cut: (step) =>
+      Object.assign(step, { out: step.out?.slice(0, 3), callResponseBody: step.callResponseBody?.slice(0, 3) }),
+    'out that is no text': (step) => Object.assign(step, { out: { a: 1 } }),
+    'out and answer of the call': (step) => {
+      for (const name of ['out', 'callResponseStatus', 'callResponseBody', 'callResponseHeaders']) delete step[name]
+    },
+  }
+  test.each(Object.keys(spoil))('%s', async (how) => {
+    for (const at of stepsOf(logs.whole).keys()) {
+      const log = copy(logs.whole)
+      const step = stepsOf(log)[at]
+      if (how === 'cut' && typeof step.out !== 'string') continue
+      spoil[how]!(step)
+      await unharmed(log)
+    }
+  })
+})
+
+test('what a log tells in another way is the same history', async () => {
+  for (const change of [
+    (log: Loose) => log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.reverse(),
+    (log: Loose) => stepsOf(log).map((step) => delete step.stepId),
+    (log: Loose) => stepsOf(log).map((step) => delete step.concurrent),
+    (log: Loose) => log.runs[0].steps.push({ type: 'next', steps: [{ messageId: 'msg_x', state: 'STEP_RETRY' }] }),
+  ]) {
+    const log = copy(logs.whole)
+    change(log)
+    expect(historyFrom(log)).toEqual(historyFrom(logs.whole))
+  }
+  const [run] = logs.whole.runs
+  expect(historyFrom(run)).toEqual(historyFrom(logs.whole))
+  expect(historyFrom([run])).toEqual(historyFrom(logs.whole))
+})
+
+test('a log that lacks a group or a branch is no whole one', async () => {
+  for (const at of logs.whole.runs[0].steps.slice(0, -1).keys()) {
+    const log = copy(logs.whole)
+    log.runs[0].steps.splice(at, 1)
+    const history = await unharmed(log)
+    expect(history.missing?.join(' ')).toMatch(
+      at === 0 ? /Not in the log.*the payload/ : /The log is not whole: from step \d/,
+    )
+    expect(history.state).toBe(at === 0 ? 'RUN_SUCCESS' : 'RUN_STARTED')
+  }
+  const log = copy(logs.whole)
+  log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.pop()
+  expect((await unharmed(log)).missing).toContain(
+    'The log is not whole: from step 5 on there is nothing to rebuild the list from.',
+  )
+})
+
+test('a run that waits: the step that it waits for is known, from the double and from the log', async () => {
+  for (const history of [logs.early, historyFrom(logs.waiting)] as History[]) {
+    expect(history.open).toEqual({ stepId: 4, stepName: 'approval', stepType: 'Wait', concurrent: 1 })
+    expect(history.state).toBe('RUN_STARTED')
+    expect((await replay(history, served())).incompatible).toEqual([])
+    const renamed = async (context: Loose) =>
+      picky()({
+        ...bound(context),
+        waitForEvent: (_: string, ...rest: unknown[]) => context.waitForEvent('consent', ...rest),
+      })
+    const { incompatible } = await replay(history, served(renamed))
+    expect(incompatible).toMatchObject([{ expected: "step 4 'approval' (Wait)", actual: "step 4 'consent' (Wait)" }])
+  }
+})
+
+/** The methods of a context, to be changed one by one. */
+const bound = (context: Loose): Loose =>
+  Object.assign(
+    Object.fromEntries(['run', 'call', 'sleep', 'waitForEvent'].map((name) => [name, context[name].bind(context)])),
+    { requestPayload: context.requestPayload },
+  )
+
+describe('secrets', () => {
+  test('headers that look like secrets are written only when asked for', () => {
+    for (const history of [logs.direct, historyFrom(logs.whole)] as History[]) {
+      expect(JSON.stringify(history)).not.toContain('not-to-be-shown')
+      expect(history.headers).toEqual({ 'x-user': 'u1', authorization: 'Bearer ***' })
+      expect(history.missing).toContain('The value of the header authorization is hidden.')
+    }
+    const { headers, missing } = historyOf(logs.world, 'wfr_one', { secrets: true })
+    expect([headers?.authorization, missing]).toEqual(['Bearer not-to-be-shown', undefined])
+    expect(historyFrom(logs.whole, { secrets: true }).headers?.authorization).toBe('Bearer not-to-be-shown')
+    const given = historyFrom(logs.whole, { headers: { Authorization: 'Bearer sesame-sesame', 'x-shop': 'tea' } })
+    expect(given.headers).toEqual({ authorization: 'Bearer ***', 'x-shop': 'tea' })
+  })
+
+  test('what the trigger redacts is not in the history of the double either', async () => {
+    const history = copy(hushed.direct) as History
+    expect(Buffer.from(history.entries.map(({ body }) => body).join(), 'base64').toString()).not.toMatch(
+      /gold"|Ada|paid/,
+    )
+    expect([history.headers?.['x-user'], history.entries[0]!.unknown]).toEqual(['***', 'redacted'])
+    expect((await replay(history, served())).incompatible).toEqual([])
+    const open = historyOf(hushed.world, 'wfr_one', { secrets: true })
+    expect(await replay(open, served())).toMatchObject({ incompatible: [], unchecked: [] })
+  })
+
+  test('a route that asks for a hidden header is no finding, and says which', async () => {
+    const guarded = async (context: Loose): Promise<unknown> => {
+      if (context.headers.get('authorization') !== 'Bearer not-to-be-shown') return 'who are you?'
+      return picky()(context)
+    }
+    const hidden = await replay(logs.direct, served(guarded))
+    expect(hidden.incompatible).toEqual([])
+    expect(hidden.unchecked[0]!.reason).toMatch(
+      /Failed to authenticate.*It may depend on headers that are hidden: authorization\.$/s,
+    )
+    const told = historyOf(logs.world, 'wfr_one', { secrets: true })
+    expect(await replay(told, served(guarded))).toMatchObject({ incompatible: [], unchecked: [] })
+  })
+})
+
+describe('what is given', () => {
+  const listed = async (): Promise<Loose> => {
+    const world: Sandbox = logs.world
+    using _ = replaceFetch(world)
+    const { workflowRunId } = await clientOf(world).trigger({ url, body: { id: 1 } })
+    await world.clock.advance('1m')
+    return asked(world, `/v2/workflows/runs/${workflowRunId}`)
+  }
+
+  test('the list of a run that lasts, as text or parsed, says what it does not tell', async () => {
+    const list = await listed()
+    const history = historyFrom(JSON.stringify(list), { url })
+    expect(historyFrom(list, { url })).toEqual(history)
+    expect(history).toMatchObject({ url, runId: 'wfr_unknown', state: 'RUN_STARTED', headers: {} })
+    expect(history.missing).toEqual([
+      'Headers that the trigger forwarded are not in the list. If code outside steps reads any, give them.',
+      'The id of the run is not in the list: it is replayed as wfr_unknown.',
+      'When the run began is not in the list. If code outside steps reads it, give it as createdAt.',
+    ])
+    expect(await replay(history, served())).toEqual({ prefixes: 4, incompatible: [], unchecked: [] })
+    expect((await replay(history, served(picky({ gold: 'silver' })))).incompatible).not.toEqual([])
+    const whole = historyFrom(list, { url, headers: {}, runId: 'wfr_2', createdAt: '2030-01-01T09:00:00Z' })
+    expect(whole.missing).toBeUndefined()
+    expect(historyFrom(JSON.parse(JSON.stringify(whole)))).toEqual(whole)
+  })
+
+  test.each<[string, unknown, object, RegExp]>([
+    ['nothing', '', {}, /^There is nothing in it\. Give the answer of GET \/v2\/workflows\/runs\/ID/],
+    ['a page of HTML', '<html>', {}, /^It is not JSON: /],
+    ['a number', 7, {}, /^A run is a list or an object, not a number/],
+    ['null', 'null', {}, /not null/],
+    ['an empty list', [], { url }, /^The list is empty/],
+    ['a list without url', [{ messageId: 'm', body: '', callType: 'step' }], {}, /give the url, as --url/],
+    [
+      'a url that is none',
+      [{ messageId: 'm', body: '', callType: 'step' }],
+      { url: 'app.test' },
+      /^The url is that of the workflow's endpoint/,
+    ],
+    [
+      'a list of something else',
+      [{ id: 1 }, 'x'],
+      { url },
+      /^Entry 1 of the list is not \{ messageId, body, callType \}/,
+    ],
+    [
+      'a body that is no base64',
+      [{ messageId: 'm', body: '*', callType: 'step' }],
+      { url },
+      /^Entry 1 of the list has a body that is not base64/,
+    ],
+    [
+      'an error',
+      { error: 'workflowRun wfr_1 not found' },
+      {},
+      /^The service answered with an error: workflowRun wfr_1 not found\. .*take the log/,
+    ],
+    ['the flat log', { cursor: '', events: [] }, {}, /^This is the flat log/],
+    ['an empty log', { cursor: '', runs: [] }, {}, /^The log has no run\./],
+    ['another thing', { messages: [] }, {}, /^This is no run: its fields are messages\./],
+    [
+      'a history of tomorrow',
+      { format: 'stuntdouble/history', version: 2 },
+      {},
+      /of version "2"; this stuntdouble reads version 1/,
+    ],
+    ['another format', { format: 'har', version: 1 }, {}, /^This is no history/],
+    [
+      'a damaged history',
+      { format: 'stuntdouble/history', version: 1, url, runId: 'wfr_1', state: 'x', entries: 7 },
+      {},
+      /^This history is damaged at entries/,
+    ],
+    [
+      'a header that is none',
+      [{ messageId: 'm', body: '', callType: 'step' }],
+      { url, headers: { 'a b': 'x' } },
+      /^"a b" with "x" is no header/,
+    ],
+    [
+      'a time that is none',
+      [{ messageId: 'm', body: '', callType: 'step' }],
+      { url, createdAt: 'soon' },
+      /^createdAt is milliseconds or a date/,
+    ],
+  ])('%s gets a sentence', (_, json, source, sentence) => {
+    expect(() => historyFrom(json, source)).toThrow(HistoryError)
+    expect(() => historyFrom(json, source)).toThrow(sentence)
+  })
+
+  test('a log of several runs, or without the one that was named, says which there are', () => {
+    const two = copy(logs.whole)
+    two.runs.push({ ...two.runs[0], workflowRunId: 'wfr_two' })
+    expect(() => historyFrom(two)).toThrow(
+      'The log has several runs: wfr_one, wfr_two. Name one, as --run ID or { runId }.',
+    )
+    expect(historyFrom(two, { runId: 'wfr_two' }).runId).toBe('wfr_two')
+    expect(historyFrom(two, { runId: 'two' }).runId).toBe('wfr_two')
+    expect(() => historyFrom({ ...two, cursor: '17-1' }, { runId: 'wfr_x' })).toThrow(
+      'The log has no run wfr_x; it has wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
+    )
+  })
+
+  test('whatever is given ends in a history or a sentence, and any history in a verdict', async () => {
+    const text = JSON.stringify(logs.whole)
+    const places = [...text.matchAll(/"(?:[^"\\]|\\.)*"|\d+|true/g)]
+    const spoilt = fc
+      .tuple(
+        fc.nat(places.length - 1),
+        fc.constantFrom('null', '{}', '[]', '1e999', '-1', '"\u001b[31m"', '[[]]', '"__proto__"', '1e9'),
+      )
+      .map(([at, by]) => {
+        const { index, 0: found } = places[at]!
+        const isName = text[index + found.length] === ':'
+        return `${text.slice(0, index)}${isName && !by.startsWith('"') ? '"x"' : by}${text.slice(index + found.length)}`
+      })
+    let histories = 0
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(spoilt, fc.json(), fc.jsonValue()), async (json) => {
+        let history: History
+        try {
+          history = historyFrom(json, { url })
+        } catch (error) {
+          expect(error).toBeInstanceOf(HistoryError)
+          return
+        }
+        expect(historyFrom(JSON.stringify(history))).toEqual(copy(history))
+        if (histories++ % 10 === 0) await replay({ ...history, url }, served())
+      }),
+      { numRuns: 600, seed: 16 },
+    )
+    expect(histories).toBeGreaterThan(100)
+  }, 120_000)
+})

@@ -1,0 +1,425 @@
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Client as QueueClient } from '@upstash/qstash'
+import { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from '@upstash/workflow'
+import { serve } from '@upstash/workflow/nextjs'
+import { describe, expect, test, vi } from 'vitest'
+import { type History, type HistoryEntry, historyFrom, historyOf, replay } from '../../properties/scenarios.js'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { createSandbox, type Sandbox } from '../../src/index.js'
+import { connectionOf, everyKind } from './every-kind.js'
+import type { Loose } from './world.js'
+
+type Route = (context: Loose) => Promise<unknown>
+const url = 'https://shop.test/api/order'
+
+const app =
+  (route: Route) =>
+  ({ addresses, tokens, destinations }: Sandbox): void => {
+    const qstashClient = new QueueClient({ baseUrl: addresses.queue, token: tokens.queue })
+    destinations.on(url, serve(route, { qstashClient, receiver: undefined as never }).POST as never)
+  }
+
+async function recorded(route: Route, body: unknown = { id: 1 }): Promise<History> {
+  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  using _ = replaceFetch(sandbox)
+  app(route)(sandbox)
+  const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
+  const { workflowRunId } = await client.trigger({ url, body })
+  await sandbox.clock.drain()
+  return JSON.parse(JSON.stringify(historyOf(sandbox, workflowRunId))) as History
+}
+
+const ok = { incompatible: [], unchecked: [] }
+const one = (value: unknown = 1) => value
+/** Stands for what is not there while a history is replayed: a data base, a key, a host. */
+let isThere = true
+const needed = (): number => {
+  if (!isThere) throw new Error('ECONNREFUSED')
+  return 1
+}
+async function replayedWithout(history: History, route: Route) {
+  isThere = false
+  try {
+    return await replay(history, app(route))
+  } finally {
+    isThere = true
+  }
+}
+
+test('groups of the same size, one behind the other', async () => {
+  const pair = (context: Loose, a: string, b: string) =>
+    Promise.all([context.run(a, () => one()), context.run(b, () => one())])
+  const route = async (context: Loose) => {
+    await pair(context, 'a', 'b')
+    await pair(context, 'c', 'd')
+    await context.run('last', () => one())
+  }
+  expect(await replay(await recorded(route), app(route))).toMatchObject({ prefixes: 10, ...ok })
+})
+
+describe('a body that fails for what is not there is no finding, however the code takes it', () => {
+  const routes: Readonly<Record<string, Route>> = {
+    'it throws': async (context) => {
+      await context.run('pay', needed)
+      await context.run('last', () => one())
+    },
+    'it throws what is no error': async (context) => {
+      await context.run('pay', () => {
+        if (!isThere) throw 'no data base'
+      })
+      await context.run('last', () => one())
+    },
+    'the code wraps the error': async (context) => {
+      try {
+        await context.run('pay', needed)
+      } catch (error) {
+        // The SDK ends a delivery by errors of its own.
+        if ((error as Error).message !== 'ECONNREFUSED') throw error
+        throw new Error('wrapped')
+      }
+      await context.run('last', () => one())
+    },
+    'a saga compensates': async (context) => {
+      try {
+        await context.run('pay', needed)
+        await context.run('book', needed)
+      } catch (error) {
+        if ((error as Error).message !== 'ECONNREFUSED') throw error
+        await context.run('refund', () => one())
+      }
+      await context.run('last', () => one())
+    },
+    'a saga whose bodies are asynchronous': async (context) => {
+      try {
+        await context.run('pay', async () => needed())
+        await context.run('book', async () => needed())
+      } catch (error) {
+        if ((error as Error).message !== 'ECONNREFUSED') throw error
+        await context.run('refund', () => one())
+      }
+      await context.run('last', () => one())
+    },
+    'the code does not mind': async (context) => {
+      try {
+        await context.run('pay', async () => needed())
+      } catch (error) {
+        if ((error as Error).message !== 'ECONNREFUSED') throw error
+      }
+      await context.run('last', () => one())
+    },
+    'the code does not mind that its last step failed': async (context) => {
+      try {
+        await context.run('pay "now"', async () => needed())
+      } catch (error) {
+        if ((error as Error).message !== 'ECONNREFUSED') throw error
+      }
+    },
+    'a branch of several does not mind': async (context) => {
+      const pay = async (name: string): Promise<void> => {
+        try {
+          await context.run(name, async () => needed())
+        } catch (error) {
+          if (!(error as Error).message.includes('ECONNREFUSED')) throw error
+        }
+      }
+      await Promise.all([pay('a'), pay('b')])
+      await context.run('last', () => one())
+    },
+    'it cannot be tried again': async (context) => {
+      await context.run('pay', () => {
+        if (!isThere) throw new WorkflowNonRetryableError('no key')
+      })
+      await context.run('last', () => one())
+    },
+    'it is to be tried later': async (context) => {
+      await context.run('pay', () => {
+        if (!isThere) throw new WorkflowRetryAfterError('busy', 60)
+      })
+      await context.run('last', () => one())
+    },
+    'beside others': async (context) => {
+      await Promise.all([context.run('pay', needed), context.run('mail', needed)])
+      await context.run('last', () => one())
+    },
+    'it hangs': async (context) => {
+      await context.run('pay', () => (isThere ? 1 : new Promise(() => {})))
+      await context.run('last', () => one())
+    },
+  }
+  test.each(Object.keys(routes))('%s', async (name) => {
+    const history = await recorded(routes[name]!)
+    expect(await replayedWithout(history, routes[name]!)).toMatchObject(ok)
+  })
+
+  test('and in a step that was added at the end, however it fails', async () => {
+    const history = await recorded((context) => context.run('pay', needed))
+    for (const added of [
+      (context: Loose) => context.run('added', needed),
+      (context: Loose) => context.run('added', () => new Promise(() => {})),
+      async (context: Loose) => {
+        try {
+          await context.run('added', async () => needed())
+        } catch (error) {
+          throw (error as Error).message === 'ECONNREFUSED' ? new Error('wrapped') : error
+        }
+      },
+    ]) {
+      const route: Route = async (context) => {
+        await context.run('pay', () => one())
+        await added(context)
+      }
+      expect(await replayedWithout(history, route)).toMatchObject(ok)
+      expect(await replayedWithout({ ...history, state: 'RUN_STARTED' }, route)).toMatchObject(ok)
+    }
+    const throws: Route = async (context) => {
+      await context.run('pay', () => one())
+      throw new Error('outside steps')
+    }
+    for (const state of ['RUN_SUCCESS', 'RUN_STARTED'])
+      expect((await replayedWithout({ ...history, state }, throws)).incompatible).toMatchObject([
+        { prefix: 2, actual: 'answered 500: outside steps' },
+      ])
+  })
+
+  test('but what the code does differently is one', async () => {
+    const route: Route = async (context) => {
+      await context.run('pay', needed)
+      await context.run('last', needed)
+    }
+    const history = await recorded(route)
+    for (const changed of [
+      (context: Loose) => context.run('pay', needed),
+      async () => {},
+      async (context: Loose) => {
+        await context.run('pay', needed)
+        await context.run('other', needed)
+      },
+    ])
+      expect((await replayedWithout(history, changed)).incompatible).not.toEqual([])
+  })
+})
+
+test('a route that hangs is told, and nobody waits for ever', async () => {
+  const route: Route = async (context) => {
+    for (const name of ['a', 'b', 'c', 'd']) await context.run(name, () => one())
+  }
+  const history = await recorded(route)
+  const hangs: Route = async (context) => {
+    await context.run('a', () => one())
+    await new Promise(() => {})
+  }
+  const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { patience: 50 })
+  expect(prefixes).toBe(3)
+  expect(incompatible.map(({ sentence }) => sentence)).toEqual([
+    "After step 1 'a' step 2 'b' (Run) comes next; but the code does not answer.",
+    "After step 2 'b' step 3 'c' (Run) comes next; but the code does not answer.",
+  ])
+  expect(unchecked).toEqual([
+    { prefix: 4, reason: 'The code did not answer before; this list and those after it were left out.' },
+  ])
+  // What was replaced is back.
+  expect(await replay(history, app(route))).toMatchObject(ok)
+  await expect(replay(history, () => new Promise(() => {}), { patience: 5 })).rejects.toThrow(
+    'replay(): the function that serves the app did not come to its end.',
+  )
+  await expect(replay(history, app(route), { patience: 0 })).rejects.toThrow('{ patience }')
+})
+
+test('a module that throws while it is loaded', async () => {
+  const history = await recorded((context) => context.run('a', () => one()))
+  const fetched = globalThis.fetch
+  const broken = (): never => {
+    throw new Error('DATABASE_URL is missing')
+  }
+  await expect(replay(history, broken)).rejects.toThrow('DATABASE_URL is missing')
+  expect(globalThis.fetch).toBe(fetched)
+  const { incompatible } = await replay(history, ({ destinations }) => void destinations.on(url, broken))
+  expect(incompatible).toMatchObject([
+    { prefix: 1, actual: 'answered 500: the handler threw Error: DATABASE_URL is missing' },
+    { prefix: 2, actual: 'answered 500: the handler threw Error: DATABASE_URL is missing' },
+  ])
+})
+
+test('no host is reachable, over fetch or another client', async () => {
+  const asked: unknown[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url)
+    response.end('ok')
+  })
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
+  const { port } = server.address() as AddressInfo
+  const seen: string[] = []
+  const route: Route = async (context) => {
+    await context.run('fetch', async () => {
+      await fetch(`http://localhost:${port}/fetch`).catch((error: Error) => seen.push(error.message))
+    })
+    await context.run('http', async () => {
+      await new Promise<void>((resolve) => {
+        get(`http://localhost:${port}/http`, { agent: false }, (response) => response.resume().on('end', resolve)).on(
+          'error',
+          (error) => {
+            seen.push(error.message)
+            resolve()
+          },
+        )
+      })
+    })
+  }
+  const history = await recorded(route)
+  expect(asked.splice(0)).toEqual(['/fetch', '/http'])
+  expect(await replay(history, app(route))).toMatchObject({ prefixes: 3, ...ok })
+  expect([asked, seen]).toEqual([[], Array(2).fill('replay(): no host is reachable but the sandbox.')])
+  // And afterwards it is.
+  expect(await (await fetch(`http://localhost:${port}/again`)).text()).toBe('ok')
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test('an app that lives elsewhere', async () => {
+  const route: Route = (context) => context.run('a', () => one())
+  const history = await recorded(route)
+  const moved = { ...history, url: 'https://shop.test/api/moved' }
+  await expect(replay(moved, app(route))).rejects.toThrow(
+    'replay(): the app serves nothing at https://shop.test/api/moved. Register it with destinations.on(), or replay { ...history, url }',
+  )
+})
+
+test('an app that made its client before there was a sandbox', async () => {
+  vi.stubEnv('QSTASH_TOKEN', 'a-token-of-production')
+  vi.stubEnv('QSTASH_URL', undefined)
+  const route: Route = async (context) => {
+    await context.run('a', () => one())
+    await context.sleep('nap', 5)
+  }
+  const { POST } = serve(route)
+  vi.unstubAllEnvs()
+  const history = await recorded(route)
+  expect(await replay(history, ({ destinations }) => void destinations.on(url, POST as never))).toMatchObject({
+    prefixes: 3,
+    ...ok,
+  })
+})
+
+test('an app whose route takes virtual time', async () => {
+  const route: Route = (context) => context.run('a', () => one())
+  const history = await recorded(route)
+  const slow = (sandbox: Sandbox): void => {
+    const { POST } = serve(route, {
+      qstashClient: new QueueClient({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }),
+      receiver: undefined as never,
+    })
+    sandbox.destinations.on(url, async (request, task) => {
+      await task.sleep('40s')
+      return (POST as Loose)(request)
+    })
+  }
+  expect(await replay(history, slow)).toMatchObject({ prefixes: 2, ...ok })
+})
+
+test('a payload larger than a message of the smallest plan', async () => {
+  const route: Route = (context) => context.run('a', () => context.requestPayload.length)
+  const history = await recorded(route, 'x'.repeat(1_200_000))
+  expect(await replay(history, app(route))).toMatchObject({ prefixes: 2, ...ok })
+})
+
+test('replays at the same time take turns', async () => {
+  const route: Route = async (context) => {
+    await context.run('a', () => one())
+    await context.sleep('nap', 5)
+  }
+  const histories = [await recorded(route), await recorded(route), await recorded(route)]
+  const fetched = globalThis.fetch
+  const all = await Promise.all([
+    ...histories.map((history) => replay(history, app(route))),
+    replay({} as never, app(route)).catch((error: Error) => error.name),
+  ])
+  expect(all).toEqual([...histories.map(() => ({ prefixes: 3, ...ok })), 'TypeError'])
+  expect(globalThis.fetch).toBe(fetched)
+})
+
+test('a workflow with every kind of step, webhooks and all, and the one that it invokes', async () => {
+  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  using _ = replaceFetch(sandbox)
+  const origin = 'https://shop.test'
+  const serveIn = (world: Sandbox): ReturnType<typeof everyKind> => {
+    const kinds = everyKind(connectionOf(world), origin)
+    world.destinations.on(`${origin}/*`, kinds.handle)
+    return kinds
+  }
+  const { client } = serveIn(sandbox)
+  const main = await client.trigger({ url: `${origin}/main`, body: { n: 1 }, retries: 0 })
+  await sandbox.clock.drain()
+  const log = await (
+    await sandbox.fetch(`${sandbox.addresses.queue}/v2/workflows/logs`, {
+      headers: { authorization: `Bearer ${sandbox.tokens.queue}` },
+    })
+  ).json()
+  expect(sandbox.workflow.runs.map(({ state }) => state)).toEqual(['RUN_FAILED', 'RUN_SUCCESS'])
+  for (const { id: runId, url: at } of sandbox.workflow.runs) {
+    for (const history of [historyOf(sandbox, runId), historyFrom(log, { runId })]) {
+      expect(await replay(history, serveIn)).toMatchObject(ok)
+      // Each list but the last, which nothing followed, is one that something else would have broken.
+      const other = { ...history, entries: history.entries.map((entry, index) => renamed(entry, index)) }
+      const { prefixes, incompatible } = await replay(other, serveIn)
+      if (at.endsWith('/main')) expect(prefixes).toBeGreaterThan(15)
+      expect(incompatible.length).toBe(prefixes)
+    }
+  }
+  expect(main.workflowRunId).toBe(sandbox.workflow.runs[0]!.id)
+}, 60_000)
+
+/** Each step has another name than the code has. */
+function renamed(entry: HistoryEntry, at: number): HistoryEntry {
+  if (at === 0 || entry.callType !== 'step') return entry
+  const step = JSON.parse(Buffer.from(entry.body, 'base64').toString()) as { stepName: string }
+  return {
+    ...entry,
+    body: Buffer.from(JSON.stringify({ ...step, stepName: `old ${step.stepName}` })).toString('base64'),
+  }
+}
+
+test.each<[string, object, RegExp]>([
+  ['a history of tomorrow', { version: 2 }, /of version "2"; this stuntdouble reads version 1\. Update the package/],
+  ['of no version', { version: undefined }, /of version "none"/],
+  ['another format', { format: 'other/history' }, /This is no history/],
+  ['no entries', { entries: [] }, /damaged at entries/],
+  ['an entry that is none', { entries: [null] }, /Entry 1 of the list/],
+  ['a header with a line break', { headers: { 'x-user': 'a\r\nb' } }, /a header that is none: "x-user"/],
+  ['a url that is none', { url: 'javascript:0' }, /damaged at url/],
+])('%s gets a sentence', async (_, change, sentence) => {
+  const history = await recorded((context) => context.run('a', () => one()))
+  await expect(
+    replay(
+      { ...history, ...change } as History,
+      app(async () => {}),
+    ),
+  ).rejects.toThrow(sentence)
+})
+
+test('a run that failed fails there again', async () => {
+  for (const failing of [
+    () => Promise.reject(new Error('declined')),
+    () => Promise.reject(new WorkflowNonRetryableError('declined')),
+  ]) {
+    const route: Route = async (context) => {
+      await context.run('a', () => one())
+      await context.run('b', failing)
+    }
+    const history = await recorded(route)
+    expect(history.state).toBe('RUN_FAILED')
+    expect(await replay(history, app(route))).toMatchObject({ prefixes: 2, ...ok })
+  }
+})
+
+test('a call whose body looks like a step', async () => {
+  const route: Route = (context) =>
+    context.call('ask', { url: 'https://third.test/', method: 'POST', body: { stepName: 'x', stepId: 7 } })
+  const history = await recorded(route)
+  const open = { stepId: 1, stepName: 'ask', stepType: 'Call', concurrent: 1 }
+  expect(
+    await replay({ ...history, state: 'RUN_STARTED', entries: history.entries.slice(0, 1), open }, app(route)),
+  ).toEqual({
+    prefixes: 1,
+    ...ok,
+  })
+})
