@@ -87,13 +87,15 @@ abstract class Part implements RunPart {
   }
 
   deadLetter(): Record<string, unknown> {
-    const { id, url, time, failureFunction, failureReply: reply } = this.run
+    const { id, url, time, labels, failureFunction, failureReply: reply } = this.run
     const state = this.failureFunctionState
     return {
       workflowRunId: id,
       workflowCreatedAt: time,
       workflowUrl: url,
       failureFunctionState: state,
+      // Of a run all of them, as in its log. [workflow.md 10]
+      ...(labels !== undefined && { label: labels.join(','), labels }),
       ...(failureFunction !== undefined && {
         failureCallbackInfo: {
           state,

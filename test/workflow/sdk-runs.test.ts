@@ -144,3 +144,13 @@ test('a failure function that failed is called again', async () => {
   expect(called).toBe(2)
   await expect(client.dlq.retryFailureFunction({ dlqId: letter!.dlqId })).rejects.toThrow(/failure function/)
 })
+
+test('the labels of a run are those of its dead letter', async () => {
+  const { client, clock, serve } = workflowWorld()
+  const url = serve('/x', (context) => context.run('a', () => Promise.reject(new Error('no'))))
+  await client.trigger({ url, workflowRunId: 'one', retries: 0, label: ['l1', 'l2'] as never })
+  await clock.drain()
+  const labels = { label: 'l1,l2', labels: ['l1', 'l2'] }
+  expect((await client.logs({ filter: { workflowRunId: 'wfr_one' } } as never)).runs[0]).toMatchObject(labels)
+  expect((await client.dlq.list({ filter: { label: 'l2' } } as never)).messages[0]).toMatchObject(labels)
+})
