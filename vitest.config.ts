@@ -56,6 +56,9 @@ export default defineConfig({
   test: {
     // One for each processor: by default one is left idle, which is half of a small machine.
     maxWorkers: '100%',
+    // A busy machine is no failure; what hangs is still ended.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,
