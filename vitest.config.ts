@@ -35,7 +35,7 @@ const slow = [
   ...[
     'test/queue/{bad-handlers,every-message-ends,scale}.test.ts',
     'test/properties/{check-delivery,faults-and-turns}.test.ts',
-    'test/workflow/{crash-points*,histories*,replay-holes,scale,nested}.test.ts',
+    'test/workflow/{crash-points*,dump,explore,failure-texts,forgetting,histories*,nested,replay*,scale,verbs-and-forks}.test.ts',
   ],
   ...['test/server/{tail,limits,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
   ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
