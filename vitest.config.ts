@@ -29,7 +29,13 @@ const notUnit = ['test/package/**', 'test/twin/**', 'test/jest/**']
 
 /** What takes more than two seconds for itself (mutants, fuzzing, bodies of 10 MB, programs), and what one process cannot share. */
 const slow = [
-  ...['test/mutants/**', 'test/endurance/**', 'test/contract/**', 'test/model/**', 'test/browser/**'],
+  ...[
+    'test/mutants/**/*.test.ts',
+    'test/endurance/**/*.test.ts',
+    'test/contract/**/*.test.ts',
+    'test/model/**/*.test.ts',
+    'test/browser/**/*.test.ts',
+  ],
   ...['test/**/*{hostile,fuzz,mutants,random,programs,page,cli,rogue,slips,promises,determinism}*.test.ts'],
   ...['test/report/{large,html,trace-difference}.test.ts', 'test/secrets/planted.test.ts', 'test/house/guide.test.ts'],
   ...[
@@ -39,13 +45,17 @@ const slow = [
   ],
   ...['test/server/{tail,limits,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
   ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
-  ...['test/sdk/queue/real-clock.test.ts', 'test/store/scripting/bounds.test.ts', 'examples/usage-dashboard/**'],
+  ...[
+    'test/sdk/queue/real-clock.test.ts',
+    'test/store/scripting/bounds.test.ts',
+    'examples/usage-dashboard/**/*.test.ts',
+  ],
   // These replace the host's clock, its requests or its environment.
   ...[
     'test/**/{nock,msw2}*.test.ts',
     'test/**/*real-clock*.test.ts',
     'test/server/handles.test.ts',
-    'test/fixtures/**',
+    'test/fixtures/**/*.test.ts',
   ],
   ...['test/house/{browser-bundle,walks}.test.ts'],
   ...['test/kernel/clock-moves.test.ts', 'test/sdk/store/{served,pubsub-transports}.test.ts'],
@@ -68,8 +78,17 @@ export default defineConfig({
           exclude: notUnit,
         },
       },
+      // The same, for `npm test`: most files share a process, so that modules are loaded once; the others have one each.
       {
-        // An answer within a minute, for between two edits. Files share a process, so that modules are loaded once.
+        extends: true,
+        test: { name: 'shared', include: unit, exclude: [...notUnit, ...slow], isolate: false },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: slow, exclude: notUnit },
+      },
+      {
+        // An answer within a minute, for between two edits.
         extends: true,
         test: {
           name: 'fast',

@@ -33,7 +33,7 @@ const steps: Step[] = [
   ]),
   check('lint', 'lint and format', [[bin('biome'), 'check', '--error-on-warnings', '.']]),
   check('build', 'build', [[bin('tsup'), '--silent']]),
-  vitest('unit', 'unit tests', 'unit'),
+  vitest('unit', 'unit tests', 'shared', 'alone'),
   vitest('package', 'the packed package: entries, types, publint, attw', 'package'),
   {
     name: 'jest',
@@ -109,13 +109,14 @@ function check(name: string, what: string, commands: string[][]): Step {
   }
 }
 
-function vitest(name: string, what: string, project: string): Step {
+function vitest(name: string, what: string, ...projects: string[]): Step {
   return {
     name,
     what,
     run: async (report) => {
+      const chosen = projects.flatMap((project) => ['--project', project])
       const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`]
-      const status = await command([bin('vitest'), 'run', '--project', project, ...reporters])
+      const status = await command([bin('vitest'), 'run', ...chosen, ...reporters])
       const outcome = countJest(report)
       // An error outside of every test fails the run without failing a test.
       if (status !== 0 && outcome.failed === 0) outcome.failed = 1
