@@ -158,7 +158,7 @@ function concerns({ fate }: StepVerb, stepType: string): boolean {
   return fate.does === 'fails' || !isWait(stepType)
 }
 
-export function isWait(stepType: string): boolean {
+function isWait(stepType: string): boolean {
   return stepType === 'Wait' || stepType === 'WaitForWebhook'
 }
 
