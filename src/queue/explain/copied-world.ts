@@ -81,6 +81,7 @@ export class CopyOf implements CopiedWorld {
   #place(message: Message, item: Item): void {
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.ended) return
+    item.source?.reports.push(item)
     if (message.running) this.running.push(item)
     else if (message.held === true) this.loose.push({ item, cause: this.#submitters(message) })
     else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & Ranked)

@@ -24,6 +24,8 @@ export class Item {
   key: KeyCopy | undefined
   /** The message that it reports on. */
   source: Item | undefined
+  /** Reports on it that have not ended. */
+  readonly reports: Item[] = []
   isAdmitted = false
   isCancelled = false
   hasEnded = false

@@ -45,13 +45,13 @@ export function forecastsOf(queue: Queue, asked: readonly Message[]): ReadonlyMa
     const item = copies.of(message)
     const forecast = heldBack.has(message)
       ? { notBefore: queue.now(), because: { kind: 'answer', messageIds: [], first: false } as const }
-      : item && forecastOf(queue, item, copies.items)
+      : item && forecastOf(queue, item)
     if (forecast !== undefined) forecasts.set(message, forecast)
   }
   return forecasts
 }
 
-function forecastOf(queue: Queue, { start, cause, message }: Item, all: readonly Item[]): Forecast | undefined {
+function forecastOf(queue: Queue, { start, cause, message }: Item): Forecast | undefined {
   if (start === undefined) return undefined
   if (cause === undefined) {
     const unless = whatElse(queue, message!)
@@ -61,9 +61,7 @@ function forecastOf(queue: Queue, { start, cause, message }: Item, all: readonly
     const { of, name } = cause
     return { notBefore: start, because: { kind: 'pause', [of]: name } as ForecastCause }
   }
-  const answering = cause.of
-    .flatMap((item) => (item.hasEnded ? all.filter(({ source, hasEnded }) => source === item && !hasEnded) : [item]))
-    .filter((item) => item.cause?.kind !== 'pause')
+  const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]
   const { kind, first } = cause

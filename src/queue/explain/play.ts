@@ -312,11 +312,7 @@ export class Play {
   /** Whoever holds a slot may have ended: the next in line may be there. */
   #mayLeave(item: Item, lane: LaneCopy, at: number): void {
     if (!lane.holding.has(item)) return
-    lane.cause ??= {
-      kind: 'answer',
-      of: [...lane.holding],
-      first: ![...lane.holding].some(({ isCancelled }) => isCancelled),
-    }
+    lane.cause ??= answersOf(lane)
     lane.holding.delete(item)
     this.#admitToLane(lane, at)
   }
@@ -417,6 +413,13 @@ export class Play {
 /** The answers that decide what a message does to others. */
 function decidedBy(item: Item): Cause {
   return { kind: 'answer', of: item.cause?.kind === 'answer' ? item.cause.of : [item], first: false }
+}
+
+/** Whose answers free a slot; one that was cancelled does so without an answer. */
+function answersOf({ holding }: LaneCopy): Cause {
+  const all = [...holding].flatMap((item) => (item.hasEnded ? item.reports : [item]))
+  const of = all.filter((item) => !item.isCancelled || item.message?.running === true)
+  return { kind: 'answer', of, first: of.length === all.length }
 }
 
 /** Why a message that stands in a queue never gets its turn. */
