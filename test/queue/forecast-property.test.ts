@@ -7,6 +7,7 @@ import { acts, answers, perform, policies, worldOf } from './forecast-world.js'
 
 // The second way of computing is the engine itself, played on without anybody's call.
 
+const runs = Number(process.env.RUNS ?? 600)
 const horizon = 1_800_000
 
 interface Told {
@@ -71,8 +72,29 @@ describe('forecasts come true', () => {
         await sandbox.clock.advance(horizon)
         expect(lies(sandbox, since, forecasts)).toEqual([])
       }),
-      { numRuns: Number(process.env.RUNS ?? 600) },
+      { numRuns: runs },
     )
     expect(Math.min(...Object.values(kinds))).toBeGreaterThan(50)
+  }, 240_000)
+
+  test('in a world that was loaded, at its time or later', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        story,
+        fc.constantFrom(0, 3000, 60_000),
+        async ({ script, acts: given, policy, seed }, later) => {
+          const before = worldOf(script, policy, seed)
+          for (const act of given) await perform(act, before)
+          const dump = before.dump()
+          const sandbox = worldOf(script, policy, seed)
+          sandbox.load(dump, { at: dump.now + later })
+          const forecasts = told(sandbox)
+          const since = sandbox.clock.now()
+          await sandbox.clock.advance(horizon)
+          expect(lies(sandbox, since, forecasts)).toEqual([])
+        },
+      ),
+      { numRuns: Math.ceil(runs / 2) },
+    )
   }, 240_000)
 })

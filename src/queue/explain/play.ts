@@ -150,7 +150,8 @@ export class Play {
     else if (key.loose !== undefined) {
       const ahead = this.#world.draws === undefined ? key.loose.ahead++ : 0
       key.disturb(at, key.loose.cause, 1)
-      this.#loosen(item, key.loose.cause, Math.max(at, key.earliest(ahead)))
+      item.cause = key.loose.cause
+      this.#nowOrLater(item, at, key.earliest(ahead))
     } else if (key.waiting === 0 && key.hasRoomOverdue(item)) {
       key.overdue!.room--
       key.running.add(item)
@@ -175,7 +176,13 @@ export class Play {
     // As many others of its queue may be beside it as there are slots.
     const before = Math.max(0, passed - ((lane?.parallelism ?? 1) - 1))
     const ahead = this.#world.draws === undefined ? key.loose!.ahead + before : 0
-    this.#later(item, Math.max(at, key.earliest(ahead)))
+    this.#nowOrLater(item, at, key.earliest(ahead))
+  }
+
+  /** It has asked, and may have been let in at once. */
+  #nowOrLater(item: Item, at: number, earliest: number): void {
+    if (earliest > at) this.#later(item, earliest)
+    else this.#start(item, at)
   }
 
   #later(item: Item, at: number): void {
