@@ -158,6 +158,11 @@ export class Destinations {
     this.#resolved.clear()
   }
 
+  /** What answers at a url underneath scripts, as something to compare; `undefined` while only scripts and recorders do. */
+  answererAt(url: string): unknown {
+    return this.#resolve(url).handler
+  }
+
   /** A sentence for each url that a delivery went to and nobody answered for. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
