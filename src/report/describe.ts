@@ -36,6 +36,8 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
   switch (entry.type) {
     case 'request':
       return request(entry, wording)
+    case 'call':
+      return call(entry, wording)
     case 'command':
       return {
         head: `${commandLine(entry.argv, redaction)}${via(entry)} → ${outcomeOfCommand(entry, redaction)}`,
@@ -212,6 +214,20 @@ function request(entry: EntryOf<'request'>, wording: Wording): Description {
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
 }
 
+function call(entry: EntryOf<'call'>, wording: Wording): Description {
+  const { answer, couldBe } = entry
+  const { redaction = standardRedaction } = wording
+  const end = answer === undefined ? '(not answered yet)' : answerText(answer.status, answer.error, redaction)
+  const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
+  const details: string[] = []
+  if (couldBe !== undefined) details.push(`made by ${couldBe.map((seq) => `#${seq}`).join(' or ')}`)
+  if (answer?.note !== undefined) details.push(phrase(answer.note, 300, redaction))
+  if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
+    details.push(`answer: ${bodyText(answer.body, wording, undefined)}`)
+  }
+  return { head: `calls ${plainText(entry.method)} ${urlText(entry.url, redaction)} → ${end}${took}`, details }
+}
+
 /** The start of a body; nothing of one that its publisher hides. */
 function bodyText(
   body: Bytes,
@@ -296,7 +312,10 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
 
 function consequence(outcome: AttemptOutcome, wording: Wording, fields: HiddenFields | undefined): string[] {
   const lines: string[] = []
-  if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '') {
+  // What a handler threw is its answer, and told already.
+  const { note = '' } = outcome
+  const isTold = outcome.body.length <= note.length && note.endsWith(text(outcome.body))
+  if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {
     lines.push(`answer: ${bodyText(outcome.body, wording, fields)}`)
   }
   const { next } = outcome
