@@ -130,6 +130,21 @@ describe('who is not accused', () => {
     })
   })
 
+  test('an app that fails by itself, for good or now and then', async () => {
+    const down: DeliveryHandler = () => new Response(null, { status: 503 })
+    const deliver = ({ queue }: Sandbox) => {
+      queue.publish({ to: orders, body: { id: 1 }, retries: 0 })
+      queue.publish({ to: mails, body: { id: 1 } })
+    }
+    const options = { ...shop, deliver, holds: () => true }
+    await checkDelivery({ ...options, handler: { [orders]: down, [mails]: mail } })
+    for (const every of [2, 3, 5, 7]) {
+      let times = 0
+      const flaky: DeliveryHandler = () => new Response(null, { status: ++times % every === 0 ? 500 : 200 })
+      await checkDelivery({ ...options, handler: { [orders]: flaky, [mails]: mail } })
+    }
+  })
+
   test('the wrapper of the SDK, which does not compare the url', async () => {
     const wrapped =
       (handler: DeliveryHandler): DeliveryHandler =>
