@@ -15,6 +15,8 @@ import type { Evidence } from './received.js'
 interface Log {
   readonly evidence: Evidence
   readonly nesting: Nesting
+  /** Whether an entry belongs to what failed, and is told there; `undefined` when nothing is told yet. */
+  readonly isOwn: ((seq: number) => boolean) | undefined
   /** The delivery in which something happened. */
   readonly attemptOf: (entry: Entry) => EntryOf<'attempt'> | undefined
 }
@@ -42,20 +44,24 @@ const most = 3
 
 /**
  * What else the log has to say, those sentences first that are about what failed.
- * @param isOwn whether an entry belongs to what failed
+ * @param isOwn whether an entry belongs to what failed; `undefined` when nobody knows what it is about
  * @param isMissing something was expected that is not there: what has kept it from happening may be anywhere
  */
-export function circumstances(evidence: Evidence, isOwn: (seq: number) => boolean, isMissing: boolean): string[] {
-  const log = logOf(evidence)
+export function circumstances(
+  evidence: Evidence,
+  isOwn: ((seq: number) => boolean) | undefined,
+  isMissing: boolean,
+): string[] {
+  const log = logOf(evidence, isOwn)
   const all = rows.flatMap((row) => row(log))
-  const own = all.filter(({ seqs }) => seqs.some(isOwn))
+  const own = all.filter(({ seqs }) => isOwn === undefined || seqs.some(isOwn))
   const others = isMissing ? all.filter((one) => !own.includes(one)) : []
   return [...own.filter(({ explainsMissing }) => isMissing || explainsMissing !== true), ...others]
     .slice(0, most)
     .map(({ sentence }) => evidence.redaction.text(sentence))
 }
 
-function logOf(evidence: Evidence): Log {
+function logOf(evidence: Evidence, isOwn: Log['isOwn']): Log {
   const { entries } = evidence
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
   const nesting = nestingOf(entries)
@@ -67,7 +73,7 @@ function logOf(evidence: Evidence): Log {
     }
     return undefined
   }
-  return { evidence, nesting, attemptOf }
+  return { evidence, nesting, isOwn, attemptOf }
 }
 
 /** The same was done in two attempts of one message: the first did its work and did not count. */
@@ -90,7 +96,7 @@ function doneAgain({ evidence, attemptOf }: Log): Circumstance[] {
       const [first, second] = [...attempts] as [EntryOf<'attempt'>, EntryOf<'attempt'>]
       const again = attempts.size === 2 ? 'did it again' : `and ${attempts.size - 2} more did it again`
       return {
-        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts: attempt ${first.retried + 1} (#${first.seq}) did, and ${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}.`,
+        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts: attempt ${first.retried + 1} (#${first.seq}) did, but ${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}.`,
         seqs: [...seqs, first.seq, second.seq],
       }
     })
@@ -110,23 +116,35 @@ function deedOf(entry: Entry, { redaction }: Evidence): string | undefined {
 
 /** Why an attempt that did something did not count. */
 function endOf({ outcome }: EntryOf<'attempt'>): string {
-  if (outcome === undefined) return 'has not ended'
+  if (outcome === undefined) return 'it has not ended'
   const { note, status, error } = outcome
-  // The notes of faults begin with what the handler did.
-  if (note !== undefined) return note.replace(/^the handler ran and answered \d+, /, '')
-  return status === 0 ? `got no answer (${error ?? 'none'})` : `was answered ${answerText(status, error)}`
+  // Notes begin with what the handler did.
+  if (note !== undefined) {
+    return note
+      .replace(/^the handler ran and answered \d+, /, '')
+      .replace(/^the handler answered (\S+) /, 'it answered $1, ')
+  }
+  return status === 0 ? `it got no answer (${error ?? 'none'})` : `it was answered ${answerText(status, error)}`
 }
 
-/** Requests that a client sent again by itself. */
+/** Requests that the code under test sent again, by itself or its client, after an answer that told it to or none. */
 function repeated({ evidence, nesting }: Log): Circumstance[] {
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
-  return [...repetitionsOf(evidence.entries, nesting)].map(([seq, before]) => {
-    const { method, url } = before
-    const end = before.answer?.status === 0 ? 'got no answer' : `was answered ${before.answer?.status}`
-    const although = done.has(before.seq) ? ', although it was done' : ''
+  const bySequence = new Map<number, EntryOf<'request'>[]>()
+  for (const [seq, before] of repetitionsOf(evidence.entries, nesting)) {
+    const sequence = [...(bySequence.get(before.seq) ?? []), before]
+    bySequence.delete(before.seq)
+    bySequence.set(seq, sequence)
+  }
+  return [...bySequence].map(([last, sequence]) => {
+    const { method, url } = sequence[0]!
+    const ends = sequence.map(({ seq, answer }) => {
+      const end = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
+      return `#${seq} ${end}${done.has(seq) ? ', although it was done' : ''}`
+    })
     return {
-      sentence: `the client repeated #${before.seq}, ${method} ${urlText(url, evidence.redaction)}, by itself as #${seq}: it ${end}${although}.`,
-      seqs: [seq, before.seq],
+      sentence: `the client sent ${method} ${urlText(url, evidence.redaction)} ${sequence.length + 1} times: ${ends.join('; ')}; then #${last}.`,
+      seqs: [...sequence.map(({ seq }) => seq), last],
     }
   })
 }
@@ -245,9 +263,9 @@ function guardKey({ argv, via }: EntryOf<'command'>): string | undefined {
 
 const mostLetters = 3
 
-/** Dead letters: what should have come of them did not. */
-function failedForGood({ evidence }: Log): Circumstance[] {
-  const letters = evidence.of('dead-letter')
+/** Dead letters, but for one that the failure is about: what should have come of them did not. */
+function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
+  const letters = evidence.of('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
   if (letters.length === 0) return []
   const told = letters.slice(0, mostLetters).map(({ kind, messageId, url, status, error }) => {
     const name = `${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}${evidence.name(messageId)}`
