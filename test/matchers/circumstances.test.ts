@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { circumstances } from '../../matchers/circumstances.js'
 import { evidenceOf } from '../../matchers/received.js'
-import { createSandbox, type Fault, hang, lateAnswer, lostAck, ok, type Sandbox, status } from '../../src/index.js'
+import { createSandbox, hang, lateAnswer, lostAck, ok, type Sandbox, status } from '../../src/index.js'
 
 const url = 'https://shop.test/orders'
 const report = 'https://shop.test/report'
@@ -19,7 +19,7 @@ const told = (sandbox: Sandbox, isOwn?: (seq: number) => boolean, isMissing = tr
   circumstances(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing)
 
 /** A handler that counts, under a script. */
-async function counted(...script: Fault[]): Promise<string[]> {
+async function counted(...script: Parameters<Sandbox['destinations']['script']>[1]): Promise<string[]> {
   using sandbox = world()
   sandbox.destinations.script(url, script)
   sandbox.destinations.on(url, async () => {
@@ -163,6 +163,16 @@ test('messages that failed for good, and what should have told of it', async () 
     expect.stringMatching(
       /^2 messages failed for good: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error; failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable\.$/,
     ),
+  ])
+})
+
+test('messages that failed alike are counted', async () => {
+  using sandbox = world()
+  for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: url, retries: 0 })
+  sandbox.destinations.answer(url, 500)
+  await sandbox.clock.drain()
+  expect(told(sandbox)).toEqual([
+    '3 messages failed for good: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
   ])
 })
 
