@@ -32,14 +32,13 @@ export class SandboxSnapshot {
 
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend, costs } =
+      world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const { current, next, former } = replica.queue.keys
-    this.traffic = new TrafficView(Traffic.recorded(entries), {
-      ...context,
-      secrets: () => [...secrets, current, next, ...former],
-    })
+    const known = { ...context, secrets: () => [...secrets, current, next, ...former] }
+    this.traffic = new TrafficView(Traffic.recorded(entries), known, 0, new Map(costs))
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
     this.queue = queueOf(replica.queue, this.traffic)

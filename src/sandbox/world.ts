@@ -110,6 +110,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, queue),
     store,
+    spend: () => store.spend(),
   })
   return {
     clock,
