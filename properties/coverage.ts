@@ -2,6 +2,7 @@ import { catalog, faultKinds } from '../src/faults/catalog.js'
 import type { FaultKind } from '../src/faults/fault.js'
 import type { EntryOf } from '../src/kernel/traffic.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
+import type { DisturbanceKind } from './disturbance.js'
 
 // How much of what can go wrong an exploration has seen: in which states which faults struck at which points.
 
@@ -9,8 +10,9 @@ import type { Sandbox } from '../src/sandbox/sandbox.js'
 export interface CoverageCell {
   /** What had become of the message until then, and the app's own state where one is told: `retry 1 of 3 after reset`. */
   readonly state: string
-  readonly fault: FaultKind
-  /** Where it struck: `queue.delivery https://shop.test/orders`. */
+  /** The kind of the fault; of `everyCrashPoint()` the kind of the disturbance. */
+  readonly fault: FaultKind | DisturbanceKind
+  /** Where it struck: `queue.delivery https://shop.test/orders`; of `everyCrashPoint()` the name of the schedule. */
   readonly point: string
 }
 
@@ -142,10 +144,11 @@ function stable(url: string): string {
   return url.split('?')[0]!.replace(/[\w-]*\d[\w-]{8,}/g, '*')
 }
 
-function figureText(reached: number, possible: number, places: number, never: readonly CoverageCell[]): string {
+/** @param places states in which something could have gone wrong */
+export function figureText(reached: number, possible: number, places: number, never: readonly CoverageCell[]): string {
   const percent = possible === 0 ? 100 : Math.floor((100 * reached) / possible)
   const head = `Reached ${reached} of ${possible} (${percent} %): each fault in each of ${places} states at the points that occurred.`
-  const byPlace = new Map<string, FaultKind[]>()
+  const byPlace = new Map<string, string[]>()
   for (const { state, point, fault } of never) {
     const place = `${point}, ${state}`
     byPlace.set(place, [...(byPlace.get(place) ?? []), fault])
