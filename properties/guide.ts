@@ -48,18 +48,15 @@ interface Target {
  */
 export class Guide {
   readonly #space: ScheduleSpace
-  readonly #sample: (index: number) => readonly FaultRule[]
   readonly #seed: number
   #random: Random = createRandom(0)
   #index = 0
   #aim: { readonly target: Target; readonly kind: FaultKind } | undefined
   readonly #targets = new Map<string, Target>()
 
-  /** @param sample what chance alone would try in a run */
-  constructor(space: ScheduleSpace, seed: number, sample: (index: number) => readonly FaultRule[]) {
+  constructor(space: ScheduleSpace, seed: number) {
     this.#space = space
     this.#seed = seed
-    this.#sample = sample
   }
 
   /** The number of the next run, over all blocks. */
@@ -77,13 +74,16 @@ export class Guide {
     return index % blockLength >= unguided
   }
 
-  /** The schedule of the next run. */
-  next(): readonly FaultRule[] {
+  /**
+   * The schedule of the next run.
+   * @param chance what chance alone would try
+   */
+  next(chance: readonly FaultRule[]): readonly FaultRule[] {
     const index = this.#index++
     if (index % blockLength === 0) this.#begin(Math.floor(index / blockLength))
     this.#aim = undefined
-    if (!this.isGuided(index) || this.#random.chance(1, chancePer)) return this.#sample(index)
-    return this.#aimed() ?? this.#sample(index)
+    if (!this.isGuided(index) || this.#random.chance(1, chancePer)) return chance
+    return this.#aimed() ?? chance
   }
 
   #begin(block: number): void {

@@ -5,10 +5,9 @@ import { type DeliveryRun, type DeliverySubject, runDelivery } from './delivery-
 import { deliveryFaultKinds, GuidedRules, spaceOf } from './fault-arbitraries.js'
 import { blockLength, Guide } from './guide.js'
 
-interface ScheduleOptions extends DeliverySubject {
-  readonly runs?: number
+interface ScheduleOptions {
   readonly seed?: number
-  readonly examples?: readonly unknown[]
+  readonly path?: string
   readonly guidance?: 'unreached' | 'none'
   readonly stateOf?: StateOf
 }
@@ -18,6 +17,7 @@ export class Schedules {
   readonly arbitrary: fc.Arbitrary<readonly FaultRule[]>
   readonly coverage: Coverage
   readonly #options: ScheduleOptions
+  readonly #faults: fc.Arbitrary<readonly FaultRule[]>
   readonly #guide: Guide | undefined
   /** What the guide has proposed, and was not run yet. */
   #proposed: readonly FaultRule[] | undefined
@@ -26,20 +26,21 @@ export class Schedules {
     const { guidance = 'unreached', seed = 1 } = options
     const space = spaceOf(faults)
     this.#options = options
+    this.#faults = faults
     this.coverage = new Coverage(space?.kinds ?? deliveryFaultKinds)
-    this.#guide = space && guidance === 'unreached' ? new Guide(space, seed, samplesOf(faults, seed)) : undefined
-    this.arbitrary = this.#guide === undefined ? faults : new GuidedRules(() => this.#propose(), faults)
+    this.#guide = space && guidance === 'unreached' ? new Guide(space, seed) : undefined
+    this.arbitrary = this.#guide === undefined ? faults : new GuidedRules((chance) => this.#propose(chance), faults)
   }
 
-  #propose(): readonly FaultRule[] {
-    this.#proposed = this.#guide!.next()
+  #propose(chance: readonly FaultRule[]): readonly FaultRule[] {
+    this.#proposed = this.#guide!.next(chance)
     return this.#proposed
   }
 
   /** Runs a schedule, and learns from it if it was the guide's own. */
-  async run(rules: readonly FaultRule[]): Promise<DeliveryRun> {
+  async run(subject: DeliverySubject, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
-    const run = await runDelivery(this.#options, rules, (sandbox) => {
+    const run = await runDelivery(subject, rules, (sandbox) => {
       states = watchStates(sandbox, this.#options.stateOf)
     })
     const moments = this.coverage.note(run.sandbox, states)
@@ -47,23 +48,23 @@ export class Schedules {
     return run
   }
 
-  /** Plays what came before a schedule that is to be replayed, as far as it depends on that. */
-  async comeTo(path: string | undefined): Promise<void> {
-    if (path === undefined || this.#guide === undefined) return
-    const index = Number.parseInt(path, 10) - (this.#options.examples?.length ?? 0)
-    if (!(index >= 0)) return
-    const isGuided = this.#guide.isGuided(index)
-    this.#guide.startAt(isGuided ? index - (index % blockLength) : index)
-    while (this.#guide.index < index) (await this.run(this.#propose())).end()
-  }
-}
-
-/** What chance alone tries, drawn as fast-check draws it. */
-function samplesOf(faults: fc.Arbitrary<readonly FaultRule[]>, seed: number): (index: number) => readonly FaultRule[] {
-  let samples: readonly (readonly FaultRule[])[] = []
-  return (index) => {
-    if (index >= samples.length)
-      samples = fc.sample(faults, { seed, numRuns: Math.max(100, 2 ** Math.ceil(Math.log2(index + 1))) })
-    return samples[index]!
+  /**
+   * Plays what came before a schedule that is to be replayed, as far as it depends on that.
+   * @param examples how many schedules were given beforehand
+   * @param others what is drawn along with each schedule
+   */
+  async comeToPath<T>(
+    examples: number,
+    others: fc.Arbitrary<T>,
+    play: (rules: readonly FaultRule[], other: T) => Promise<unknown>,
+  ): Promise<void> {
+    const { path, seed = 1 } = this.#options
+    const index = Number.parseInt(path ?? '', 10) - examples
+    if (this.#guide === undefined || !(index >= 0)) return
+    const begin = this.#guide.isGuided(index) ? index - (index % blockLength) : index
+    this.#guide.startAt(begin)
+    if (begin === index) return
+    const drawn = fc.sample(fc.tuple(this.#faults, others), { seed, numRuns: index })
+    for (const [chance, other] of drawn.slice(begin)) await play(this.#propose(chance), other)
   }
 }
