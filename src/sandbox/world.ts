@@ -103,14 +103,16 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   ] as Service[]
   const exchange = createGateway({ locate: plan.locate, vocabulary, services, clock, traffic, faults })
   const store = new DirectStore(journal, draws)
-  const view = new TrafficView(traffic, {
+  const view: TrafficView = new TrafficView(traffic, {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     headerPrefix: vocabulary.headerPrefix,
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, queue),
+    world: () => ({ destinations, faults, workflow }),
     store,
   })
+  const workflow = new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) })
   return {
     clock,
     random,
@@ -119,7 +121,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     destinations,
     faults,
     queue: new DirectQueue(queue),
-    workflow: new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) }),
+    workflow,
     stats,
     exchange,
   }

@@ -39,7 +39,7 @@ test('what a handler asks stands below its delivery, with the replies of a pipel
       ['set', 'lock', 1, 'nx'],
       ['incr', 'n'],
     ])
-    return calls++ === 0 ? 500 : 200
+    return new Response(null, { status: calls++ === 0 ? 500 : 200 })
   })
   queue.publish({ to: orders })
   await clock.drain()
@@ -60,7 +60,7 @@ test('the story of a message has the commands of its handler', async () => {
   const ask = asker(sandbox)
   sandbox.destinations.on(orders, async () => {
     await ask([['incr', 'n']])
-    return 200
+    return new Response()
   })
   const { id } = sandbox.queue.publish({ to: orders }) as { id: string }
   await sandbox.clock.drain()
@@ -78,7 +78,7 @@ test('while two deliveries are under way nothing is guessed', async () => {
     await task.sleep('1s')
     await ask([['incr', 'n']])
     await task.sleep('1s')
-    return 200
+    return new Response()
   })
   sandbox.queue.publish({ to: orders })
   sandbox.queue.publish({ to: orders })
@@ -116,7 +116,7 @@ describe('a request that is sent again', () => {
     let calls = 0
     destinations.on(orders, async () => {
       await ask([['incr', 'n']])
-      return calls++ < 2 ? 500 : 200
+      return new Response(null, { status: calls++ < 2 ? 500 : 200 })
     })
     queue.publish({ to: orders })
     await clock.drain()
