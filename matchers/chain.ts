@@ -52,11 +52,6 @@ export class Chain {
     return false
   }
 
-  /** The focus is a message that failed for good, or came of one. */
-  get tellsDeadLetter(): boolean {
-    return this.evidence.of('dead-letter').some(({ seq }) => this.#led.has(seq))
-  }
-
   /** Whether the story of the focus has this entry; everything does when there is no focus. */
   has(entry: Entry): boolean {
     return this.subject.focus.length === 0 || this.own.has(entry.seq)

@@ -1,7 +1,6 @@
-import { answerText, urlText } from '../src/report/describe.js'
-import { repetitionText } from '../src/report/nesting.js'
-import { timeSeenFrom } from '../src/report/shown-times.js'
 import { Chain, type Subject } from './chain.js'
+import { circumstances } from './circumstances.js'
+import { machineTimeHint } from './machine-time.js'
 import { fromHere, type Place, replayCommand } from './place.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { thrownIn } from './thrown.js'
@@ -66,7 +65,8 @@ export function worldText(received: object, place: Place | undefined, told: stri
   const chain = new Chain(evidence, { focus: [] })
   const thrown = thrownIn(evidence, chain)
   const unused = worldOf(evidence).unused.map((sentence) => evidence.redaction.text(fromHere(sentence)))
-  const notes = [...thrown.lines, ...unused, ...unasked(evidence)].filter((note) => !told.includes(note))
+  const asked = told.includes('asked this sandbox') ? [] : unasked(evidence)
+  const notes = [...thrown.lines, ...unused, ...asked].filter((note) => !told.includes(note))
   const above = [...notes.slice(0, mostNotes), ...(notes.length > 0 ? [''] : [])]
   const replay = replayLine(evidence, undefined, place)
   if (chain.isEmpty) return [...above, replay].join('\n')
@@ -126,39 +126,15 @@ function hintLines({ evidence, hints = [], isMissing, tellsUnused }: Failure, ch
   const never = tellsUnused === true ? [] : worldOf(evidence).unused
   const [first, ...others] = never.map((sentence) => redaction.text(fromHere(sentence)))
   const unused = first === undefined ? [] : [others.length === 0 ? first : `${first} ${others.length} more never did.`]
-  const general = [
-    ...repetitionHints(chain),
-    ...(isMissing === true && !chain.tellsDeadLetter ? deadLetterHints(evidence) : []),
-    ...unused,
+  const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
+  const machineTime = machineTimeHint(evidence)
+  const told = [
+    ...hints,
+    ...(machineTime === undefined ? [] : [machineTime]),
+    ...circumstances(evidence, isOwn, isMissing === true),
   ]
   // What was prepared in vain is always told.
-  const room = mostHints - Math.min(unused.length, 1)
-  return [...[...hints, ...general.slice(0, general.length - unused.length)].slice(0, room), ...unused].map(
-    (hint) => `Hint: ${hint}`,
-  )
-}
-
-/** A client that sent a request again by itself. */
-function repetitionHints(chain: Chain): string[] {
-  const [repeated, ...others] = [...chain.repetitions].filter(([seq]) => chain.own.size === 0 || chain.own.has(seq))
-  if (repeated === undefined) return []
-  const more = others.length === 0 ? '' : ` ${others.length} more like this.`
-  return [`#${repeated[0]}: ${repetitionText(repeated[1])}.${more}`]
-}
-
-/** Messages that failed for good: what should have come of them did not. */
-function deadLetterHints(evidence: Evidence): string[] {
-  const letters = evidence.of('dead-letter')
-  const last = letters.at(-1)
-  if (last === undefined) return []
-  const { redaction } = evidence
-  const from = evidence.entries[0]?.at ?? last.at
-  const isOne = letters.length === 1
-  const what = isOne
-    ? 'a message failed for good and is a dead letter'
-    : `${letters.length} messages failed for good and are dead letters`
-  const end = `${isOne ? '' : 'the last one '}${evidence.name(last.messageId)} to ${urlText(last.url, redaction)} at ${timeSeenFrom(last.at, from)}`
-  return [`${what}: ${end}, ${answerText(last.status, last.error, redaction)}.`]
+  return [...told.slice(0, mostHints - unused.length), ...unused].map((hint) => `Hint: ${hint}`)
 }
 
 /** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */

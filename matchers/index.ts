@@ -1,6 +1,8 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
+import { type CallPattern, called } from './calls.js'
 import { painted } from './colours.js'
 import { executed, type Word } from './commands.js'
+import { holdsEverywhere } from './explorations.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
@@ -30,7 +32,7 @@ import {
 import { type SchedulePattern, scheduled } from './schedules.js'
 import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
-import { type SpentPattern, spent } from './spending.js'
+import { type SpentOptions, type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './steps.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
@@ -39,6 +41,7 @@ export type {
   AttemptPart,
   AttemptPattern,
   CallbackPattern,
+  CallPattern,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
@@ -52,6 +55,7 @@ export type {
   SchedulePattern,
   SequenceStep,
   SignedPattern,
+  SpentOptions,
   SpentPattern,
   StepPart,
   StepPattern,
@@ -122,10 +126,13 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveBeenSigned(pattern?: SignedPattern, options?: MatchOptions): R
   /**
-   * What the code under test has cost so far.
-   * @example expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' })
+   * What the code under test has cost so far, or since a mark: what one user action costs.
+   * @example
+   * const mark = sandbox.traffic.mark()
+   * await checkout()
+   * expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' }, { since: mark })
    */
-  toHaveSpent(pattern: SpentPattern): R
+  toHaveSpent(pattern: SpentPattern, options?: SpentOptions): R
   /**
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
@@ -136,6 +143,11 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
    */
   toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
+  /**
+   * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
+   * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
+   */
+  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
   /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
@@ -156,6 +168,11 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
    */
   toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  /**
+   * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
+   * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   */
+  toHold(): R
   /** Nothing is left to happen: no timer but schedules, and no fault or script step that never struck. */
   toBeIdle(): R
 }
@@ -186,10 +203,12 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveSpent: spent,
   toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
+  toHaveCalled: called,
   toFollowSequence: followsSequence,
   toHaveRun: hasRun,
   toHaveStep: hasStep,
   toHaveWaitedFor: hasWaitedFor,
+  toHold: holdsEverywhere,
   toBeIdle: isIdle,
 }
 
@@ -213,8 +232,8 @@ export const sandboxMatchers: {
 /** How many arguments each takes; one too many is a field outside of its pattern. */
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
-  toHaveSpent: 1,
   toBeIdle: 0,
+  toHold: 0,
   toHaveStep: 3,
   toHaveWaitedFor: 3,
   toHaveExecuted: Number.POSITIVE_INFINITY,

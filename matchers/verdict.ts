@@ -73,14 +73,6 @@ export function search<T>(given: Search<T>): Verdict {
   }
 }
 
-/** What they look for does not come of messages. */
-const untouchedByDeadLetters: ReadonlySet<string> = new Set([
-  'toHaveScheduled',
-  'toHaveBeenSigned',
-  'toHaveDeadLetter',
-  'toHaveBeenDeduplicated',
-])
-
 function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, place: Place | undefined): string {
   const { evidence } = given
   const [near] = ranking.nearest
@@ -93,7 +85,7 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
     call: callLine(evidence, not, given.matcher, given.call),
     ...(not ? unwanted(given, ranking) : missing(given, ranking)),
     hints: isShort ? (given.hints?.(ranking.nearest) ?? []) : [],
-    isMissing: isShort && !untouchedByDeadLetters.has(given.matcher),
+    isMissing: isShort,
     focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),
     shown: given.shown,
     story: given.story?.(pointed),

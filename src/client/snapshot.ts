@@ -17,7 +17,7 @@ type Told<T> = T & { readonly traffic: TrafficView }
 export class SandboxSnapshot {
   readonly traffic: TrafficView
   readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
-  readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+  readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>>
   readonly workflow: Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
   readonly clock: {
     now(): number
@@ -30,16 +30,17 @@ export class SandboxSnapshot {
     readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
   }
 
+  readonly calls: WorldSnapshot['calls']
+
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend, costs } =
+      world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const { current, next, former } = replica.queue.keys
-    this.traffic = new TrafficView(Traffic.recorded(entries), {
-      ...context,
-      secrets: () => [...secrets, current, next, ...former],
-    })
+    const known = { ...context, secrets: () => [...secrets, current, next, ...former] }
+    this.traffic = new TrafficView(Traffic.recorded(entries), known, 0, new Map(costs))
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
     this.queue = queueOf(replica.queue, this.traffic)
@@ -47,6 +48,7 @@ export class SandboxSnapshot {
     this.workflow = { runs: workflow.runs, run: (id) => workflow.run(id), unused: unusedVerbs }
     this.faults = { list: () => faults, unused: () => unused }
     this.destinations = { unhandled, unplayed }
+    this.calls = world.calls
   }
 
   /** The engine is loaded only here: a client that never takes a copy does without it. */
@@ -73,5 +75,13 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
 
 function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {
   const { messages, deadLetters, schedules, keys } = queue
-  return { traffic, messages, deadLetters, schedules, keys, explain: (id) => queue.explain(id) }
+  return {
+    traffic,
+    messages,
+    deadLetters,
+    schedules,
+    keys,
+    explain: (what) => queue.explain(what),
+    forecast: (id) => queue.forecast(id),
+  }
 }

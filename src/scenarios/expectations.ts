@@ -30,6 +30,18 @@ export interface ExpectationValues {
   readonly sequence: readonly (Pattern & { readonly type: SequenceType })[]
   readonly published: Pattern & Counted
   readonly delivered: Pattern & Counted
+  readonly recorded: {
+    /** The name of its publish step. */
+    readonly message: string
+    /** The recorded status of each attempt; 0 without an answer. */
+    readonly attempts: readonly number[]
+    /** The recorded end. */
+    readonly state: string
+    /** The beginning of the last recorded answer. */
+    readonly response?: string
+    /** What the record says of an attempt without an answer. */
+    readonly error?: string
+  }
   readonly deadLetter: Pattern & Counted
   readonly calledBack: Pattern & Counted
   readonly scheduled: Pattern & Counted
@@ -202,6 +214,20 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     example: { to: 'https://shop.test/orders', attempts: [503, 200] },
     get schema() {
       return counted(deliveredPattern)
+    },
+  },
+  recorded: {
+    summary:
+      'The code under test delivers what failed when it was recorded, and no longer gives the recorded failure; without code under test the record is played back.',
+    example: { message: 'order', attempts: [500, 500], state: 'FAILED', response: 'boom' },
+    get schema() {
+      return v.strictObject({
+        message: v.pipe(name, v.description('The name of its publish step.')),
+        attempts: v.pipe(v.array(count), v.description('The recorded status of each attempt; 0 without an answer.')),
+        state: v.pipe(state, v.description('The recorded end.')),
+        response: v.exactOptional(v.pipe(text, v.description('The beginning of the last recorded answer.'))),
+        error: v.exactOptional(v.pipe(text, v.description('What it says of an attempt without an answer.'))),
+      })
     },
   },
   deadLetter: {

@@ -5,6 +5,7 @@ import type { Duration } from '../kernel/duration.js'
 import { instant, iso } from '../kernel/instant.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import { type Expectation, type ExpectationName, type ExpectationValues, expectationOf } from './expectations.js'
+import { judgeRecorded } from './recorded.js'
 
 /** What came of one expectation. */
 export interface Judgement {
@@ -19,6 +20,8 @@ export interface Judgement {
 interface Court {
   readonly sandbox: Sandbox
   readonly messages: ReadonlyMap<string, readonly string[]>
+  /** Urls of a record at which code answers instead. */
+  readonly underTest: ReadonlySet<string>
 }
 
 type Judges = { readonly [K in ExpectationName]: (value: ExpectationValues[K], court: Court) => Judgement }
@@ -36,6 +39,8 @@ const judgesByName: Judges = {
   },
   published: patternJudge('published', judges.toHavePublished),
   delivered: patternJudge('delivered', judges.toHaveDelivered),
+  recorded: (value, { sandbox, messages, underTest }) =>
+    judgeRecorded(value, messages.get(value.message) ?? [], sandbox, underTest),
   deadLetter: patternJudge('dead letter', judges.toHaveDeadLetter),
   calledBack: patternJudge('called back', judges.toHaveCalledBack),
   scheduled: patternJudge('scheduled', judges.toHaveScheduled),

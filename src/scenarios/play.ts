@@ -5,11 +5,15 @@ import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/san
 import type { Expectation } from './expectations.js'
 import { type Judgement, judge } from './judge.js'
 import { type Place, placeText } from './problems.js'
+import { beforeRecords } from './recorded.js'
 import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
 import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './steps.js'
 
 export interface PlayOptions {
-  /** Registers the code under test: handlers of destinations, connections. Called when the initial state exists. */
+  /**
+   * Registers the code under test: handlers of destinations, connections. Called when the initial state exists. A
+   * handler at a url with a record (`recorded`) is called instead of the record.
+   */
   readonly prepare?: (sandbox: Sandbox) => void | Promise<void>
   /** Instead of the scenario's own seed. */
   readonly seed?: number | string
@@ -79,6 +83,8 @@ const stepsPerPause = 20
 
 class Player implements Stage {
   readonly messages = new Map<string, string[]>()
+  /** Urls of a record at which code answers instead. */
+  underTest: ReadonlySet<string> = new Set()
   readonly #findings: Finding[] = []
   #place = ''
   #at: Place = []
@@ -93,8 +99,11 @@ class Player implements Stage {
     const { scenario, sandbox, options } = this
     const begunAt = sandbox.clock.now()
     prepareGiven(scenario, sandbox)
-    prepareDestinations(scenario, sandbox, options.elsewhere ?? (() => false))
+    const isElsewhere = options.elsewhere ?? (() => false)
+    prepareDestinations(scenario, sandbox, isElsewhere)
+    const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     await options.prepare?.(sandbox)
+    this.underTest = playRecords()
     for (const [index, rule] of (scenario.faults ?? []).entries()) {
       sandbox.faults.add(rule, { line: this.#line(['faults', index]) })
     }

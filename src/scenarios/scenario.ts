@@ -47,6 +47,11 @@ export interface ScenarioDestination {
   readonly url: string
   /** What the first deliveries meet, one each. */
   readonly script?: readonly DeliveryFault[]
+  /**
+   * What production answered, one for each attempt. Played as a script while no code under test answers at the url:
+   * code that `prepare` registers, or an application that `--to` names, takes its place.
+   */
+  readonly recorded?: readonly DeliveryFault[]
   /** The answer to all other deliveries. Default 200. */
   readonly answer?: {
     readonly status?: number
@@ -114,6 +119,9 @@ const destinationSchema = (): v.GenericSchema =>
   v.strictObject({
     url,
     script: v.exactOptional(v.pipe(script(), v.description('What the first deliveries meet, one each.'))),
+    recorded: v.exactOptional(
+      v.pipe(script(), v.description('What production answered; played while no code under test answers at the url.')),
+    ),
     answer: v.exactOptional(
       v.pipe(
         v.strictObject({
@@ -256,15 +264,20 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   for (const schedule of schedules ?? []) createSchedule(schedule, sandbox)
 }
 
-/** Registers the destinations of a scenario, without the scripts of those that somebody else answers for. */
+/** Registers the destinations of a scenario, without those that somebody else answers for and those of a record. */
 export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElsewhere: (url: string) => boolean): void {
-  for (const { url, script, answer = {} } of scenario.destinations ?? []) {
-    if (isElsewhere(url)) continue
-    const { waitMs = 0, status = 200, headers, body } = answer
-    sandbox.destinations.answer(url, async (_delivery, task) => {
-      if (waitMs > 0) await task.sleep(milliseconds(waitMs))
-      return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
-    })
-    if (script !== undefined && script.length > 0) sandbox.destinations.script(url, script as never)
+  for (const destination of scenario.destinations ?? []) {
+    if (!isElsewhere(destination.url) && destination.recorded === undefined) register(destination, sandbox)
   }
+}
+
+/** Answers at a destination as the scenario says: its script, its record, then its answer. */
+export function register({ url, script, recorded, answer = {} }: ScenarioDestination, sandbox: Sandbox): void {
+  const { waitMs = 0, status = 200, headers, body } = answer
+  sandbox.destinations.answer(url, async (_delivery, task) => {
+    if (waitMs > 0) await task.sleep(milliseconds(waitMs))
+    return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
+  })
+  for (const steps of [script, recorded])
+    if (steps !== undefined && steps.length > 0) sandbox.destinations.script(url, steps as never)
 }

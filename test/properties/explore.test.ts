@@ -1,4 +1,4 @@
-import { defineScenario, lostAck, reset, type Sandbox, status } from 'stuntdouble'
+import { badSignature, defineScenario, lostAck, reset, type Sandbox, signatureFlaws, status } from 'stuntdouble'
 import { explore, interleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 
@@ -89,6 +89,23 @@ describe('one fault at each place', () => {
     expect(tried.outcomes[2]!.why).toContain("expected '2' to be '1'")
   })
 
+  test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
+    const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
+    const fault = Object.keys(signatureFlaws).map((flaw) => badSignature(flaw))
+    const tried = await explore(once, { ...handledBy(charge), fault })
+    expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
+      Object.keys(signatureFlaws).map((flaw) => `signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),
+    )
+    expect(tried.outcomes).toHaveLength(11)
+    const statuses = [status(500), status(503, { body: 'later' }), lostAck()]
+    const mixed = await explore(once, { ...handledBy(charge), fault: statuses })
+    expect(mixed.outcomes.slice(1).map(({ what }) => what.split(' at ')[0])).toEqual([
+      'status (status: 500)',
+      "status (status: 503, body: 'later')",
+      'lost-ack',
+    ])
+  })
+
   test('no further than the bound', async () => {
     const tried = await explore(buyers(9), { ...handledBy(charge), bound: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
@@ -109,9 +126,17 @@ describe('every order of concurrent deliveries', () => {
     expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
     expect(broken[0]!.times).toBeLessThan(tried.runs)
     expect(tried.table()).toMatch(
-      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, POST \/ \["GET","stock"\], .* {2}holds\(\) answered false$/m,
+      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) answered false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
+    expect(broken[0]!.flaw).toMatchObject({ name: 'double spend', steps: [2, 3, 4], keys: ['stock'] })
+    expect(broken[0]!.steps!.map(({ who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
+      'delivery 1: GET stock → 1',
+      'delivery 2: GET stock → 1',
+      'delivery 1: DECR stock → 0',
+      'delivery 2: DECR stock → -1',
+    ])
+    expect(tried.report().split('\n\n')[0]!.split('\n').length).toBeLessThanOrEqual(13)
 
     const buyAtOnce: Handle = async (sandbox) => {
       if (Number(await command(sandbox, 'DECR', 'stock')) < 0) await command(sandbox, 'INCR', 'stock')

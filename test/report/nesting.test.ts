@@ -22,6 +22,8 @@ function asker({ addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknow
 }
 
 /** The lines of a timeline that tell of an entry, and the column in which their words begin. */
+const answer = (code: number) => new Response(null, { status: code })
+
 function rows(text: string): { column: number; words: string }[] {
   return text.split('\n').flatMap((line) => {
     const lead = /^ +#\d+ +[\d:.]+ +(?:\+[\da-z]+ +)?/.exec(line)?.[0]
@@ -39,7 +41,7 @@ test('what a handler asks stands below its delivery, with the replies of a pipel
       ['set', 'lock', 1, 'nx'],
       ['incr', 'n'],
     ])
-    return new Response(null, { status: calls++ === 0 ? 500 : 200 })
+    return answer(calls++ === 0 ? 500 : 200)
   })
   queue.publish({ to: orders })
   await clock.drain()
@@ -60,7 +62,7 @@ test('the story of a message has the commands of its handler', async () => {
   const ask = asker(sandbox)
   sandbox.destinations.on(orders, async () => {
     await ask([['incr', 'n']])
-    return new Response()
+    return answer(200)
   })
   const { id } = sandbox.queue.publish({ to: orders }) as { id: string }
   await sandbox.clock.drain()
@@ -78,7 +80,7 @@ test('while two deliveries are under way nothing is guessed', async () => {
     await task.sleep('1s')
     await ask([['incr', 'n']])
     await task.sleep('1s')
-    return new Response()
+    return answer(200)
   })
   sandbox.queue.publish({ to: orders })
   sandbox.queue.publish({ to: orders })
@@ -116,7 +118,7 @@ describe('a request that is sent again', () => {
     let calls = 0
     destinations.on(orders, async () => {
       await ask([['incr', 'n']])
-      return new Response(null, { status: calls++ < 2 ? 500 : 200 })
+      return answer(calls++ < 2 ? 500 : 200)
     })
     queue.publish({ to: orders })
     await clock.drain()

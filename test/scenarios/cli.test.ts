@@ -8,7 +8,9 @@ import { Receiver } from '@upstash/qstash'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { playScenario, type Scenario } from '../../properties/scenarios.js'
+import { replaceFetch } from '../../src/adapters/fetch.js'
 import { publicCredentials } from '../../src/queue/signing/public-users.js'
+import { defineScenario } from '../../src/scenarios/scenario.js'
 import { readScenario } from '../../src/server/scene/file.js'
 
 // Each test starts programs; a busy machine takes its time.
@@ -42,6 +44,26 @@ function run(args: readonly string[], input?: string): Promise<Ended> {
   })
   child.stdin.end(input ?? '')
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
+}
+
+/** What a runner would do with a test file: the message of the failure, or nothing. `test/package` has real runners. */
+async function testRun(source: string): Promise<string | undefined> {
+  const code = source.replace(/^(?:import|const) \{.*\} (?:from|= require\().*$/gm, '')
+  let body: () => Promise<void> = () => Promise.reject(new Error('There is no test in it.'))
+  const test = (_title: string, given: typeof body): void => {
+    body = given
+  }
+  const names = { test, defineScenario, playScenario, replaceFetch, Receiver }
+  new Function(...Object.keys(names), code)(...Object.values(names))
+  const environment = { ...process.env }
+  try {
+    await body()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    process.env = environment
+  }
 }
 
 let files = 0
@@ -394,12 +416,60 @@ describe('import', () => {
     expect((await run(['play', 'order.json'])).code).toBe(1)
   })
 
+  test('play --to calls the application, and fails until it is mended', async () => {
+    const { out } = await run(['import', fileOf(letter, 'json')])
+    const file = fileOf(out)
+    let answer = 503
+    const url = await app((_request, response) => {
+      response.statusCode = answer
+      response.end('down')
+    })
+    const before = await run(['play', file, '--to', url])
+    expect(before).toMatchObject({ code: 1, err: '' })
+    expect(before.out).toContain('503 "down". It still fails as recorded.')
+    answer = 200
+    expect(await run(['play', file, '--to', url])).toMatchObject({ code: 0, err: '' })
+  })
+
+  test.each([
+    ['--test', 'order.test.ts', "import { test } from 'vitest'"],
+    ['--jest', 'order.test.cjs', "const { playScenario } = require('stuntdouble/scenarios')"],
+  ])(
+    '%s: the test asks for the code, fails as production did, and passes once it is mended',
+    async (flag, file, imported) => {
+      expect((await run(['import', fileOf(letter, 'json'), flag, '--out', file])).code).toBe(0)
+      const written = readFileSync(join(place, file), 'utf8')
+      expect(written).not.toMatch(/top-secret|lovelace/)
+      expect(written.split('\n')).toContain(imported)
+      const placeholder = `const handler = undefined // answers ${orders}`
+      const line = written.split('\n').indexOf(placeholder) + 1
+      const asked = await testRun(written)
+      expect(asked).toBe(
+        `No code is under test yet. Line ${line} of this file says who answers ${orders}: put your handler there.`,
+      )
+      const filledIn = (handler: string): Promise<string | undefined> =>
+        testRun(written.replace(placeholder, `const handler = ${handler}`))
+      expect(await filledIn("() => new Response('down', { status: 503 })")).toMatch(
+        /^✗ expect\[0\]\.recorded: .*\n\nexpect\[0\]\.recorded does not hold:\nRecorded: {2}.*: 503 "down", 2 attempts, a dead letter\.\nNow: {7}.* It still fails as recorded\./,
+      )
+      expect(await filledIn("() => new Response('thanks')")).toBeUndefined()
+      // Whoever verifies finds the keys in the environment when it is loaded.
+      const verified = `async (request) => {
+      const receiver = new Receiver({ currentSigningKey: process.env.QSTASH_CURRENT_SIGNING_KEY, nextSigningKey: process.env.QSTASH_NEXT_SIGNING_KEY })
+      await receiver.verify({ signature: request.headers.get('upstash-signature'), body: await request.text(), url: request.url })
+      return new Response()
+    }`
+      expect(await filledIn(verified)).toBeUndefined()
+    },
+  )
+
   test.each([
     [['import', 'FILE'], 'hello', /is not JSON/],
     [['import', 'FILE'], '{"a":1}', /neither a dead letter, a log entry nor a callback body: it has a/],
     [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
     [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],
     [['import', 'FILE', '--out', 'no/such/place.yaml'], JSON.stringify(letter), /cannot be written/],
+    [['import', 'FILE', '--test', '--format', 'json'], JSON.stringify(letter), /--format is for scenarios/],
     [['import'], '', /stuntdouble import FILE…/],
   ])('2: %j', async (args, content, sentence) => {
     const file = fileOf(content, 'json')

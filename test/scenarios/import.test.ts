@@ -111,6 +111,94 @@ describe('an imported dead letter fails the same way as in its log', () => {
   })
 })
 
+describe('code under test takes the place of the record', () => {
+  const boom = status(500, { body: 'boom: no such order' })
+  const record = async (steps: readonly DeliveryFault[], options: Record<string, unknown> = {}): Promise<Imported> => {
+    const original = await production(steps, options)
+    return imported([await asked(original, '/v2/dlq'), await asked(original, '/v2/events')])
+  }
+  type Handler = (request: Request) => Response | Promise<Response>
+  const played = async ({ scenario }: Imported, handler: Handler, pattern = orders) => {
+    let calls = 0
+    const play = await playScenario(scenario, {
+      prepare: ({ destinations }) =>
+        void destinations.on(pattern, (request) => {
+          calls++
+          return handler(request)
+        }),
+    })
+    return { play, calls, verdict: play.verdict() }
+  }
+  const dead = () => record([boom, boom], { retries: 1 })
+
+  test('a handler that still fails as recorded: it is called, and the play names the record and what it gave', async () => {
+    const { play, calls, verdict } = await played(await dead(), async (request) => {
+      const { id } = (await request.json()) as { id: number }
+      return new Response('boom: no such order', { status: id === 4711 ? 500 : 200 })
+    })
+    expect({ holds: play.holds, calls }).toEqual({ holds: false, calls: 2 })
+    expect(play.findings.filter(({ holds }) => !holds)).toHaveLength(1)
+    expect(verdict).toContain(`Recorded:  ${orders}: 500 "boom: no such order", 2 attempts, a dead letter.`)
+    expect(verdict).toContain(
+      'Now:       the code under test, at attempt 1: 500 "boom: no such order". It still fails as recorded.',
+    )
+  })
+
+  test('a handler that throws, and one that fails in another way, are told apart from the record', async () => {
+    const thrown = await played(await dead(), () => {
+      throw new TypeError('sku is undefined')
+    })
+    expect(thrown.verdict).toMatch(
+      /at attempt 1: 500 .*\(the handler threw TypeError: sku is undefined\)\. It fails with the recorded status, but with another answer\./,
+    )
+    const refused = await played(await dead(), () => new Response('who are you', { status: 401 }))
+    expect(refused.verdict).toContain('at attempt 2: 401 "who are you". It fails, but not as recorded.')
+  })
+
+  test.each([orders, 'https://shop.test/*'])('a mended handler at %s holds', async (pattern) => {
+    const { play, calls, verdict } = await played(await dead(), () => new Response('thanks'), pattern)
+    expect(play.holds, verdict).toBe(true)
+    expect(calls).toBe(1)
+  })
+
+  test('a retry that hides the failure does not mend it', async () => {
+    let call = 0
+    const { play, verdict } = await played(await dead(), () =>
+      call++ === 0 ? new Response('boom: no such order', { status: 500 }) : new Response('seen before'),
+    )
+    expect(play.holds).toBe(false)
+    expect(verdict).toContain('It still fails as recorded; a later attempt was delivered.')
+  })
+
+  test('the handler of a callback is called too, and a recorder takes nothing from the record', async () => {
+    const failures: string[] = []
+    const original = await production([boom, boom], { retries: 1, failureCallback: 'https://shop.test/failed' })
+    const { scenario } = imported(await asked(original, '/v2/dlq'))
+    const play = await playScenario(scenario, {
+      prepare: ({ destinations }) => {
+        destinations.record(orders)
+        destinations.on('https://shop.test/f*', (request) => {
+          failures.push(request.url)
+          return new Response()
+        })
+      },
+    })
+    expect(play.holds, play.verdict()).toBe(true)
+    expect(play.verdict()).toContain('played back, no code answers at')
+    expect(failures).toEqual(['https://shop.test/failed'])
+    expect(play.sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
+  })
+
+  test('a message that was cancelled, or had not ended, is delivered by code that works', async () => {
+    const original = await production([boom, boom, boom], { retries: 5 })
+    const events = (await asked(original, '/v2/events?order=earliestFirst')) as { events: { state: string }[] }
+    const first = events.events.slice(0, events.events.findIndex(({ state }) => state === 'RETRY') + 1)
+    const open = imported({ events: first })
+    expect((await played(open, () => new Response('thanks'))).verdict).toMatch(/\nHolds: /)
+    expect((await played(open, () => new Response('boom: no such order', { status: 500 }))).play.holds).toBe(false)
+  })
+})
+
 describe('what is imported', () => {
   // Put together from the fields that the service's documents name: no output of ours. [queue.md 4.3, 5.4, 5.5]
   const letter = {
@@ -165,7 +253,7 @@ describe('what is imported', () => {
     expect(notes).toEqual([])
     expect(scenario.destinations![0]).toEqual({
       url: letter.url,
-      script: [
+      recorded: [
         { kind: 'status', status: 502, headers: { 'Content-Type': 'text/html' }, body: 'bad gateway' },
         { kind: 'status', status: 500, headers: { 'Content-Type': 'text/plain' }, body: 'boom' },
       ],
@@ -202,10 +290,10 @@ describe('what is imported', () => {
       { ...log, time: at, state: 'CREATED' },
     ]
     const { scenario } = imported({ events, cursor: '' })
-    expect(scenario.destinations![0]!.script).toEqual([delay('3s', status(503, { body: 'down' })), delay('2s', ok())])
+    expect(scenario.destinations![0]!.recorded).toEqual([delay('3s', status(503, { body: 'down' })), delay('2s', ok())])
     const play = await playScenario(scenario)
     expect(play.verdict()).toMatch(/\nHolds: /)
-    expect(scenario.expect![0]).toMatchObject({ delivered: { attempts: [503, 200], state: 'DELIVERED' } })
+    expect(scenario.expect).toEqual([{ recorded: { message: 'message', attempts: [503, 200], state: 'DELIVERED' } }])
   })
 
   test('a message that was cancelled while it waited', async () => {

@@ -273,6 +273,11 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
     { message: 'order', times: 2 },
     /Expected exactly 2 messages|found 1/,
   ],
+  recorded: [
+    { message: 'lost', attempts: [404], state: 'FAILED' },
+    { message: 'order', attempts: [500, 500], state: 'FAILED' },
+    /attempts/,
+  ],
   deadLetter: [{ message: 'lost', status: 404 }, { message: 'order' }, /Expected a dead letter/],
   calledBack: [{ to: 'https://shop.test/failed', kind: 'failure-callback', status: 404 }, { times: 0 }, /found 1/],
   scheduled: [{ scheduleId: 'hourly' }, { scheduleId: 'daily' }, /hourly/],

@@ -7,6 +7,7 @@ import { defaultPolicy } from '../../policy/policy.js'
 import { networkErrors } from '../../queue/destinations/script.js'
 import { publicCredentials } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
+import { longestRecordedAnswer } from '../recorded.js'
 import type { Scenario, ScenarioDestination } from '../scenario.js'
 import type { PublishStep, ScenarioStep } from '../steps.js'
 import { type ImportedMessage, isNonRetryable, joined, parsedExpression } from './messages.js'
@@ -18,7 +19,10 @@ export interface ImportOptions {
   readonly vocabulary?: 'service' | 'upstash'
   /** Kinds of secrets that stay as they are. Default none. */
   readonly keep?: readonly SecretKind[]
-  /** What the scenario expects: the recorded end, or that the messages are delivered. Default `same`. */
+  /**
+   * What the scenario expects: that code under test no longer gives the recorded failure, and the recorded end without
+   * any (`same`), or that the messages are delivered, whoever answers (`delivered`). Default `same`.
+   */
   readonly expect?: 'same' | 'delivered'
   readonly name?: string
 }
@@ -38,8 +42,8 @@ export interface Imported {
 }
 
 /**
- * Turns dead letters, log entries and callback bodies of the real service into a scenario that fails the same way.
- * Records of one message are merged; secrets are replaced by placeholders.
+ * Turns dead letters, log entries and callback bodies of the real service into a scenario: what was recorded,
+ * and that the code under test does better. Records of one message are merged; secrets are replaced by placeholders.
  * @throws ImportError when there is nothing to import
  */
 export function importDeliveries(sources: readonly ImportSource[], options: ImportOptions = {}): Imported {
@@ -222,7 +226,7 @@ class Writer {
       // Messages to one destination consume its script steps in the order of their attempts.
       const steps = [...script].sort((a, b) => a.at - b.at).map(({ fault }) => fault)
       while (steps.at(-1)?.kind === 'pass') steps.pop()
-      return { url, ...(steps.length > 0 && { script: steps }) }
+      return { url, recorded: steps }
     })
   }
 
@@ -248,14 +252,27 @@ class Writer {
 
   #expectations(): Expectation[] {
     if (this.options.expect === 'delivered') return this.#parts.map(({ as }) => ({ delivered: { message: as } }))
-    const expectations: Expectation[] = this.#parts.map(({ message, as, publish }) => {
+    return this.#parts.map(({ message, as, script }) => {
       const attempts = message.attempts.map(({ status }) => (status < 200 ? 0 : status))
       const state = message.state === 'OPEN' ? (attempts.length > 0 ? 'RETRY' : 'CREATED') : message.state
-      return { delivered: { message: as, to: publish.to, attempts, state } }
+      const response = answerOf(script.at(-1)?.fault)
+      return {
+        recorded: {
+          message: as,
+          attempts,
+          state,
+          ...(response !== undefined && { response: response.slice(0, longestRecordedAnswer) }),
+        },
+      }
     })
-    expectations.push({ deadLetters: this.messages.filter(({ state }) => state === 'FAILED').length })
-    return expectations
   }
+}
+
+/** The text with which a recorded attempt was answered. */
+function answerOf(fault: DeliveryFault | undefined): string | undefined {
+  if (fault?.kind === 'delay') return answerOf(fault.then as DeliveryFault | undefined)
+  const body = fault !== undefined && 'body' in fault ? fault.body : undefined
+  return typeof body === 'string' ? body : undefined
 }
 
 const networkFaults: readonly (readonly ['hang' | 'refused' | 'unresolved' | 'certificate' | 'reset', RegExp])[] = [

@@ -1,7 +1,9 @@
+import type { UnplayedCalls } from '../../calls/calls.js'
 import type { Policy } from '../../policy/policy.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 import type { Step } from '../../queue/destinations/script.js'
 import { type Trace, traceOf } from '../../report/trace.js'
+import type { Mark, StoreCosts } from '../../report/traffic-view.js'
 import type { ListedFault, UnusedFault } from '../../rules/rules.js'
 import type { SandboxDump } from '../../sandbox/dump.js'
 import type { Sandbox, SandboxTokens } from '../../sandbox/sandbox.js'
@@ -16,18 +18,26 @@ export interface WorldSnapshot {
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly spend: Spend
+  /** What the data store had billed at each mark of the log. */
+  readonly costs: readonly (readonly [Mark, StoreCosts])[]
   readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
   readonly running: readonly string[]
   readonly faults: readonly ListedFault[]
   readonly unused: readonly UnusedFault[]
   /** Sentences about verbs of workflows that nothing met. */
   readonly unusedVerbs: readonly string[]
+  /** What `sandbox.calls` has to say. */
+  readonly calls: {
+    readonly patterns: readonly string[]
+    readonly unhandled: readonly string[]
+    readonly unplayed: readonly UnplayedCalls[]
+  }
   readonly unhandled: readonly string[]
   readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
 }
 
 export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
-  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, workflow } = sandbox
+  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, calls, workflow } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
@@ -35,11 +45,13 @@ export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
     vocabulary,
     policy,
     spend: store.spend(),
+    costs: [...traffic.costs],
     pending: clock.pending().map(({ at, label, background }) => ({ at, label, background })),
     running: clock.running(),
     faults: faults.list(),
     unused: faults.unused(),
     unusedVerbs: workflow.unused,
+    calls: { patterns: calls.patterns, unhandled: calls.unhandled, unplayed: calls.unplayed },
     unhandled: destinations.unhandled,
     unplayed: destinations.unplayed,
   }

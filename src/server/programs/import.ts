@@ -5,6 +5,7 @@ import { multiLine, plainText } from '../../report/safe-text.js'
 import { type Imported, importDeliveries } from '../../scenarios/import/import.js'
 import { type SecretKind, secretKinds } from '../../scenarios/import/placeholders.js'
 import { ImportError } from '../../scenarios/import/records.js'
+import { testFileText } from '../../scenarios/import/test-file.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readText } from '../text-file.js'
 
@@ -13,14 +14,17 @@ const largestRecords = 67_108_864
 
 export const program: Program = {
   args: {
-    out: { type: 'string', valueHint: 'FILE', description: 'file for the scenario; standard output without it' },
+    out: { type: 'string', valueHint: 'FILE', description: 'file to write; standard output without it' },
+    test: { type: 'boolean', description: 'write a test file for Vitest, with a line for the code under test' },
+    jest: { type: 'boolean', description: 'write a test file for Jest' },
     name: { type: 'string', valueHint: 'TEXT', description: 'name of the scenario' },
     vocabulary: { type: 'string', valueHint: 'service|upstash', default: 'upstash', description: 'words of headers' },
     expect: {
       type: 'string',
       valueHint: 'same|delivered',
       default: 'same',
-      description: 'what the scenario expects: the recorded end, or that every message is delivered',
+      description:
+        'what the scenario expects: that code under test no longer fails as recorded, or that every message is delivered',
     },
     keep: {
       type: 'string',
@@ -36,6 +40,7 @@ export const program: Program = {
   operands: { hint: 'FILE…', least: 1, most: 1000 },
   examples: [
     'stuntdouble import dead-letter.json > test/scenarios/order-4711.yaml',
+    'stuntdouble import dead-letter.json --test > test/order-4711.test.ts',
     'stuntdouble import events.json dlq.json --out test/scenarios/outage.yaml',
     'curl -H "Authorization: Bearer $QUEUE_TOKEN" "$QUEUE_URL/v2/dlq" | stuntdouble import -',
   ],
@@ -45,13 +50,17 @@ export const program: Program = {
     )
     const out = textOf(given, 'out', 'FILE')
     const imported = imports(sources, given)
-    const written = scenarioText(imported, formatOf(given, out), out)
+    const written = isTest(given)
+      ? testFileText(imported, { runner: given.jest === true ? 'jest' : 'vitest', language: languageOf(out) })
+      : scenarioText(imported, formatOf(given, out), out)
     if (out === undefined) process.stdout.write(written)
     else
       await writeFile(out, written).catch((error: Error) => {
         throw new UsageError(`${out} cannot be written: ${error.message}.`)
       })
     process.stderr.write(multiLine(report(imported)))
+    if (isTest(given))
+      process.stderr.write('Put your handler into the line below FILL IN: until then the test says so.\n')
     return 0
   },
 }
@@ -94,6 +103,17 @@ function keptKinds(text: string | undefined): SecretKind[] {
   const wrong = words.find((word) => !(known as string[]).includes(word))
   if (wrong === undefined) return words as SecretKind[]
   throw new UsageError(`--keep takes ${known.join(', ')} or all, not ${JSON.stringify(wrong)}.`)
+}
+
+function isTest(given: Given): boolean {
+  if (given.test !== true && given.jest !== true) return false
+  if (given.format === undefined) return true
+  throw new UsageError('--format is for scenarios: leave it out with --test and --jest.')
+}
+
+function languageOf(out: string | undefined): 'ts' | 'js' | 'cjs' {
+  if (out?.endsWith('.cjs')) return 'cjs'
+  return out !== undefined && /\.m?jsx?$/.test(out) ? 'js' : 'ts'
 }
 
 function formatOf(given: Given, out: string | undefined): 'yaml' | 'json' {

@@ -1,0 +1,85 @@
+import { counted } from '../../kernel/counted.js'
+import { plainText } from '../../report/safe-text.js'
+import type { Imported } from './import.js'
+
+/** What the file is written for. */
+export interface TestFileOptions {
+  readonly runner: 'vitest' | 'jest'
+  /** `ts` has types, `cjs` has `require` instead of `import`. */
+  readonly language: 'ts' | 'js' | 'cjs'
+}
+
+/** A handler that is to be filled in, for one url of the record. */
+interface Place {
+  readonly url: string
+  readonly name: string
+}
+
+/**
+ * A test file around an imported scenario. The code under test is a line to fill in: until then the test fails with the
+ * sentence that says so, then as production did, until the code is mended.
+ */
+export function testFileText({ scenario, notes }: Imported, { runner, language }: TestFileOptions): string {
+  const title = plainText(scenario.name)
+  const places = placesOf(scenario)
+  const imports = importsFor(runner).map(([name, from]) => imported(name, from, language))
+  const request = language === 'ts' ? 'request: Request' : 'request'
+  const head = [
+    `// ${title}: what production recorded, and a line for the code that answered then.`,
+    ...notes.map((note) => `// Note: ${plainText(note)}`),
+    ...imports,
+    '',
+    `// FILL IN ${places.length === 1 ? 'the next line' : `the next ${counted(places.length, 'line')}`}: a function from Request to Response, such as a route handler. An import() inside it finds`,
+    '// the addresses, tokens and signing keys of the sandbox in process.env; an application may also run elsewhere:',
+    `//   const handler = async (${request}) => (await import('../src/app/api/orders/route.js')).POST(request)`,
+    `//   const handler = (${request}) => fetch('http://localhost:3000/api/orders', request)`,
+  ]
+  const missing = places.map(({ url, name }, index) => {
+    const line = head.length + index + 1
+    const sentence = `No code is under test yet. Line ${line} of this file says who answers ${plainText(url)}: put your handler there.`
+    return `  if (${name} === undefined) throw new Error(${JSON.stringify(sentence)})`
+  })
+  return [
+    ...head,
+    ...places.map(({ url, name }) => `const ${name} = undefined // answers ${plainText(url)}`),
+    '',
+    `const recorded = defineScenario(${literal(scenario)})`,
+    '',
+    `test(${JSON.stringify(title)}, async () => {`,
+    ...missing,
+    '  const play = await playScenario(recorded, {',
+    '    prepare: (sandbox) => {',
+    '      Object.assign(process.env, sandbox.env)',
+    '      replaceFetch(sandbox)',
+    ...places.map(({ url, name }) => `      sandbox.destinations.on(${JSON.stringify(url)}, ${name})`),
+    '    },',
+    '  })',
+    "  if (!play.holds) throw new Error([play.verdict(), play.timeline()].join('\\n\\n'))",
+    '})',
+    '',
+  ].join('\n')
+}
+
+function placesOf({ steps = [] }: Imported['scenario']): readonly Place[] {
+  const urls = new Set(steps.flatMap((step) => ('publish' in step ? [step.publish.to] : [])))
+  return [...urls].map((url, index) => ({ url, name: index === 0 ? 'handler' : `handler${index + 1}` }))
+}
+
+function importsFor(runner: 'vitest' | 'jest'): readonly (readonly [name: string, from: string])[] {
+  return [
+    ['defineScenario', 'stuntdouble'],
+    ['replaceFetch', 'stuntdouble/fetch'],
+    ['playScenario', 'stuntdouble/scenarios'],
+    // Jest has its functions as globals.
+    ...(runner === 'vitest' ? [['test', 'vitest'] as const] : []),
+  ]
+}
+
+function imported(name: string, from: string, language: TestFileOptions['language']): string {
+  return language === 'cjs' ? `const { ${name} } = require('${from}')` : `import { ${name} } from '${from}'`
+}
+
+/** Plain data as an object literal; a key is quoted where it must be. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(/^( +)"([A-Za-z]\w*)":/gm, '$1$2:')
+}

@@ -1,0 +1,146 @@
+import { judges } from '../../matchers/index.js'
+import { isUtf8, text } from '../kernel/bytes.js'
+import { counted } from '../kernel/counted.js'
+import type { AttemptEntry } from '../kernel/traffic.js'
+import { excerptBytes, plainText } from '../report/safe-text.js'
+import type { Sandbox } from '../sandbox/sandbox.js'
+import type { ExpectationValues } from './expectations.js'
+import type { Judgement } from './judge.js'
+import { register, type Scenario } from './scenario.js'
+
+// What production answered, and what the code under test answers now, are kept apart: the record is what a destination
+// meets only while nobody else answers there, and the judgement says what became of the recorded failure.
+
+type Recorded = ExpectationValues['recorded']
+
+/** Characters of a recorded answer that a scenario keeps for its judgement. */
+export const longestRecordedAnswer = 300
+
+/**
+ * Looks who answers where something was recorded. Called before the code under test is registered; what it returns is
+ * called after it, sets the records to play where nobody came, and tells the urls at which code is under test.
+ */
+export function beforeRecords(
+  { destinations = [] }: Scenario,
+  sandbox: Sandbox,
+  isElsewhere: (url: string) => boolean,
+): () => ReadonlySet<string> {
+  const { destinations: registered } = sandbox
+  const records = destinations
+    .filter(({ recorded }) => recorded !== undefined)
+    .map((destination) => ({ destination, before: registered.answererAt(destination.url) }))
+  return () => {
+    const underTest = new Set<string>()
+    for (const { destination, before } of records) {
+      const { url, script = [] } = destination
+      const now = registered.answererAt(url)
+      const isAnswered = isElsewhere(url) || (now !== undefined && now !== before)
+      if (!isAnswered) register(destination, sandbox)
+      else underTest.add(url)
+      // What a scenario lets go wrong strikes the code under test, too.
+      if (isAnswered && !isElsewhere(url) && script.length > 0) registered.script(url, script as never)
+    }
+    return underTest
+  }
+}
+
+/** Judges what became of a recorded message: played back, or answered by code. */
+export function judgeRecorded(
+  recorded: Recorded,
+  ids: readonly string[],
+  sandbox: Sandbox,
+  underTest: ReadonlySet<string>,
+): Judgement {
+  const url = sandbox.traffic.of('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
+  const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
+  if (!underTest.has(url)) return playedBack(recorded, ids, sandbox, `${then}; played back, no code answers at ${url}`)
+  const expected = `${then}; the code under test delivers it`
+  for (const id of ids) {
+    const now = sandbox.traffic.of('attempt').filter(({ messageId, kind }) => messageId === id && kind === 'message')
+    const wrong = wrongWith(recorded, now)
+    if (wrong !== undefined) return { holds: false, expected, explanation: explained(recorded, url, wrong) }
+  }
+  return { holds: true, expected }
+}
+
+function playedBack(
+  { attempts, state }: Recorded,
+  ids: readonly string[],
+  sandbox: Sandbox,
+  expected: string,
+): Judgement {
+  const messageId = { asymmetricMatch: (id: unknown) => ids.includes(id as string), toString: () => 'the message' }
+  const verdict = judges.toHaveDelivered(sandbox, { messageId, attempts, state } as never)
+  if (verdict.pass) return { holds: true, expected }
+  return { holds: false, expected, explanation: verdict.explain(false).split(/\n(?:Replay: |No entries\.)/)[0]! }
+}
+
+/** What the code under test did instead of delivering, with the attempt that shows it. */
+interface Wrong {
+  readonly attempt: AttemptEntry | undefined
+  readonly ordinal: number
+  readonly verdict: string
+}
+
+function wrongWith(recorded: Recorded, now: readonly AttemptEntry[]): Wrong | undefined {
+  const failures = recorded.attempts.filter((status) => !isSuccess(status))
+  const ended = now.filter(({ outcome }) => outcome !== undefined)
+  const again = ended.findIndex(({ outcome }) => !isSuccess(outcome!.status) && failures.includes(outcome!.status))
+  const isDelivered = ended.some(({ outcome }) => outcome!.state === 'DELIVERED')
+  if (again >= 0) {
+    const verdict = isSame(recorded, ended[again]!)
+      ? 'It still fails as recorded'
+      : 'It fails with the recorded status, but with another answer'
+    const after = isDelivered ? '; a later attempt was delivered' : ''
+    return { attempt: ended[again], ordinal: again + 1, verdict: `${verdict}${after}.` }
+  }
+  const last = ended.at(-1)
+  if (isDelivered) return undefined
+  if (last !== undefined) return { attempt: last, ordinal: ended.length, verdict: 'It fails, but not as recorded.' }
+  if (recorded.attempts.length === 0) return undefined
+  return { attempt: undefined, ordinal: 0, verdict: 'The message was never delivered to it.' }
+}
+
+function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict }: Wrong): string {
+  const then = `Recorded:  ${plainText(url)}: ${courseOf(recorded)}.`
+  if (attempt === undefined) return `${then}\nNow:       ${verdict}`
+  const { status, error, body, note } = attempt.outcome!
+  const hasBody = body !== '' && note === undefined
+  const answer = answerText(status, hasBody ? excerptBytes(body, longestRecordedAnswer) : undefined, error)
+  const how = note === undefined ? '' : ` (${plainText(note)})`
+  return `${then}\nNow:       the code under test, at attempt ${ordinal}: ${answer}${how}. ${verdict}`
+}
+
+/** `500 "boom", 4 attempts, a dead letter`. */
+function courseOf({ attempts, state, response, error }: Recorded): string {
+  const end = ends[state] ?? state
+  const last = attempts.at(-1)
+  if (last === undefined) return `no attempt, ${end}`
+  const statuses = attempts.every((status) => status === last)
+    ? counted(attempts.length, 'attempt')
+    : `attempts ${attempts.map((status) => status || 'no answer').join(', ')}`
+  return `${answerText(last, response === undefined ? undefined : plainText(response), error)}, ${statuses}, ${end}`
+}
+
+const ends: Readonly<Record<string, string>> = {
+  FAILED: 'a dead letter',
+  DELIVERED: 'delivered in the end',
+  CANCELLED: 'cancelled',
+  RETRY: 'not ended yet',
+  CREATED: 'not ended yet',
+}
+
+function answerText(status: number, body: string | undefined, error: string | undefined): string {
+  if (status === 0) return `no answer${error === undefined ? '' : ` (${plainText(error)})`}`
+  return body === undefined ? `${status}` : `${status} ${JSON.stringify(body)}`
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
+}
+
+function isSame({ response }: Recorded, { outcome }: AttemptEntry): boolean {
+  if (response === undefined) return true
+  const { body } = outcome!
+  return isUtf8(body) && text(body).slice(0, longestRecordedAnswer) === response
+}
