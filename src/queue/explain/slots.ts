@@ -4,7 +4,7 @@ import type { Agenda } from './agenda.js'
 import { type CopiedWorld, Item, type ScheduleCopy } from './copies.js'
 
 /** Slots that are looked at: each is searched in a calendar. Fewer, once it is not known any more what others do. */
-const mostSlots = 10_000
+const mostSlots = 1000
 const enoughSlots = 100
 
 /** What a play does with what schedules publish. */
