@@ -77,6 +77,11 @@ function waitHint(evidence: Evidence, story: MessageStory): string {
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
   const wait = waitOf(story)
   const block = blockOf(story)
+  // A place in a line is what the queue knows best; a log only says that there was one.
+  if (block !== undefined || wait === undefined || wait.until <= now) {
+    const told = explained(evidence, story.id)
+    if (told !== undefined) return told
+  }
   if (block !== undefined) return `${name} waits: ${plainText(block)}.`
   if (wait === undefined || wait.until <= now) {
     return stateOf(story) === 'ACTIVE'
@@ -85,6 +90,20 @@ function waitHint(evidence: Evidence, story: MessageStory): string {
   }
   const left = formatDuration(wait.until - now)
   return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
+}
+
+/** In the words of the queue itself, with its forecast, where the evidence comes from one. */
+function explained(evidence: Evidence, messageId: string): string | undefined {
+  const given = evidence.received as { readonly explain?: unknown; readonly queue?: unknown } | null
+  const queue = typeof given?.explain === 'function' ? given : given?.queue
+  const { explain } = (queue ?? {}) as { readonly explain?: (id: string) => string }
+  if (explain === undefined) return undefined
+  const text = explain.call(queue, messageId)
+  // The address is in the title.
+  const [, rest] = /^Message \S+ to \S+ (waits .*)$/s.exec(text) ?? []
+  if (rest === undefined) return undefined
+  const names = (id: string): string => evidence.name(id)
+  return evidence.redaction.text(plainText(`${names(messageId)} ${rest}`.replace(/\bmsg_\w{8,}/g, names)))
 }
 
 /** Deliveries that an app refused: whether it was right about their signatures. */
