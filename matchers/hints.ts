@@ -1,12 +1,11 @@
-import { formatDuration } from '../src/kernel/duration.js'
 import { plainText } from '../src/report/safe-text.js'
-import { timeSeenFrom } from '../src/report/shown-times.js'
+import { waitHint } from './forecasts.js'
 import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import type { Judged } from './near-misses.js'
 import type { Evidence } from './received.js'
 import { wrongWithSignature } from './signatures.js'
-import { blockOf, isOpen, type MessageStory, stateOf, waitOf } from './stories.js'
+import { isOpen, type MessageStory, stateOf } from './stories.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
 export function hintsOf(
@@ -70,40 +69,6 @@ export function waitHints(
   }
   const open = [...near.filter((story) => isOpen(stateOf(story))), ...others]
   return open.slice(0, mostWaits).map((story) => waitHint(evidence, story))
-}
-
-function waitHint(evidence: Evidence, story: MessageStory): string {
-  const name = evidence.name(story.id)
-  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
-  const wait = waitOf(story)
-  const block = blockOf(story)
-  // A place in a line is what the queue knows best; a log only says that there was one.
-  if (block !== undefined || wait === undefined || wait.until <= now) {
-    const told = explained(evidence, story.id)
-    if (told !== undefined) return told
-  }
-  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
-  if (wait === undefined || wait.until <= now) {
-    return stateOf(story) === 'ACTIVE'
-      ? `${name} is being delivered right now. Await sandbox.clock.drain() first.`
-      : `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
-  }
-  const left = formatDuration(wait.until - now)
-  return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
-}
-
-/** In the words of the queue itself, with its forecast, where the evidence comes from one. */
-function explained(evidence: Evidence, messageId: string): string | undefined {
-  const given = evidence.received as { readonly explain?: unknown; readonly queue?: unknown } | null
-  const queue = typeof given?.explain === 'function' ? given : given?.queue
-  const { explain } = (queue ?? {}) as { readonly explain?: (id: string) => string }
-  if (explain === undefined) return undefined
-  const text = explain.call(queue, messageId)
-  // The address is in the title.
-  const [, rest] = /^Message \S+ to \S+ (waits .*)$/s.exec(text) ?? []
-  if (rest === undefined) return undefined
-  const names = (id: string): string => evidence.name(id)
-  return evidence.redaction.text(plainText(`${names(messageId)} ${rest}`.replace(/\bmsg_\w{8,}/g, names)))
 }
 
 /** Deliveries that an app refused: whether it was right about their signatures. */

@@ -14,6 +14,7 @@ interface Idle {
   }
   readonly faults?: { readonly unused?: unknown } | undefined
   readonly workflow?: { readonly unused?: unknown } | undefined
+  readonly calls?: { readonly unplayed?: unknown } | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
 }
 
@@ -58,7 +59,8 @@ function leftovers(sandbox: Idle): string[] {
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
   for (const sentence of listOf(sandbox.workflow?.unused, sandbox.workflow)) lines.push(plainText(String(sentence)))
-  for (const one of listOf(sandbox.destinations?.unplayed, sandbox.destinations)) {
+  const scripts = [sandbox.destinations, sandbox.calls].flatMap((owner) => listOf(owner?.unplayed, owner))
+  for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
     const kinds = steps.map((step) => String(step.kind)).join(', ')
     lines.push(`script steps never met at ${plainText(pattern)}: ${plainText(kinds)}`)

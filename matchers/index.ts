@@ -1,4 +1,5 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
+import { type CallPattern, called } from './calls.js'
 import { executed, type Word } from './commands.js'
 import { holdsEverywhere } from './explorations.js'
 import { isIdle } from './idle.js'
@@ -38,6 +39,7 @@ export type {
   AttemptPart,
   AttemptPattern,
   CallbackPattern,
+  CallPattern,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
@@ -138,6 +140,11 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
   /**
+   * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
+   * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
+   */
+  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
+  /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
    */
@@ -192,6 +199,7 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveSpent: spent,
   toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
+  toHaveCalled: called,
   toFollowSequence: followsSequence,
   toHaveRun: hasRun,
   toHaveStep: hasStep,

@@ -1,5 +1,9 @@
 export type { RunnerTimers, SinonClock } from './adapters/timers.js'
 export { hostTimers } from './adapters/timers.js'
+export type { CallHandler, PlainCallAnswer, PlainCallHandler } from './calls/answers.js'
+export type { CallOptions, Calls } from './calls/calls.js'
+export type { ForeignCall } from './calls/foreign-call.js'
+export type { CallStep } from './calls/steps.js'
 export { faultKinds } from './faults/catalog.js'
 export * from './faults/constructors.js'
 export type {

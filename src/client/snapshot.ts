@@ -30,6 +30,8 @@ export class SandboxSnapshot {
     readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
   }
 
+  readonly calls: WorldSnapshot['calls']
+
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
     const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend, costs } =
@@ -46,6 +48,7 @@ export class SandboxSnapshot {
     this.workflow = { runs: workflow.runs, run: (id) => workflow.run(id), unused: unusedVerbs }
     this.faults = { list: () => faults, unused: () => unused }
     this.destinations = { unhandled, unplayed }
+    this.calls = world.calls
   }
 
   /** The engine is loaded only here: a client that never takes a copy does without it. */

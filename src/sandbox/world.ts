@@ -1,3 +1,5 @@
+import { Callers } from '../calls/callers.js'
+import { Calls } from '../calls/calls.js'
 import { accompany, stop, VirtualClock } from '../kernel/clock.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
@@ -37,6 +39,7 @@ export interface World {
   readonly traffic: TrafficView
   readonly store: DirectStore
   readonly destinations: Destinations
+  readonly calls: Calls
   readonly faults: Faults
   readonly queue: DirectQueue
   readonly workflow: DirectWorkflows
@@ -79,8 +82,17 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   })
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const journal = storeOf(plan, clock, random, traffic, draws)
-  const destinations = destinationsOf(plan)
+  const callers = new Callers()
+  const destinations = destinationsOf(plan, callers)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+  const calls = new Calls({
+    clock,
+    traffic,
+    faults,
+    random: random.fork('calls'),
+    callers,
+    patience: policy.handlerPatience,
+  })
   const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
   const workflows = new Workflows({ queue, clock, random: random.fork('workflow'), traffic })
   accompany(clock, { log: traffic })
@@ -119,6 +131,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     traffic: view,
     store,
     destinations,
+    calls,
     faults,
     queue: new DirectQueue(queue),
     workflow: new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) }),
@@ -163,8 +176,9 @@ function storeOf(
   return new Journal(engine, traffic)
 }
 
-function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan): Destinations {
+function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan, callers: Callers): Destinations {
   const destinations = new Destinations({
+    callers,
     fetch: options.fetch,
     deliver: options.deliver,
     refusedHosts: vocabulary.productionHosts,

@@ -65,7 +65,7 @@ interface Room {
 
 const ground = ['kernel', 'secrets', 'policy', 'faults', 'protocol']
 const services = ['store/*', 'queue/*', 'workflow/*', 'stats/*']
-const engine = [...ground, 'rules', ...services, 'report', 'invariants', 'sandbox']
+const engine = [...ground, 'rules', ...services, 'calls', 'report', 'invariants', 'sandbox']
 
 // Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
 // types that `upwards` names. Rooms without a slash in front are of src/.
@@ -151,6 +151,9 @@ const rooms: readonly Room[] = [
   { room: 'workflow', may: ['kernel', 'secrets', 'policy', 'queue/*'], packages: ['valibot'] },
   { room: 'workflow/rest', may: [...ground, 'queue/*', 'workflow'], packages: ['valibot'] },
 
+  // What the app calls elsewhere. Handlers, steps and answers are those of destinations.
+  { room: 'calls', may: [...ground, 'queue/destinations'] },
+
   { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
@@ -160,7 +163,7 @@ const rooms: readonly Room[] = [
   {
     room: '/matchers',
     may: ['kernel', 'report', 'invariants'],
-    types: ['sandbox', ...services],
+    types: ['sandbox', 'calls', ...services],
     packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
   },
   // Scenarios are judged as the matchers judge.
@@ -173,7 +176,7 @@ const rooms: readonly Room[] = [
   {
     room: 'client',
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
-    types: [...ground, 'rules', ...services, 'invariants', 'scenarios'],
+    types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
   {
     room: 'server/*',
