@@ -12,7 +12,7 @@ import { isPlainObject, literal } from './literal.js'
 import { type Compared, type Test, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { type Evidence, evidenceOf, isEntry, roleOf } from './received.js'
-import { messageKinds } from './stories.js'
+import { messageKinds, ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** The keys that a receiver knows. */
@@ -73,7 +73,7 @@ export function signed(received: unknown, pattern: SignedPattern = {}, options?:
   const known = (pattern.keys as KnownKeys | undefined) ?? keysOf(received)
   const { to, messageId, kind } = pattern
   const named = Object.fromEntries(Object.entries({ to, messageId, kind }).filter(([name]) => name in pattern))
-  const own = testOf(fields, named, ['to', 'messageId'])
+  const own = testOf(fields, named)
   const verify = (thing: Signed): Compared[] => verification(thing, pattern, known)
   const test: Test<Signed> = {
     fits: (thing) => own.fits(thing) && verify(thing).every(({ differences }) => differences.length === 0),
@@ -95,7 +95,7 @@ export function signed(received: unknown, pattern: SignedPattern = {}, options?:
     times: timesOf(matcher, options),
     noun: ['signed delivery', 'deliveries'],
     hints: (nearest) => (known === undefined && nearest.length > 0 && !nearest[0]!.thing.key ? [keysHint] : []),
-    shown: (entry) => entry.type !== 'command' && entry.type !== 'keyspace',
+    shown: ofMessages,
   })
 }
 
