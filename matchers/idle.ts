@@ -13,8 +13,14 @@ interface Idle {
     running(): readonly string[]
   }
   readonly faults?: { readonly unused?: unknown } | undefined
-  readonly workflow?: { readonly unused?: unknown } | undefined
+  readonly workflow?: Verbs | undefined
+  /** Of both regions. */
+  readonly workflows?: readonly Verbs[] | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+}
+
+interface Verbs {
+  readonly unused?: unknown
 }
 
 /** Nothing left to happen: no timer but schedules, nothing that runs, no fault or script step that never struck. */
@@ -57,7 +63,9 @@ function leftovers(sandbox: Idle): string[] {
   if (timers.length > mostLeft) lines.push(`… and ${timers.length - mostLeft} more timers`)
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
-  for (const sentence of listOf(sandbox.workflow?.unused, sandbox.workflow)) lines.push(plainText(String(sentence)))
+  for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
+    for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
+  }
   for (const one of listOf(sandbox.destinations?.unplayed, sandbox.destinations)) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
     const kinds = steps.map((step) => String(step.kind)).join(', ')

@@ -1,4 +1,5 @@
 import { counted } from '../kernel/counted.js'
+import { isRegional } from '../kernel/region-traffic.js'
 import type { Entry } from '../kernel/traffic.js'
 import { describeEntry, type Wording } from './describe.js'
 import { Redaction, standardRedaction } from './redaction.js'
@@ -49,6 +50,7 @@ export function timeline(
     redaction,
   }
   const depths = depthsOf(entries)
+  const isApart = areTwoRegions(all)
   const told = new Map<string, string>()
   const numberWidth = String(shown.at(-1)!.seq).length + 1
   const gaps = shown.map((entry, index) =>
@@ -72,12 +74,19 @@ export function timeline(
     )
     if (entry.type === 'attempt' && entry.outcome?.next) told.set(entry.messageId, entry.outcome.next.reason)
     const number = `#${entry.seq}`.padStart(numberWidth)
-    lines.push(`  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}`)
+    lines.push(
+      `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${isApart && entry.region ? ` (${plainText(entry.region)})` : ''}`,
+    )
     for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
   })
   const later = entries.length - to
   if (later > 0) lines.push(`(${counted(later, 'later entry', 'later entries')} not shown)`)
   return lines.join('\n')
+}
+
+/** Whether the queues of both regions have written: only then it matters where something happened. */
+function areTwoRegions(entries: readonly Entry[]): boolean {
+  return entries.some(({ region }) => region !== undefined) && entries.some((one) => !one.region && isRegional(one))
 }
 
 /** Left out: entries that repeat a neighbour. */

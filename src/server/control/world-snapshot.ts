@@ -20,14 +20,14 @@ export interface WorldSnapshot {
   readonly running: readonly string[]
   readonly faults: readonly ListedFault[]
   readonly unused: readonly UnusedFault[]
-  /** Sentences about verbs of workflows that nothing met. */
-  readonly unusedVerbs: readonly string[]
+  /** Sentences about verbs of workflows that nothing met, by region, the home region first. */
+  readonly unusedVerbs: readonly (readonly string[])[]
   readonly unhandled: readonly string[]
   readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
 }
 
 export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
-  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, workflow } = sandbox
+  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, workflows } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
@@ -39,7 +39,7 @@ export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
     running: clock.running(),
     faults: faults.list(),
     unused: faults.unused(),
-    unusedVerbs: workflow.unused,
+    unusedVerbs: workflows.map(({ unused }) => unused),
     unhandled: destinations.unhandled,
     unplayed: destinations.unplayed,
   }
