@@ -58,7 +58,11 @@ const slow = [
     'test/fixtures/**/*.test.ts',
   ],
   ...['test/house/{browser-bundle,walks}.test.ts'],
-  ...['test/kernel/clock-moves.test.ts', 'test/sdk/store/{served,pubsub-transports}.test.ts'],
+  ...[
+    'test/kernel/clock-moves.test.ts',
+    'test/adapters/split-moves.test.ts',
+    'test/sdk/store/{served,pubsub-transports}.test.ts',
+  ],
 ]
 
 export default defineConfig({

@@ -28,7 +28,7 @@ import {
 import { type SchedulePattern, scheduled } from './schedules.js'
 import { followsSequence } from './sequence.js'
 import { type KnownKeys, type SignedPattern, signed } from './signatures.js'
-import { type SpentPattern, spent } from './spending.js'
+import { type SpentOptions, type SpentPattern, spent } from './spending.js'
 import type { SequenceStep } from './steps.js'
 import type { MatchOptions, Verdict } from './verdict.js'
 
@@ -50,6 +50,7 @@ export type {
   SchedulePattern,
   SequenceStep,
   SignedPattern,
+  SpentOptions,
   SpentPattern,
   StepPart,
   StepPattern,
@@ -118,10 +119,13 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveBeenSigned(pattern?: SignedPattern, options?: MatchOptions): R
   /**
-   * What the code under test has cost so far.
-   * @example expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' })
+   * What the code under test has cost so far, or since a mark: what one user action costs.
+   * @example
+   * const mark = sandbox.traffic.mark()
+   * await checkout()
+   * expect(sandbox).toHaveSpent({ messages: '<=3', commands: '<=5' }, { since: mark })
    */
-  toHaveSpent(pattern: SpentPattern): R
+  toHaveSpent(pattern: SpentPattern, options?: SpentOptions): R
   /**
    * Such a schedule exists now.
    * @example expect(sandbox.queue).toHaveScheduled({ cron: '0 3 * * *', to: 'https://shop.test/report' })
@@ -209,7 +213,6 @@ export const sandboxMatchers: {
 /** How many arguments each takes; one too many is a field outside of its pattern. */
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
-  toHaveSpent: 1,
   toBeIdle: 0,
   toHaveStep: 3,
   toHaveWaitedFor: 3,

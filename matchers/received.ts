@@ -2,7 +2,7 @@ import { type Behind, behind } from '../src/kernel/behind.js'
 import type { Entry, EntryOf, EntryType } from '../src/kernel/traffic.js'
 import { type Redaction, standardRedaction } from '../src/report/redaction.js'
 import { shortNames } from '../src/report/short-names.js'
-import { type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
+import { type Mark, type TrafficContext, TrafficView } from '../src/report/traffic-view.js'
 import type { StoreInside } from '../src/store/inside.js'
 import { literal } from './literal.js'
 
@@ -73,6 +73,16 @@ function evidence(role: Role, received: unknown): Evidence {
       names ??= shortNames(log.entries)
       return names(messageId)
     },
+  }
+}
+
+/** The same, without what happened before a mark. */
+export function evidenceSince(evidence: Evidence, mark: Mark): Evidence {
+  return {
+    ...evidence,
+    entries: evidence.entries.filter(({ seq }) => seq > mark),
+    of: (type) => evidence.of(type).filter(({ seq }) => seq > mark),
+    about: (messageId) => evidence.about(messageId).filter(({ seq }) => seq > mark),
   }
 }
 

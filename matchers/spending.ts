@@ -4,9 +4,10 @@ import type { EntryOf } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
+import { type Mark, type StoreCosts, TrafficView } from '../src/report/traffic-view.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { type Evidence, evidenceOf, evidenceSince } from './received.js'
 import { callLine, replayLine, storyText, type Verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
@@ -27,14 +28,16 @@ export interface SpentPattern {
   readonly requests?: Range
 }
 
+export interface SpentOptions {
+  /** Counts only what came after this mark: what one user action costs. From `sandbox.traffic.mark()`. */
+  readonly since?: Mark
+}
+
 type Cost = keyof SpentPattern
 
-interface Spend {
-  readonly commands: number
-  readonly reads: number
-  readonly writes: number
-  readonly bytesIn: number
-  readonly bytesOut: number
+/** What happened in the time that is asked about, and what the data store had billed before it. */
+interface Period extends Evidence {
+  readonly before?: StoreCosts
 }
 
 interface Counted {
@@ -43,7 +46,7 @@ interface Counted {
   readonly parts?: readonly string[]
 }
 
-const costs: Readonly<Record<Cost, (evidence: Evidence) => Counted | undefined>> = {
+const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> = {
   messages: (evidence) =>
     notOf(evidence, 'store', () => countedBy(evidence.of('attempt'), attemptName(evidence.redaction))),
   bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.of('attempt')) })),
@@ -70,10 +73,13 @@ const costs: Readonly<Record<Cost, (evidence: Evidence) => Counted | undefined>>
 }
 
 /** What the code under test has cost. */
-export function spent(received: unknown, pattern: SpentPattern): Verdict {
+export function spent(received: unknown, pattern: SpentPattern, options?: SpentOptions): Verdict {
   const matcher = 'toHaveSpent'
-  const evidence = evidenceOf(matcher, received, 'sandbox')
-  const lines = checkedPattern(matcher, pattern).map(([name, bounds]) => {
+  const all = evidenceOf(matcher, received, 'sandbox')
+  const wanted = checkedPattern(matcher, pattern)
+  const since = checkedMark(matcher, all, options)
+  const evidence = since === undefined ? all : periodSince(matcher, all, since, wanted)
+  const lines = wanted.map(([name, bounds]) => {
     const counted = costs[name](evidence)
     if (counted === undefined) throw new TypeError(cannotCount(matcher, name, evidence))
     return { name, bounds, counted, fits: within(counted.amount, bounds) }
@@ -86,18 +92,60 @@ export function spent(received: unknown, pattern: SpentPattern): Verdict {
         const parts = counted.parts === undefined || counted.parts.length === 0 ? '' : `: ${counted.parts.join(', ')}`
         return `      ${fits ? '✓' : '✗'} ${name}: expected ${boundsText(bounds)}, spent ${counted.amount}${parts}`
       })
+      const period = since === undefined ? '' : ` since the mark (after entry ${since})`
       return [
-        callLine(evidence, not, matcher, [pattern]),
+        callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
         '',
-        not ? 'Expected other costs than these:' : 'Expected these costs, but:',
+        not ? `Expected other costs${period} than these:` : `Expected these costs${period}, but:`,
         ...told,
-        ...droppedHint(evidence),
+        ...droppedHint(all),
         replayLine(evidence, evidence.entries.at(-1)?.seq),
         '',
         storyText(evidence, evidence.entries, undefined),
       ].join('\n')
     },
   }
+}
+
+function checkedMark(matcher: string, { entries }: Evidence, options: unknown): Mark | undefined {
+  if (options === undefined) return undefined
+  const other = isPlainObject(options) ? Object.keys(options).find((name) => name !== 'since') : ''
+  if (other !== undefined) {
+    throw new TypeError(
+      `${matcher}() takes { since: mark } as its last argument, with a mark of sandbox.traffic.mark(); got ${literal(options)}.`,
+    )
+  }
+  const { since } = options as { since?: unknown }
+  if (since === undefined) return undefined
+  if (!Number.isInteger(since) || (since as number) < 0) {
+    throw new TypeError(
+      `${matcher}() needs a mark as since: const mark = sandbox.traffic.mark() before the action, awaited for a sandbox on a server; got ${literal(since)}.`,
+    )
+  }
+  const latest = entries.at(-1)?.seq ?? 0
+  if ((since as number) <= latest) return since as Mark
+  throw new TypeError(
+    `${matcher}() was given a mark after entry ${since as number}, and this log ends with entry ${latest}: the mark is of another sandbox, or of the world before a reset. Take it with sandbox.traffic.mark() right before the action.`,
+  )
+}
+
+const ofLog: readonly Cost[] = ['messages', 'bandwidth', 'requests']
+
+function periodSince(matcher: string, all: Evidence, mark: Mark, wanted: readonly [Cost, Bounds][]): Period {
+  const evidence = evidenceSince(all, mark)
+  if (mark === 0) return evidence
+  const before = marksOf(all)?.get(mark)
+  if (before !== undefined) return { ...evidence, before }
+  const name = wanted.find(([cost]) => !ofLog.includes(cost))?.[0]
+  if (name === undefined || spendOf(all) === undefined) return evidence
+  throw new TypeError(
+    `${matcher}() cannot count ${name} since entry ${mark}: what the store had billed by then is only known for marks. Take one with sandbox.traffic.mark() right before the action.`,
+  )
+}
+
+function marksOf({ received }: Evidence): ReadonlyMap<Mark, StoreCosts> | undefined {
+  const { traffic } = received as { traffic?: object }
+  return TrafficView.of(traffic ?? (received as object))?.costs
 }
 
 function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
@@ -129,13 +177,25 @@ function notOf(evidence: Evidence, role: Evidence['role'], count: () => Counted)
   return evidence.role === role ? undefined : count()
 }
 
-function spendOf({ received }: Evidence): Spend | undefined {
-  const { spend, store } = received as { spend?: unknown; store?: { spend?: unknown } }
-  if (typeof spend === 'function') return (received as { spend(): Spend }).spend()
-  return typeof store?.spend === 'function' ? (store as { spend(): Spend }).spend() : undefined
+function spendOf({ received, before }: Period): StoreCosts | undefined {
+  const total = totalOf(received)
+  if (total === undefined || before === undefined) return total
+  return {
+    commands: total.commands - before.commands,
+    reads: total.reads - before.reads,
+    writes: total.writes - before.writes,
+    bytesIn: total.bytesIn - before.bytesIn,
+    bytesOut: total.bytesOut - before.bytesOut,
+  }
 }
 
-function ofStore(evidence: Evidence, name: keyof Spend): Counted | undefined {
+function totalOf(received: unknown): StoreCosts | undefined {
+  const { spend, store } = received as { spend?: unknown; store?: { spend?: unknown } }
+  if (typeof spend === 'function') return (received as { spend(): StoreCosts }).spend()
+  return typeof store?.spend === 'function' ? (store as { spend(): StoreCosts }).spend() : undefined
+}
+
+function ofStore(evidence: Period, name: keyof StoreCosts): Counted | undefined {
   const amount = spendOf(evidence)?.[name]
   return amount === undefined ? undefined : { amount }
 }

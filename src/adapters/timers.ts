@@ -21,27 +21,72 @@ export interface SinonClock {
  * const leave = sandbox.clock.follow(hostTimers(vi))
  */
 export function hostTimers(host: RunnerTimers | SinonClock): Follower {
-  if (isObject(host) && 'tickAsync' in host) return { advanceBy: (by) => host.tickAsync(by) }
+  if (isObject(host) && 'tickAsync' in host) return followerOf(() => host as FakeClock, host.tickAsync.bind(host))
   if (!isObject(host) || !('advanceTimersByTimeAsync' in host)) {
     throw new TypeError(
       'hostTimers() takes the fake timers of the test runner: hostTimers(vi), hostTimers(jest), or the clock that install() of @sinonjs/fake-timers returned.',
     )
   }
+  const installed = (): FakeClock | undefined => (isFaking(host) ? installedClock() : undefined)
+  return followerOf(installed, (by) => {
+    // Jest without fake timers only warns, and time would stand still.
+    if (!isFaking(host)) throw new Error(notFaked)
+    return host.advanceTimersByTimeAsync(by)
+  })
+}
+
+/** What the fake clock behind all of them has, whatever its version. */
+interface FakeClock extends SinonClock {
+  readonly now: number
+  /** A `Map`, in older versions an object. */
+  readonly timers?: ReadonlyMap<unknown, FakeTimer> | Readonly<Record<string, FakeTimer>>
+  /** Fires one timer at its time. */
+  next(): unknown
+  tick(milliseconds: number): unknown
+}
+
+interface FakeTimer {
+  readonly callAt: number
+}
+
+/** @param move moves all the way, whatever falls due: for clocks that are not known, and for who does not stop at timers */
+function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): Follower {
+  const nextIn = (): number | undefined => {
+    const fake = clock()
+    if (fake === undefined) return undefined
+    let first = Number.POSITIVE_INFINITY
+    for (const { callAt } of timersOf(fake)) first = Math.min(first, callAt)
+    return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - fake.now)
+  }
   return {
+    nextIn,
     async advanceBy(by) {
-      // Jest without fake timers only warns, and time would stand still.
-      if (!isFaking(host)) throw new Error(notFaked)
-      await host.advanceTimersByTimeAsync(by)
+      const fake = clock()
+      const next = nextIn()
+      if (fake === undefined || (next !== undefined && next < by)) await move(by)
+      else if (next === by) fake.next()
+      else fake.tick(by)
     },
   }
+}
+
+function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
+  return timers instanceof Map ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
+}
+
+/** What @sinonjs/fake-timers leaves on the functions that it replaces. */
+function installedClock(): FakeClock | undefined {
+  for (const replaced of [globalThis.setTimeout, globalThis.setInterval, globalThis.Date]) {
+    if ('clock' in replaced) return replaced.clock as FakeClock
+  }
+  return undefined
 }
 
 const notFaked =
   "clock.follow(hostTimers(…)) needs fake timers, and none are installed. Call vi.useFakeTimers({ now: sandbox.clock.now() }), or jest.useFakeTimers({ now: sandbox.clock.now(), doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }), first, or call the function that follow() returned to stop following."
 
 function isFaking(host: RunnerTimers): boolean {
-  // `clock` is what @sinonjs/fake-timers, which is behind all of them, leaves on the functions that it replaces.
-  return host.isFakeTimers?.() ?? 'clock' in globalThis.setTimeout
+  return host.isFakeTimers?.() ?? installedClock() !== undefined
 }
 
 function isObject(value: unknown): value is object {

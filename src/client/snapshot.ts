@@ -42,22 +42,23 @@ export class SandboxSnapshot {
 
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
-    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend } = world
+    const { trace, tokens, state, pending, running, unused, faults, unusedVerbs, unhandled, unplayed, spend, costs } =
+      world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
     const keys = replica.queues.flatMap(({ keys: { current, next, former } }) => [current, next, ...former])
     const log = Traffic.recorded(entries)
-    const told: TrafficContext = { ...context, secrets: () => [...secrets, ...keys] }
-    this.traffic = new TrafficView(log, told)
+    const known: TrafficContext = { ...context, secrets: () => [...secrets, ...keys] }
+    this.traffic = new TrafficView(log, known, 0, new Map(costs))
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
     const [home, ...others] = replica.queues
     const view = (region: string | undefined) =>
-      others.length === 0 ? this.traffic : new TrafficView(new RegionTraffic(log, region), told)
+      others.length === 0 ? this.traffic : new TrafficView(new RegionTraffic(log, region), known)
     this.queue = queueOf(home!, view(undefined))
     this.queues = [this.queue, ...others.map((queue) => queueOf(queue, view(queue.region)))]
     const nobody = (region: QueueRegion) =>
-      queueOf(replica.queueIn(region), new TrafficView(Traffic.recorded([]), told))
+      queueOf(replica.queueIn(region), new TrafficView(Traffic.recorded([]), known))
     this.#regional = (region) => this.queues.find((queue) => queue.region === region) ?? nobody(region)
     this.workflows = replica.workflows.map((workflow, index) => ({
       runs: workflow.runs,

@@ -1,4 +1,5 @@
 import { type Duration, formatDuration, milliseconds } from './duration.js'
+import { type Follower, Followers } from './followers.js'
 import { Heap, type Ranked } from './heap.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
@@ -21,11 +22,6 @@ export interface Clock {
   readonly draining: boolean
 }
 
-/** A foreign clock that ours drives, for example a runner's fake timers. */
-export interface Follower {
-  advanceBy(milliseconds: number): unknown
-}
-
 /**
  * `manual`: time moves by `advance`, `advanceTo` and `drain` only. `auto`: when nothing runs, time skips to the next
  * timer. `real`: time is the host's, and nobody moves it.
@@ -43,6 +39,7 @@ export interface Company {
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
 }
 
+export type { Follower } from './followers.js'
 export type { DriveCall, MoveOptions } from './move.js'
 
 export interface ClockOptions {
@@ -63,6 +60,8 @@ const longestWait = 60_000
 const turnsPerPause = 100
 /** Microtasks that work may take before somebody watches whether it ends at all. */
 const quickTurns = 16
+/** Pauses in a row in which nothing came of what timers of the host started: then it waits for time, or has ended. */
+const quietPauses = 10
 
 interface TimerOwner {
   forget(timer: ScheduledTimer): void
@@ -141,7 +140,9 @@ export class VirtualClock implements Clock {
   #outsideMayContinue = false
   #driving: Move | undefined
   #queue: Promise<unknown> = Promise.resolve()
-  #followers = new Set<Follower>()
+  readonly #followers = new Followers()
+  /** Something ran since followers' code, which nobody tracks, was last waited for. */
+  #stirred = false
   #warn: (text: string) => void
   #warnedForgotten = false
   /** In mode `real`: whether time stands still yet. */
@@ -336,8 +337,7 @@ export class VirtualClock implements Clock {
 
   /** Drives a foreign clock in step with this one, until the returned function is called. */
   follow(follower: Follower): () => void {
-    this.#followers.add(follower)
-    return () => this.#followers.delete(follower)
+    return this.#followers.add(follower)
   }
 
   /** Resolves once nothing runs, or when the clock was stopped. Time does not move. */
@@ -480,14 +480,20 @@ export class VirtualClock implements Clock {
   /** Runs what falls due; a target that is an instant is where time stands in the end. */
   async #runUntil(move: Move, target: number): Promise<void> {
     const isDrain = target === Number.POSITIVE_INFINITY
+    this.#stirred = true
     for (;;) {
       if (this.#running.size > 0 || this.#outsideMayContinue) await this.#settle(move)
       if (this.#failures.length > 0) throw this.#failures.shift()
       if (move.interruption !== undefined) throw move.interruption.reason
       if (move.until?.() === true) return
       const timer = this.#next()
-      if (timer === undefined || timer.at > target) break
-      if (isDrain && this.#foreground === 0) break
+      const isLast = timer === undefined || timer.at > target || (isDrain && this.#foreground === 0)
+      if (this.#followers.tellTimes) {
+        // What renews itself keeps no drain going, and timers of the host may.
+        const until = !isLast ? timer.at : isDrain ? Number.NEGATIVE_INFINITY : target
+        if (await this.#lookAtFollowers(until, isLast, move)) continue
+      }
+      if (isLast) break
       if (timer.at > this.now()) {
         move.newInstant()
         const following = this.#move(timer.at)
@@ -503,6 +509,42 @@ export class VirtualClock implements Clock {
       if (move.isPauseDue) await hostPause()
     }
     if (!isDrain && target > this.now()) await this.#move(target)
+  }
+
+  /**
+   * Before time moves on: waits for code that the followers started, then has their next timer fire if it is due until
+   * an instant. Theirs come before ours of the same time.
+   * @param isLast whether nothing of ours is left to do in this move
+   * @returns whether something happened, and there may be more
+   */
+  async #lookAtFollowers(until: number, isLast: boolean, move?: Move): Promise<boolean> {
+    const due = this.now() + this.#followers.nextIn()
+    if (this.#stirred && (isLast || Math.min(due, until) > this.now())) {
+      await this.#calm(move)
+      return true
+    }
+    if (due > until) return false
+    if (due > this.now()) move?.newInstant()
+    const timer: Timer = { at: due, label: 'a timer of the host', background: true, cancel() {} }
+    if (move?.mayFire(timer) === false) throw move.gaveUp(timer, this.#heap.size)
+    this.#stirred = true
+    await this.#move(due)
+    // Host timers run one after the other: what awaits the first one goes on before the second one fires.
+    await hostTurn()
+    return true
+  }
+
+  /** Waits until nothing comes any more of what nobody tracks: code of followers, and whatever waits for its answers. */
+  async #calm(move?: Move): Promise<void> {
+    this.#stirred = false
+    this.#latest = undefined
+    for (let quiet = 0; quiet < quietPauses; quiet++) {
+      if (this.#stopped || move?.interruption !== undefined) return
+      await hostPause()
+      if (!this.#busy() && !this.#outsideMayContinue) continue
+      await this.#settle(move)
+      quiet = -1
+    }
   }
 
   #next(): ScheduledTimer | undefined {
@@ -522,6 +564,7 @@ export class VirtualClock implements Clock {
   }
 
   #start(timer: ScheduledTimer): void {
+    this.#stirred = true
     const task = new RunningTask(timer.label, this.#inner, timer.awaited || !timer.background, undefined)
     this.#latest = task
     try {
@@ -562,12 +605,8 @@ export class VirtualClock implements Clock {
   #move(to: number): Promise<void> | undefined {
     const from = this.now()
     this.#now = to
-    for (const listener of this.#listeners) listener(from, to)
-    return this.#followers.size > 0 ? this.#lead(to - from) : undefined
-  }
-
-  async #lead(by: number): Promise<void> {
-    for (const follower of this.#followers) await follower.advanceBy(by)
+    if (to > from) for (const listener of this.#listeners) listener(from, to)
+    return this.#followers.count > 0 ? this.#followers.advanceBy(to - from) : undefined
   }
 
   /** In the modes that move by themselves: sees to it that the next timer gets its turn. */
@@ -599,6 +638,7 @@ export class VirtualClock implements Clock {
 
   async #pump(): Promise<void> {
     this.#pumping = true
+    this.#stirred = true
     let fired = 0
     try {
       while (!this.#stopped && this.#driving === undefined) {
@@ -608,6 +648,7 @@ export class VirtualClock implements Clock {
         if (this.#foreground === 0 || this.#driving !== undefined) break
         const timer = this.#next()
         if (timer === undefined) break
+        if (this.#followers.tellTimes && (await this.#lookAtFollowers(timer.at, false))) continue
         if (timer.at > this.#now) {
           await this.#move(timer.at)
           // A follower may have cancelled or added timers.

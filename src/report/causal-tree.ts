@@ -1,9 +1,11 @@
 import type { Entry } from '../kernel/traffic.js'
-import { describeEntry, type Wording } from './describe.js'
+import type { Wording } from './describe.js'
+import { type Nesting, nestingOf } from './nesting.js'
 import { standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { dateOf, timeOf } from './shown-times.js'
+import { Telling } from './telling.js'
 
 /** One entry and what followed from it. */
 export interface CausalNode {
@@ -25,25 +27,33 @@ export interface CausalTree {
 /** @param entries everything that is known, in order */
 export function causalTree(entries: readonly Entry[], messageId: string, wording: Partial<Wording> = {}): CausalTree {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
+  const nesting = nestingOf(entries)
   // What led to the message may have led to others, too: those are another story.
   const own = new Set<number>()
   const wanted = new Set<number>()
   for (const entry of entries) {
     const isAbout = 'messageId' in entry && entry.messageId === messageId
-    if (!isAbout && (entry.cause === undefined || !own.has(entry.cause))) continue
+    const above = nesting.above(entry)
+    if (!isAbout && (above === undefined || !own.has(above))) continue
     own.add(entry.seq)
-    addWithCauses(entry, bySeq, wanted)
+    addWithCauses(entry, bySeq, nesting, wanted)
   }
   const shown = entries.filter((entry) => wanted.has(entry.seq))
-  const roots = grown(shown, bySeq, wanted)
+  const roots = grown(shown, bySeq, nesting, wanted)
   const words: Wording = { bodies: 80, name: shortNames(entries), redaction: standardRedaction, ...wording }
-  return { messageId, roots, entries: shown, toString: () => treeText(messageId, roots, words) }
+  return {
+    messageId,
+    roots,
+    entries: shown,
+    toString: () => treeText(messageId, roots, new Telling(entries, words, { nesting })),
+  }
 }
 
-function addWithCauses(entry: Entry, bySeq: ReadonlyMap<number, Entry>, wanted: Set<number>): void {
+function addWithCauses(entry: Entry, bySeq: ReadonlyMap<number, Entry>, nesting: Nesting, wanted: Set<number>): void {
   for (let one: Entry | undefined = entry; one !== undefined && !wanted.has(one.seq); ) {
     wanted.add(one.seq)
-    one = one.cause === undefined ? undefined : bySeq.get(one.cause)
+    const above = nesting.above(one)
+    one = above === undefined ? undefined : bySeq.get(above)
   }
 }
 
@@ -53,13 +63,18 @@ interface Growing {
 }
 
 /** The attempts of one message are siblings, although each follows from the one before. */
-function grown(shown: readonly Entry[], bySeq: ReadonlyMap<number, Entry>, wanted: ReadonlySet<number>): Growing[] {
+function grown(
+  shown: readonly Entry[],
+  bySeq: ReadonlyMap<number, Entry>,
+  nesting: Nesting,
+  wanted: ReadonlySet<number>,
+): Growing[] {
   const roots: Growing[] = []
   const nodes = new Map<number, Growing>()
   for (const entry of shown) {
     const node: Growing = { entry, children: [] }
     nodes.set(entry.seq, node)
-    let above = entry.cause
+    let above = nesting.above(entry)
     if (isTurn(entry)) {
       for (let one = above && bySeq.get(above); one && isTurn(one) && one.messageId === entry.messageId; ) {
         above = one.cause
@@ -77,10 +92,9 @@ function isTurn(entry: Entry): entry is Extract<Entry, { type: 'attempt' | 'mess
   return entry.type === 'attempt' || entry.type === 'message' || entry.type === 'flow-control'
 }
 
-function treeText(messageId: string, roots: readonly CausalNode[], wording: Wording): string {
+function treeText(messageId: string, roots: readonly CausalNode[], telling: Telling): string {
   if (roots.length === 0) return `(nothing is known about ${plainText(messageId)})`
   const lines: string[] = []
-  const told = new Map<string, string>()
   let date = ''
   // An explicit stack: a chain of causes may be deeper than the call stack.
   const open: [node: CausalNode, before: string, isLast: boolean, isRoot: boolean][] = []
@@ -92,9 +106,7 @@ function treeText(messageId: string, roots: readonly CausalNode[], wording: Word
       date = dateOf(entry.at)
       lines.push(date)
     }
-    const known = 'messageId' in entry ? told.get(entry.messageId) : undefined
-    const { head, details } = describeEntry(entry, wording, known)
-    if (entry.type === 'attempt' && entry.outcome?.next) told.set(entry.messageId, entry.outcome.next.reason)
+    const { head, details } = telling.tell(entry)
     const branch = isRoot ? '' : isLast ? '└─ ' : '├─ '
     const below = isRoot ? before : `${before}${isLast ? '   ' : '│  '}`
     lines.push(`${timeOf(entry.at)}  ${before}${branch}#${entry.seq} ${head}`)

@@ -296,7 +296,10 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
 
 function consequence(outcome: AttemptOutcome, wording: Wording, fields: HiddenFields | undefined): string[] {
   const lines: string[] = []
-  if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '') {
+  // What a handler threw is its answer, and told already.
+  const { note = '' } = outcome
+  const isTold = outcome.body.length <= note.length && note.endsWith(text(outcome.body))
+  if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {
     lines.push(`answer: ${bodyText(outcome.body, wording, fields)}`)
   }
   const { next } = outcome

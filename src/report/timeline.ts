@@ -1,11 +1,13 @@
 import { counted } from '../kernel/counted.js'
 import { isRegional } from '../kernel/region-traffic.js'
 import type { Entry } from '../kernel/traffic.js'
-import { describeEntry, type Wording } from './describe.js'
+import type { Wording } from './describe.js'
+import { type Nesting, nestingOf } from './nesting.js'
 import { Redaction, standardRedaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 import { dateOf, since, timeOf } from './shown-times.js'
+import { type Known, Telling } from './telling.js'
 
 export interface TimelineOptions {
   /** Bytes of a body that are shown, 0 for none. Default 80. */
@@ -25,8 +27,8 @@ export interface TimelineOptions {
 const deepest = 8
 
 /**
- * Entries as a numbered text in virtual time. What another entry caused is indented below it; every wait
- * has its reason and its end. The same entries give the same bytes.
+ * Entries as a numbered text in virtual time. What another entry caused is indented below it, and what a handler did
+ * below its delivery; every wait has its reason and its end. The same entries give the same bytes.
  * @example
  * 2030-01-01
  *   #1  09:00:00.000        POST https://queue.test/v2/publish/https://shop.test/orders → 201
@@ -39,6 +41,7 @@ export function timeline(
   all: readonly Entry[],
   options: TimelineOptions = {},
   redaction: Redaction = options.redact === undefined ? standardRedaction : new Redaction(options),
+  known: Known = {},
 ): string {
   const entries = all.filter((entry, index) => isNews(entry, all[index - 1], options.keyspace === true))
   if (entries.length === 0) return '(no traffic)'
@@ -46,12 +49,12 @@ export function timeline(
   const shown = entries.slice(from, to)
   const wording: Wording = {
     bodies: options.bodies ?? 80,
-    name: options.ids === 'full' ? plainText : shortNames(entries),
+    name: options.ids === 'full' ? plainText : (known.name ?? shortNames(entries)),
     redaction,
   }
-  const depths = depthsOf(entries)
+  const telling = new Telling(entries, wording, known)
+  const depths = depthsOf(entries, telling.nesting)
   const isApart = areTwoRegions(all)
-  const told = new Map<string, string>()
   const numberWidth = String(shown.at(-1)!.seq).length + 1
   const gaps = shown.map((entry, index) =>
     index > 0 && entry.at > shown[index - 1]!.at ? since(shown[index - 1]!.at, entry.at) : '',
@@ -67,12 +70,7 @@ export function timeline(
       lines.push(date)
     }
     const indent = '  '.repeat(Math.min(depths.get(entry.seq)!, deepest))
-    const { head, details } = describeEntry(
-      entry,
-      wording,
-      'messageId' in entry ? told.get(entry.messageId) : undefined,
-    )
-    if (entry.type === 'attempt' && entry.outcome?.next) told.set(entry.messageId, entry.outcome.next.reason)
+    const { head, details } = telling.tell(entry)
     const number = `#${entry.seq}`.padStart(numberWidth)
     lines.push(
       `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${isApart && entry.region ? ` (${plainText(entry.region)})` : ''}`,
@@ -122,11 +120,14 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
  * How many causes are above each entry. A cause that was left out of the list does not count, and the attempts of
  * one message are at the same level, although each follows from the one before.
  */
-export function depthsOf(entries: readonly Entry[]): ReadonlyMap<number, number> {
+export function depthsOf(
+  entries: readonly Entry[],
+  nesting: Nesting = nestingOf(entries),
+): ReadonlyMap<number, number> {
   const depths = new Map<number, number>()
   const attempts = new Map<number, string>()
   for (const entry of entries) {
-    const { cause } = entry
+    const cause = nesting.above(entry)
     const above = cause === undefined ? undefined : depths.get(cause)
     const isTurn = entry.type === 'attempt' || entry.type === 'message'
     const follows = isTurn && cause !== undefined && attempts.get(cause) === entry.messageId

@@ -23,6 +23,17 @@ export interface TrafficContext {
   readonly secrets?: () => readonly string[]
   /** What `watchStore()` looks into. */
   readonly store?: ComparableStore
+  /** What the data store has billed so far: each mark remembers it. */
+  readonly spend?: () => StoreCosts
+}
+
+/** What the data store bills: commands, and bytes of their arguments and replies. */
+export interface StoreCosts {
+  readonly commands: number
+  readonly reads: number
+  readonly writes: number
+  readonly bytesIn: number
+  readonly bytesOut: number
 }
 
 /** A place in the log, between what has happened and what will. */
@@ -47,11 +58,15 @@ export class TrafficView {
   readonly #traffic: Traffic
   readonly #after: number
 
-  /** @param after `seq` of the last entry that does not belong to this view */
+  /**
+   * @param after `seq` of the last entry that does not belong to this view
+   * @param costs what the data store had billed at each mark
+   */
   constructor(
     traffic: Traffic,
     readonly context: TrafficContext = {},
     after: number = 0,
+    readonly costs: Map<Mark, StoreCosts> = new Map(),
   ) {
     this.#traffic = traffic
     this.#after = after
@@ -142,9 +157,12 @@ export class TrafficView {
     return decoded(entry)
   }
 
-  /** This place in the log, for `since`. */
+  /** This place in the log, for `since` and for `toHaveSpent(…, { since })`. */
   mark(): Mark {
-    return this.#traffic.latest
+    const { latest } = this.#traffic
+    const { spend } = this.context
+    if (spend !== undefined) this.costs.set(latest, spend())
+    return latest
   }
 
   /**
@@ -155,7 +173,7 @@ export class TrafficView {
    * expect(sandbox.traffic.since(before)).toHavePublished({ to: orders })
    */
   since(mark: Mark): TrafficView {
-    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after))
+    return new TrafficView(this.#traffic, this.context, Math.max(mark, this.#after), this.costs)
   }
 
   /** Calls back on every new entry, and again when a request is answered or an attempt ends. */

@@ -127,6 +127,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, regions),
     store,
+    spend: () => store.spend(),
   }
   const view = new TrafficView(traffic, context)
   regions.onSplit = (log) => void new TrafficView(log, context)

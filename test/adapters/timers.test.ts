@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
+import { Redis } from '@upstash/redis'
 import { createSandbox, hostTimers } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 // Not one of our dependencies, but Jest's own: what its fake timers are made of.
@@ -7,6 +9,8 @@ const jestRequire = createRequire(createRequire(import.meta.url).resolve('@jest/
 const fakeTimers = jestRequire('@sinonjs/fake-timers') as {
   install(options: { now: number; toFake?: string[] }): { tickAsync(by: number): Promise<number>; uninstall(): void }
 }
+
+const start = Date.parse('2030-01-01T00:00:00Z')
 
 afterEach(() => {
   vi.useRealTimers()
@@ -51,6 +55,89 @@ describe('hostTimers(vi)', () => {
     const answer = persistent()
     await sandbox.clock.advance('5s')
     expect(await answer).toBe('{"result":"hi"}')
+  })
+
+  test.each([
+    ['in six steps', ['10s', '10s', '10s', '10s', '10s', '10s']],
+    ['in one step', ['1m']],
+    ['in uneven steps', ['9s', '3s', '29s', '19s']],
+    ['until a later timer of ours has fired', ['drain']],
+  ] as const)('a lock that is renewed every 10 s outlives its 15 s: %s', async (_, steps) => {
+    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    const { clock, store } = sandbox
+    vi.useFakeTimers({ now: clock.now() })
+    clock.follow(hostTimers(vi))
+    const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+    using _fetch = replaceFetch(sandbox)
+    await redis.set('lock', 'mine', { nx: true, ex: 15 })
+    const extended: [at: number, reply: number][] = []
+    setInterval(async () => {
+      const sent = clock.now()
+      extended.push([(sent - start) / 1000, await redis.expire('lock', 15)])
+    }, 10_000)
+    sandbox.destinations.record('https://shop.test/')
+    sandbox.queue.publish({ to: 'https://shop.test/', delay: '1m' })
+    for (const step of steps) await (step === 'drain' ? clock.drain() : clock.advance(step))
+    expect(extended).toEqual([10, 20, 30, 40, 50, 60].map((second) => [second, 1]))
+    expect(sandbox.traffic.of('command').map(({ at }) => (at - start) / 1000)).toEqual([0, 10, 20, 30, 40, 50, 60])
+    expect(store.run('TTL', 'lock')).toBe(15)
+  })
+
+  test('timers of one instant fire before ours, each when the work of the one before has its answer', async () => {
+    using sandbox = createSandbox()
+    const { clock, queue, destinations, traffic } = sandbox
+    vi.useFakeTimers({ now: clock.now() })
+    clock.follow(hostTimers(vi))
+    const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+    const ask = (path: string) => sandbox.fetch(`${sandbox.addresses.store}/${path}`, { headers })
+    setTimeout(async () => {
+      await ask('rpush/log/a1')
+      await ask('rpush/log/a2')
+    }, 5000)
+    setTimeout(() => void ask('rpush/log/b'), 5000)
+    destinations.on('https://shop.test/', () => new Response(String(sandbox.store.run('RPUSH', 'log', 'ours'))))
+    queue.publish({ to: 'https://shop.test/', delay: '5s' })
+    await clock.advance('1m')
+    expect(sandbox.store.run('LRANGE', 'log', 0, -1)).toEqual(['a1', 'a2', 'b', 'ours'])
+    expect(new Set(traffic.of('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
+  })
+
+  test('drain does not wait for timers of the host, which may renew themselves for ever', async () => {
+    using sandbox = createSandbox()
+    vi.useFakeTimers({ now: sandbox.clock.now() })
+    sandbox.clock.follow(hostTimers(vi))
+    let fired = 0
+    setInterval(() => fired++, 1000)
+    await sandbox.clock.drain()
+    expect([fired, sandbox.clock.now()]).toEqual([0, start])
+  })
+
+  test('in mode auto, too, time stops at timers of the host', async () => {
+    using sandbox = createSandbox({ clock: 'auto' })
+    const { clock } = sandbox
+    vi.useFakeTimers({ now: clock.now() })
+    clock.follow(hostTimers(vi))
+    const seen: number[] = []
+    setInterval(() => seen.push(clock.now() - start), 10_000)
+    sandbox.destinations.record('https://shop.test/')
+    sandbox.queue.publish({ to: 'https://shop.test/', delay: '35s' })
+    await clock.drain()
+    expect(seen).toEqual([10_000, 20_000, 30_000])
+  })
+
+  test('an error in a timer reaches whoever moves time, and the rest fires with the next move', async () => {
+    using sandbox = createSandbox()
+    vi.useFakeTimers({ now: sandbox.clock.now() })
+    sandbox.clock.follow(hostTimers(vi))
+    let fired = 0
+    setTimeout(() => {
+      throw new Error('the app slipped')
+    }, 1000)
+    setTimeout(() => fired++, 1000)
+    await expect(sandbox.clock.advance('5s')).rejects.toThrow('the app slipped')
+    expect([fired, sandbox.clock.now() - start]).toEqual([0, 1000])
+    await sandbox.clock.advance('4s')
+    expect([fired, Date.now() - start]).toEqual([1, 5000])
   })
 
   test('leaves the timers alone once it is ended', async () => {

@@ -1,4 +1,4 @@
-import { defineScenario, lostAck, reset, type Sandbox, status } from 'stuntdouble'
+import { badSignature, defineScenario, lostAck, reset, type Sandbox, signatureFlaws, status } from 'stuntdouble'
 import { explore, interleavings } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 
@@ -87,6 +87,23 @@ describe('one fault at each place', () => {
     // The second one is done twice; after the first nothing has been counted yet.
     expect(tried.outcomes.map(({ holds }) => holds)).toEqual([true, true, false, true, false])
     expect(tried.outcomes[2]!.why).toContain("expected '2' to be '1'")
+  })
+
+  test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
+    const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
+    const fault = Object.keys(signatureFlaws).map((flaw) => badSignature(flaw))
+    const tried = await explore(once, { ...handledBy(charge), fault })
+    expect(tried.outcomes.slice(1).map(({ what }) => what)).toEqual(
+      Object.keys(signatureFlaws).map((flaw) => `signature (flaw: '${flaw}') at delivery 1: attempt 1 to ${orders}`),
+    )
+    expect(tried.outcomes).toHaveLength(11)
+    const statuses = [status(500), status(503, { body: 'later' }), lostAck()]
+    const mixed = await explore(once, { ...handledBy(charge), fault: statuses })
+    expect(mixed.outcomes.slice(1).map(({ what }) => what.split(' at ')[0])).toEqual([
+      'status (status: 500)',
+      "status (status: 503, body: 'later')",
+      'lost-ack',
+    ])
   })
 
   test('no further than the bound', async () => {

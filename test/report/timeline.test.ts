@@ -18,8 +18,8 @@ test('an order: causes nested, every wait with its reason, time in steps', () =>
       '  #4  09:00:15.000  +15s        attempt 2 of 3 of msg_2Kd… to https://shop.test/orders → no answer: connection reset',
       '                                  the handler ran, its answer was lost',
       '                                  waits 2m28s until 09:02:43.000: default back-off',
-      '  #5  09:00:15.000          POST https://store.test/ → 200',
-      '  #6  09:00:15.000            INCR charged:42 → 1',
+      '  #5  09:00:15.000                POST https://store.test/ → 200',
+      '  #6  09:00:15.000                  INCR charged:42 → 1',
       '  #7  09:02:43.000  +2m28s      attempt 3 of 3 of msg_2Kd… to https://shop.test/orders → 200',
     ].join('\n'),
   )

@@ -22,8 +22,9 @@ export function deliveryWriter(
     region: words.header('Region'),
   }
   const signature = (attempt: Attempt): string => {
-    // From a stream of its own, so that it does not matter when, and whether, the header is read.
-    const jti = singleId(random.fork(`jwt/${attempt.messageId}/${attempt.seq}`), 'jwt_', 28)
+    // From a stream of its own, so that it does not matter when, and whether, the header is read, nor in which steps the
+    // test moved time.
+    const jti = singleId(random.fork(`jwt/${attempt.messageId}/${attempt.at}/${attempt.number}`), 'jwt_', 28)
     if (attempt.signing !== undefined) {
       const context = { at: attempt.at, issuer: words.issuer, jti, window }
       return faultySignature(attempt.signing, attempt.message.url, attempt.body, attempt.key, keys, context)

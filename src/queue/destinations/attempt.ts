@@ -44,6 +44,8 @@ export class Attempt implements AttemptEntry, EntryStamp {
   declare store?: StoreChange
   readonly message: Message
   readonly retried: number
+  /** Which attempt of its message it is, from 1. */
+  readonly number: number
   /** The signing key in force when the attempt began. */
   readonly key: string
   /** When it ended, and how; `outcome` puts this together. */
@@ -62,6 +64,7 @@ export class Attempt implements AttemptEntry, EntryStamp {
   constructor(message: Message, key: string, writer: DeliveryWriter) {
     this.message = message
     this.retried = message.retried
+    this.number = ++message.attempts
     this.key = key
     this.#writer = writer
     if (message.wait !== undefined || message.releasedByHand || message.ticket !== undefined) {

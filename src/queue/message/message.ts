@@ -75,6 +75,8 @@ export class Message implements Filed, TimerTarget {
   gone = false
   /** Retries made so far: the number of the running or the next attempt, counted from 0. */
   retried = 0
+  /** Attempts made so far, those of duplicates and of runs by hand too. */
+  attempts = 0
   /** When the next delivery is due, or was. */
   due: number
   /** Why the next attempt has to wait. */

@@ -2,6 +2,7 @@ import type { Policy } from '../../policy/policy.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 import type { Step } from '../../queue/destinations/script.js'
 import { type Trace, traceOf } from '../../report/trace.js'
+import type { Mark, StoreCosts } from '../../report/traffic-view.js'
 import type { ListedFault, UnusedFault } from '../../rules/rules.js'
 import type { SandboxDump } from '../../sandbox/dump.js'
 import type { Sandbox, SandboxTokens } from '../../sandbox/sandbox.js'
@@ -16,6 +17,8 @@ export interface WorldSnapshot {
   readonly vocabulary: Vocabulary
   readonly policy: Policy
   readonly spend: Spend
+  /** What the data store had billed at each mark of the log. */
+  readonly costs: readonly (readonly [Mark, StoreCosts])[]
   readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
   readonly running: readonly string[]
   readonly faults: readonly ListedFault[]
@@ -35,6 +38,7 @@ export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
     vocabulary,
     policy,
     spend: store.spend(),
+    costs: [...traffic.costs],
     pending: clock.pending().map(({ at, label, background }) => ({ at, label, background })),
     running: clock.running(),
     faults: faults.list(),

@@ -1,0 +1,64 @@
+import type { Entry, EntryOf } from '../kernel/traffic.js'
+
+/** Under which entry another one stands, by their numbers. */
+export interface Nesting {
+  /** `seq` of the entry above; `undefined` at the top, also when it cannot be told. */
+  above(entry: Entry): number | undefined
+  /** Whether several deliveries were under way, so that each of them may have led to the entry. */
+  isUnclear(entry: Entry): boolean
+}
+
+/** Kinds of entries that a handler makes while it runs. */
+const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'call', 'notify'])
+
+/**
+ * What stands below what: an entry below its cause. Work without a known cause stands below the delivery during which it
+ * came, if that was the only one under way.
+ */
+export function nestingOf(entries: readonly Entry[]): Nesting {
+  const during = new Map<number, number | undefined>()
+  let open: EntryOf<'attempt'>[] = []
+  for (const entry of entries) {
+    if (open.length > 0) open = open.filter(({ endedAfter }) => endedAfter === undefined || endedAfter >= entry.seq)
+    if (entry.cause === undefined && open.length > 0 && work.has(entry.type)) {
+      during.set(entry.seq, open.length === 1 ? open[0]!.seq : undefined)
+    }
+    if (entry.type === 'attempt' && entry.endedAfter !== entry.seq) open.push(entry)
+  }
+  return {
+    above: (entry) => entry.cause ?? during.get(entry.seq),
+    isUnclear: (entry) => during.has(entry.seq) && during.get(entry.seq) === undefined,
+  }
+}
+
+/** The first of the repeated request, by the number of the repetition. */
+export type Repetitions = ReadonlyMap<number, EntryOf<'request'>>
+
+/**
+ * Requests that a client sent again by itself, after an answer that told it to or none at all, within the same delivery
+ * or outside of any: a retry of its own, which the queue knows nothing of.
+ */
+export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
+  const failed = new Map<string, EntryOf<'request'>>()
+  const repeated = new Map<number, EntryOf<'request'>>()
+  for (const entry of entries) {
+    if (entry.type !== 'request' && (entry.type as string) !== 'call') continue
+    const request = entry as EntryOf<'request'>
+    if (nesting.isUnclear(request)) continue
+    const { seq, method, url, body, answer } = request
+    const hasFailed = answer !== undefined && (answer.status === 0 || answer.status === 429 || answer.status >= 500)
+    if (!hasFailed && failed.size === 0) continue
+    const name = `${nesting.above(request) ?? 0} ${method} ${url}\n${body}`
+    const before = failed.get(name)
+    if (before !== undefined && (before.endedAfter ?? before.seq) < seq) repeated.set(seq, before)
+    if (hasFailed) failed.set(name, request)
+    else failed.delete(name)
+  }
+  return repeated
+}
+
+/** `the client sent the same request again, as #5 was answered 503: its own retry, not the queue's`. */
+export function repetitionText({ seq, answer }: EntryOf<'request'>): string {
+  const why = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
+  return `the client sent the same request again, as #${seq} ${why}: its own retry, not the queue's`
+}

@@ -1,0 +1,54 @@
+import type { Entry } from '../kernel/traffic.js'
+import { type Description, describeEntry, type Wording } from './describe.js'
+import { type Nesting, nestingOf, type Repetitions, repetitionsOf, repetitionText } from './nesting.js'
+
+/** What a report knows of its entries beside themselves. */
+export interface Known {
+  /** What stands below what, when more entries are known than are told. */
+  readonly nesting?: Nesting
+  readonly repetitions?: Repetitions
+  /** Names of messages. Default: as short as it takes to tell those apart that are told. */
+  readonly name?: (messageId: string) => string
+  /** Errors of handlers that stand above the report, as details would tell them. */
+  readonly thrown?: Iterable<string>
+}
+
+/** How the note of an attempt begins whose handler threw. */
+export const threw = 'the handler threw '
+
+/** Tells one entry after the other, and nothing twice: a reason for waiting, an error that is thrown again. */
+export class Telling {
+  readonly nesting: Nesting
+  readonly #repetitions: Repetitions
+  readonly #wording: Wording
+  readonly #waits = new Map<string, string>()
+  readonly #thrown: Set<string>
+
+  constructor(entries: readonly Entry[], wording: Wording, known: Known = {}) {
+    this.nesting = known.nesting ?? nestingOf(entries)
+    this.#repetitions = known.repetitions ?? repetitionsOf(entries, this.nesting)
+    this.#wording = wording
+    this.#thrown = new Set(known.thrown)
+  }
+
+  tell(entry: Entry): Description {
+    const { head, details } = describeEntry(
+      entry,
+      this.#wording,
+      'messageId' in entry ? this.#waits.get(entry.messageId) : undefined,
+    )
+    if (entry.type === 'attempt') {
+      if (entry.outcome?.next) this.#waits.set(entry.messageId, entry.outcome.next.reason)
+      return { head, details: details.filter((detail) => this.#isNew(detail)) }
+    }
+    const before = this.#repetitions.get(entry.seq)
+    return before === undefined ? { head, details } : { head, details: [...details, repetitionText(before)] }
+  }
+
+  #isNew(detail: string): boolean {
+    if (!detail.startsWith(threw)) return true
+    if (this.#thrown.has(detail)) return false
+    this.#thrown.add(detail)
+    return true
+  }
+}

@@ -1,0 +1,104 @@
+import { Redis } from '@upstash/redis'
+import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { connect } from 'stuntdouble/client'
+import { replaceFetch } from 'stuntdouble/fetch'
+import { startServer } from 'stuntdouble/server'
+import 'stuntdouble/vitest/extend'
+import { describe, expect, test } from 'vitest'
+
+const orders = 'https://shop.test/orders'
+const script = "redis.call('INCR', KEYS[1]); return redis.call('GET', KEYS[1])"
+
+function clientOf({ addresses, tokens }: Sandbox): Redis {
+  return new Redis({ url: addresses.store, token: tokens.store, retry: false, enableAutoPipelining: false })
+}
+
+/** One user action: two commands, a script with two more, a transaction of two, and a message that is retried once. */
+async function checkout(sandbox: Sandbox, redis: Redis): Promise<void> {
+  await redis.set('cart', 'x')
+  await redis.get('cart')
+  await redis.eval(script, ['count'], [])
+  await redis.multi().incr('a').get('a').exec()
+  sandbox.destinations.script(orders, [status(503), status(200)])
+  sandbox.queue.publish({ to: orders, body: 'abc' })
+  await sandbox.clock.drain()
+}
+
+describe('toHaveSpent(…, { since })', () => {
+  test('one action costs the same the first and the third time, however much was spent before', async () => {
+    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    using _ = replaceFetch(sandbox)
+    const redis = clientOf(sandbox)
+    await checkout(sandbox, redis)
+    const { messages, bandwidth } = { messages: 2, bandwidth: sandbox.traffic.of('attempt').length * 3 }
+    const { commands, reads, writes, bytesIn, bytesOut } = sandbox.store.spend()
+    const cost = { messages, commands, reads, writes, bytesIn, requests: 4 }
+    expect(sandbox).toHaveSpent({ ...cost, bytesOut }, { since: 0 })
+    expect(sandbox.traffic.of('attempt').reduce((sum, { body }) => sum + body.length, 0)).toBe(bandwidth)
+    for (let time = 0; time < 2; time++) {
+      const mark = sandbox.traffic.mark()
+      await checkout(sandbox, redis)
+      expect(sandbox).toHaveSpent(cost, { since: mark })
+      expect(sandbox.store).toHaveSpent({ commands, requests: 4 }, { since: mark })
+      expect(sandbox.queue).toHaveSpent({ messages, requests: 0 }, { since: mark })
+      expect(sandbox).not.toHaveSpent({ commands: commands + 1 }, { since: mark })
+      expect(sandbox).not.toHaveSpent({ messages: '>=3' }, { since: mark })
+    }
+    const now = sandbox.traffic.mark()
+    expect(sandbox).toHaveSpent(
+      { messages: 0, bandwidth: 0, commands: 0, bytesIn: 0, bytesOut: 0, requests: 0 },
+      { since: now },
+    )
+    expect(sandbox).toHaveSpent({ messages: 6, commands: 3 * commands, requests: 12 })
+  })
+
+  test('a failure names what was spent since, and shows no more of the story', async () => {
+    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    using _ = replaceFetch(sandbox)
+    const redis = clientOf(sandbox)
+    await redis.set('before', 'x')
+    const mark = sandbox.traffic.mark()
+    await checkout(sandbox, redis)
+    const failed = (): void => expect(sandbox).toHaveSpent({ messages: '<=1', commands: '<=5' }, { since: mark })
+    expect(failed).toThrow(`expect(sandbox).toHaveSpent({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
+    expect(failed).toThrow(`Expected these costs since the mark (after entry ${mark}), but:`)
+    expect(failed).toThrow(
+      '✗ messages: expected at most 1, spent 2: 1 × delivery to https://shop.test/orders, 1 × retry to https://shop.test/orders',
+    )
+    // SET, GET, EVAL and its two, MULTI, INCR, GET, EXEC.
+    expect(failed).toThrow('✗ commands: expected at most 5, spent 9: ')
+    expect(failed).not.toThrow('before')
+  })
+
+  test('of a sandbox on a server', async () => {
+    await using server = await startServer({ port: 0, clock: 'manual' })
+    const tenant = server.tenant('main')
+    await using remote = await connect(server.origin)
+    const redis = clientOf(tenant)
+    await checkout(tenant, redis)
+    const { commands } = tenant.store.spend()
+    const mark = await remote.traffic.mark()
+    await checkout(tenant, redis)
+    expect(await remote.snapshot()).toHaveSpent({ messages: 2, commands, requests: 4 }, { since: mark })
+  })
+
+  test('what is no mark is told, with the next step', async () => {
+    using sandbox = createSandbox()
+    sandbox.store.run('SET', 'k', 'v')
+    const since = (given: unknown) => () => expect(sandbox).toHaveSpent({ commands: 0 }, { since: given as number })
+    expect(since('start')).toThrow('needs a mark as since: const mark = sandbox.traffic.mark() before the action')
+    expect(since(Promise.resolve(1))).toThrow('awaited for a sandbox on a server')
+    expect(since(-1)).toThrow('needs a mark as since')
+    expect(since(99)).toThrow('was given a mark after entry 99, and this log ends with entry 2')
+    expect(() => expect(sandbox).toHaveSpent({ commands: 0 }, { until: 1 } as never)).toThrow(
+      'takes { since: mark } as its',
+    )
+    expect(since(1)).toThrow(
+      'cannot count commands since entry 1: what the store had billed by then is only known for marks.',
+    )
+    expect(sandbox).toHaveSpent({ requests: 0 }, { since: 1 })
+    const old = sandbox.traffic.mark()
+    sandbox.reset()
+    expect(since(old)).toThrow('the mark is of another sandbox, or of the world before a reset.')
+  })
+})

@@ -1,0 +1,154 @@
+import { createSandbox, lostAck, reset, type Sandbox, status } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+
+const orders = 'https://shop.test/orders'
+
+function asker({ addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
+  const headers = { authorization: `Bearer ${tokens.store}` }
+  return async (words) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const answer = await fetch(`${addresses.store}/pipeline`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(words),
+        })
+        if (answer.status < 500 || attempt >= tries) return answer.json()
+      } catch (error) {
+        if (attempt >= tries) throw error
+      }
+    }
+  }
+}
+
+/** The lines of a timeline that tell of an entry, and the column in which their words begin. */
+const answer = (code: number) => new Response(null, { status: code })
+
+function rows(text: string): { column: number; words: string }[] {
+  return text.split('\n').flatMap((line) => {
+    const lead = /^ +#\d+ +[\d:.]+ +(?:\+[\da-z]+ +)?/.exec(line)?.[0]
+    return lead === undefined ? [] : [{ column: lead.length, words: line.slice(lead.length) }]
+  })
+}
+
+test('what a handler asks stands below its delivery, with the replies of a pipeline', async () => {
+  using sandbox = createSandbox()
+  const { clock, destinations, queue, traffic } = sandbox
+  const ask = asker(sandbox)
+  let calls = 0
+  destinations.on(orders, async () => {
+    await ask([
+      ['set', 'lock', 1, 'nx'],
+      ['incr', 'n'],
+    ])
+    return answer(calls++ === 0 ? 500 : 200)
+  })
+  queue.publish({ to: orders })
+  await clock.drain()
+  await ask([['get', 'n']])
+  const [, , first, request, lock, incr, second, again, nil, more, outside] = rows(traffic.timeline())
+  const depth = (row: typeof first): number => row!.column - first!.column
+  expect([request, lock, incr].map(depth)).toEqual([2, 4, 4])
+  expect([second, again, nil, more].map(depth)).toEqual([0, 2, 4, 4])
+  expect(lock!.words).toBe('set lock 1 nx (pipeline) → OK')
+  expect(nil!.words).toBe('set lock 1 nx (pipeline) → nil')
+  expect(more!.words).toBe('incr n (pipeline) → 2')
+  // Nobody's delivery.
+  expect(depth(outside)).toBeLessThan(0)
+})
+
+test('the story of a message has the commands of its handler', async () => {
+  using sandbox = createSandbox()
+  const ask = asker(sandbox)
+  sandbox.destinations.on(orders, async () => {
+    await ask([['incr', 'n']])
+    return answer(200)
+  })
+  const { id } = sandbox.queue.publish({ to: orders }) as { id: string }
+  await sandbox.clock.drain()
+  await ask([['get', 'n']])
+  const [root] = sandbox.traffic.of(id).roots
+  const [attempt] = root!.children
+  expect(attempt!.children.map(({ entry }) => entry.type)).toEqual(['request'])
+  expect(attempt!.children[0]!.children.map(({ entry }) => entry.type)).toContain('command')
+})
+
+test('while two deliveries are under way nothing is guessed', async () => {
+  using sandbox = createSandbox()
+  const ask = asker(sandbox)
+  sandbox.destinations.on(orders, async (_, task) => {
+    await task.sleep('1s')
+    await ask([['incr', 'n']])
+    await task.sleep('1s')
+    return answer(200)
+  })
+  sandbox.queue.publish({ to: orders })
+  sandbox.queue.publish({ to: orders })
+  await sandbox.clock.drain()
+  const shown = rows(sandbox.traffic.timeline())
+  const [top] = shown
+  const asked = shown.filter(({ words }) => words.includes('/pipeline'))
+  expect(asked.map(({ column }) => column)).toEqual([top!.column, top!.column])
+})
+
+describe('a request that is sent again', () => {
+  const told = /the client sent the same request again, as #(\d+) (.*): its own retry, not the queue's/g
+  const repetitions = (sandbox: Sandbox) =>
+    [...sandbox.traffic.timeline().matchAll(told)].map(([, seq, why]) => {
+      const { type } = sandbox.traffic.find(Number(seq))!
+      return `${type} ${why}`
+    })
+
+  test.each([
+    ['after a broken connection', reset(), ['request got no answer']],
+    ['after a lost answer', lostAck(), ['request got no answer']],
+    ['after an error of the service', status(503), ['request was answered 503']],
+  ] as const)('%s, by the client', async (_, fault, expected) => {
+    using sandbox = createSandbox()
+    sandbox.faults.add({ on: 'store.request', times: 1, fault })
+    await asker(sandbox, 2)([['incr', 'n']])
+    expect(repetitions(sandbox)).toEqual(expected)
+  })
+
+  test('in a delivery is the client’s, in the next delivery the queue’s', async () => {
+    using sandbox = createSandbox()
+    const { clock, destinations, faults, queue } = sandbox
+    const ask = asker(sandbox, 2)
+    faults.add({ on: 'store.request', times: 3, fault: status(500) })
+    let calls = 0
+    destinations.on(orders, async () => {
+      await ask([['incr', 'n']])
+      return answer(calls++ < 2 ? 500 : 200)
+    })
+    queue.publish({ to: orders })
+    await clock.drain()
+    // Two in the first delivery, two in the second: each second one is a repetition, and none of another delivery.
+    expect(repetitions(sandbox)).toEqual(['request was answered 500', 'request was answered 500'])
+  })
+
+  test.each([
+    ['another body', [['incr', 'm']]],
+    ['a success before', [['incr', 'n']]],
+  ])('is none with %s', async (name, second) => {
+    using sandbox = createSandbox()
+    if (name === 'another body') sandbox.faults.add({ on: 'store.request', times: 1, fault: status(503) })
+    const ask = asker(sandbox)
+    await ask([['incr', 'n']])
+    await ask(second)
+    expect(repetitions(sandbox)).toEqual([])
+  })
+})
+
+test('what a handler throws again is told once', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.on(orders, () => {
+    throw new TypeError('boom')
+  })
+  sandbox.queue.publish({ to: orders, retries: 2 })
+  await sandbox.clock.drain()
+  const text = sandbox.traffic.timeline()
+  expect(text.match(/boom/g)).toHaveLength(1)
+  expect(text.match(/attempt \d of 3 .* → 500/g)).toHaveLength(3)
+  const { messageId } = sandbox.traffic.of('published')[0]!
+  expect(String(sandbox.traffic.of(messageId)).match(/boom/g)).toHaveLength(1)
+})
