@@ -175,7 +175,26 @@ describe('nothing else is shared', () => {
 })
 
 describe('dumps', () => {
-  test('both regions come back, shifted too; a world of one region has a dump as before', async () => {
+  test('the times of both are shifted, and the statistics count both', async () => {
+    using sandbox = sandboxOf()
+    sandbox.destinations.answer(shop, 500)
+    for (const region of regions) {
+      sandbox.queueIn(region).publish({ to: shop, delay: '1h' })
+      sandbox.queueIn(region).publish({ to: shop, retries: 0 })
+    }
+    await sandbox.clock.advance('1m')
+    expect(sandbox.stats.queue.report('3h')).toMatchObject({ dlq_message_count: 2 })
+    expect(sandbox.stats.queue.report('3h').daily_used.at(-1)?.y).toBe(2)
+    using earlier = createSandbox({ vocabulary: 'upstash', startAt: '2029-12-31T00:00:00Z' })
+    earlier.load(sandbox.dump(), { at: '2029-12-31T00:00:00Z', shift: true })
+    earlier.destinations.answer(shop, 200)
+    const due = regions.map((region) => earlier.queueIn(region).messages.map(({ due }) => due - earlier.clock.now()))
+    expect(due).toEqual([[3_540_000], [3_540_000]])
+    await earlier.clock.advance('1h')
+    expect(earlier.traffic.of('attempt')).toHaveLength(2)
+  })
+
+  test('both regions come back; a world of one region has a dump as before', async () => {
     using sandbox = sandboxOf()
     sandbox.destinations.answer(shop, 500)
     const one = sandbox.queue.publish({ to: shop, delay: '1h' })
