@@ -16,6 +16,7 @@ interface Idle {
   readonly workflow?: Verbs | undefined
   /** Of both regions. */
   readonly workflows?: readonly Verbs[] | undefined
+  readonly calls?: { readonly unplayed?: unknown } | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
 }
 
@@ -66,7 +67,8 @@ function leftovers(sandbox: Idle): string[] {
   for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
     for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
   }
-  for (const one of listOf(sandbox.destinations?.unplayed, sandbox.destinations)) {
+  const scripts = [sandbox.destinations, sandbox.calls].flatMap((owner) => listOf(owner?.unplayed, owner))
+  for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
     const kinds = steps.map((step) => String(step.kind)).join(', ')
     lines.push(`script steps never met at ${plainText(pattern)}: ${plainText(kinds)}`)

@@ -1,5 +1,7 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
+import { type CallPattern, called } from './calls.js'
 import { executed, type Word } from './commands.js'
+import { holdsEverywhere } from './explorations.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
@@ -37,6 +39,7 @@ export type {
   AttemptPart,
   AttemptPattern,
   CallbackPattern,
+  CallPattern,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
@@ -137,6 +140,11 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
   /**
+   * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
+   * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
+   */
+  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
+  /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
    */
@@ -156,6 +164,11 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
    */
   toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  /**
+   * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
+   * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   */
+  toHold(): R
   /** Nothing is left to happen: no timer but schedules, and no fault or script step that never struck. */
   toBeIdle(): R
 }
@@ -186,10 +199,12 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveSpent: spent,
   toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
+  toHaveCalled: called,
   toFollowSequence: followsSequence,
   toHaveRun: hasRun,
   toHaveStep: hasStep,
   toHaveWaitedFor: hasWaitedFor,
+  toHold: holdsEverywhere,
   toBeIdle: isIdle,
 }
 
@@ -214,6 +229,7 @@ export const sandboxMatchers: {
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toBeIdle: 0,
+  toHold: 0,
   toHaveStep: 3,
   toHaveWaitedFor: 3,
   toHaveExecuted: Number.POSITIVE_INFINITY,

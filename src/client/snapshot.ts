@@ -14,7 +14,9 @@ import type { Spend } from '../store/meter.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
-type QueueSnapshot = Told<Pick<DirectQueue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+type QueueSnapshot = Told<
+  Pick<DirectQueue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>
+>
 type WorkflowsSnapshot = Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
 
 /** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
@@ -39,6 +41,7 @@ export class SandboxSnapshot {
   }
 
   readonly #regional: (region: QueueRegion) => QueueSnapshot
+  readonly calls: WorldSnapshot['calls']
 
   /** @internal */
   constructor(world: WorldSnapshot, replica: Sandbox) {
@@ -68,6 +71,7 @@ export class SandboxSnapshot {
     this.workflow = this.workflows[0]!
     this.faults = { list: () => faults, unused: () => unused }
     this.destinations = { unhandled, unplayed }
+    this.calls = world.calls
   }
 
   /** The queue of a region. */
@@ -99,5 +103,14 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
 
 function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {
   const { region, messages, deadLetters, schedules, keys } = queue
-  return { traffic, region, messages, deadLetters, schedules, keys, explain: (id) => queue.explain(id) }
+  return {
+    traffic,
+    region,
+    messages,
+    deadLetters,
+    schedules,
+    keys,
+    explain: (what) => queue.explain(what),
+    forecast: (id) => queue.forecast(id),
+  }
 }

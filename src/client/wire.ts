@@ -41,6 +41,11 @@ export class ControlWire {
     return `${this.#base}${path}${path.includes('?') ? '&' : '?'}region=${encodeURIComponent(this.region)}`
   }
 
+  /** Where the tenant is. */
+  get tenant(): string {
+    return this.#base.replace('/_control/', '/')
+  }
+
   get(path: string): Promise<unknown> {
     return this.send('GET', path)
   }

@@ -1,3 +1,5 @@
+import { Callers } from '../calls/callers.js'
+import { Calls } from '../calls/calls.js'
 import { accompany, stop, VirtualClock } from '../kernel/clock.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
@@ -38,6 +40,7 @@ export interface World {
   readonly traffic: TrafficView
   readonly store: DirectStore
   readonly destinations: Destinations
+  readonly calls: Calls
   readonly faults: Faults
   /** Of the home region. */
   readonly queue: DirectQueue
@@ -81,8 +84,17 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   })
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const journal = storeOf(plan, clock, random, traffic, draws)
-  const destinations = destinationsOf(plan)
+  const callers = new Callers()
+  const destinations = destinationsOf(plan, callers)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+  const calls = new Calls({
+    clock,
+    traffic,
+    faults,
+    random: random.fork('calls'),
+    callers,
+    patience: policy.handlerPatience,
+  })
   const regions = new Regions(
     homeRegionOf(policy),
     traffic,
@@ -128,6 +140,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     secrets: () => secretsOf(tokens, journal, regions),
     store,
     spend: () => store.spend(),
+    followed: () => clock.isFollowed,
   }
   const view = new TrafficView(traffic, context)
   regions.onSplit = (log) => void new TrafficView(log, context)
@@ -137,6 +150,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     traffic: view,
     store,
     destinations,
+    calls,
     faults,
     queue: regions.home.queue,
     regions,
@@ -185,8 +199,9 @@ function storeOf(
   return new Journal(engine, traffic)
 }
 
-function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan): Destinations {
+function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan, callers: Callers): Destinations {
   const destinations = new Destinations({
+    callers,
     fetch: options.fetch,
     deliver: options.deliver,
     refusedHosts: vocabulary.productionHosts,
