@@ -1,12 +1,13 @@
-import { formatDuration } from '../src/kernel/duration.js'
+import type { Bytes } from '../src/kernel/bytes.js'
 import { plainText } from '../src/report/safe-text.js'
-import { timeSeenFrom } from '../src/report/shown-times.js'
+import { waitHint } from './forecasts.js'
 import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import type { Judged } from './near-misses.js'
 import type { Evidence } from './received.js'
 import { wrongWithSignature } from './signatures.js'
-import { blockOf, isOpen, type MessageStory, stateOf, waitOf } from './stories.js'
+import { changesWhenRewritten } from './spellings.js'
+import { isOpen, type MessageStory, stateOf } from './stories.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
 export function hintsOf(
@@ -72,21 +73,6 @@ export function waitHints(
   return open.slice(0, mostWaits).map((story) => waitHint(evidence, story))
 }
 
-function waitHint(evidence: Evidence, story: MessageStory): string {
-  const name = evidence.name(story.id)
-  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
-  const wait = waitOf(story)
-  const block = blockOf(story)
-  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
-  if (wait === undefined || wait.until <= now) {
-    return stateOf(story) === 'ACTIVE'
-      ? `${name} is being delivered right now. Await sandbox.clock.drain() first.`
-      : `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
-  }
-  const left = formatDuration(wait.until - now)
-  return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
-}
-
 /** Deliveries that an app refused: whether it was right about their signatures. */
 export function refusalHints(evidence: Evidence, nearest: readonly Judged<MessageStory>[]): string[] {
   return nearest.flatMap(({ thing: { id, last } }) => {
@@ -99,7 +85,16 @@ export function refusalHints(evidence: Evidence, nearest: readonly Judged<Messag
     if (flaws.length > 0)
       return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
     return [
-      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.`,
+      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.${rewritten(last.body)}`,
     ]
   })
+}
+
+/** Frameworks that parse a body hand their app other bytes than those that were signed. */
+function rewritten(body: Bytes): string {
+  const changes = changesWhenRewritten(body)
+  if (changes === undefined || !/^\s*[{[]/.test(body)) return ''
+  return changes
+    ? ' Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it.'
+    : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
 }

@@ -1,5 +1,8 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
+import { type CallPattern, called } from './calls.js'
+import { painted } from './colours.js'
 import { executed, type Word } from './commands.js'
+import { holdsEverywhere } from './explorations.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
@@ -14,6 +17,7 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
+import { placeOf } from './place.js'
 import type { Range } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
 import {
@@ -37,6 +41,7 @@ export type {
   AttemptPart,
   AttemptPattern,
   CallbackPattern,
+  CallPattern,
   DeadLetterPattern,
   DeduplicatedPattern,
   DeliveredPattern,
@@ -69,6 +74,8 @@ export interface MatcherResult {
 /** What a runner tells a matcher; all of it may be missing. */
 interface RunnerState {
   readonly isNot?: boolean
+  /** Its colours, among others. */
+  readonly utils?: unknown
 }
 
 /**
@@ -137,6 +144,11 @@ export interface SandboxMatchers<R = unknown> {
    */
   toHaveReceivedRequest(pattern?: RequestPattern, options?: MatchOptions): R
   /**
+   * The app made such a call to a host that `sandbox.calls` has registered: a url, a method in front of it, or a pattern.
+   * @example expect(sandbox).toHaveCalled('POST https://bank.test/charges', { times: 1 })
+   */
+  toHaveCalled(call?: string | CallPattern, options?: MatchOptions): R
+  /**
    * These things happened in this order, with anything between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', words: ['INCR'] }])
    */
@@ -156,6 +168,11 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
    */
   toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  /**
+   * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
+   * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   */
+  toHold(): R
   /** Nothing is left to happen: no timer but schedules, and no fault or script step that never struck. */
   toBeIdle(): R
 }
@@ -186,10 +203,12 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveSpent: spent,
   toHaveScheduled: scheduled,
   toHaveReceivedRequest: receivedRequest,
+  toHaveCalled: called,
   toFollowSequence: followsSequence,
   toHaveRun: hasRun,
   toHaveStep: hasStep,
   toHaveWaitedFor: hasWaitedFor,
+  toHold: holdsEverywhere,
   toBeIdle: isIdle,
 }
 
@@ -214,6 +233,7 @@ export const sandboxMatchers: {
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toBeIdle: 0,
+  toHold: 0,
   toHaveStep: 3,
   toHaveWaitedFor: 3,
   toHaveExecuted: Number.POSITIVE_INFINITY,
@@ -231,8 +251,11 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
       throw new TypeError(`${name}() takes ${taken === 0 ? 'no argument' : `${taken} of them`}, got ${given.length}.`)
     }
     const verdict = judges[name](received, ...(given as never[]))
-    const isNot = (this as RunnerState | undefined)?.isNot === true
-    return { pass: verdict.pass, message: () => verdict.explain(isNot) }
+    const { isNot, utils } = (this ?? {}) as RunnerState
+    return {
+      pass: verdict.pass,
+      message: () => painted(verdict.explain(isNot === true, placeOf(this)), utils),
+    }
   }
 }
 

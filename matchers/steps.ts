@@ -1,6 +1,7 @@
 import { type Bytes, text } from '../src/kernel/bytes.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
 import type { Entry, EntryOf, EntryType, MessageKind } from '../src/kernel/traffic.js'
+import { type CallPattern, callFields } from './calls.js'
 import { checkWords, compareWord, type Word, wordsFit } from './commands.js'
 import type { Difference } from './compare.js'
 import {
@@ -24,6 +25,7 @@ import { attemptFields, messageKinds, publishedFields } from './stories.js'
 /** What may be said about an entry of each type. */
 interface StepPatterns {
   readonly request: RequestPattern
+  readonly call: CallPattern
   readonly command: {
     /** As in `toHaveExecuted`. */
     readonly words?: readonly Word[]
@@ -79,6 +81,7 @@ const wordsField: Field<EntryOf<'command'>> = {
 /** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
 const stepFields: { readonly [T in keyof StepPatterns]: Fields<EntryOf<T>> } = {
   request: requestFields,
+  call: callFields,
   command: {
     words: wordsField,
     via: wordField(['request', 'pipeline', 'transaction', 'direct'], (entry) => entry.via),

@@ -28,11 +28,11 @@ export function carrier<T>(caller: string): Carrier<T> {
  * Replaces `Date`, `Math.random()` and what is random of `crypto`, until the returned function is called. Where `current`
  * gives nothing, the host's own answer.
  */
-export function replaceChance(current: () => Chance | undefined): () => void {
+export function replaceChance(current: () => Partial<Chance> | undefined): () => void {
   const HostDate = globalThis.Date
   const { crypto } = globalThis
   const hostRandom = Math.random
-  const now = (): number => current()?.now() ?? HostDate.now()
+  const now = (): number => current()?.now?.() ?? HostDate.now()
   const bytes = <A extends ArrayBufferView | null>(array: A): A => {
     const random = current()?.random
     if (random === undefined || array === null)
@@ -46,7 +46,7 @@ export function replaceChance(current: () => Chance | undefined): () => void {
     apply: () => new HostDate(now()).toString(),
     get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
   })
-  Math.random = () => current()?.random.float() ?? hostRandom()
+  Math.random = () => current()?.random?.float() ?? hostRandom()
   Object.defineProperties(crypto, {
     getRandomValues: { value: bytes, configurable: true, writable: true },
     randomUUID: { value: () => uuid(bytes(new Uint8Array(16))), configurable: true, writable: true },

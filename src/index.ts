@@ -1,5 +1,9 @@
 export type { RunnerTimers, SinonClock } from './adapters/timers.js'
 export { hostTimers } from './adapters/timers.js'
+export type { CallHandler, PlainCallAnswer, PlainCallHandler } from './calls/answers.js'
+export type { CallOptions, Calls } from './calls/calls.js'
+export type { ForeignCall } from './calls/foreign-call.js'
+export type { CallStep } from './calls/steps.js'
 export { faultKinds } from './faults/catalog.js'
 export * from './faults/constructors.js'
 export type {
@@ -49,6 +53,8 @@ export type {
   DumpedSchedule,
   QueueDump,
 } from './queue/dump/snapshot.js'
+export type { Explained } from './queue/explain/explain.js'
+export type { Forecast, ForecastCause } from './queue/explain/forecast.js'
 export type { Message } from './queue/message/message.js'
 export { rateLimitHeaders } from './queue/publish/call-limits.js'
 export type { GroupEndpoint, UrlGroup } from './queue/publish/url-groups.js'

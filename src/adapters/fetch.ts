@@ -4,6 +4,7 @@ import { refuseLookups } from './lookup.js'
 
 type Fetch = typeof globalThis.fetch
 type StrayNoter = Partial<Pick<Sandbox, 'noteStray'>>
+type Caller = Partial<Pick<Sandbox, 'calls'>>
 
 /** One replacement of the global `fetch`, on top of what was there before. */
 interface Layer {
@@ -14,7 +15,7 @@ interface Layer {
 const layers = new WeakMap<Fetch, Layer>()
 
 /**
- * Replaces `globalThis.fetch` for this sandbox's addresses only; every other request goes on to the `fetch` that was
+ * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.calls` has registered; every other request goes on to the `fetch` that was
  * there before. Restored by the returned function, by `using`, or when the sandbox is disposed. Several replacements
  * may lie on top of each other and end in any order; of two that own an address the newer one answers.
  *
@@ -26,12 +27,14 @@ const layers = new WeakMap<Fetch, Layer>()
  * await Redis.fromEnv(sandbox.env).get('greeting')
  */
 export function replaceFetch(
-  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter,
+  sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,
 ): (() => void) & Disposable {
   const layer: Layer = { previous: globalThis.fetch, active: true }
   const replacement: Fetch = (input, init) => {
     const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
     if (layer.active && sandbox.owns(url)) return sandbox.fetch(input, init)
+    // A real host of the service may be registered, too: then it is not called.
+    if (layer.active && sandbox.calls?.takes(methodOf(input, init), url)) return sandbox.calls.fetch(input, init)
     if (layer.active && isReal(url)) return Promise.reject(strayed(url, sandbox))
     // Called on the global object, for a host's fetch that insists on it.
     return layer.previous ? layer.previous.call(globalThis, input, init) : Promise.reject(noFetch(url))
@@ -46,6 +49,11 @@ export function replaceFetch(
   }
   sandbox.onDispose(restore)
   return Object.assign(restore, { [Symbol.dispose]: restore })
+}
+
+function methodOf(input: Parameters<Fetch>[0], init: RequestInit | undefined): string {
+  const given = init?.method ?? (typeof input === 'object' && 'method' in input ? input.method : 'GET')
+  return given.toUpperCase()
 }
 
 /** Takes ended layers off the top. One that somebody else has wrapped stays, and passes everything through. */

@@ -4,6 +4,7 @@ import type { SandboxDump } from '../sandbox/dump.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { WorldSnapshot } from '../server/control/world-snapshot.js'
+import { RemoteCalls } from './calls.js'
 import { RemoteClock } from './clock.js'
 import { RemoteDestinations } from './destinations.js'
 import { RemoteFaults, type RemoteHandle } from './faults.js'
@@ -23,6 +24,7 @@ export type { RunEnd } from '../workflow/course.js'
 export type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
 export type { History, HistoryEntry, HistoryOptions } from '../workflow/history.js'
 export type { StepError } from '../workflow/verbs.js'
+export type { RecordedCall, RemoteCallRecorder } from './calls.js'
 export type { RecordedRequest, RemoteRecorder } from './destinations.js'
 export type { RemoteHandle } from './faults.js'
 export type { SandboxSnapshot } from './snapshot.js'
@@ -60,6 +62,7 @@ export class RemoteSandbox implements AsyncDisposable {
   readonly queue: RemoteQueue
   readonly workflow: RemoteWorkflows
   readonly destinations: RemoteDestinations
+  readonly calls: RemoteCalls
   readonly stats: RemoteStatistics
   readonly faults: RemoteFaults
   readonly traffic: RemoteTraffic
@@ -77,6 +80,7 @@ export class RemoteSandbox implements AsyncDisposable {
     this.queue = new RemoteQueue(wire, refresh, snapshot)
     this.workflow = new RemoteWorkflows(wire)
     this.destinations = new RemoteDestinations(wire)
+    this.calls = new RemoteCalls(wire)
     this.stats = new RemoteStatistics(wire)
     this.faults = new RemoteFaults(wire)
     this.traffic = new RemoteTraffic(wire)

@@ -26,14 +26,17 @@ export class RemoteDestinations {
   }
 
   async answer(pattern: string | URL, answer: Exclude<PlainAnswer, Response>): Promise<void> {
-    await this.#wire.post('/destinations/answer', { to: String(pattern), answer: portable('answer', answer) })
+    await this.#wire.post('/destinations/answer', {
+      to: String(pattern),
+      answer: portable('destinations.answer', answer),
+    })
   }
 
   async record(pattern: string | URL, answer?: Exclude<PlainAnswer, Response>): Promise<RemoteRecorder> {
     const to = String(pattern)
     await this.#wire.post('/destinations/record', {
       to,
-      ...(answer !== undefined && { answer: portable('record', answer) }),
+      ...(answer !== undefined && { answer: portable('destinations.record', answer) }),
     })
     return new RemoteRecorder(this.#wire, to)
   }
@@ -96,7 +99,7 @@ export class RemoteRecorder {
 }
 
 /** Refuses here what JSON would silently change; the server judges everything else. */
-function portable(call: string, answer: unknown): unknown {
+export function portable(call: string, answer: unknown): unknown {
   const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
   const odd = [answer, body].find(
     (part) => typeof part === 'function' || part instanceof Response || ArrayBuffer.isView(part),
@@ -104,7 +107,7 @@ function portable(call: string, answer: unknown): unknown {
   if (odd === undefined) return answer
   const what = typeof odd === 'function' ? 'a function' : Object.prototype.toString.call(odd).slice(8, -1)
   throw new TypeError(
-    `A remote sandbox cannot send ${what} as an answer of destinations.${call}(): give a status, or { status, headers, body } whose body is a string or a value that JSON can hold.`,
+    `A remote sandbox cannot send ${what} as an answer of ${call}(): give a status, or { status, headers, body } whose body is a string or a value that JSON can hold.`,
   )
 }
 

@@ -24,6 +24,11 @@ export class ControlWire {
     this.#options = options
   }
 
+  /** Where the tenant is. */
+  get tenant(): string {
+    return this.#base.replace('/_control/', '/')
+  }
+
   get(path: string): Promise<unknown> {
     return this.send('GET', path)
   }

@@ -3,7 +3,7 @@ import { type Duration, formatDuration, milliseconds } from '../kernel/duration.
 import type { FaultOf, HeaderRecord } from './fault.js'
 import { anyText, headerRecord, optional, milliseconds as span, statusCode } from './fields.js'
 import { waitOf } from './latency.js'
-import { atDeliveries, atRequests, type OnRequest } from './moments.js'
+import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
 import { afterwards, deed, done, inBothPhases, statusAnswer } from './parts.js'
 import type { Family } from './row.js'
 
@@ -174,7 +174,7 @@ const rows: Family<Step> = {
     sample: ['300ms'],
     shownAt: 'store.request',
     at: {
-      ...atRequests(takesLonger),
+      ...atRequestsAndCalls(takesLonger),
       ...atDeliveries({
         meets(fault: LatencyFault, moment) {
           const { phase } = moment
@@ -205,7 +205,7 @@ const rows: Family<Step> = {
     sample: [503],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests(answersStatus),
+      ...atRequestsAndCalls(answersStatus),
       ...atDeliveries({
         arrives: true,
         meets({ status: code, headers, body }: StatusFault, moment) {
@@ -242,6 +242,7 @@ const rows: Family<Step> = {
     shownAt: 'queue.delivery',
     at: {
       'queue.request': (fault, moment) => moment.worded(fault),
+      'app.call': (fault, moment) => moment.worded(fault),
       'workflow.wait': (fault, moment) => moment.worded(fault),
       ...atDeliveries({
         arrives: true,
@@ -275,7 +276,7 @@ const rows: Family<Step> = {
     sample: [],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),
+      ...atRequestsAndCalls<FaultOf<'pass'>>((_fault, moment) => moment.onwards()),
       ...atDeliveries({ meets: (_fault: FaultOf<'pass'>, moment) => moment.onwards() }),
       'stream.open': (_fault, moment) => moment.onwards(),
       'store.command': (_fault, moment) => moment.run(),

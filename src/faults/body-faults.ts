@@ -5,7 +5,7 @@ import { type Duration, milliseconds } from '../kernel/duration.js'
 import { cutBody, patience, silentBody, slowBody as trickling } from './broken-bodies.js'
 import type { FaultOf } from './fault.js'
 import { longestSpan, optional, milliseconds as span, text, whole } from './fields.js'
-import { atDeliveries, atRequests, type OnRequest } from './moments.js'
+import { atDeliveries, atRequestsAndCalls, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import { afterwards, brokenReply, corrupted, deed, silence, unread, withContentType } from './parts.js'
 import type { Family } from './row.js'
@@ -75,7 +75,7 @@ const rows: Family<Step, Other> = {
       nock: 'no headers either: nock takes whole answers',
     },
     at: {
-      ...atRequests<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
+      ...atRequestsAndCalls<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
         silentBody(await moment.onwards(), moment.task, forMs ?? patience),
       ),
       ...atDeliveries({
@@ -103,7 +103,7 @@ const rows: Family<Step, Other> = {
       playwright: unread,
     },
     at: {
-      ...atRequests<FaultOf<'truncate'>>(async ({ afterBytes }, moment) => {
+      ...atRequestsAndCalls<FaultOf<'truncate'>>(async ({ afterBytes }, moment) => {
         const answer = await moment.onwards()
         const size = typeof answer.body === 'string' ? answer.body.length : undefined
         if (size === undefined) moment.tell('there is no body to cut')
@@ -131,7 +131,7 @@ const rows: Family<Step, Other> = {
     sample: [],
     shownAt: 'store.request',
     at: {
-      ...atRequests<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
+      ...atRequestsAndCalls<FaultOf<'corrupt-json'>>(async (_fault, moment) => {
         const answer = await moment.onwards()
         const { body } = answer
         if (body !== null && typeof body !== 'string') return answer
@@ -168,7 +168,7 @@ const rows: Family<Step, Other> = {
       nock: 'everything comes at the end: nock takes whole answers',
     },
     at: {
-      ...atRequests<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
+      ...atRequestsAndCalls<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>
         trickling(await moment.onwards(), moment.task, bytesPerSecond),
       ),
       ...atDeliveries({
@@ -190,7 +190,7 @@ const rows: Family<Step, Other> = {
     sample: ['text/html'],
     shownAt: 'store.request',
     at: {
-      ...atRequests(claimsToBe),
+      ...atRequestsAndCalls(claimsToBe),
       ...atDeliveries({
         meets: ({ type }: FaultOf<'content-type'>, moment) =>
           afterwards(moment, (given) =>

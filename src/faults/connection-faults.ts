@@ -3,7 +3,7 @@ import { ConnectionBroken } from '../kernel/http.js'
 import { patience } from './broken-bodies.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span } from './fields.js'
-import { atDeliveries, atRequests, type MeetsAttempt, type OnRequest } from './moments.js'
+import { atDeliveries, atRequestsAndCalls, type MeetsAttempt, type OnRequest } from './moments.js'
 import { networkErrors } from './network-errors.js'
 import {
   afterwards,
@@ -97,7 +97,7 @@ const rows: Family<Step> = {
     shownAt: 'store.request',
     instead: oneNetworkError,
     at: {
-      ...atRequests(resets),
+      ...atRequestsAndCalls(resets),
       ...atDeliveries({
         meets(_fault: FaultOf<'reset'>, moment) {
           const broken = brokenReply(networkErrors.reset)
@@ -126,7 +126,7 @@ const rows: Family<Step> = {
     sample: [],
     shownAt: 'queue.delivery',
     instead: noConnection,
-    at: { ...atRequests(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
+    at: { ...atRequestsAndCalls(refuses), ...atDeliveries(fails(networkErrors.refused)), 'stream.open': refuses },
   },
   unresolved: {
     summary: 'The name of the host does not resolve.',
@@ -138,7 +138,11 @@ const rows: Family<Step> = {
     sample: [],
     shownAt: 'queue.delivery',
     instead: noConnection,
-    at: { ...atRequests(isUnresolved), ...atDeliveries(fails(networkErrors.unresolved)), 'stream.open': isUnresolved },
+    at: {
+      ...atRequestsAndCalls(isUnresolved),
+      ...atDeliveries(fails(networkErrors.unresolved)),
+      'stream.open': isUnresolved,
+    },
   },
   certificate: {
     summary: 'The certificate is not valid.',
@@ -150,7 +154,11 @@ const rows: Family<Step> = {
     sample: [],
     shownAt: 'queue.delivery',
     instead: noConnection,
-    at: { ...atRequests(isUntrusted), ...atDeliveries(fails(networkErrors.certificate)), 'stream.open': isUntrusted },
+    at: {
+      ...atRequestsAndCalls(isUntrusted),
+      ...atDeliveries(fails(networkErrors.certificate)),
+      'stream.open': isUntrusted,
+    },
   },
   hang: {
     summary:
@@ -165,7 +173,7 @@ const rows: Family<Step> = {
     sample: [],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests(hangs),
+      ...atRequestsAndCalls(hangs),
       ...atDeliveries({
         arrives: true,
         meets({ forMs }: FaultOf<'hang'>, moment) {

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import type { FaultOf } from './fault.js'
 import { signatureFaults, signedMilliseconds } from './fields.js'
-import { atDeliveries, atRequests } from './moments.js'
+import { atDeliveries, atRequestsAndCalls } from './moments.js'
 import type { Family } from './row.js'
 
 // Wrong signatures, and tokens and plans that are no longer valid.
@@ -85,7 +85,7 @@ const rows: Family<Step, Other> = {
     sample: [],
     shownAt: 'store.request',
     at: {
-      ...atRequests<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
+      ...atRequestsAndCalls<FaultOf<'revoked-token'>>((_fault, moment) => moment.refusedToken()),
       'stream.open': (_fault, moment) => moment.refusedToken(),
     },
   },

@@ -188,6 +188,11 @@ export type ActionAt<P extends FaultPoint, F> = ActionsAt<F>[P]
 
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
+/** The same at the requests of every service, and at the calls that the app makes to other hosts. */
+export function atRequestsAndCalls<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'app.call'> {
+  return { ...atRequests(action), 'app.call': action }
+}
+
 /** The same at the requests of every service. */
 export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
   return { 'store.request': action, 'queue.request': action, 'stats.request': action, 'workflow.wait': action }

@@ -5,7 +5,7 @@ import { optional, milliseconds as span, upToThousand } from './fields.js'
 import {
   type AttemptMoment,
   atDeliveries,
-  atRequests,
+  atRequestsAndCalls,
   type DeliveryCopy,
   type OnRequest,
   type StruckAnswer,
@@ -139,7 +139,7 @@ const rows: Family<Step, Other> = {
     shownAt: 'queue.delivery',
     instead: oneNetworkError,
     at: {
-      ...atRequests<FaultOf<'lost-ack'>>(async (_fault, moment) => {
+      ...atRequestsAndCalls<FaultOf<'lost-ack'>>(async (_fault, moment) => {
         await moment.onwards()
         throw wasReset()
       }),
@@ -167,7 +167,7 @@ const rows: Family<Step, Other> = {
     sample: ['1s'],
     shownAt: 'queue.delivery',
     at: {
-      ...atRequests<FaultOf<'late-answer'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
+      ...atRequestsAndCalls<FaultOf<'late-answer'>>(async ({ byMs = 1000 }, { task, signal, onwards }) => {
         const answer = await onwards()
         await task.sleep(byMs, signal)
         return answer
@@ -198,6 +198,7 @@ const rows: Family<Step, Other> = {
     at: {
       'store.request': asksAgain,
       'queue.request': asksAgain,
+      'app.call': asksAgain,
       'workflow.wait': asksAgain,
       ...atDeliveries({ meets: deliversAgain }),
       'schedule.fire': ({ copies = 1, afterMs = 0 }, moment) => {

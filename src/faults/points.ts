@@ -6,6 +6,7 @@ export const faultPoints = [
   'queue.delivery',
   'queue.callback',
   'stats.request',
+  'app.call',
   'stream.open',
   'stream.event',
   'schedule.fire',
@@ -15,7 +16,13 @@ export const faultPoints = [
 ] as const
 export type FaultPoint = (typeof faultPoints)[number]
 
-export type RequestPoint = 'store.request' | 'queue.request' | 'stats.request' | 'stream.open' | 'workflow.wait'
+export type RequestPoint =
+  | 'store.request'
+  | 'queue.request'
+  | 'stats.request'
+  | 'app.call'
+  | 'stream.open'
+  | 'workflow.wait'
 
 /** Where attempts to deliver something are struck. */
 export const deliveryPoints = ['queue.delivery', 'queue.callback', 'workflow.step', 'workflow.call'] as const

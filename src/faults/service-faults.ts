@@ -2,7 +2,7 @@ import { counted } from '../kernel/counted.js'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
 import type { FaultOf } from './fault.js'
 import { optional, milliseconds as span, statusCode, text, upToThousand } from './fields.js'
-import { atDeliveries, atRequests } from './moments.js'
+import { atDeliveries, atRequests, atRequestsAndCalls } from './moments.js'
 import { done, inBothPhases, statusAnswer, wasRefused, wasReset } from './parts.js'
 import { type DeliveryPoint, deliveryPoints } from './points.js'
 import type { Family } from './row.js'
@@ -95,7 +95,7 @@ const rows: Family<never, Other> = {
     sample: [{ region: 'us-east-1', status: 503 }],
     shownAt: 'queue.request',
     at: {
-      ...atRequests<FaultOf<'outage'>>(({ status }, moment) => {
+      ...atRequestsAndCalls<FaultOf<'outage'>>(({ status }, moment) => {
         if (status === undefined) throw wasRefused()
         return statusAnswer({ kind: 'status', status }, moment)
       }),

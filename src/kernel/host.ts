@@ -81,3 +81,18 @@ function hold(port: MessagePort, how: 'ref' | 'unref'): void {
   const known = port as Partial<Record<typeof how, () => void>>
   known[how]?.()
 }
+
+/** A value that asynchronous work carries along, whatever it awaits. */
+export interface HostContext<T> {
+  run<R>(value: T, work: () => R): R
+  getStore(): T | undefined
+}
+
+type ContextClass = new <T>() => HostContext<T>
+
+/** An asynchronous context of the host's own; `undefined` where there is none, as in browsers. */
+export function hostContext<T>(): HostContext<T> | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
+  const hooks = process?.getBuiltinModule?.('node:async_hooks') as { AsyncLocalStorage?: ContextClass } | undefined
+  return hooks?.AsyncLocalStorage && new hooks.AsyncLocalStorage<T>()
+}

@@ -37,6 +37,41 @@ export interface RequestAnswer {
   readonly body: Bytes | undefined
 }
 
+/**
+ * One call of the app to a host that is neither the sandbox nor its user: a bank, a mailer. Its `cause` is the attempt whose
+ * code made it.
+ */
+export interface CallEntry {
+  readonly type: 'call'
+  readonly method: string
+  /** As it arrived. */
+  readonly url: string
+  /** As they arrived; the value of `authorization` is replaced by its scheme and `***`. */
+  readonly headers: HeaderList
+  readonly body: Bytes
+  /** `seq` of the attempts under way, each of which can have made it, where that cannot be told: then it has no `cause`. */
+  readonly couldBe?: readonly number[]
+  /** How often the handler ran: 0 when a fault came before it, 2 when one repeated the call. */
+  handled: number
+  answer?: CallAnswer
+  /** `seq` of the last entry that was there when the app had its answer. */
+  endedAfter?: number
+}
+
+/** What the app saw of a call. */
+export interface CallAnswer {
+  readonly at: number
+  /** 0 without an answer. */
+  readonly status: number
+  readonly headers: HeaderList
+  /** `undefined` for a stream. */
+  readonly body: Bytes | undefined
+  /** Why there is no answer, as the client is told. */
+  readonly error?: string
+  /** What really happened where the app saw less: `the handler ran and answered 201, its answer was lost`. */
+  readonly note?: string
+}
+
 /** One command that the data store ran. `error` is set instead of `reply` when it failed. */
 export interface CommandEntry {
   readonly type: 'command'
@@ -277,6 +312,7 @@ export interface DroppedEntry {
 
 export type EntryBody =
   | RequestEntry
+  | CallEntry
   | CommandEntry
   | KeyspaceEntry
   | PublishedEntry
@@ -303,6 +339,7 @@ export type Entry = EntryStamp & EntryBody
 export const entryTypes: Readonly<Record<EntryType, true>> = {
   request: true,
   command: true,
+  call: true,
   keyspace: true,
   published: true,
   attempt: true,
@@ -402,7 +439,7 @@ export class Traffic {
     if (this.keeps) {
       this.#entries.push(entry)
       const { type } = entry
-      if (type === 'request' || type === 'published') this.#bytes += entry.body.length
+      if (type === 'request' || type === 'published' || type === 'call') this.#bytes += entry.body.length
       if (this.#isFull) this.#forgetOlderHalf()
       else if (this.#index !== undefined) index(this.#index, entry)
     }
@@ -450,7 +487,7 @@ export class Traffic {
    * Adds the answer to a request, or the outcome to an attempt, once. An entry that knows its end is only announced.
    * @param bytes of the answer, when `end` does not hold it
    */
-  complete<E extends RequestEntry | AttemptEntry | ClockEntry>(
+  complete<E extends RequestEntry | CallEntry | AttemptEntry | ClockEntry>(
     entry: E,
     end?: Pick<E, 'answer' & keyof E> | Pick<E, 'outcome' & keyof E>,
     bytes = 0,
@@ -459,7 +496,7 @@ export class Traffic {
     // A late answer completes an attempt a second time: it ended when it was given up.
     entry.endedAfter ??= this.#sequence
     this.#bytes += bytes
-    if (entry.type === 'request') this.#bytes += entry.answer?.body?.length ?? 0
+    if (entry.type === 'request' || entry.type === 'call') this.#bytes += entry.answer?.body?.length ?? 0
     if (this.#isFull) this.#forgetOlderHalf()
     if (this.#subscribers.length > 0) this.#tell(entry as unknown as Entry)
   }
@@ -575,7 +612,7 @@ function checkedLimit(limit: number | undefined): number {
 
 /** Bytes of bodies. An attempt's own body is that of its message. */
 function weightOf(entry: Entry): number {
-  if (entry.type === 'request') return entry.body.length + (entry.answer?.body?.length ?? 0)
+  if (entry.type === 'request' || entry.type === 'call') return entry.body.length + (entry.answer?.body?.length ?? 0)
   if (entry.type === 'published') return entry.body.length
   return entry.type === 'attempt' ? (entry.outcome?.body.length ?? 0) : 0
 }

@@ -107,7 +107,7 @@ const turnsOfBody = 100
  * A body, `undefined` when it is still under way. A request runs from its last byte on: one that is complete when it is
  * made holds time up at once, and one whose body never ends does not hold it up for ever. Counted, never timed.
  */
-async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
+export async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
   let isOver = false
   const arrives = body.finally(() => {
     isOver = true
@@ -289,7 +289,7 @@ const credentials = /^authorization$|^proxy-authorization$|^cookie$/i
 const bearer = ['authorization', 'Bearer ***'] as const
 const jsonBody = ['content-type', 'application/json'] as const
 
-function withoutCredentials(header: readonly [string, string]): readonly [string, string] {
+export function withoutCredentials(header: readonly [string, string]): readonly [string, string] {
   const [name, value] = header
   if (name === 'content-type') return value === 'application/json' ? jsonBody : header
   if (name === 'authorization' && value.startsWith('Bearer ')) return bearer

@@ -54,6 +54,7 @@ export interface DecodedEntry {
 export function decoded(entry: Entry): DecodedEntry {
   switch (entry.type) {
     case 'request':
+    case 'call':
       return withResponse(new DecodedBody(entry.body), entry.answer?.body)
     case 'attempt':
       return withResponse(new DecodedBody(entry.body), entry.outcome?.body)

@@ -36,6 +36,8 @@ export function describeEntry(entry: Entry, wording: Wording, told?: string): De
   switch (entry.type) {
     case 'request':
       return request(entry, wording)
+    case 'call':
+      return call(entry, wording)
     case 'command':
       return {
         head: `${commandLine(entry.argv, redaction)}${via(entry)} → ${outcomeOfCommand(entry, redaction)}`,
@@ -210,6 +212,20 @@ function request(entry: EntryOf<'request'>, wording: Wording): Description {
     details.push(`answer: ${bodyText(answer.body, wording, fields)}`)
   }
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
+}
+
+function call(entry: EntryOf<'call'>, wording: Wording): Description {
+  const { answer, couldBe } = entry
+  const { redaction = standardRedaction } = wording
+  const end = answer === undefined ? '(not answered yet)' : answerText(answer.status, answer.error, redaction)
+  const took = answer !== undefined && answer.at > entry.at ? ` after ${formatDuration(answer.at - entry.at)}` : ''
+  const details: string[] = []
+  if (couldBe !== undefined) details.push(`made by ${couldBe.map((seq) => `#${seq}`).join(' or ')}`)
+  if (answer?.note !== undefined) details.push(phrase(answer.note, 300, redaction))
+  if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
+    details.push(`answer: ${bodyText(answer.body, wording, undefined)}`)
+  }
+  return { head: `calls ${plainText(entry.method)} ${urlText(entry.url, redaction)} → ${end}${took}`, details }
 }
 
 /** The start of a body; nothing of one that its publisher hides. */

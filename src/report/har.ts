@@ -45,8 +45,8 @@ export interface HarEntry {
   readonly timings: { readonly send: number; readonly wait: number; readonly receive: number }
   readonly comment?: string
   readonly _resourceType: 'fetch'
-  /** What the entry is: a request that arrived, or a delivery attempt of the queue. */
-  readonly _type: 'request' | 'attempt'
+  /** What the entry is: a request that arrived, a delivery attempt of the queue, or a call of the app to another host. */
+  readonly _type: 'request' | 'attempt' | 'call'
   readonly _seq: number
   readonly _cause?: number
   readonly _messageId?: string
@@ -82,7 +82,7 @@ export interface Har {
 
 type Header = readonly [name: string, value: string]
 
-/** Requests that arrived and delivery attempts, in order. [HTTP Archive 1.2] */
+/** Requests that arrived, delivery attempts and calls to other hosts, in order. [HTTP Archive 1.2] */
 export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
   const commands = new Map<number, string[]>()
   for (const entry of entries) {
@@ -101,6 +101,7 @@ export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
       pages: [],
       entries: entries.flatMap((entry) => {
         if (entry.type === 'request') return [requestEntry(entry, commands.get(entry.seq), redaction)]
+        if (entry.type === 'call') return [callEntry(entry, redaction)]
         return entry.type === 'attempt' ? [attemptEntry(entry, redaction)] : []
       }),
       comment: `Times are virtual.${dropped}`,
@@ -152,6 +153,26 @@ function attemptEntry(entry: EntryOf<'attempt'>, redaction: Redaction): HarEntry
     _seq: entry.seq,
     ...(entry.cause !== undefined && entry.cause > 0 && { _cause: entry.cause }),
     _messageId: entry.messageId,
+  }
+}
+
+function callEntry(entry: EntryOf<'call'>, redaction: Redaction): HarEntry {
+  const { answer, couldBe } = entry
+  const took = answer === undefined ? 0 : answer.at - entry.at
+  const by = couldBe === undefined ? [] : [`made by ${couldBe.map((seq) => `#${seq}`).join(' or ')}`]
+  const comment = [...by, ...(answer?.note === undefined ? [] : [redaction.text(answer.note)])].join('; ')
+  return {
+    startedDateTime: iso(entry.at),
+    time: took,
+    request: sent(entry, redaction.url(entry.url), undefined, redaction),
+    response: received(answer, undefined, redaction, redaction.text(answer?.error ?? 'not answered yet')),
+    cache: {},
+    timings: { send: 0, wait: took, receive: 0 },
+    ...(comment !== '' && { comment }),
+    _resourceType: 'fetch',
+    _type: 'call',
+    _seq: entry.seq,
+    ...(entry.cause !== undefined && entry.cause > 0 && { _cause: entry.cause }),
   }
 }
 

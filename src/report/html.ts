@@ -230,11 +230,11 @@ function append(map: Map<number, number[]>, key: number, value: number): void {
 }
 
 function otherLane(type: string): number {
-  return type === 'request' ? 0 : type === 'command' || type === 'keyspace' ? 1 : 2
+  return type === 'request' || type === 'call' ? 0 : type === 'command' || type === 'keyspace' ? 1 : 2
 }
 
 function endOf(entry: Entry): number | undefined {
-  if (entry.type === 'request') return entry.answer?.at
+  if (entry.type === 'request' || entry.type === 'call') return entry.answer?.at
   if (entry.type === 'attempt') return entry.outcome?.at
   return entry.type === 'clock' ? entry.to : undefined
 }
@@ -242,6 +242,7 @@ function endOf(entry: Entry): number | undefined {
 function lookOf(entry: Entry): string {
   switch (entry.type) {
     case 'request':
+    case 'call':
       return entry.answer === undefined || entry.answer.status === 0 || entry.answer.status >= 400 ? 'bad' : 'ok'
     case 'command':
       return entry.error === undefined ? 'store' : 'bad'

@@ -90,6 +90,8 @@ class StableNames {
         return this.#published(entry)
       case 'attempt':
         return this.#attempt(entry)
+      case 'call':
+        return this.#call(entry)
       case 'notify': {
         const { seq, at, cause, type, redact, body, ...rest } = entry
         return { ...(this.#json(rest) as Fields), body: this.#body(body, redact?.body) }
@@ -169,6 +171,20 @@ class StableNames {
       note: outcome?.note === undefined ? undefined : this.#text(outcome.note),
       answer:
         outcome === undefined || outcome.body === '' ? undefined : this.#body(outcome.body, hiddenInRun(entry)?.body),
+    }
+  }
+
+  #call(entry: EntryOf<'call'>): Fields {
+    const { answer, handled } = entry
+    return {
+      call: `${entry.method} ${this.#text(this.redaction.url(entry.url))}`,
+      headers: this.#headers(this.redaction.headers(entry.headers)),
+      body: this.#body(entry.body),
+      status: answer?.status ?? 'not answered',
+      error: answer?.error === undefined ? undefined : this.#text(answer.error),
+      handled: handled === 1 ? undefined : handled,
+      answer: answer?.body === undefined || answer.body === '' ? undefined : this.#body(answer.body),
+      took: answer === undefined || answer.at === entry.at ? undefined : formatDuration(answer.at - entry.at),
     }
   }
 

@@ -41,6 +41,7 @@ export function storyOf(entries: readonly Entry[], redaction: Redaction = standa
   const add = (step: Step, order: number): void => void steps.push({ ...step, order })
   for (const entry of entries) {
     if (entry.type === 'request') requestSteps(entry, commands.get(entry.seq) ?? [], add, redaction)
+    else if (entry.type === 'call') callSteps(entry, names(entry.url), add, redaction)
     else if (entry.type === 'attempt') attemptSteps(entry, names(entry.url), short, add, redaction)
     else if (entry.type === 'dead-letter') {
       add(note(entry.at, 'queue', `dead letter ${plainText(entry.dlqId)}: ${short(entry.messageId)}`), entry.seq)
@@ -110,6 +111,18 @@ function requestSteps(
   )
 }
 
+function callSteps(entry: EntryOf<'call'>, to: string, add: Add, redaction: Redaction): void {
+  const what = `${plainText(entry.method)} ${pathOf(redaction.url(entry.url))}`
+  add({ kind: 'arrow', at: entry.at, from: application, to, text: excerpt(what, 70) }, entry.seq)
+  const { answer } = entry
+  if (answer === undefined) return
+  const said = excerpt(redaction.text(answer.note ?? answerText(answer.status, answer.error, redaction)), 100)
+  add(
+    { kind: 'answer', at: answer.at, from: to, to: application, text: said, lost: answer.status === 0 },
+    ending(entry),
+  )
+}
+
 function attemptSteps(
   entry: EntryOf<'attempt'>,
   to: string,
@@ -148,6 +161,7 @@ function note(at: number, over: string, text: string): Step {
 function sideOf(point: string): string {
   const service = point.split('.', 1)[0]!
   if (service === 'stream') return 'store'
+  if (service === 'app') return application
   return service === 'store' || service === 'stats' ? service : 'queue'
 }
 
@@ -166,8 +180,10 @@ function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, Entry
 function destinationNames(entries: readonly Entry[], redaction: Redaction): (url: string) => string {
   const names = new Map<string, string>()
   for (const entry of entries) {
-    if (entry.type !== 'attempt' || names.has(entry.url)) continue
-    const name = hostAndPath(redaction.url(entry.url))
+    if ((entry.type !== 'attempt' && entry.type !== 'call') || names.has(entry.url)) continue
+    const shown = redaction.url(entry.url)
+    // The paths of a foreign host are told with each call.
+    const name = entry.type === 'call' ? hostOf(shown) : hostAndPath(shown)
     const taken = new Set(names.values())
     const known = taken.has(name)
     names.set(entry.url, known || taken.size < mostDestinations ? name : otherDestinations)
@@ -178,6 +194,11 @@ function destinationNames(entries: readonly Entry[], redaction: Redaction): (url
 function hostAndPath(url: string): string {
   const match = /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i.exec(url)
   return excerpt(match ? match[1]! + (match[2] === '/' ? '' : match[2]!) : url, 60)
+}
+
+function hostOf(url: string): string {
+  const match = /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(url)
+  return excerpt(match ? match[1]! : url, 60)
 }
 
 function pathOf(url: string): string {

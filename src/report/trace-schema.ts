@@ -58,6 +58,25 @@ const entries = [
     ),
     error: v.optional(text),
   }),
+  entry('call', {
+    method: text,
+    url: text,
+    headers,
+    body,
+    couldBe: v.optional(v.array(integer)),
+    handled: integer,
+    answer: v.optional(
+      v.looseObject({
+        at: time,
+        status: integer,
+        headers,
+        body: v.optional(body),
+        error: v.optional(text),
+        note: v.optional(text),
+      }),
+    ),
+    endedAfter: v.optional(integer),
+  }),
   entry('keyspace', { event: text, key: bytes }),
   entry('published', {
     ...message,

@@ -82,6 +82,8 @@ export class EntryWriter {
         return this.#published(entry)
       case 'attempt':
         return this.#attempt(entry)
+      case 'call':
+        return this.#call(entry)
       case 'notify':
         return this.#notify(entry)
       default:
@@ -104,6 +106,27 @@ export class EntryWriter {
         status: answer.status,
         headers: this.redaction.headers(answer.headers),
         body: answer.body === undefined ? null : this.#body(answer.body, hiddenInAnswer),
+      },
+      endedAfter: entry.endedAfter,
+    }
+  }
+
+  #call(entry: EntryOf<'call'>): Plain {
+    const { redaction } = this
+    const { answer } = entry
+    return {
+      method: entry.method,
+      url: redaction.url(entry.url),
+      headers: redaction.headers(entry.headers),
+      body: this.#body(entry.body),
+      couldBe: entry.couldBe,
+      handled: entry.handled,
+      answer: answer && {
+        at: answer.at,
+        status: answer.status,
+        headers: redaction.headers(answer.headers),
+        body: answer.body === undefined ? null : this.#body(answer.body),
+        ...defined({ error: this.#json(answer.error), note: this.#json(answer.note) }),
       },
       endedAfter: entry.endedAfter,
     }

@@ -1,3 +1,4 @@
+import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
 import type { Instant } from '../kernel/instant.js'
@@ -100,6 +101,15 @@ export class Sandbox {
   /** Where deliveries go: handlers, recorders, scripts. */
   get destinations(): Destinations {
     return this.#world.destinations
+  }
+
+  /**
+   * Hosts that the app calls and that are not the sandbox: handlers, recorders, scripts. What the queue delivers goes to
+   * `destinations`.
+   * @example sandbox.calls.on('https://bank.test/*', () => Response.json({ id: 'ch_1' }, { status: 201 }))
+   */
+  get calls(): Calls {
+    return this.#world.calls
   }
 
   /**

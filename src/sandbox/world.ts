@@ -1,3 +1,5 @@
+import { Callers } from '../calls/callers.js'
+import { Calls } from '../calls/calls.js'
 import { accompany, stop, VirtualClock } from '../kernel/clock.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
@@ -37,6 +39,7 @@ export interface World {
   readonly traffic: TrafficView
   readonly store: DirectStore
   readonly destinations: Destinations
+  readonly calls: Calls
   readonly faults: Faults
   readonly queue: DirectQueue
   readonly workflow: DirectWorkflows
@@ -79,8 +82,17 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   })
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const journal = storeOf(plan, clock, random, traffic, draws)
-  const destinations = destinationsOf(plan)
+  const callers = new Callers()
+  const destinations = destinationsOf(plan, callers)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
+  const calls = new Calls({
+    clock,
+    traffic,
+    faults,
+    random: random.fork('calls'),
+    callers,
+    patience: policy.handlerPatience,
+  })
   const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
   const workflows = new Workflows({ queue, clock, random: random.fork('workflow'), traffic })
   accompany(clock, { log: traffic })
@@ -103,25 +115,28 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   ] as Service[]
   const exchange = createGateway({ locate: plan.locate, vocabulary, services, clock, traffic, faults })
   const store = new DirectStore(journal, draws)
-  const view = new TrafficView(traffic, {
+  const view: TrafficView = new TrafficView(traffic, {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     headerPrefix: vocabulary.headerPrefix,
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, queue),
+    world: () => ({ destinations, faults, workflow }),
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,
   })
+  const workflow = new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) })
   return {
     clock,
     random,
     traffic: view,
     store,
     destinations,
+    calls,
     faults,
     queue: new DirectQueue(queue),
-    workflow: new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) }),
+    workflow,
     stats,
     exchange,
   }
@@ -163,8 +178,9 @@ function storeOf(
   return new Journal(engine, traffic)
 }
 
-function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan): Destinations {
+function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan, callers: Callers): Destinations {
   const destinations = new Destinations({
+    callers,
     fetch: options.fetch,
     deliver: options.deliver,
     refusedHosts: vocabulary.productionHosts,

@@ -1,15 +1,31 @@
+import { decodeSegment } from '../kernel/http.js'
 import { addressesOf, locator, relocator } from '../protocol/address.js'
 import { HttpError, json } from '../protocol/call.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { isPublic, publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import { shownPattern, shownUrl } from '../secrets/urls.js'
 import { control } from './control/control.js'
 import { Door } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
+
+/** A call to a foreign host, as it comes to the address that stands for it. */
+interface ForeignAddress {
+  readonly name: string
+  readonly url: string
+}
+
+/** `/w1/calls/https://bank.test/charges`; on the way a client may have made one slash of two, or escaped them. */
+function foreignIn(path: string): ForeignAddress | undefined {
+  const match = /^\/([^/?#]+)\/calls\/(https?)(?::|%3a)(?:\/|%2f){1,2}(.+)$/i.exec(path)
+  if (match === null) return undefined
+  const url = `${match[2]!.toLowerCase()}://${match[3]!}`
+  return URL.canParse(url) ? { name: decodeSegment(match[1]!), url: new URL(url).href } : undefined
+}
 
 /** The sandboxes of a server by name. */
 export class Tenants {
@@ -147,8 +163,22 @@ export class Tenants {
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
     const to = this.#addressee(call, path)
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
+    const foreign = foreignIn(path)
+    if (foreign !== undefined) return this.#standIn(call, foreign)
     const error = `There is nothing at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
     return json({ error }, 404)
+  }
+
+  /** Answers for a foreign host what the tenant has registered, and never asks the host itself. */
+  #standIn(call: Call, { name, url }: ForeignAddress): Answer | Promise<Answer> {
+    const calls = this.#sandboxes.get(name)?.calls
+    if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
+    const known = calls?.wrongWith(call.method, url)
+    const verb = `sandbox.calls.answer('${shownPattern(url)}', 200)`
+    const error =
+      known ??
+      `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. Register it: ${verb}, or POST /_control/${name}/calls/answer.`
+    return json({ error }, 502)
   }
 
   /**

@@ -9,7 +9,7 @@ import { fetchThrough } from '../../src/protocol/web.js'
 /** Stands in for the services: it makes happen at will what a sandbox does rarely. */
 export class EchoWorld {
   readonly vocabulary = serviceVocabulary
-  readonly calls: Call[] = []
+  readonly received: Call[] = []
   readonly streams: EventStream[] = []
   readonly streamEnds: string[] = []
   readonly #locate
@@ -25,7 +25,7 @@ export class EchoWorld {
   }
 
   readonly exchange: Exchange = (call) => {
-    this.calls.push(call)
+    this.received.push(call)
     const path = call.url
       .replace(/^[a-z]+:\/\/[^/]+/, '')
       .replace(/^.*?(?=\/(echo|bytes|status|stream|slow|broken|lost))/, '')

@@ -47,7 +47,7 @@ export function echoSuite({ passesForeign, exceptions = [], refusesStreams, lead
 
       test('HEAD arrives, and its answer has no body', async () => {
         const answer = await send('/echo', { method: 'HEAD' })
-        expect(world.calls[0]?.method).toBe('HEAD')
+        expect(world.received[0]?.method).toBe('HEAD')
         expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
           200,
           'application/json',
@@ -211,22 +211,22 @@ export function echoSuite({ passesForeign, exceptions = [], refusesStreams, lead
     describe('broken off', () => {
       test('a client that aborted before does not send', async () => {
         await expect(send('/echo', { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' })
-        expect(world.calls).toEqual([])
+        expect(world.received).toEqual([])
       })
 
       test('a client that aborts while it waits is released, and the service can see it', async () => {
         const client = new AbortController()
         const answer = send('/slow', { signal: client.signal })
-        await vi.waitFor(() => expect(world.calls).toHaveLength(1))
+        await vi.waitFor(() => expect(world.received).toHaveLength(1))
         client.abort()
         await expect(answer).rejects.toMatchObject({ name: 'AbortError' })
         if (exceptions.includes('the service does not see aborts')) return
-        await vi.waitFor(() => expect(world.calls[0]?.signal?.aborted).toBe(true))
+        await vi.waitFor(() => expect(world.received[0]?.signal?.aborted).toBe(true))
       })
 
       test('an answer that takes its time arrives', async () => {
         const answer = send('/slow')
-        await vi.waitFor(() => expect(world.calls).toHaveLength(1))
+        await vi.waitFor(() => expect(world.received).toHaveLength(1))
         world.release()
         expect(await (await answer).text()).toBe('slow')
       })
@@ -239,7 +239,7 @@ export function echoSuite({ passesForeign, exceptions = [], refusesStreams, lead
     test('once it is closed, nothing arrives any more', async () => {
       await close()
       await send('/echo', { signal: AbortSignal.timeout(200) }).catch(() => undefined)
-      expect(world.calls).toEqual([])
+      expect(world.received).toEqual([])
     })
 
     if (passesForeign) {
@@ -249,7 +249,7 @@ export function echoSuite({ passesForeign, exceptions = [], refusesStreams, lead
         const { port } = foreign.address() as AddressInfo
         const answer = await opened.fetch(`http://127.0.0.1:${port}/a?b=1`, { method: 'POST', body: 'x' })
         expect(await answer.text()).toBe('foreign POST /a?b=1')
-        expect(world.calls).toEqual([])
+        expect(world.received).toEqual([])
       })
     }
   })

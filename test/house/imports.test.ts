@@ -65,7 +65,7 @@ interface Room {
 
 const ground = ['kernel', 'secrets', 'policy', 'faults', 'protocol']
 const services = ['store/*', 'queue/*', 'workflow/*', 'stats/*']
-const engine = [...ground, 'rules', ...services, 'report', 'invariants', 'sandbox']
+const engine = [...ground, 'rules', ...services, 'calls', 'report', 'invariants', 'sandbox']
 
 // Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
 // types that `upwards` names. Rooms without a slash in front are of src/.
@@ -134,10 +134,15 @@ const rooms: readonly Room[] = [
     packages: ['valibot'],
   },
   {
+    room: 'queue/explain',
+    may: ['kernel', 'secrets', 'queue/settings', 'queue/message', 'queue/delivery'],
+    types: ['faults', 'queue/schedules'],
+  },
+  {
     room: 'queue',
     may: [
       ...['kernel', 'secrets', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
-      ...['queue/destinations', 'queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump'],
+      ...['queue/destinations', 'queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump', 'queue/explain'],
     ],
   },
   { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
@@ -145,6 +150,9 @@ const rooms: readonly Room[] = [
   // A run is made of messages: the engine of workflows stands on the queue.
   { room: 'workflow', may: ['kernel', 'secrets', 'policy', 'queue/*'], packages: ['valibot'] },
   { room: 'workflow/rest', may: [...ground, 'queue/*', 'workflow'], packages: ['valibot'] },
+
+  // What the app calls elsewhere. Handlers, steps and answers are those of destinations.
+  { room: 'calls', may: [...ground, 'queue/destinations'] },
 
   { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },
   { room: 'stats/rest', may: [...ground, 'stats'] },
@@ -155,7 +163,7 @@ const rooms: readonly Room[] = [
   {
     room: '/matchers',
     may: ['kernel', 'report', 'invariants'],
-    types: ['sandbox', ...services],
+    types: ['sandbox', 'calls', ...services],
     packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
   },
   // Scenarios are judged as the matchers judge.
@@ -168,7 +176,7 @@ const rooms: readonly Room[] = [
   {
     room: 'client',
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
-    types: [...ground, 'rules', ...services, 'invariants', 'scenarios'],
+    types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
   {
     room: 'server/*',
@@ -199,6 +207,7 @@ const upwards: Readonly<Record<string, string>> = {
   'store/scripting -> store': 'scripts run commands in a store',
   'store/commands -> store': 'as in store/command',
   'queue/dump -> queue': 'a dump is of a queue',
+  'queue/explain -> queue': 'and so is a forecast',
   'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',
   'client -> server/*': 'the shape of a snapshot is written where it is made',
 }

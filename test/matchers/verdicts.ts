@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox, status } from 'stuntdouble'
+import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
 import type { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect } from 'vitest'
 import { flows } from './flows.js'
@@ -13,6 +13,7 @@ type Place =
   | 'store'
   | 'traffic'
   | 'busy'
+  | 'bank'
   | 'delivery'
   | 'forged'
   | 'entries'
@@ -80,6 +81,7 @@ export async function world(): Promise<World> {
     headers: { authorization: `Bearer ${tokens.queue}`, 'service-cron': '0 3 * * *', 'service-schedule-id': 'nightly' },
   })
   const busy = busySandbox(startAt)
+  const bank = await bankSandbox(startAt)
   const workflows = await flows()
   const delivery = sandbox.traffic.of('attempt')[0]!
   const forged = { url: orders, headers: delivery.headers, body: '{"id":43}' }
@@ -89,6 +91,7 @@ export async function world(): Promise<World> {
     store,
     traffic: sandbox.traffic,
     busy,
+    bank,
     flows: workflows,
     delivery,
     forged,
@@ -97,8 +100,23 @@ export async function world(): Promise<World> {
     dispose: () => {
       sandbox.dispose()
       busy.dispose()
+      bank.dispose()
     },
   }
+}
+
+/** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
+async function bankSandbox(startAt: string): Promise<Sandbox> {
+  const sandbox = createSandbox({ startAt })
+  const { calls } = sandbox
+  calls.answer('POST https://bank.test/charges', { status: 201, body: { id: 'ch_1' } })
+  calls.script('https://bank.test/charges', [lostAck(), status(503)])
+  const headers = { authorization: 'Bearer sk_live_1', 'content-type': 'application/json', 'x-tag': 'a' }
+  const charge = (amount: number): Promise<unknown> =>
+    calls.fetch('https://bank.test/charges', { method: 'POST', body: JSON.stringify({ amount }), headers })
+  for (const amount of [5, 5, 6]) await charge(amount).catch(() => undefined)
+  calls.takes('POST', 'https://bank.test/charge')
+  return sandbox
 }
 
 function busySandbox(startAt: string): Sandbox {
@@ -135,7 +153,7 @@ export const rows: readonly Row[] = [
   ),
   says(
     no('toHaveExecuted', 'store', 'INCR', 'visit'),
-    /Nearest of 4:\n {2}#\d+ .*INCR visits → 1\n {6}✓ command {3}✗ key\n/,
+    /Nearest of 4:\n {2}#\d+ .*INCR visits → 1\n {6}✓ command {3}✗ key: expected 'visit', received 'visits'\n/,
   ),
   says(yes('toHaveExecuted', 'store', 'INCR'), 'Expected no executed command like this, found 2:'),
   // toHaveKey
@@ -257,7 +275,7 @@ export const rows: readonly Row[] = [
   no('toHaveSpent', 'sandbox', { bandwidth: 0 }),
   says(
     no('toHaveSpent', 'sandbox', { messages: '<=7' }),
-    '✗ messages: expected at most 7, spent 8: ',
+    '✗ messages: expected at most 7, received 8: ',
     '1 × retry to https://shop.test/lost',
   ),
   // toHaveScheduled
@@ -274,7 +292,7 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveScheduled', 'queue', { cron: '0 4 * * *', retries: 3 }),
     '  nightly   0 3 * * * to https://shop.test/mail',
-    '✗ cron   ✓ retries',
+    "✗ cron: expected '0 4 * * *', received '0 3 * * *'   ✓ retries",
   ),
   // toHaveReceivedRequest
   yes('toHaveReceivedRequest', 'sandbox', { service: 'store', method: 'POST', status: 200 }, { times: 2 }),
@@ -408,6 +426,31 @@ export const rows: readonly Row[] = [
   no('toHaveWaitedFor', 'flows', 'approved', { workflow: '*/waiting' }),
   no('toHaveWaitedFor', 'sandbox', 'approved'),
   says(no('toHaveWaitedFor', 'flows', 'aproved'), "Hint: no wait for event 'aproved'; there is 'approved'."),
+  // toHaveCalled
+  yes('toHaveCalled', 'bank', 'https://bank.test/charges'),
+  yes('toHaveCalled', 'bank', 'POST https://bank.test/*', { times: 3 }),
+  yes('toHaveCalled', 'bank', { to: 'https://bank.test/charges', method: 'POST', body: { amount: 5 } }, { times: 2 }),
+  yes('toHaveCalled', 'bank', { status: 0, error: /ECONNRESET/, handled: 1 }, { times: 1 }),
+  yes('toHaveCalled', 'bank', { status: 503, handled: 0 }, { times: 1 }),
+  yes('toHaveCalled', 'bank', { status: 201, error: undefined, response: { id: 'ch_1' }, headers: { 'x-tag': 'a' } }),
+  yes('toHaveCalled', 'bank'),
+  no('toHaveCalled', 'bank', 'GET https://bank.test/charges'),
+  no('toHaveCalled', 'bank', 'https://bank.test/charges', { times: 2 }),
+  no('toHaveCalled', 'bank', { status: 201, body: { amount: 5 } }),
+  no('toHaveCalled', 'bank', { status: 201, response: { id: 'ch_2' } }),
+  no('toHaveCalled', 'bank', { headers: { 'x-tag': 'b' } }),
+  no('toHaveCalled', 'bank', { status: 201, handled: 2 }),
+  no('toHaveCalled', 'bank', { status: 0, error: undefined }),
+  says(
+    no('toHaveCalled', 'bank', { to: 'https://bank.test/charge' }),
+    'Expected a call. Nearest of 3:',
+    'Hint: Nobody answers POST https://bank.test/charge: registered is POST https://bank.test/charges, of another path.',
+  ),
+  says(
+    no('toHaveCalled', 'sandbox', 'https://bank.test/charges'),
+    'There were no calls at all.',
+    "Hint: Nothing is registered: only calls to what sandbox.calls knows are seen. Register sandbox.calls.on('https://bank.test/charges', handler).",
+  ),
   // messageTo, commandOf, entryOf
   yes('messageTo', 'delivery', orders, { body: { id: 42 }, retries: 2 }),
   no('messageTo', 'delivery', orders, { body: { id: 43 } }),

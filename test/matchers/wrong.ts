@@ -398,6 +398,8 @@ const ofWorkflows: readonly Mutant[] = [
 ]
 
 const ofTheRest: readonly Mutant[] = [
+  mistake('where a call went does not matter', ['toHaveCalled'], blindTo('to')),
+  mistake('how often a host did its work does not matter', ['toHaveCalled'], blindTo('handled')),
   mistake(
     'waiting messages do not matter',
     ['toBeIdle'],

@@ -1,6 +1,6 @@
 import type { Sandbox } from 'stuntdouble'
 import { expectIdempotent, type Repetition } from 'stuntdouble/fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Response>
 
@@ -111,6 +111,146 @@ describe('a handler passes', () => {
     expect(await broken(remembering, ['lost-ack'])).toContain('tries:')
     await expectIdempotent(remembering, { ignoreKeys: ['tries:*'] })
   })
+})
+
+describe('an app whose effects are other ones each time is told so, not accused', () => {
+  const writes =
+    (value: () => unknown): Handler =>
+    async (request, _, { store }) => {
+      const { id } = (await request.json()) as { id: number }
+      // Once, however often the message comes: it is idempotent.
+      store.run('SET', `order:${id}`, String(value()), 'NX')
+      return new Response()
+    }
+  const randomInt = () => Math.random()
+  let counter = 0
+
+  test.each<[string, () => unknown, string]>([
+    ['randomUUID', () => crypto.randomUUID(), 'random ids, as crypto.randomUUID() makes them'],
+    ['Math.random', randomInt, 'random numbers, as Math.random() gives them'],
+    ['Date.now', () => Date.now(), "the host's time, as Date gives it"],
+    ['new Date', () => new Date().toISOString(), "the host's time, as Date gives it"],
+    ['the day alone', () => new Date().toISOString().slice(0, 10), "the host's time, as Date gives it"],
+    ['a counter', () => ++counter, 'the process remembers something between deliveries'],
+  ])('%s', async (_, value, cause) => {
+    const message = await broken(writes(value), ['duplicate'])
+    expect(message).toMatch(/^NotRepeatable: Two runs without any fault left different things behind/)
+    expect(message).toMatch(/\n {2}→ order:1 = "[^"]+", in the first run "[^"]+"\n/)
+    expect(message).toContain(`They differ by `)
+    expect(message).toContain(cause)
+    expect(message).toContain("ignoreKeys: ['orders:*']")
+    expect(message).not.toContain('not idempotent')
+    expect(message.split('\n').length).toBeLessThanOrEqual(15)
+  })
+
+  test('two of them at once are both named', async () => {
+    const message = await broken(
+      writes(() => `${crypto.randomUUID()} at ${new Date().toISOString()}`),
+      ['duplicate'],
+    )
+    expect(message).toContain(
+      "random ids, as crypto.randomUUID() makes them, and by the host's time, as Date gives it.",
+    )
+  })
+
+  test('in a key, in a message that goes out, and in what only the test knows', async () => {
+    const key: Handler = async (_request, _, { store }) => {
+      store.run('SET', `order:${crypto.randomUUID()}`, 1)
+      return new Response()
+    }
+    expect(await broken(key, ['duplicate'])).toContain('random ids')
+    const send: Handler = async (request, _, { queue }) => {
+      if (!request.url.includes('mail'))
+        queue.publish({ to: 'https://mail.test/', body: { at: Date.now(), id: await request.text() } })
+      return new Response()
+    }
+    expect(await broken(send, ['duplicate'])).toContain("the host's time")
+    const effect = () => crypto.randomUUID()
+    expect(await broken(addOnce, ['duplicate'], { effect })).toMatch(/→ effect\(\) gave "[^"]+", in the first run "/)
+  })
+
+  test('what does not count may be made of anything', async () => {
+    const both: Handler = async (request, task, sandbox) => {
+      sandbox.store.run('SET', `log:${crypto.randomUUID()}`, Date.now())
+      return addOnce(request, task, sandbox)
+    }
+    expect(await broken(both, ['duplicate'], { ignoreKeys: ['log:*'] })).toBe('nothing')
+  })
+
+  test('a date that the test itself holds is the same each time', async () => {
+    vi.useFakeTimers({ now: 0, toFake: ['Date'] })
+    try {
+      expect(
+        await broken(
+          writes(() => Date.now()),
+          ['duplicate'],
+        ),
+      ).toBe('nothing')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('one that does things twice is still accused, though it also looks at the time', async () => {
+    const looks: Handler = (request, task, sandbox) => (Date.now() > 0 ? add(request, task, sandbox) : Promise.reject())
+    expect(await broken(looks, ['duplicate'])).toContain('NotIdempotent')
+  })
+
+  test('the date is the host’s again afterwards', async () => {
+    const [HostDate, { random }] = [Date, Math]
+    await broken(
+      writes(() => Date.now()),
+      ['duplicate'],
+    )
+    expect(Date).toBe(HostDate)
+    expect(Math.random).toBe(random)
+  })
+})
+
+describe('what `deliver` publishes is its own business', () => {
+  test('with a body that is another one each time', async () => {
+    const deliver = ({ queue }: Sandbox) => {
+      for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id, nonce: crypto.randomUUID() } })
+    }
+    expect(await broken(addOnce, ['duplicate', 'lost-ack', 'concurrent', 'reorder'], { deliver })).toBe('nothing')
+    expect(await broken(add, ['duplicate'], { deliver })).toContain('sum = "4", without faults "3"')
+  })
+
+  test('but not what the handler publishes while `deliver` moves time', async () => {
+    const forward: Handler = async (request, _, { queue }) => {
+      if (request.url.includes('handler')) queue.publish({ to: 'https://mail.test/', body: await request.text() })
+      return new Response()
+    }
+    const deliver = async ({ queue, clock }: Sandbox) => {
+      for (const id of [1, 2]) {
+        queue.publish({ to: 'https://handler.test/', body: { id } })
+        await clock.advance('1h')
+      }
+    }
+    const message = await broken(forward, ['lost-ack'], { deliver })
+    expect(message).toContain('POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once')
+    expect(message).not.toContain('https://handler.test/ "')
+  })
+})
+
+test('a failure can be replayed alone, by a line to paste', async () => {
+  const second: Handler = async (request, task, sandbox) =>
+    ((await request.clone().json()) as { id: number }).id === 2 ? add(request, task, sandbox) : new Response()
+  const message = await broken(second, ['reorder', 'lost-ack'])
+  const [line] = /^Replay: expectIdempotent\(handler, \{ …, only: \['lost-ack 2'\] \}\)$/m.exec(message) ?? []
+  expect(line).toBeDefined()
+  let runs = 0
+  const counted: Handler = (request, task, sandbox) => {
+    runs++
+    return second(request, task, sandbox)
+  }
+  const replayed = await expectIdempotent(counted, { only: ['lost-ack 2'] }).catch((error) => error)
+  expect(`${replayed.name}: ${replayed.message}`).toBe(message)
+  // Two undisturbed runs of two deliveries, and one of three.
+  expect(runs).toBe(7)
+  await expect(expectIdempotent(second, { only: ['lost-ack 3'] })).rejects.toThrow(
+    '`only` names "lost-ack 3", and there are lost-ack 1, lost-ack 2.',
+  )
 })
 
 test('misuse is told', async () => {

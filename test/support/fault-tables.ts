@@ -54,6 +54,7 @@ const moments: Readonly<Record<FaultPoint, string>> = {
   'queue.delivery': 'an attempt to deliver a message is due',
   'queue.callback': 'an attempt to deliver a callback or failure callback is due',
   'stats.request': 'a request to the statistics arrives',
+  'app.call': 'the app calls a host that `sandbox.calls` has registered',
   'stream.open': 'a request opens an event stream (after `store.request`)',
   'stream.event': 'an event goes into a stream',
   'schedule.fire': 'a schedule triggers',
@@ -146,6 +147,7 @@ const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
   },
   'queue.callback': (sandbox) => sandbox.queue.publish({ to: shop, callback: 'https://shop.test/done' }),
   'stats.request': () => undefined,
+  'app.call': () => undefined,
   'stream.open': async (sandbox) => {
     const answer = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, bearer(sandbox))
     void answer.text().catch(() => undefined)

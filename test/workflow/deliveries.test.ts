@@ -181,7 +181,7 @@ test('a call, and its callback', async () => {
 
 test('the callback of a call is retried as the run is, and fails it when nobody takes it', async () => {
   const made = workflowWorld()
-  const { client, clock, serve, destinations, workflow, calls } = made
+  const { client, clock, serve, destinations, workflow, asked: calls } = made
   destinations.record(third)
   let failure: unknown
   const url = serve('/call', async (context) => void (await context.call('pay', { url: third })), {
@@ -205,7 +205,7 @@ test('the callback of a call is retried as the run is, and fails it when nobody 
 
 test('a run that was cancelled while its call is out gets no retry and no callback', async () => {
   const made = workflowWorld()
-  const { client, clock, serve, destinations, calls } = made
+  const { client, clock, serve, destinations, asked: calls } = made
   const called = destinations.record(third)
   destinations.script(third, [status(500), status(500)])
   const url = serve('/call', async (context) => void (await context.call('pay', { url: third, retries: 2 })))
@@ -230,7 +230,7 @@ test('a run that was cancelled while its call is out gets no retry and no callba
 
 test('the failure callback', async () => {
   const made = workflowWorld()
-  const { client, clock, serve, calls, workflow } = made
+  const { client, clock, serve, asked: calls, workflow } = made
   const seen = watched(made)
   const url = serve(
     '/fail',
@@ -328,7 +328,7 @@ test('every kind of step, with a list that is fetched', async () => {
 
 test('lazy fetch of a run that has ended, and of one that the SDK is to begin', async () => {
   const made = workflowWorld({ policy: { lazyAbove: 10 } })
-  const { client, clock, serve, calls } = made
+  const { client, clock, serve, asked: calls } = made
   const url = serve('/lazy', async (context) => void (await context.run('a', () => context.requestPayload)))
   await client.trigger({ url, body: 'x'.repeat(100), headers: { 'Upstash-Workflow-Unknown-Sdk': 'true' } })
   await clock.drain()
@@ -411,7 +411,7 @@ test('a step with a configuration of its own, behind its policy', async () => {
 
 test('the same step, wait or call again: it is known, and nothing is delivered', async () => {
   const made = workflowWorld()
-  const { client, clock, serve, calls, destinations, workflow } = made
+  const { client, clock, serve, asked: calls, destinations, workflow } = made
   const called = destinations.record(third)
   const url = serve('/again', async (context) => {
     await context.run('a', () => 1)
@@ -440,7 +440,7 @@ test('the same step, wait or call again: it is known, and nothing is delivered',
 
 test('without recognition the first result wins, and the run ends all the same', async () => {
   const made = workflowWorld({ policy: { deduplicateSteps: false } })
-  const { client, clock, serve, workflow, calls } = made
+  const { client, clock, serve, workflow, asked: calls } = made
   let drawn = 0
   const results: number[] = []
   const url = serve('/twice', async (context) => {

@@ -4,7 +4,7 @@ import { status } from '../../src/index.js'
 import { workflowWorld } from './world.js'
 
 test('steps one after another', async () => {
-  const { client, clock, serve, calls, traffic } = workflowWorld()
+  const { client, clock, serve, asked: calls, traffic } = workflowWorld()
   const done: unknown[] = []
   const url = serve('/two', async (context) => {
     const first = await context.run('first', () => 'one')
@@ -22,7 +22,7 @@ test('steps one after another', async () => {
 })
 
 test('branches beside each other', async () => {
-  const { client, clock, serve, calls, traffic } = workflowWorld()
+  const { client, clock, serve, asked: calls, traffic } = workflowWorld()
   let result: unknown
   const url = serve('/fan', async (context) => {
     result = await Promise.all([context.run('a', () => 1), context.sleep('b', 30), context.run('c', () => 3)])
@@ -37,7 +37,7 @@ test('branches beside each other', async () => {
 })
 
 test('a call of a third party, whose callback comes after its last attempt', async () => {
-  const { client, clock, serve, calls, destinations } = workflowWorld()
+  const { client, clock, serve, asked: calls, destinations } = workflowWorld()
   const third = destinations.record('https://third.test/pay', { status: 200, body: '{"paid":true}' })
   destinations.script('https://third.test/pay', [status(500), status(500)])
   let result: unknown
@@ -141,7 +141,7 @@ test('invoking another workflow', async () => {
 })
 
 test('a run that fails calls its failure function', async () => {
-  const { client, clock, serve, traffic, calls } = workflowWorld()
+  const { client, clock, serve, traffic, asked: calls } = workflowWorld()
   let failure: unknown
   const url = serve(
     '/fail',
@@ -164,7 +164,7 @@ test('a run that fails calls its failure function', async () => {
 })
 
 test('an error that is not retried', async () => {
-  const { client, clock, serve, traffic, calls } = workflowWorld()
+  const { client, clock, serve, traffic, asked: calls } = workflowWorld()
   const url = serve('/never', async (context) => {
     await context.run('break', () => {
       throw new WorkflowNonRetryableError('no')
@@ -191,7 +191,7 @@ test('a direct request to the endpoint begins a run', async () => {
 })
 
 test('the REST trigger in two phases, and in one when the url is known', async () => {
-  const { clock, serve, calls, fetch, addresses, tokens, traffic } = workflowWorld()
+  const { clock, serve, asked: calls, fetch, addresses, tokens, traffic } = workflowWorld()
   const url = serve('/rest', async (context) => {
     await context.run('one', () => context.requestPayload)
   })

@@ -24,7 +24,7 @@ const begins = (runId: string, url: string): Record<string, string> => ({
 
 test('a plain publish, an enqueue, a url group and a schedule are direct POSTs to the endpoint', async () => {
   const made = world()
-  const { url, queue, ask, clock, payloads, calls } = made
+  const { url, queue, ask, clock, payloads, asked: calls } = made
   await ask('POST', `/v2/publish/${url}`, { body: { n: 1 } })
   await clock.drain()
   await ask('POST', `/v2/enqueue/line/${url}`, { body: { n: 2 } })
@@ -43,7 +43,7 @@ test('a plain publish, an enqueue, a url group and a schedule are direct POSTs t
 
 test('a schedule and a url group that begin runs themselves', async () => {
   const made = world()
-  const { url, ask, clock, payloads, calls, workflow } = made
+  const { url, ask, clock, payloads, asked: calls, workflow } = made
   const { 'upstash-workflow-runid': _, ...headers } = begins('', url)
   await ask('POST', `/v2/schedules/${url}`, { headers: { ...headers, 'upstash-cron': '0 0 * * *' }, body: { n: 1 } })
   await clock.advance('49h')
@@ -61,7 +61,7 @@ test('a schedule and a url group that begin runs themselves', async () => {
 
 test('what is enqueued with a run id of its own begins that run, in its turn', async () => {
   const made = world()
-  const { url, ask, client, clock, payloads, calls, workflow } = made
+  const { url, ask, client, clock, payloads, asked: calls, workflow } = made
   await ask('POST', '/v2/queues', { body: { queueName: 'line', parallelism: 1 } })
   await ask('POST', '/v2/queues/line/pause')
   const enqueue = (runId: string, n: number) =>
@@ -137,7 +137,7 @@ test('a delay postpones the first delivery only, and the run is there at once', 
 test('/v2/trigger with its own id, headers, label and failure url, in one phase and in two', async () => {
   for (const twoPhaseTrigger of ['always', 'header'] as const) {
     const made = workflowWorld({ policy: { twoPhaseTrigger } })
-    const { ask, clock, serve, calls, destinations, workflow } = made
+    const { ask, clock, serve, asked: calls, destinations, workflow } = made
     const failures = destinations.record('https://app.test/failures')
     const seen: unknown[] = []
     const url = serve('/flow', async (context) => {

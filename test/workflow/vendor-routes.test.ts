@@ -18,7 +18,7 @@ async function callWorkflow(
   options = {},
 ): Promise<readonly number[]> {
   const made = world(options)
-  const { clock, serve, calls } = made
+  const { clock, serve, asked: calls } = made
   let failed = false
   made.around = async ({ path, answer }) => {
     if (path !== '/called' || failed) return answer()
@@ -58,7 +58,7 @@ test('a callback after every attempt makes one call more for every retry', async
     ['last', 3],
     ['every', 4],
   ] as const) {
-    const { clock, client, serve, calls, destinations } = workflowWorld({ policy: { callReports } })
+    const { clock, client, serve, asked: calls, destinations } = workflowWorld({ policy: { callReports } })
     let failed = false
     destinations.on(third, () => {
       if (failed) return new Response('ok')
@@ -78,7 +78,7 @@ test('path-with-unknown-sdk-header makes 5 calls instead of 4', async () => {
     [{ 'Upstash-Workflow-Unknown-Sdk': 'true' }, 5],
   ] as const) {
     const made = world()
-    const { clock, client, serve, calls, workflow } = made
+    const { clock, client, serve, asked: calls, workflow } = made
     const payloads: unknown[] = []
     const users: unknown[] = []
     const url = serve('/path', async (context) => {
@@ -99,7 +99,7 @@ test('path-with-unknown-sdk-header makes 5 calls instead of 4', async () => {
 
 test('qstash-trigger-fetch: once with the header and once without makes 16 calls', async () => {
   const made = world()
-  const { clock, serve, calls, ask, workflow } = made
+  const { clock, serve, asked: calls, ask, workflow } = made
   const target = serve('/target', async (context) => {
     await context.run('one', () => context.requestPayload)
     await context.sleep('nap', 1)
@@ -127,7 +127,7 @@ test('qstash-trigger-fetch: once with the header and once without makes 16 calls
 
 test.each(['one step', 'two beside each other'])('quota-error, %s', async (kind) => {
   const made = world()
-  const { clock, client, serve, calls } = made
+  const { clock, client, serve, asked: calls } = made
   let failure: unknown
   const url = serve(
     '/quota',
@@ -161,7 +161,7 @@ test.each(['one step', 'two beside each other'])('quota-error, %s', async (kind)
 })
 
 test('a run begun by a direct POST has no failure function', async () => {
-  const { clock, serve, queue, calls, workflow } = world()
+  const { clock, serve, queue, asked: calls, workflow } = world()
   let called = 0
   const url = serve(
     '/direct',
@@ -200,7 +200,7 @@ test('middleware-logs: the end of one call comes before the beginning of the nex
 })
 
 test('invoke-parent-failure: the child runs on, and its end is noted in the log of the parent', async () => {
-  const { clock, client, serve, workflow, calls } = world()
+  const { clock, client, serve, workflow, asked: calls } = world()
   const { createWorkflow } = await import('@upstash/workflow/nextjs')
   const routeOfChild = async (context: Loose): Promise<string> => {
     await context.sleep('long', 100)
@@ -289,7 +289,7 @@ test('retry after: the wait that the route asks for, and it counts as an attempt
 })
 
 test('a route that returns before its first step is retried and fails', async () => {
-  const { clock, client, serve, calls, workflow } = world()
+  const { clock, client, serve, asked: calls, workflow } = world()
   const url = serve('/returns', async () => {})
   await client.trigger({ url, retries: 1 })
   await clock.drain()

@@ -500,7 +500,7 @@ describe('a run reaches a step, and ends', () => {
 
 describe('probes', () => {
   test('without a verb nobody is asked anything', async () => {
-    const { client, serve, workflow, calls } = quiet()
+    const { client, serve, workflow, asked: calls } = quiet()
     const url = serve('/plain', async (context) => void (await context.run('a', () => 1)))
     const run = workflow.run((await client.trigger({ url })).workflowRunId)
     await run.ends('success')
@@ -580,12 +580,12 @@ describe('probes', () => {
     for (const step of ['a', 'b', 'd']) workflow.step(step).returns(5)
     const run = workflow.run((await client.trigger({ url })).workflowRunId)
     await run.ends('success')
-    expect(world.calls.length).toBeGreaterThan(5)
+    expect(world.asked.length).toBeGreaterThan(5)
     expect(refused).toEqual([])
   })
 
   test('a route that ends, or fails before its step, is delivered once', async () => {
-    const { client, serve, workflow, calls } = quiet()
+    const { client, serve, workflow, asked: calls } = quiet()
     const url = serve('/fails-early', async (context) => {
       await context.run('a', () => 1)
       throw new Error('outside of steps')

@@ -23,7 +23,7 @@ export interface WorkflowWorld extends Sandbox {
     more?: Asked,
   ): Promise<{ readonly status: number; readonly json: Loose; readonly headers: Headers }>
   /** Answers of the app's endpoints, oldest first. */
-  readonly calls: readonly { readonly path: string; readonly status: number; readonly body: string }[]
+  readonly asked: readonly { readonly path: string; readonly status: number; readonly body: string }[]
   /** Virtual time that each delivery takes before and again after the app has worked; none unless set. */
   lag?: Duration
 }
@@ -73,7 +73,7 @@ export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
   const world: WorkflowWorld = Object.assign(sandbox, {
     around: ({ answer }: EndpointCall) => answer(),
     client: new Client(connection),
-    calls,
+    asked: calls,
     async ask(method: string, path: string, { headers, body }: Asked = {}) {
       const response = await sandbox.fetch(sandbox.addresses.queue + path, {
         method,

@@ -36,8 +36,18 @@ export interface DestinationsOptions {
   readonly unhandled?: 'error' | number | undefined
   /** Whether redirects are followed instead of counting as a failure. */
   readonly followRedirects?: boolean | undefined
+  /** Hears whose code runs while an attempt is under way, so that the calls it makes have a cause. */
+  readonly callers?: Listening | undefined
   /** Name of the header that forbids retries, in the vendor's words. */
   readonly nonRetryableHeader?: string | undefined
+}
+
+/** Follows the code that works on an entry. */
+export interface Listening {
+  /** Whether anybody asks for it. */
+  readonly watching: boolean
+  /** @param place `outside`: some of it may run behind a network */
+  runs<T>(seq: number, work: () => T, place?: 'inside' | 'outside'): T
 }
 
 /** What an attempt tells its destination. */
@@ -253,7 +263,10 @@ export class Destinations {
     const { handler } = resolved
     if (handler === undefined) {
       if (answers(resolved)) return wire(200)
-      return this.#options.fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context)
+      const { fetch, callers } = this.#options
+      if (fetch === undefined) return this.#nobody(url, attempt)
+      const send = (): Promise<WireReply> => this.#send(url, attempt, context)
+      return callers?.watching === true ? callers.runs(attempt.seq, send, 'outside') : send()
     }
     return handler(url, attempt, context)
   }
@@ -292,7 +305,11 @@ export class Destinations {
   #calls(handler: PlainHandler): Underneath {
     return (url, attempt, context) => {
       try {
-        const answer = handler(attempt, context.task)
+        const { callers } = this.#options
+        const answer =
+          callers?.watching === true
+            ? callers.runs(attempt.seq, () => handler(attempt, context.task))
+            : handler(attempt, context.task)
         if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, attempt, context)
         const reply = this.#read(answer, url, attempt, context)
         return reply instanceof Promise ? reply.catch((error) => this.#failed(error)) : reply

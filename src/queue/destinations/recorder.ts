@@ -1,26 +1,26 @@
 import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from './attempt.js'
 
-/** What arrived at a destination, in order. */
-export interface Recorder {
-  readonly requests: readonly Attempt[]
+/** What arrived at a destination, or at a foreign host, in order. */
+export interface Recorder<Request = Attempt> {
+  readonly requests: readonly Request[]
   /** The same list, for reading as a sentence. */
-  readonly all: readonly Attempt[]
+  readonly all: readonly Request[]
   readonly count: number
   /** The latest request. @throws when nothing has arrived */
-  last(): Attempt
+  last(): Request
   clear(): void
 }
 
-export class RecorderList implements Recorder {
-  readonly requests: Attempt[] = []
+export class RecorderList<Request = Attempt> implements Recorder<Request> {
+  readonly requests: Request[] = []
   readonly #pattern: string
 
   constructor(pattern: string) {
     this.#pattern = pattern
   }
 
-  get all(): readonly Attempt[] {
+  get all(): readonly Request[] {
     return this.requests
   }
 
@@ -28,7 +28,7 @@ export class RecorderList implements Recorder {
     return this.requests.length
   }
 
-  last(): Attempt {
+  last(): Request {
     const last = this.requests.at(-1)
     if (last !== undefined) return last
     throw new Error(

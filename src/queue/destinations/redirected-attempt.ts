@@ -14,6 +14,7 @@ export class RedirectedAttempt extends Attempt {
     this.#url = url
     this.#method = method
     this.at = original.at
+    this.seq = original.seq
   }
 
   override get url(): string {

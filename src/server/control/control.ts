@@ -6,6 +6,7 @@ import { HttpError, json } from '../../protocol/call.js'
 import type { Answer, Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { ReplyError } from '../../store/command/reply.js'
+import { callOrders } from './calls.js'
 import { checkOrders } from './check.js'
 import { clockOrders } from './clock.js'
 import { destinationOrders } from './destinations.js'
@@ -41,6 +42,7 @@ export const orders: readonly Order[] = [
   ...workflowOrders,
   ...workflowVerbOrders,
   ...destinationOrders,
+  ...callOrders,
   ...statsOrders,
   ...faultOrders,
   ...checkOrders,

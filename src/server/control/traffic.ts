@@ -146,7 +146,7 @@ function told(sandbox: Sandbox, entries: readonly Entry[], asked: Asked): Answer
 function bytesOf(entry: Entry): number {
   if (entry.type === 'attempt') return entry.body.length + (entry.outcome?.body.length ?? 0)
   const own = 'body' in entry ? entry.body.length : 0
-  return own + (entry.type === 'request' ? (entry.answer?.body?.length ?? 0) : 0)
+  return own + (entry.type === 'request' || entry.type === 'call' ? (entry.answer?.body?.length ?? 0) : 0)
 }
 
 function streamed(sandbox: Sandbox, { query }: Asked): Answer {

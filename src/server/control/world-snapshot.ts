@@ -1,3 +1,4 @@
+import type { UnplayedCalls } from '../../calls/calls.js'
 import type { Policy } from '../../policy/policy.js'
 import type { Vocabulary } from '../../protocol/vocabulary.js'
 import type { Step } from '../../queue/destinations/script.js'
@@ -25,12 +26,18 @@ export interface WorldSnapshot {
   readonly unused: readonly UnusedFault[]
   /** Sentences about verbs of workflows that nothing met. */
   readonly unusedVerbs: readonly string[]
+  /** What `sandbox.calls` has to say. */
+  readonly calls: {
+    readonly patterns: readonly string[]
+    readonly unhandled: readonly string[]
+    readonly unplayed: readonly UnplayedCalls[]
+  }
   readonly unhandled: readonly string[]
   readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
 }
 
 export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
-  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, workflow } = sandbox
+  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, calls, workflow } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
@@ -44,6 +51,7 @@ export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
     faults: faults.list(),
     unused: faults.unused(),
     unusedVerbs: workflow.unused,
+    calls: { patterns: calls.patterns, unhandled: calls.unhandled, unplayed: calls.unplayed },
     unhandled: destinations.unhandled,
     unplayed: destinations.unplayed,
   }

@@ -1,0 +1,311 @@
+import type { FaultSource } from '../faults/fault.js'
+import type { Bytes } from '../kernel/bytes.js'
+import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
+import { formatDuration } from '../kernel/duration.js'
+import { errorText } from '../kernel/error-text.js'
+import { ConnectionBroken, noHeaders } from '../kernel/http.js'
+import type { Random } from '../kernel/random.js'
+import { WorldOver } from '../kernel/running-task.js'
+import type { Task } from '../kernel/time.js'
+import type { CallAnswer, Traffic } from '../kernel/traffic.js'
+import { soon } from '../protocol/gateway.js'
+import type { Answer, Call } from '../protocol/service.js'
+import { fetchThrough } from '../protocol/web.js'
+import { type Recorder, RecorderList } from '../queue/destinations/recorder.js'
+import { shownPattern, shownUrl } from '../secrets/urls.js'
+import {
+  type Answering,
+  answeredBy,
+  answering,
+  answerOf,
+  type CallHandler,
+  type PlainCallAnswer,
+  type PlainCallHandler,
+  requested,
+} from './answers.js'
+import type { Caller, Callers } from './callers.js'
+import { ForeignCall } from './foreign-call.js'
+import { meetRules, meetStep, type Scene } from './meet.js'
+import { type Route, Routes } from './routes.js'
+import { type CallStep, checkedSteps, shownStep } from './steps.js'
+
+export interface CallsOptions {
+  readonly clock: VirtualClock
+  readonly traffic: Traffic
+  readonly faults: FaultSource
+  readonly random: Random
+  /** Who makes a call. */
+  readonly callers: Callers
+  /** Real milliseconds after which a handler that neither ends nor sleeps counts as asleep. */
+  readonly patience?: number | undefined
+}
+
+/** What is left of a script. */
+export interface UnplayedCalls {
+  readonly pattern: string
+  readonly steps: readonly { readonly kind: string }[]
+}
+
+/** Where a call comes from. */
+export interface CallOptions {
+  /** It came in through a socket, or from a browser. */
+  readonly outside?: boolean
+}
+
+/** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
+export class Calls {
+  readonly #options: CallsOptions
+  readonly #routes = new Routes()
+  readonly #unhandled = new Map<string, string>()
+  #random: Random | undefined
+  /** Errors that handlers threw: the app saw a 500, the test should see them too. */
+  readonly errors: unknown[] = []
+
+  constructor(options: CallsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Registers a handler for a url that the app calls; `*` stands for any characters, and a method may stand in front. A
+   * pattern without `?` matches any query. Exact patterns win over wildcards, later ones over earlier ones.
+   * @example sandbox.calls.on('POST https://bank.test/charges', () => Response.json({ id: 'ch_1' }, { status: 201 }))
+   */
+  on(pattern: string | URL, handler: CallHandler): this {
+    if (typeof handler !== 'function') {
+      throw new TypeError(
+        `${called('on', pattern)} needs a function (request, task) => Response as its second argument.`,
+      )
+    }
+    return this.#handle(pattern, this.#by(requested(handler)))
+  }
+
+  /**
+   * Registers an answer, or a plain function over the call.
+   * @throws TypeError for what no host can answer
+   */
+  answer(pattern: string | URL, answer: PlainCallHandler | PlainCallAnswer): this {
+    const name = called('answer', pattern)
+    if (answer === undefined || answer === null) {
+      throw new TypeError(
+        `${name} needs what to answer: a status, { status, headers, body }, or a function (call) => either.`,
+      )
+    }
+    return this.#handle(pattern, typeof answer === 'function' ? this.#by(answer) : answering(answer, name))
+  }
+
+  /** Records what the app calls. Answers 200 unless something else is registered or given here. */
+  record(pattern: string | URL, answer?: PlainCallAnswer): Recorder<ForeignCall> {
+    const handler = answer === undefined ? undefined : answering(answer, called('record', pattern))
+    const recorder = new RecorderList<ForeignCall>(String(pattern))
+    const route = this.#route(pattern)
+    route.recorders.push(recorder)
+    if (handler !== undefined) route.handler = handler
+    return recorder
+  }
+
+  /**
+   * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
+   * afterwards the handler underneath answers, or 200.
+   * @throws TypeError for a step that cannot be played
+   * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), status(503)])
+   */
+  script(pattern: string | URL, steps: readonly CallStep[]): this {
+    const checked = checkedSteps(steps, called('script', pattern))
+    this.#route(pattern).script.push(...checked)
+    return this
+  }
+
+  /** Steps of scripts that no call has met yet: faults, and for code `response` or `handler`. */
+  get unplayed(): readonly UnplayedCalls[] {
+    return this.#routes.all
+      .filter(({ script }) => script.length > 0)
+      .map(({ text, script }) => ({ pattern: text, steps: script.map(shownStep) }))
+  }
+
+  /** Forgets one registration, or all of them. */
+  off(pattern?: string | URL): void {
+    this.#routes.off(pattern)
+  }
+
+  /** Whether anything is registered. */
+  get isEmpty(): boolean {
+    return this.#routes.all.length === 0
+  }
+
+  /** The patterns, as they were registered. */
+  get patterns(): readonly string[] {
+    return this.#routes.all.map(({ text }) => text)
+  }
+
+  /** A sentence for each call that went elsewhere although its host is registered. */
+  get unhandled(): readonly string[] {
+    return [...this.#unhandled.values()]
+  }
+
+  /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. */
+  takes(method: string, url: string): boolean {
+    if (this.isEmpty) return false
+    if (this.#routes.for(method, url).length > 0) return true
+    const sentence = this.wrongWith(method, url)
+    const key = `${method} ${url}`
+    if (sentence !== undefined && this.#unhandled.size < mostSentences) this.#unhandled.set(key, sentence)
+    return false
+  }
+
+  /** Why a call to a host that is registered is not, as a sentence with what to do; `undefined` for other hosts. */
+  wrongWith(method: string, url: string): string | undefined {
+    const near = this.#routes.near(method, url)
+    if (near === undefined) return undefined
+    const { route, wrong } = near
+    return (
+      `Nobody answers ${method} ${shownUrl(url)}: registered is ${shownPattern(route.text)}, of another ${wrong}. ` +
+      `Register sandbox.calls.on('${shownPattern(url)}', handler), or '*' in the pattern.`
+    )
+  }
+
+  /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. */
+  exchange(call: Call, { outside = false }: CallOptions = {}): Promise<Answer> {
+    // Now: later nobody can tell.
+    const caller = this.#options.callers.caller(outside)
+    const label = `request ${call.method} ${shownUrl(call.url)}`
+    const body = call.body()
+    const track = <T>(work: (task: Task) => Promise<T>): Promise<T> => this.#options.clock.track(label, work)
+    if (typeof body === 'string') return track((task) => this.#answer(call, body, caller, task))
+    return track(async (task) => {
+      const bytes = await soon(body)
+      return bytes === undefined ? undefined : this.#answer(call, bytes, caller, task)
+    }).then((given) => given ?? body.then((bytes) => track((task) => this.#answer(call, bytes, caller, task))))
+  }
+
+  /** The registered hosts as a `fetch` function. A property, so that it can be handed on. */
+  readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
+    fetchThrough((call) => this.#exchangeOnly(call), input, init)
+
+  #exchangeOnly(call: Call): Promise<Answer> {
+    if (this.takes(call.method, call.url)) return this.exchange(call)
+    throw new Error(
+      this.wrongWith(call.method, call.url) ??
+        `${shownUrl(call.url)} is not registered: sandbox.calls.on('${shownPattern(call.url)}', handler).`,
+    )
+  }
+
+  async #answer(given: Call, body: Bytes, caller: Caller, task: Task): Promise<Answer> {
+    const { clock, traffic, callers } = this.#options
+    const call = new ForeignCall(given.method, given.url, given.headers, body)
+    if (caller.couldBe !== undefined) call.couldBe = caller.couldBe
+    traffic.adopt(call, caller.cause)
+    const routes = this.#routes.for(call.method, call.url)
+    for (const { recorders } of routes) for (const recorder of recorders) recorder.requests.push(call)
+    this.#watch(call, task)
+    let last: string | undefined
+    const scene: Scene = {
+      call,
+      task,
+      clock,
+      signal: given.signal,
+      faults: this.#options.faults,
+      draw: (below) => this.#draw(below),
+      handle: () => callers.runs(call.seq, () => this.#meet(call, routes, scene, (told) => (last = told))),
+    }
+    const end = (seen: Omit<CallAnswer, 'at' | 'note'>): void => {
+      if (call.answer !== undefined) return
+      const note = noteOf(call, last, seen)
+      call.answer = { at: clock.now(), ...seen, ...(note !== undefined && { note }) }
+      traffic.complete(call)
+      letOutsideContinue(clock)
+    }
+    const { signal } = given
+    const abort = (): void => end(noAnswer(`the app gave up: ${errorText(signal?.reason)}`))
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      const answer = await meetRules(scene)
+      const { status, headers, body } = answer
+      end({ status, headers, body: body === null ? ('' as Bytes) : typeof body === 'string' ? body : undefined })
+      return call.method === 'HEAD' ? { ...answer, body: null } : answer
+    } catch (error) {
+      if (error instanceof ConnectionBroken || error instanceof WorldOver) end(noAnswer(error.message))
+      throw error instanceof WorldOver ? new ConnectionBroken('ECONNRESET', error.message) : error
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** The next step of a script, or the handler. */
+  #meet(call: ForeignCall, routes: readonly Route[], scene: Scene, tell: (deed: string) => void): Promise<Answer> {
+    const step = routes.find(({ script }) => script.length > 0)?.script.shift()
+    const handler = routes.find((route) => route.handler !== undefined)?.handler ?? (async () => answerOf(plain))
+    const handled = (answering: Answering): Promise<Answer> => {
+      call.handled++
+      return answering(call, scene.task).then(
+        (answer) => {
+          tell(`answered ${answer.status}`)
+          return answer
+        },
+        (error) => {
+          tell('broke the connection')
+          throw error
+        },
+      )
+    }
+    if (step === undefined) return handled(handler)
+    if (typeof step === 'function') return handled(this.#by(requested(step)))
+    if ('kind' in step) return meetStep(step, scene, () => handled(handler))
+    return handled(answering(step, called('script', call.url)))
+  }
+
+  /** A handler that never ends counts as asleep after a while, so that time can go on. */
+  #watch({ method, url }: ForeignCall, task: Task): void {
+    const { patience } = this.#options
+    task.whenStuck?.(
+      () => patience,
+      () =>
+        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of real time (policy.handlerPatience). ` +
+        'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never answers.',
+    )
+  }
+
+  #by(handler: PlainCallHandler): Answering {
+    return answeredBy(handler, (error) => void this.errors.push(error))
+  }
+
+  #handle(pattern: string | URL, handler: Answering): this {
+    this.#route(pattern).handler = handler
+    return this
+  }
+
+  #route(pattern: string | URL): Route {
+    const route = this.#routes.at(pattern)
+    this.#options.callers.watch()
+    return route
+  }
+
+  #draw(below: number): number {
+    this.#random ??= this.#options.random.fork('script')
+    return this.#random.int(below)
+  }
+}
+
+const mostSentences = 1000
+const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
+
+function called(verb: string, pattern: string | URL): string {
+  return `calls.${verb}(${JSON.stringify(String(pattern))})`
+}
+
+function noAnswer(error: string): Omit<CallAnswer, 'at' | 'note'> {
+  return { status: 0, headers: noHeaders, body: '' as Bytes, error }
+}
+
+/** What the app did not see: that the handler ran although no answer came, or more than once, or not at all. */
+function noteOf(
+  { handled, told }: ForeignCall,
+  last: string | undefined,
+  { status }: Pick<CallAnswer, 'status'>,
+): string | undefined {
+  const times = handled > 1 ? ` ${handled} times` : ''
+  const seen = last === `answered ${status}`
+  const deed =
+    handled === 0 ? 'the handler did not run' : `the handler ran${times}${last === undefined ? '' : ` and ${last}`}`
+  const parts = [...(handled === 1 && seen ? [] : [deed]), ...told]
+  return parts.length === 0 ? undefined : parts.join('; ')
+}

@@ -1,0 +1,81 @@
+import { type Bytes, text, toArray } from '../kernel/bytes.js'
+import { type HeaderList, headerOf } from '../kernel/http.js'
+import type { CallAnswer, CallEntry, EntryStamp } from '../kernel/traffic.js'
+import { withoutCredentials } from '../protocol/gateway.js'
+
+/** One call of the app to a foreign host: its entry in the traffic log, and what recorders and handlers get. */
+export class ForeignCall implements CallEntry, EntryStamp {
+  readonly type = 'call'
+  seq = 0
+  at = 0
+  declare cause?: number
+  declare couldBe?: readonly number[]
+  handled = 0
+  declare answer?: CallAnswer
+  declare endedAfter?: number
+  readonly headers: HeaderList
+  readonly #told: string[] = []
+  readonly #sent: HeaderList
+
+  constructor(
+    readonly method: string,
+    readonly url: string,
+    sent: HeaderList,
+    readonly body: Bytes,
+  ) {
+    this.#sent = sent
+    this.headers = sent.map(withoutCredentials)
+  }
+
+  /** The headers as they were sent, with what no log shows. @internal */
+  get sent(): HeaderList {
+    return this.#sent
+  }
+
+  /** What scripts did to it, for the note of its answer. @internal */
+  get told(): string[] {
+    return this.#told
+  }
+
+  /** A header as it was sent, its name in any case; `undefined` when there is none. */
+  header(name: string): string | undefined {
+    return headerOf(this.#sent, name.toLowerCase())
+  }
+
+  toJSON(): EntryStamp & CallEntry {
+    const { seq, at, cause, type, method, url, headers, body, couldBe, handled, answer, endedAfter } = this
+    return {
+      seq,
+      at,
+      ...(cause !== undefined && { cause }),
+      type,
+      method,
+      url,
+      headers,
+      body,
+      ...(couldBe !== undefined && { couldBe }),
+      handled,
+      ...(answer !== undefined && { answer }),
+      ...(endedAfter !== undefined && { endedAfter }),
+    }
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return toArray(this.body)
+  }
+
+  text(): string {
+    return text(this.body)
+  }
+
+  /** @throws TypeError when the body is not JSON */
+  json(): unknown {
+    try {
+      return JSON.parse(this.text())
+    } catch {
+      throw new TypeError(
+        `The call ${this.method} ${this.url} does not have a JSON body: ${JSON.stringify(this.text().slice(0, 80))}. Read it with .text() or .bytes.`,
+      )
+    }
+  }
+}

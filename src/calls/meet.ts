@@ -1,0 +1,108 @@
+import { actionAt, catalog } from '../faults/catalog.js'
+import type { Fault, FaultFacts, FaultSource, Strike, StrikeRecord } from '../faults/fault.js'
+import type { RequestMoment, StruckAnswer, WordedFault } from '../faults/moments.js'
+import type { VirtualClock } from '../kernel/clock.js'
+import type { Task } from '../kernel/time.js'
+import { json } from '../protocol/call.js'
+import type { Answer } from '../protocol/service.js'
+import { rateLimitAnswer } from '../queue/destinations/rate-limit.js'
+import { answerOf } from './answers.js'
+import type { ForeignCall } from './foreign-call.js'
+
+// What faults do to one call: those of rules, in the order in which they struck, and those of scripts.
+
+export interface Scene {
+  readonly call: ForeignCall
+  readonly task: Task
+  readonly clock: VirtualClock
+  readonly signal: AbortSignal | undefined
+  readonly faults: FaultSource
+  /** A script leaves nothing to chance but what its faults ask for. */
+  draw(below: number): number
+  /** Lets the host answer, and counts that it did. */
+  handle(): Promise<Answer>
+}
+
+/** Rejects with ConnectionBroken where no answer arrives. */
+export async function meetRules(scene: Scene): Promise<Answer> {
+  const { faults, call } = scene
+  const strikes = faults.armed['app.call'] === undefined ? undefined : faults.ask('app.call', new CallFacts(call))
+  return playRules(strikes ?? [], 0, scene)
+}
+
+async function playRules(strikes: readonly Strike[], from: number, scene: Scene): Promise<Answer> {
+  const strike = strikes[from]
+  if (strike === undefined) return scene.handle()
+  const { call } = scene
+  const record = strike.log(call.seq === 0 ? undefined : call.seq, call.url)
+  const draw = (below: number): number => strike.draw(below)
+  return struck(strike, draw, record, scene, () => playRules(strikes, from + 1, scene))
+}
+
+/** One step of a script. What came of it is told with the call: no rule struck that could tell it. */
+export async function meetStep(fault: Fault, scene: Scene, onwards: () => Promise<Answer>): Promise<Answer> {
+  const phase = catalog[fault.kind].phases[0]!
+  const { call } = scene
+  const record: StrikeRecord = {}
+  try {
+    return await struck({ fault, phase }, (below) => scene.draw(below), record, scene, onwards)
+  } finally {
+    const effect = record.effect === undefined ? '' : `, ${record.effect}`
+    if (fault.kind !== 'pass') call.told.push(`by the script: ${fault.kind}${effect}`)
+  }
+}
+
+function struck(
+  { fault, phase }: Pick<Strike, 'fault' | 'phase'>,
+  draw: (below: number) => number,
+  record: StrikeRecord,
+  { task, clock, signal }: Scene,
+  onwards: () => Promise<Answer>,
+): StruckAnswer | Promise<StruckAnswer> {
+  const moment: RequestMoment = {
+    phase,
+    task,
+    clock,
+    signal,
+    draw,
+    onwards,
+    tell: (effect) => {
+      record.effect = effect
+    },
+    worded: (given) => worded(given, clock.now()),
+    refusedToken: () => json({ error: 'unauthorized' }, 401),
+    // No row for calls restarts anything.
+    restart: () => undefined,
+  }
+  return actionAt('app.call', fault)(fault, moment)
+}
+
+/** A foreign host's words are not ours to know: as a destination that is struck. */
+function worded(fault: WordedFault, now: number): Answer {
+  if (fault.kind === 'rate-limited') return answerOf(rateLimitAnswer(fault, now))
+  return json(
+    { error: fault.kind === 'status' ? fault.text : fault.kind },
+    fault.kind === 'status' ? fault.status : 429,
+  )
+}
+
+/** What rules may ask about a call. */
+class CallFacts implements FaultFacts {
+  readonly #call: ForeignCall
+
+  constructor(call: ForeignCall) {
+    this.#call = call
+  }
+
+  get url(): string {
+    return this.#call.url
+  }
+
+  get method(): string {
+    return this.#call.method
+  }
+
+  header(name: string): string | undefined {
+    return this.#call.header(name)
+  }
+}

@@ -1,0 +1,78 @@
+import { AddressPattern, withoutQuery } from '../kernel/address-pattern.js'
+import type { RecorderList } from '../queue/destinations/recorder.js'
+import type { Answering } from './answers.js'
+import type { ForeignCall } from './foreign-call.js'
+import type { CallStep } from './steps.js'
+
+/** What was registered for one pattern. */
+export interface Route {
+  /** As it was written. */
+  readonly text: string
+  readonly method: string | undefined
+  readonly pattern: AddressPattern
+  handler: Answering | undefined
+  script: CallStep[]
+  recorders: RecorderList<ForeignCall>[]
+}
+
+/** `POST https://bank.test/*`: a method may stand in front. */
+const withMethod = /^([A-Za-z]+)\s+(.*)$/
+
+/** Registrations by pattern; exact ones win over wildcards, later ones over earlier ones. */
+export class Routes {
+  #routes: Route[] = []
+
+  get all(): readonly Route[] {
+    return this.#routes
+  }
+
+  /** The registration for a pattern, which is the latest from now on. @throws TypeError for what is no address */
+  at(given: string | URL): Route {
+    const text = String(given)
+    const known = this.#routes.find((route) => route.text === text)
+    if (known !== undefined) {
+      this.#routes = [...this.#routes.filter((route) => route !== known), known]
+      return known
+    }
+    const [, method, url = text] = withMethod.exec(text) ?? []
+    const route: Route = {
+      text,
+      method: method?.toUpperCase(),
+      pattern: new AddressPattern(url),
+      handler: undefined,
+      script: [],
+      recorders: [],
+    }
+    this.#routes.push(route)
+    return route
+  }
+
+  /** Forgets one, or all. */
+  off(given?: string | URL): void {
+    this.#routes = given === undefined ? [] : this.#routes.filter(({ text }) => text !== String(given))
+  }
+
+  /** Those for a call, the one that counts first. */
+  for(method: string, url: string): readonly Route[] {
+    if (this.#routes.length === 0) return this.#routes
+    const fits = ({ method: wanted, pattern }: Route): boolean =>
+      (wanted === undefined || wanted === method) && pattern.matches(url)
+    const matching = this.#routes.filter(fits).reverse()
+    return [...matching.filter(({ pattern }) => pattern.exact), ...matching.filter(({ pattern }) => !pattern.exact)]
+  }
+
+  /** Those for the same host that a call does not match, and why: another method, or another path. */
+  near(method: string, url: string): { readonly route: Route; readonly wrong: 'method' | 'path' } | undefined {
+    const host = hostOf(url)
+    const near = this.#routes.filter(({ pattern }) => hostOf(pattern.text) === host)
+    const otherMethod = near.find(({ method: wanted, pattern }) => wanted !== method && pattern.matches(url))
+    if (otherMethod !== undefined) return { route: otherMethod, wrong: 'method' }
+    const [route] = near
+    return route && { route, wrong: 'path' }
+  }
+}
+
+function hostOf(url: string): string {
+  const host = /^https?:\/\/([^/]*)/i.exec(withoutQuery(url))?.[1]?.toLowerCase()
+  return host?.slice(host.lastIndexOf('@') + 1) ?? ''
+}

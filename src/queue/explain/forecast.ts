@@ -1,0 +1,113 @@
+import type { FaultPoint } from '../../faults/points.js'
+import type { Message } from '../message/message.js'
+import type { Queue } from '../queue.js'
+import { CopyOf } from './copied-world.js'
+import type { Cause, Item } from './copies.js'
+import { Play } from './play.js'
+
+/**
+ * When the next attempt of a message starts, as things stand: nobody publishes, pauses, resumes or changes anything from
+ * outside. Instants in milliseconds since the Unix epoch. Either an instant, whatever is answered until then; or that it
+ * is not before one, because it depends on something that nobody knows yet.
+ */
+export type Forecast =
+  | {
+      readonly at: number
+      /** What alone can change it, as part of a sentence: a rule of faults, the end of its workflow run. */
+      readonly unless?: string
+    }
+  | { readonly notBefore: number; readonly because: ForecastCause }
+
+/** What a forecast depends on. */
+export type ForecastCause =
+  | {
+      readonly kind: 'answer'
+      /** Messages whose answers count: those that are being delivered, or will be. */
+      readonly messageIds: readonly string[]
+      /** Schedules whose coming messages count, too. */
+      readonly scheduleIds?: readonly string[]
+      /** One of the answers has to come first; else they only decide, by a retry that takes the place, for example. */
+      readonly first: boolean
+    }
+  | { readonly kind: 'pause'; readonly queue: string }
+  | { readonly kind: 'pause'; readonly flowControlKey: string }
+
+/** Forecasts of messages; none for one that has ended, was cancelled or that nothing will move on. */
+export function forecastsOf(queue: Queue, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
+  const open = asked.filter(({ visible }) => visible)
+  const forecasts = new Map<Message, Forecast>()
+  const copies = open.length === 0 ? undefined : new CopyOf(queue, open)
+  if (copies === undefined) return forecasts
+  const items = open.flatMap((message) => copies.of(message) ?? [])
+  const heldBack = new Set(queue.courier.heldBack())
+  new Play(copies, items).run()
+  const teller = new Teller(queue)
+  for (const message of open) {
+    const item = copies.of(message)
+    const forecast = heldBack.has(message)
+      ? { notBefore: queue.now(), because: { kind: 'answer', messageIds: [], first: false } as const }
+      : item && teller.forecast(item)
+    if (forecast !== undefined) forecasts.set(message, forecast)
+  }
+  return forecasts
+}
+
+/** Tells forecasts of one play; what many have in common is put together once. */
+class Teller {
+  readonly #causes = new Map<Cause, ForecastCause>()
+  #openOfRuns: Map<string, number> | undefined
+
+  constructor(private readonly queue: Queue) {}
+
+  forecast({ start, cause, message }: Item): Forecast | undefined {
+    if (start === undefined) return undefined
+    if (cause !== undefined) return { notBefore: start, because: this.#cause(cause) }
+    const unless = this.#whatElse(message!)
+    return { at: start, ...(unless !== undefined && { unless }) }
+  }
+
+  #cause(cause: Cause): ForecastCause {
+    let told = this.#causes.get(cause)
+    if (told === undefined) {
+      told = causeOf(cause)
+      this.#causes.set(cause, told)
+    }
+    return told
+  }
+
+  #whatElse(message: Message): string | undefined {
+    const { faults } = this.queue
+    const { part, kind } = message
+    const points: FaultPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
+    if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
+    if (message.strikes === undefined && points.some((point) => faults?.armed[point] !== undefined))
+      return 'a rule of faults strikes'
+    return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends before' : undefined
+  }
+
+  /** Messages of a run that have not ended. */
+  #openOf(runId: string): number {
+    this.#openOfRuns ??= countedRuns(this.queue)
+    return this.#openOfRuns.get(runId) ?? 0
+  }
+}
+
+function countedRuns({ courier }: Queue): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { part } of courier.live.select({}).items)
+    if (part !== undefined) counts.set(part.runId, (counts.get(part.runId) ?? 0) + 1)
+  return counts
+}
+
+function causeOf(cause: Cause): ForecastCause {
+  if (cause.kind === 'pause') {
+    const { kind, of, name } = cause
+    return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }
+  }
+  // Who is held by a pause will not answer.
+  const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
+  const messageIds = answering.flatMap((item) => item.message?.id ?? [])
+  const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]
+  const { kind, first } = cause
+  return { kind, messageIds, ...(scheduleIds.length > 0 && { scheduleIds }), first }
+}

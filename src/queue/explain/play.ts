@@ -1,0 +1,203 @@
+import type { PublishSettings } from '../settings/settings.js'
+import { Admission } from './admission.js'
+import { Agenda } from './agenda.js'
+import { answersOf, blockade, decidedBy, differs, reportsOf } from './causes.js'
+import type { Cause, CopiedWorld, Item, LaneCopy } from './copies.js'
+import { PlanCopy } from './plan-copy.js'
+import { Slots } from './slots.js'
+
+/**
+ * Plays a copied world on as the engine would, with answers that are not known. What does not depend on them happens at
+ * its time; what does is let happen as early as it can, and what that may touch is not known from then on.
+ */
+export class Play {
+  readonly #world: CopiedWorld
+  readonly #agenda: Agenda
+  readonly #plan: PlanCopy | undefined
+  readonly #keys: Admission
+  readonly #awaited: Set<Item>
+
+  constructor(world: CopiedWorld, awaited: Iterable<Item>) {
+    this.#world = world
+    this.#agenda = new Agenda(world.now)
+    this.#plan = world.plan && new PlanCopy(world.plan.most, world.plan.inFlight)
+    this.#awaited = new Set(awaited)
+    this.#keys = new Admission(world, this.#agenda, {
+      start: (item, at) => this.#start(item, at),
+      due: (item, at) => this.#due(item, at),
+      block: (item, cause, at) => this.#block(item, cause, at),
+      call: (item) => this.#plan?.call(item),
+    })
+  }
+
+  /** Until it is known of everybody who was asked for when his attempt starts, or that nobody can know. */
+  run(): void {
+    this.#begin()
+    this.#agenda.run(() => this.#awaited.size === 0)
+    for (const item of this.#awaited) this.#stopped(item)
+  }
+
+  #begin(): void {
+    const { items, timers, keys, lanes, running, loose } = this.#world
+    for (const item of items) {
+      const timer = timers.get(item)
+      if (timer !== undefined) this.#agenda.at(timer.at, (at) => this.#due(item, at), timer.sequence)
+    }
+    this.#findChanges()
+    for (const { item, cause } of loose) this.#keys.loosen(item, cause, Math.max(this.#agenda.now, item.notBefore))
+    new Slots(this.#world, this.#agenda, {
+      publish: (item, at) => this.#publish(item, at),
+      lose: (lost, at) => this.#lose(lost, at),
+    }).begin()
+    for (const key of keys) this.#keys.admit(key, this.#agenda.now)
+    for (const item of running) {
+      this.#awaited.delete(item)
+      item.start = this.#agenda.now
+      item.cause = { kind: 'answer', of: [item], first: true }
+      this.#unleash(item, this.#agenda.now)
+    }
+    for (const lane of lanes) {
+      for (const holder of lane.holding) if (holder.hasEnded && holder.openReports === 0) lane.holding.delete(holder)
+      this.#admitToLane(lane, this.#agenda.now)
+    }
+  }
+
+  /** Whose limits may become others. */
+  #findChanges(): void {
+    const { items, schedules } = this.#world
+    const look = (settings: PublishSettings): void => {
+      const limits = settings.flowControl?.limits
+      const key = limits && this.#world.keyOf(settings)
+      if (key !== undefined && differs(key, limits!)) key.mayChange = true
+    }
+    for (const { settings } of items) for (const [report] of reportsOf(settings, 1)) look(report)
+    for (const { publishes } of schedules)
+      for (const settings of publishes) {
+        look(settings)
+        for (const [report] of reportsOf(settings, 1)) look(report)
+      }
+  }
+
+  /** Its time has come, or may have come. */
+  #due(item: Item, at: number): void {
+    const { lane } = item
+    if (item.isCancelled) {
+      if (item.isAdmitted) this.#keys.release(item, at)
+      this.#awaited.delete(item)
+      this.#conclude(item, at)
+    } else if (lane?.isPaused === true) {
+      if (item.isAdmitted) this.#keys.release(item, at)
+      this.#block(item, { kind: 'pause', of: 'queue', name: lane.name }, at)
+    } else if (at < this.#world.downUntil) this.#agenda.at(this.#world.downUntil, (later) => this.#due(item, later))
+    else if (item.isAdmitted) this.#start(item, at)
+    else this.#keys.ask(item, at)
+  }
+
+  /** A pause without an end holds it. */
+  #block(item: Item, cause: Cause, at: number): void {
+    item.cause = cause
+    this.#know(item, Math.max(at, item.notBefore))
+  }
+
+  #know(item: Item, start: number): void {
+    item.start = start
+    this.#awaited.delete(item)
+  }
+
+  #start(item: Item, at: number): void {
+    if (item.start !== undefined) return
+    item.key?.unknown.delete(item)
+    if (!item.isAdmitted) this.#plan?.call(item)
+    this.#know(item, at)
+    this.#unleash(item, at)
+  }
+
+  /** It may have answered from now on: what follows is not known. */
+  #unleash(item: Item, at: number): void {
+    const { key, lane, settings, source } = item
+    const cause = decidedBy(item)
+    this.#plan?.mayCall(item, cause)
+    if (!item.isCancelled) {
+      if (key !== undefined && item.retriesLeft > 0)
+        this.#agenda.at(at, (then) => this.#keys.disturb(key, then, cause, item.retriesLeft))
+      for (const [report, times] of reportsOf(settings, item.retriesLeft + 1)) this.#mayReport(report, times, at, cause)
+    }
+    if (lane !== undefined) this.#mayLeave(item, lane, at)
+    if (source === undefined) return
+    source.unmadeReports--
+    if (source.hasEnded && source.unmadeReports === 0 && source.lane !== undefined)
+      this.#mayLeave(source, source.lane, at)
+  }
+
+  /** A callback may be published from now on. */
+  #mayReport(settings: PublishSettings, times: number, at: number, cause: Cause): void {
+    const key = this.#world.keyOf(settings)
+    if (key === undefined) return
+    const { limits } = settings.flowControl!
+    if (limits !== undefined) this.#keys.mayLimit(key, limits, cause, at)
+    const from = Math.max(at, settings.notBefore ?? at + settings.delay)
+    this.#agenda.at(from, (then) => this.#keys.disturb(key, then, cause, times * (settings.retries + 1)))
+  }
+
+  /** Whoever holds a slot may have ended: the next in line may be there. */
+  #mayLeave(item: Item, lane: LaneCopy, at: number): void {
+    if (!lane.holding.has(item)) return
+    lane.cause ??= answersOf(lane)
+    lane.holding.delete(item)
+    this.#admitToLane(lane, at)
+  }
+
+  #admitToLane(lane: LaneCopy, at: number): void {
+    while (!lane.isPaused && lane.holding.size < lane.parallelism) {
+      const item = lane.line.shift()
+      if (item === undefined) return
+      lane.holding.add(item)
+      if (item.cause === undefined) item.cause = lane.cause
+      this.#agenda.at(Math.max(at, item.notBefore), (then) => this.#due(item, then))
+    }
+  }
+
+  /** It has ended, for certain. */
+  #conclude(item: Item, at: number): void {
+    item.hasEnded = true
+    if (item.openReports > 0) return
+    const { lane, source } = item
+    if (lane?.holding.delete(item) === true) this.#admitToLane(lane, at)
+    if (source === undefined) return
+    source.openReports--
+    source.unmadeReports--
+    if (source.hasEnded && source.openReports === 0) this.#conclude(source, at)
+    else if (source.hasEnded && source.unmadeReports === 0 && source.lane !== undefined)
+      this.#mayLeave(source, source.lane, at)
+  }
+
+  /** A schedule publishes it. */
+  #publish(item: Item, at: number): void {
+    const { key, lane, settings } = item
+    const limits = settings.flowControl?.limits
+    if (key !== undefined && limits !== undefined) this.#keys.configure(key, limits, at)
+    if (lane === undefined) this.#agenda.at(item.notBefore, (then) => this.#due(item, then))
+    else {
+      lane.line.push(item)
+      this.#admitToLane(lane, at)
+    }
+  }
+
+  /** Schedules publish such items for ever. */
+  #lose(items: readonly Item[], at: number): void {
+    const cause: Cause = { kind: 'answer', of: items, first: false }
+    this.#plan?.lose(cause)
+    for (const { key, settings } of items) {
+      if (key === undefined) continue
+      const { limits } = settings.flowControl!
+      if (limits !== undefined) this.#keys.mayLimit(key, limits, cause, at)
+      this.#keys.disturb(key, at, cause, Number.POSITIVE_INFINITY)
+    }
+  }
+
+  /** Nothing will come to it any more: a pause without an end holds whoever is before it. */
+  #stopped(item: Item): void {
+    const cause = blockade(item)
+    if (cause !== undefined) this.#block(item, cause, this.#world.now)
+  }
+}

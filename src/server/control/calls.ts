@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import type { PlainCallAnswer } from '../../calls/answers.js'
+import type { ForeignCall } from '../../calls/foreign-call.js'
+import type { CallStep } from '../../calls/steps.js'
+import { faultSchema } from '../../faults/fault-schema.js'
+import { statusCode } from '../../faults/fields.js'
+import { answerSchema } from '../../faults/step-schema.js'
+import { portableString } from '../../kernel/portable.js'
+import { HttpError } from '../../protocol/call.js'
+import type { Recorder } from '../../queue/destinations/recorder.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
+import { type Order, order } from './order.js'
+import { listed, partOf } from './parts.js'
+
+/** As those of destinations: a reset makes new ones. */
+const recorders = new WeakMap<object, Map<string, Recorder<ForeignCall>>>()
+
+// Which steps and answers are right, the engine says best; the document describes them.
+const given = v.unknown()
+const described = (): v.GenericSchema => v.union([statusCode, answerSchema()])
+
+export const callOrders: readonly Order[] = [
+  order({
+    method: 'POST',
+    path: '/calls/script',
+    summary: 'The next calls of the app to a foreign url meet these faults, one each.',
+    body: v.strictObject({ to: v.string(), steps: v.array(given) }),
+    describes: v.strictObject({ to: v.string(), steps: v.array(faultSchema()) }),
+    example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, { kind: 'status', status: 503 }] },
+    run: ({ calls }, { to, steps }) => void calls.script(to, steps as CallStep[]),
+  }),
+  order({
+    method: 'POST',
+    path: '/calls/answer',
+    summary: 'What a foreign url answers the app: a status, or status, headers and body.',
+    body: v.strictObject({ to: v.string(), answer: given }),
+    describes: v.strictObject({ to: v.string(), answer: described() }),
+    example: { to: 'https://bank.test/charges', answer: { status: 201, body: { id: 'ch_1' } } },
+    run: ({ calls }, { to, answer }) => void calls.answer(to, answer as PlainCallAnswer),
+  }),
+  order({
+    method: 'POST',
+    path: '/calls/record',
+    summary:
+      'Records what the app calls from now on; the url answers 200 unless something else is registered or given.',
+    body: v.strictObject({ to: v.string(), answer: v.optional(given) }),
+    describes: v.strictObject({ to: v.string(), answer: v.optional(described()) }),
+    example: { to: 'https://bank.test/*' },
+    run: (sandbox, { to, answer }) => {
+      const known = recordersOf(sandbox)
+      // First what may be refused: a refused order changes nothing.
+      if (answer !== undefined) sandbox.calls.answer(to, answer as PlainCallAnswer)
+      if (!known.has(to)) known.set(to, sandbox.calls.record(to))
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/calls/recorded',
+    summary: 'What a recorder of calls has recorded.',
+    query: { to: 'the url as it was given to record', ...partOf },
+    run: (sandbox, _, asked) => {
+      const to = asked.query.get('to') ?? ''
+      const recorder = recordersOf(sandbox).get(to)
+      if (recorder === undefined) {
+        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /calls/record first.`)
+      }
+      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: ForeignCall) => body.length }
+      return listed(recorder.requests, asked, options)
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/calls',
+    summary: 'Forgets one registration of a foreign url, or all of them.',
+    query: { to: 'the url or pattern to forget' },
+    run: (sandbox, _, { query }) => {
+      const to = query.get('to') ?? undefined
+      sandbox.calls.off(to)
+      if (to === undefined) recordersOf(sandbox).clear()
+      else recordersOf(sandbox).delete(to)
+    },
+  },
+  {
+    method: 'GET',
+    path: '/calls',
+    summary: 'Calls to registered hosts that nobody answered for, as sentences, and steps of scripts that no call met.',
+    run: ({ calls }) => ({ unhandled: calls.unhandled, unplayed: calls.unplayed }),
+  },
+]
+
+function recordersOf({ calls }: Sandbox): Map<string, Recorder<ForeignCall>> {
+  let known = recorders.get(calls)
+  if (known === undefined) {
+    known = new Map()
+    recorders.set(calls, known)
+  }
+  return known
+}
+
+function recordedView({ url, method, at, headers, body, handled, answer }: ForeignCall): unknown {
+  return { url, method, at, headers, body: portableString(body), handled, status: answer?.status }
+}

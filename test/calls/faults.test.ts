@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import {
+  badCertificate,
+  corruptJson,
+  duplicate,
+  type Fault,
+  halfOpen,
+  hang,
+  lateAnswer,
+  latency,
+  lostAck,
+  outage,
+  rateLimited,
+  refused,
+  reset,
+  revokedToken,
+  type Sandbox,
+  slowBody,
+  status,
+  timeout,
+  truncate,
+  unresolved,
+} from '../../src/index.js'
+import { bank, charging, failure, shop, world } from './world.js'
+
+/** A bank that counts what it takes. */
+function banking(sandbox: Sandbox): { taken: number } {
+  const account = { taken: 0 }
+  sandbox.calls.on(bank, () => {
+    account.taken++
+    return Response.json({ id: account.taken }, { status: 201 })
+  })
+  return account
+}
+
+const charge = (init: RequestInit = {}) => fetch(bank, { method: 'POST', ...init })
+
+/** Moves time on until something has come of it. */
+async function settled<T>(sandbox: Sandbox, asked: Promise<T>): Promise<T> {
+  const end = asked.catch(() => undefined)
+  await sandbox.clock.drain()
+  await end
+  return asked
+}
+
+// What undici rejects with: TypeError 'fetch failed', its cause an error of Node with this code.
+describe('faults that break the connection look to the app as they would on a network', () => {
+  test.each<[string, Fault, code: string, taken: number]>([
+    ['reset before the work', reset(), 'ECONNRESET', 0],
+    ['lost answer', lostAck(), 'ECONNRESET', 1],
+    ['refused', refused(), 'ECONNREFUSED', 0],
+    ['unresolved', unresolved(), 'ENOTFOUND', 0],
+    ['certificate', badCertificate(), 'CERT_HAS_EXPIRED', 0],
+    ['outage', outage(), 'ECONNREFUSED', 0],
+    ['no answer for 10 s', hang('10s'), 'ECONNRESET', 0],
+    ['no answer at all', timeout(), 'ETIMEDOUT', 0],
+  ])('%s', async (_name, fault, code, taken) => {
+    for (const way of ['rule', 'script'] as const) {
+      const sandbox = world()
+      const account = banking(sandbox)
+      if (way === 'rule') sandbox.faults.add({ on: 'app.call', match: { url: bank, method: 'POST' }, fault })
+      else sandbox.calls.script(bank, [fault])
+      expect(await failure(settled(sandbox, charge()))).toEqual({ name: 'TypeError', message: 'fetch failed', code })
+      expect(account.taken).toBe(taken)
+      expect(sandbox.traffic.of('call')).toMatchObject([{ handled: taken, answer: { status: 0 } }])
+      sandbox.dispose()
+    }
+  })
+
+  test('a reset after the work has taken the money', async () => {
+    const sandbox = world()
+    const account = banking(sandbox)
+    sandbox.faults.add({ on: 'app.call', phase: 'after', fault: reset() })
+    expect(await failure(charge())).toMatchObject({ code: 'ECONNRESET' })
+    expect(account.taken).toBe(1)
+  })
+})
+
+describe('faults that answer', () => {
+  test.each<[string, Fault, status: number, taken: number]>([
+    ['status', status(503), 503, 0],
+    ['rate limit', rateLimited('burst', '2s'), 429, 0],
+    ['refused token', revokedToken(), 401, 0],
+    ['outage with a status', outage({ status: 502 }), 502, 0],
+    ['a late answer', lateAnswer('5s'), 201, 1],
+    ['latency', latency('5s'), 201, 1],
+    ['twice', duplicate(), 201, 2],
+    ['twice at once', duplicate({ concurrent: true }), 201, 2],
+  ])('%s', async (_name, fault, expected, taken) => {
+    const sandbox = world()
+    const account = banking(sandbox)
+    sandbox.faults.add({ on: 'app.call', fault })
+    expect((await settled(sandbox, charge())).status).toBe(expected)
+    expect(account.taken).toBe(taken)
+    expect(sandbox.traffic.of('call')).toMatchObject([{ handled: taken, answer: { status: expected } }])
+    expect(sandbox.traffic.of('fault')).toMatchObject([
+      { point: 'app.call', cause: sandbox.traffic.of('call')[0]!.seq },
+    ])
+  })
+
+  test('a 429 says when to come again', async () => {
+    const sandbox = world()
+    banking(sandbox)
+    sandbox.calls.script(bank, [rateLimited('burst', '2s')])
+    expect((await charge()).headers.get('retry-after')).toBe('2')
+  })
+})
+
+describe('bodies', () => {
+  test('that break off, trickle, never come or are no JSON', async () => {
+    const sandbox = world()
+    banking(sandbox)
+    sandbox.calls.script(bank, [truncate(3), corruptJson(), halfOpen('5s'), slowBody(1)])
+    const cut = await charge()
+    expect(await failure(cut.text())).toMatchObject({ name: 'TypeError', message: 'terminated' })
+    expect(await (await charge()).text()).toBe('{"id":2<')
+    const silent = await charge()
+    expect(await failure(settled(sandbox, silent.text()))).toMatchObject({ message: 'terminated' })
+    const slow = await charge()
+    const before = sandbox.clock.now()
+    expect(await settled(sandbox, slow.text())).toBe('{"id":4}')
+    expect(sandbox.clock.now() - before).toBe(8000)
+  })
+})
+
+describe('the app gives up', () => {
+  // fetch rejects with the reason of the signal, whatever the host does.
+  test('by its own signal, while the bank has the money', async () => {
+    const sandbox = world()
+    const account = banking(sandbox)
+    sandbox.faults.add({ on: 'app.call', phase: 'after', fault: timeout() })
+    const giving = new AbortController()
+    const asked = charge({ signal: giving.signal })
+    const rejected = expect(asked).rejects.toThrow('too slow')
+    await sandbox.clock.advance('5s')
+    giving.abort(new Error('too slow'))
+    await rejected
+    expect(account.taken).toBe(1)
+    expect(sandbox.traffic.of('call')).toMatchObject([
+      {
+        handled: 1,
+        answer: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and answered 201' },
+      },
+    ])
+  })
+
+  test('before it asks', async () => {
+    const sandbox = world()
+    const account = banking(sandbox)
+    await expect(charge({ signal: AbortSignal.abort(new Error('never mind')) })).rejects.toThrow('never mind')
+    expect(account.taken).toBe(0)
+    expect(sandbox.traffic.of('call')).toEqual([])
+  })
+
+  test('by the time-out of its delivery: the queue tries again, and the bank takes twice', async () => {
+    const sandbox = world()
+    charging(sandbox)
+    const account = banking(sandbox)
+    sandbox.faults.add({ on: 'app.call', phase: 'after', times: 1, fault: timeout() })
+    sandbox.queue.publish({ to: shop, timeout: '10s', retries: 1 })
+    await sandbox.clock.drain()
+    expect(account.taken).toBe(2)
+    expect(sandbox.traffic.of('attempt').map(({ outcome }) => outcome?.status)).toEqual([0, 200])
+  })
+})

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../../src/client/connect.js'
+import { lostAck, status } from '../../src/index.js'
+import { type RunningServer, startServer } from '../../src/server/server.js'
+import { failure } from './world.js'
+
+let server: RunningServer
+beforeAll(async () => {
+  server = await startServer({ port: 0 })
+})
+afterAll(() => server.close())
+
+const bank = 'https://bank.test'
+
+describe('an address of the server that stands for a foreign host', () => {
+  test('answers what is registered, as the host would', async () => {
+    await using sandbox = await connect(server.origin, { tenant: 'answers' })
+    await sandbox.calls.answer(`${bank}/charges`, { status: 201, body: { id: 'ch_1' } })
+    const base = sandbox.calls.address(bank)
+    expect(base).toBe(`${server.origin}/answers/calls/https://bank.test`)
+    const answer = await fetch(`${base}/charges?expand=1`, {
+      method: 'POST',
+      body: 'amount=5',
+      headers: { authorization: 'Bearer sk_live_1' },
+    })
+    expect([answer.status, await answer.json()]).toEqual([201, { id: 'ch_1' }])
+    const { traffic } = await sandbox.snapshot()
+    expect(traffic.of('call')).toMatchObject([
+      { method: 'POST', url: `${bank}/charges?expand=1`, body: 'amount=5', handled: 1, answer: { status: 201 } },
+    ])
+    expect(JSON.stringify(traffic.of('call'))).not.toContain('sk_live_1')
+  })
+
+  test('plays scripts and records', async () => {
+    await using sandbox = await connect(server.origin, { tenant: 'scripts' })
+    const seen = await sandbox.calls.record(`${bank}/*`)
+    await sandbox.calls.script(`${bank}/charges`, [lostAck(), status(503), status(402)])
+    const charge = () => fetch(`${sandbox.calls.address(bank)}/charges`, { method: 'POST' })
+    expect(await failure(charge())).toMatchObject({ message: 'fetch failed' })
+    expect((await charge()).status).toBe(503)
+    expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [{ kind: 'status', status: 402 }] }])
+    expect(await seen.count).toBe(2)
+    expect(await seen.last()).toMatchObject({ url: `${bank}/charges`, method: 'POST', status: 503, handled: 0 })
+  })
+
+  test('forwards nothing, and says what to register', async () => {
+    const asked = (path: string) => fetch(`${server.origin}${path}`)
+    const unknown = await asked('/nobody/calls/https://bank.test/charges')
+    expect(unknown.status).toBe(502)
+    expect(await unknown.json()).toEqual({
+      error: expect.stringContaining("sandbox.calls.answer('https://bank.test/charges', 200)"),
+    })
+    expect(server.tenants).not.toContain('nobody')
+    await using sandbox = await connect(server.origin, { tenant: 'near' })
+    await sandbox.calls.answer(`${bank}/charges`, 201)
+    const near = await asked('/near/calls/https://bank.test/charge')
+    expect([near.status, await near.json()]).toEqual([
+      502,
+      { error: expect.stringContaining('registered is https://bank.test/charges, of another path.') },
+    ])
+    expect(await sandbox.calls.unhandled).toHaveLength(1)
+  })
+
+  test.each(['https:/bank.test/charges', 'https%3A%2F%2Fbank.test/charges'])('also written %s', async (written) => {
+    await using sandbox = await connect(server.origin, { tenant: 'written' })
+    await sandbox.calls.answer(`${bank}/charges`, 204)
+    expect((await fetch(`${server.origin}/written/calls/${written}`)).status).toBe(204)
+  })
+
+  test('a function cannot be sent', async () => {
+    await using sandbox = await connect(server.origin, { tenant: 'functions' })
+    expect(() => sandbox.calls.on(bank, () => new Response())).toThrow('cannot call the function')
+  })
+})

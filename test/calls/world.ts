@@ -1,0 +1,33 @@
+import { onTestFinished } from 'vitest'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/index.js'
+
+export const bank = 'https://bank.test/charges'
+export const shop = 'https://shop.test/orders'
+
+/** A sandbox behind the global `fetch`, until the test is over. */
+export function world(options: SandboxOptions = {}): Sandbox {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', warn: () => {}, ...options })
+  replaceFetch(sandbox)
+  onTestFinished(() => sandbox.dispose())
+  return sandbox
+}
+
+/** An app that charges the bank for each order. */
+export function charging(sandbox: Pick<Sandbox, 'destinations'>): void {
+  sandbox.destinations.on(shop, async (request) => {
+    const order = await request.text()
+    const answer = await fetch(bank, { method: 'POST', body: order, headers: { authorization: 'Bearer sk_live_1' } })
+    return new Response(null, { status: answer.ok ? 200 : 500 })
+  })
+}
+
+/** What `fetch` rejects with. */
+export async function failure(asked: Promise<unknown>): Promise<{ name: string; message: string; code: unknown }> {
+  const error = await asked.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof Error)) throw new TypeError('it did not fail')
+  return { name: error.name, message: error.message, code: (error.cause as { code?: unknown } | undefined)?.code }
+}
