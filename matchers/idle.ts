@@ -1,9 +1,11 @@
 import { formatDuration } from '../src/kernel/duration.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
+import { failureText } from './failure-text.js'
 import { literal } from './literal.js'
 import { evidenceOf } from './received.js'
-import { replayLine, storyText, type Verdict } from './verdict.js'
+import type { Verdict } from './verdict.js'
+import { listOf } from './world-facts.js'
 
 /** What a sandbox has to say about work that is left. */
 interface Idle {
@@ -28,20 +30,19 @@ export function isIdle(received: unknown): Verdict {
   return {
     pass: left.length === 0,
     found: [],
-    explain: (not) => {
-      const lines = [`expect(sandbox)${not ? '.not' : ''}.${matcher}()`, '']
-      if (not) lines.push('Expected something left to happen, but no timer waits and no fault is unused.')
-      else
-        lines.push('Expected nothing left to happen, but:', ...left.map((one) => `  ${evidence.redaction.text(one)}`))
-      if (!not && left.some((one) => one.startsWith('waits')))
-        lines.push('', 'Hint: await sandbox.clock.drain() first.')
-      lines.push(
-        replayLine(evidence, evidence.entries.at(-1)?.seq),
-        '',
-        storyText(evidence, evidence.entries, undefined),
-      )
-      return lines.join('\n')
-    },
+    explain: (not, place) =>
+      failureText({
+        evidence,
+        place,
+        call: `expect(sandbox)${not ? '.not' : ''}.${matcher}()`,
+        expected: not
+          ? 'Expected something left to happen, but no timer waits and no fault is unused.'
+          : 'Expected nothing left to happen, but:',
+        parts: not ? [] : [left.map((one) => `  ${evidence.redaction.text(one)}`)],
+        hints: !not && left.some((one) => one.startsWith('waits')) ? ['await sandbox.clock.drain() first.'] : [],
+        tellsUnused: true,
+        focus: [],
+      }),
   }
 }
 
@@ -66,12 +67,6 @@ function leftovers(sandbox: Idle): string[] {
     lines.push(`script steps never met at ${plainText(pattern)}: ${plainText(kinds)}`)
   }
   return lines
-}
-
-/** Some views offer a list, others a function that makes one. */
-function listOf(given: unknown, owner: unknown): readonly unknown[] {
-  const list = typeof given === 'function' ? given.call(owner) : given
-  return Array.isArray(list) ? list : []
 }
 
 function textOf(fault: unknown): string {
