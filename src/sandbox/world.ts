@@ -115,16 +115,18 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   ] as Service[]
   const exchange = createGateway({ locate: plan.locate, vocabulary, services, clock, traffic, faults })
   const store = new DirectStore(journal, draws)
-  const view = new TrafficView(traffic, {
+  const view: TrafficView = new TrafficView(traffic, {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     headerPrefix: vocabulary.headerPrefix,
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, queue),
+    world: () => ({ destinations, faults, workflow }),
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,
   })
+  const workflow = new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) })
   return {
     clock,
     random,
@@ -134,7 +136,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     calls,
     faults,
     queue: new DirectQueue(queue),
-    workflow: new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) }),
+    workflow,
     stats,
     exchange,
   }
