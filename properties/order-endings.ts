@@ -30,7 +30,7 @@ export function endingOf({ sandbox, results }: Pick<OrderRun, 'sandbox' | 'resul
   // Ids are drawn one after the other, whoever asks.
   const plain = (given: string): string =>
     ids.size === 0 ? given : given.replace(/msg_[\w-]+/g, (id) => (ids.has(id) ? 'msg_…' : id))
-  const { store, outgoing } = effectsOf({ sandbox, calls: [], end() {} })
+  const { store, outgoing } = effectsOf({ sandbox, calls: [], given: new Set() })
   const ending = new Map<string, string>()
   for (const [key, value] of store) ending.set(key, plain(value))
   for (const message of outgoing) {

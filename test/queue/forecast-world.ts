@@ -120,15 +120,30 @@ export function answerFrom(sandbox: Sandbox, script: readonly ScriptedAnswer[]):
   })
 }
 
+/** What acts have between them; which of it one has, its name says. */
+interface Fields {
+  readonly act: string
+  readonly times: number
+  readonly options: object
+  readonly seconds: number
+  readonly name: string
+  readonly rate: number
+  readonly slots: number
+  readonly id: string
+  readonly cron: string
+  readonly paused: boolean
+  readonly which: number
+}
+
 /** Does one thing; what the world refuses does nothing. */
 export async function perform(given: Act, sandbox: Sandbox): Promise<void> {
   const { queue, clock } = sandbox
   const { flow } = engineOf(queue)
-  const act = given as unknown as Record<string, never> & { act: string }
+  const act = given as unknown as Fields
   try {
     if (act.act === 'publish')
-      for (let n = 0; n < act.times; n++) queue.publish({ to: 'https://shop.test/orders', ...(act.options as object) })
-    else if (act.act === 'advance') await clock.advance((act.seconds as number) * 1000)
+      for (let n = 0; n < act.times; n++) queue.publish({ to: 'https://shop.test/orders', ...act.options })
+    else if (act.act === 'advance') await clock.advance(act.seconds * 1000)
     else if (act.act === 'pause queue') queue.pauseQueue(act.name)
     else if (act.act === 'resume queue') queue.resumeQueue(act.name)
     else if (act.act === 'pause key') flow.pause(act.name)
@@ -146,13 +161,13 @@ export async function perform(given: Act, sandbox: Sandbox): Promise<void> {
           cron: act.cron,
           to: 'https://shop.test/tick',
           paused: act.paused,
-          ...(act.options as object),
+          ...act.options,
         } as never,
         sandbox,
       )
     } else {
       const { messages } = queue
-      const message = messages[(act.which as number) % Math.max(1, messages.length)]
+      const message = messages[act.which % Math.max(1, messages.length)]
       if (message !== undefined) act.act === 'cancel' ? queue.cancel(message.id) : queue.release(message.id)
     }
   } catch (error) {

@@ -80,10 +80,14 @@ export class FlowKey {
   blockedBy(now: number): string {
     if (this.paused) return 'paused'
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
-      return `parallelism ${this.parallelismCount} of ${this.parallelismMax}`
+      return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
     if (this.rateMax !== undefined && this.rateCount >= this.rateMax)
-      return `rate ${this.rateCount} of ${this.rateMax}, for ${formatDuration(Math.max(0, this.periodEnd() - now))} more`
+      return `rate ${this.rateCount} of ${this.rateMax}, for ${formatDuration(Math.max(0, this.periodEnd() - now))} more${this.#before()}`
     return `${this.waitListSize} before it in the wait list`
+  }
+
+  #before(): string {
+    return this.#size === 0 ? '' : `, ${this.#size} before it`
   }
 
   wait(ticket: WaitTicket): void {
