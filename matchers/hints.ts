@@ -1,12 +1,11 @@
-import { formatDuration } from '../src/kernel/duration.js'
 import { plainText } from '../src/report/safe-text.js'
-import { timeSeenFrom } from '../src/report/shown-times.js'
+import { waitHint } from './forecasts.js'
 import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
 import type { Judged } from './near-misses.js'
 import type { Evidence } from './received.js'
 import { wrongWithSignature } from './signatures.js'
-import { blockOf, isOpen, type MessageStory, stateOf, waitOf } from './stories.js'
+import { isOpen, type MessageStory, stateOf } from './stories.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
 export function hintsOf(
@@ -70,21 +69,6 @@ export function waitHints(
   }
   const open = [...near.filter((story) => isOpen(stateOf(story))), ...others]
   return open.slice(0, mostWaits).map((story) => waitHint(evidence, story))
-}
-
-function waitHint(evidence: Evidence, story: MessageStory): string {
-  const name = evidence.name(story.id)
-  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
-  const wait = waitOf(story)
-  const block = blockOf(story)
-  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
-  if (wait === undefined || wait.until <= now) {
-    return stateOf(story) === 'ACTIVE'
-      ? `${name} is being delivered right now. Await sandbox.clock.drain() first.`
-      : `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
-  }
-  const left = formatDuration(wait.until - now)
-  return `${name} waits ${left}, until ${timeSeenFrom(wait.until, now)} (${plainText(wait.reason)}). Await sandbox.clock.advance('${left}') or clock.drain() first.`
 }
 
 /** Deliveries that an app refused: whether it was right about their signatures. */

@@ -1,6 +1,7 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { type CallPattern, called } from './calls.js'
 import { executed, type Word } from './commands.js'
+import { holdsEverywhere } from './explorations.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
@@ -163,6 +164,11 @@ export interface SandboxMatchers<R = unknown> {
    * @example expect(sandbox).toHaveWaitedFor('approved', { outcome: 'came' })
    */
   toHaveWaitedFor(event: Text, pattern?: WaitedPattern, options?: MatchOptions): R
+  /**
+   * Every fault that `explore()` placed, or every order that `interleavings()` tried, leaves the world as it has to be.
+   * @example expect(await interleavings({ prepare, clients: { alice: buyOne, bob: buyOne } })).toHold()
+   */
+  toHold(): R
   /** Nothing is left to happen: no timer but schedules, and no fault or script step that never struck. */
   toBeIdle(): R
 }
@@ -198,6 +204,7 @@ export const judges: { readonly [Name in keyof SandboxMatchers]: Judge } = {
   toHaveRun: hasRun,
   toHaveStep: hasStep,
   toHaveWaitedFor: hasWaitedFor,
+  toHold: holdsEverywhere,
   toBeIdle: isIdle,
 }
 
@@ -222,6 +229,7 @@ export const sandboxMatchers: {
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toBeIdle: 0,
+  toHold: 0,
   toHaveStep: 3,
   toHaveWaitedFor: 3,
   toHaveExecuted: Number.POSITIVE_INFINITY,

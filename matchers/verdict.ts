@@ -2,6 +2,7 @@ import type { Entry } from '../src/kernel/traffic.js'
 import { timeline } from '../src/report/timeline.js'
 import { withoutSecrets } from './hidden.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
+import { machineTimeHint } from './machine-time.js'
 import { type Candidate, type Judged, missLines, type Ranking, rank, type Test, titleLine } from './near-misses.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import type { Evidence } from './received.js'
@@ -78,7 +79,9 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): st
   const focus = (pointed === undefined ? undefined : given.candidate(pointed).seq) || undefined
   lines.push(...(not ? unwanted(given, ranking) : missing(given, ranking)))
   const isShort = ranking.found.length < (given.times?.min ?? 1)
-  const hints = not || !isShort ? [] : (given.hints?.(ranking.nearest) ?? [])
+  const hints = not || !isShort ? [] : [...(given.hints?.(ranking.nearest) ?? [])]
+  const machineTime = machineTimeHint(evidence)
+  if (machineTime !== undefined) hints.push(machineTime)
   if (hints.length > 0) lines.push('', ...hints.map((hint) => `Hint: ${hint}`))
   // A request that was taken out of its log has no story.
   if (evidence.entries.length === 0 && evidence.context.seed === undefined) return lines.join('\n')

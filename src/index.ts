@@ -53,6 +53,8 @@ export type {
   DumpedSchedule,
   QueueDump,
 } from './queue/dump/snapshot.js'
+export type { Explained } from './queue/explain/explain.js'
+export type { Forecast, ForecastCause } from './queue/explain/forecast.js'
 export type { Message } from './queue/message/message.js'
 export { rateLimitHeaders } from './queue/publish/call-limits.js'
 export type { GroupEndpoint, UrlGroup } from './queue/publish/url-groups.js'

@@ -43,6 +43,16 @@ export class RemoteClock
     return interrupted ?? undefined
   }
 
+  /**
+   * Not from here: requests of timers would be on their way to the server when its time moves on.
+   * @throws Error always, with what to do instead
+   */
+  follow(): never {
+    throw new Error(
+      'clock.follow() works in the process of the sandbox only: timers of this process cannot stop the clock of a server in time. Let the app that sets the timers run with createSandbox() in this process, or advance the server in the steps of your timers.',
+    )
+  }
+
   async settled(): Promise<void> {
     await this.#wire.post('/clock/settled')
   }

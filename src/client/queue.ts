@@ -2,6 +2,8 @@ import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { DirectPublish, DirectQueue } from '../queue/direct.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
+import type { Explained } from '../queue/explain/explain.js'
+import type { Forecast } from '../queue/explain/forecast.js'
 import type { GroupEndpoint } from '../queue/publish/url-groups.js'
 import type { SignatureFlaw, SignedRequest } from '../queue/signing/signature-lab.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
@@ -13,6 +15,7 @@ import type { ControlWire } from './wire.js'
 /** What a remote queue takes and returns exactly as one in process does; messages are views. */
 type Same =
   | 'explain'
+  | 'forecast'
   | 'cancel'
   | 'release'
   | 'upsertQueue'
@@ -61,8 +64,17 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
     return all.find((message) => message.id === id)
   }
 
-  async explain(id: string): Promise<string> {
-    return ((await this.#wire.get(`${messagePath(id)}/explain`)) as { explanation: string }).explanation
+  async explain(what: string | Explained): Promise<string> {
+    if (typeof what === 'string') {
+      return ((await this.#wire.get(`${messagePath(what)}/explain`)) as { explanation: string }).explanation
+    }
+    return ((await this.#wire.post('/queue/explain', what)) as { explanation: string }).explanation
+  }
+
+  async forecast(id: string): Promise<Forecast | undefined> {
+    return (
+      ((await this.#wire.get(`${messagePath(id)}/forecast`)) as { forecast: Forecast | null }).forecast ?? undefined
+    )
   }
 
   /** Whether there was anything to cancel. */

@@ -17,7 +17,7 @@ type Told<T> = T & { readonly traffic: TrafficView }
 export class SandboxSnapshot {
   readonly traffic: TrafficView
   readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
-  readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain'>>
+  readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>>
   readonly workflow: Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
   readonly clock: {
     now(): number
@@ -75,5 +75,13 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
 
 function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {
   const { messages, deadLetters, schedules, keys } = queue
-  return { traffic, messages, deadLetters, schedules, keys, explain: (id) => queue.explain(id) }
+  return {
+    traffic,
+    messages,
+    deadLetters,
+    schedules,
+    keys,
+    explain: (what) => queue.explain(what),
+    forecast: (id) => queue.forecast(id),
+  }
 }

@@ -127,6 +127,8 @@ export function stop(clock: VirtualClock): void {
  */
 export class VirtualClock implements Clock {
   readonly mode: ClockMode
+  /** Whether a foreign clock follows this one, or has. */
+  isFollowed = false
   #now: number
   #sequence = 0
   #heap = new Heap<ScheduledTimer>()
@@ -336,6 +338,7 @@ export class VirtualClock implements Clock {
 
   /** Drives a foreign clock in step with this one, until the returned function is called. */
   follow(follower: Follower): () => void {
+    this.isFollowed = true
     return this.#followers.add(follower)
   }
 

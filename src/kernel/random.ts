@@ -11,6 +11,8 @@ export interface Random {
    * elsewhere, so a new draw in one feature does not shift another.
    */
   fork(stream: string): Random
+  /** One that draws from now on what this one will draw: for looking ahead. */
+  copy(): Random
 }
 
 /** xoshiro128**: small, fast, well tested; our own, so that no library update can change anybody's replay. */
@@ -54,6 +56,15 @@ class Xoshiro implements Random {
 
   fork(stream: string): Random {
     return new Xoshiro(`${this.#path}/${stream}`)
+  }
+
+  copy(): Random {
+    const copy = new Xoshiro(this.#path)
+    copy.#a = this.#a
+    copy.#b = this.#b
+    copy.#c = this.#c
+    copy.#d = this.#d
+    return copy
   }
 
   #next(): number {

@@ -41,6 +41,13 @@ class KeyedRandom implements Random {
     return new KeyedRandom(hmacSha256(this.#key, utf8(`fork ${stream}`)))
   }
 
+  copy(): Random {
+    const copy = new KeyedRandom(this.#key)
+    copy.#blocks = this.#blocks
+    copy.#left.push(...this.#left)
+    return copy
+  }
+
   #next(): number {
     if (this.#left.length === 0) {
       const block = new DataView(toArray(hmacSha256(this.#key, utf8(`block ${this.#blocks++}`))).buffer)

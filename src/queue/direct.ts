@@ -5,6 +5,8 @@ import { headerOf } from '../kernel/http.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { QueueDump } from './dump/snapshot.js'
+import type { Explained } from './explain/explain.js'
+import type { Forecast } from './explain/forecast.js'
 import type { Message } from './message/message.js'
 import type { GroupEndpoint, UrlGroup, UrlGroups } from './publish/url-groups.js'
 import type { Queue } from './queue.js'
@@ -113,9 +115,26 @@ export class DirectQueue {
     return engineOf(this).message(id)
   }
 
-  /** Why a message is where it is, in sentences. */
-  explain(id: string): string {
-    return engineOf(this).explain(id)
+  /**
+   * Why a message is where it is and when it goes on; or how a queue, a flow-control key, a schedule or a deduplication id
+   * stands. In sentences, for people. A name that is not there is told, with the nearest one.
+   * @param what the id of a message, or what by its name
+   * @example queue.explain({ flowControlKey: 'user-1' })
+   */
+  explain(what: string | Explained): string {
+    return engineOf(this).explain(what)
+  }
+
+  /**
+   * When the next attempt of a message starts, as things stand: an instant in milliseconds, or one before which it does
+   * not, with the answer or the pause that it depends on. Nothing moves, and nothing is drawn by chance.
+   * @returns `undefined` for a message that has ended or was cancelled, or that nothing will move on
+   * @throws RangeError for a message that the log does not know
+   * @example queue.forecast(id) // { at: 1893488450000 }
+   */
+  forecast(id: string): Forecast | undefined {
+    const message = this.#known(id)
+    return engineOf(this).forecasts([message]).get(message)
   }
 
   /**

@@ -292,6 +292,20 @@ export class Publisher {
     return this.#prepareRuns(call, each, group)
   }
 
+  /** What a trigger of a schedule publishes as things stand, one for each endpoint. */
+  planned(schedule: Schedule): readonly PublishSettings[] {
+    const { target } = schedule.draft
+    const group = this.#groupOf(target)
+    if (target.url === undefined && group === undefined) return []
+    try {
+      const settings = this.#scheduledSettings(schedule, group)
+      return target.url === undefined ? group!.endpoints.map(() => settings) : [settings]
+    } catch (error) {
+      if (error instanceof Refusal) return []
+      throw error
+    }
+  }
+
   /** Deduplication and not-before belong to the creation of the schedule, defaults to the group as it is now. [queue.md 7, 8] */
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)

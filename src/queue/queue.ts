@@ -11,7 +11,8 @@ import { Lanes } from './delivery/lanes.js'
 import type { Destinations } from './destinations/destinations.js'
 import { loadInto, parsedQueue } from './dump/loading.js'
 import { dumpOf, type QueueDump } from './dump/snapshot.js'
-import { explain } from './explain.js'
+import { type Explained, explain } from './explain/explain.js'
+import { type Forecast, forecastsOf } from './explain/forecast.js'
 import type { MessageLog } from './message/log.js'
 import type { Message } from './message/message.js'
 import { type GroupEndpoint, type UrlGroup, UrlGroups } from './publish/url-groups.js'
@@ -235,9 +236,19 @@ export class Queue {
     this.courier.advanceLane(lane)
   }
 
-  /** Why a message is where it is, in sentences. */
-  explain(id: string): string {
-    return explain(this, id)
+  /** What may go wrong with deliveries by rules of faults. */
+  get faults(): FaultSource | undefined {
+    return this.#faults
+  }
+
+  /** Why a message is where it is, or how something stands that messages wait for, in sentences. */
+  explain(what: string | Explained): string {
+    return explain(this, what)
+  }
+
+  /** When the next attempts of messages start. */
+  forecasts(messages: readonly Message[]): ReadonlyMap<Message, Forecast> {
+    return forecastsOf(this, messages)
   }
 
   /** Where every message stands that has not ended; `adrift` when nothing will ever move it on. */

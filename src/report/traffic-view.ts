@@ -23,6 +23,8 @@ export interface TrafficContext {
   readonly secrets?: () => readonly string[]
   /** What `watchStore()` looks into. */
   readonly store?: ComparableStore
+  /** Whether the host's timers, and with them its `Date`, have followed the clock. */
+  readonly followed?: () => boolean
   /** What the data store has billed so far: each mark remembers it. */
   readonly spend?: () => StoreCosts
 }

@@ -123,6 +123,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     secrets: () => secretsOf(tokens, journal, queue),
     store,
     spend: () => store.spend(),
+    followed: () => clock.isFollowed,
   })
   return {
     clock,

@@ -1,4 +1,4 @@
-import { timeText } from '../queue/explain.js'
+import { timeText } from '../queue/explain/time-text.js'
 import { shownUrl } from '../secrets/urls.js'
 import type { Run } from './run.js'
 import type { Workflows } from './workflows.js'

@@ -134,10 +134,15 @@ const rooms: readonly Room[] = [
     packages: ['valibot'],
   },
   {
+    room: 'queue/explain',
+    may: ['kernel', 'secrets', 'queue/settings', 'queue/message', 'queue/delivery'],
+    types: ['faults', 'queue/schedules'],
+  },
+  {
     room: 'queue',
     may: [
       ...['kernel', 'secrets', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
-      ...['queue/destinations', 'queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump'],
+      ...['queue/destinations', 'queue/signing', 'queue/delivery', 'queue/schedules', 'queue/dump', 'queue/explain'],
     ],
   },
   { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
@@ -202,6 +207,7 @@ const upwards: Readonly<Record<string, string>> = {
   'store/scripting -> store': 'scripts run commands in a store',
   'store/commands -> store': 'as in store/command',
   'queue/dump -> queue': 'a dump is of a queue',
+  'queue/explain -> queue': 'and so is a forecast',
   'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',
   'client -> server/*': 'the shape of a snapshot is written where it is made',
 }

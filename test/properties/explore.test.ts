@@ -126,9 +126,17 @@ describe('every order of concurrent deliveries', () => {
     expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
     expect(broken[0]!.times).toBeLessThan(tried.runs)
     expect(tried.table()).toMatch(
-      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, POST \/ \["GET","stock"\], .* {2}holds\(\) answered false$/m,
+      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) answered false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
+    expect(broken[0]!.flaw).toMatchObject({ name: 'double spend', steps: [2, 3, 4], keys: ['stock'] })
+    expect(broken[0]!.steps!.map(({ who, request, reply }) => `${who}: ${request} → ${reply}`)).toEqual([
+      'delivery 1: GET stock → 1',
+      'delivery 2: GET stock → 1',
+      'delivery 1: DECR stock → 0',
+      'delivery 2: DECR stock → -1',
+    ])
+    expect(tried.report().split('\n\n')[0]!.split('\n').length).toBeLessThanOrEqual(13)
 
     const buyAtOnce: Handle = async (sandbox) => {
       if (Number(await command(sandbox, 'DECR', 'stock')) < 0) await command(sandbox, 'INCR', 'stock')

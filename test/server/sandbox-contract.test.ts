@@ -113,6 +113,29 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(others).toEqual([])
       expect(letter).toMatchObject({ message: { id, state: 'FAILED', retried: 1 }, reply: { status: 0 } })
       expect(await queue.explain(id)).toMatch(/fail/i)
+      expect(await queue.forecast(id)).toBeUndefined()
+    })
+
+    test('tells when a message starts, what it depends on, and how what it waits for stands', async () => {
+      const { queue, clock, destinations } = sandbox
+      await destinations.script(shop, [status(500)])
+      const publish = async (options: object) => ((await queue.publish({ to: shop, ...options })) as { id: string }).id
+      const first = await publish({ queue: 'orders' })
+      const second = await publish({ queue: 'orders', deduplicationId: 'order-1' })
+      await clock.advance('1s')
+      const now = await clock.now()
+      expect(await queue.forecast(first)).toEqual({ at: now + 11_000 })
+      const because = { kind: 'answer', messageIds: [first], first: true }
+      expect(await queue.forecast(second)).toEqual({ notBefore: now + 11_000, because })
+      expect(await queue.explain(second)).toContain('must answer first')
+      expect(await queue.explain({ queue: 'orders' })).toContain(`The first is ${second}.`)
+      expect(await queue.explain({ deduplicationId: 'order-1' })).toContain(`by message ${second}`)
+      expect(await queue.explain({ flowControlKey: 'k' })).toContain('There is no flow-control key "k".')
+      expect(await queue.explain({ schedule: 's' })).toContain('There is no schedule "s".')
+      const copy = await queue.snapshot()
+      expect(copy.forecast(second)).toEqual({ notBefore: now + 11_000, because })
+      await expect((async () => queue.forecast('msg_x'))()).rejects.toThrow('There is no message "msg_x"')
+      await expect((async () => queue.explain({ topic: 'x' } as never))()).rejects.toThrow(/queue|flowControlKey/)
     })
 
     test('takes bytes, and gives them back as they were', async () => {

@@ -89,6 +89,8 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
   // @ts-expect-error: times belongs into the last argument
   assertion.toHaveWaitedFor('approved', { times: 2 })
   // @ts-expect-error: it takes nothing
+  assertion.toHold(true)
+  // @ts-expect-error: it takes nothing
   assertion.toBeIdle({ times: 1 })
   return [
     assertion.toHaveExecuted('SET', 'k', 1, 2n, /x/, { a: 1 }, [1], anything, { times: '>=2' }),
@@ -135,6 +137,7 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
     assertion.toHaveWaitedFor('approved'),
     assertion.toHaveWaitedFor(anything, { step: 'approval', outcome: 'timed out', data: undefined }, { times: 1 }),
     assertion.toBeIdle(),
+    assertion.toHold(),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { FaultSource } from '../../faults/fault.js'
 import { headerOf } from '../../kernel/http.js'
-import { IdSource, type Random } from '../../kernel/random.js'
+import { IdSource } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
 import type { Traffic } from '../../kernel/traffic.js'
@@ -15,7 +15,7 @@ import { notingIn } from '../settings/settings-log.js'
 import type { SigningKeys } from '../signing/signing.js'
 import { callbackDraft, truncated } from './callback.js'
 import { DeadLetters } from './dead-letters.js'
-import { type Draw, FlowControl } from './flow-control.js'
+import { FlowControl } from './flow-control.js'
 import { InFlight, type InFlightOptions } from './in-flight.js'
 import { retryWait } from './retry.js'
 import { DeliveryFaults } from './struck-deliveries.js'
@@ -109,7 +109,7 @@ export class Courier {
         const which = flowControlKey === undefined ? {} : { flowControlKey }
         options.traffic.append({ type: 'flow-control', decision, messageId, ...which, reason }, trail)
       },
-      policy.waitList === 'shuffled' ? drawFrom(options.random.fork('wait list')) : undefined,
+      policy.waitList === 'shuffled' ? options.random.fork('wait list') : undefined,
     )
   }
 
@@ -373,6 +373,11 @@ export class Courier {
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
   }
 
+  /** Messages that a fault holds until another delivery has gone. */
+  heldBack(): readonly Message[] {
+    return this.#faults?.heldBack.map(({ message }) => message) ?? []
+  }
+
   /** The service restarts: what is in flight is cut off and made again once it is up, and no retry is counted. */
   restart(until: number): void {
     this.#faults?.source.takeDown('queue', until)
@@ -531,10 +536,6 @@ export class Courier {
 
 function isRunning({ state }: { readonly state: MessageState }): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
-}
-
-function drawFrom(random: Random): Draw {
-  return (below) => random.int(below)
 }
 
 /** The state after a restart of a message that was being delivered. */

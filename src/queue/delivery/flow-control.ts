@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.js'
 import { formatDuration } from '../../kernel/duration.js'
+import type { Random } from '../../kernel/random.js'
 import type { Timer } from '../../kernel/time.js'
 import type { FlowControlEntry } from '../../kernel/traffic.js'
 import { Line } from '../message/line.js'
@@ -79,10 +80,14 @@ export class FlowKey {
   blockedBy(now: number): string {
     if (this.paused) return 'paused'
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
-      return `parallelism ${this.parallelismCount} of ${this.parallelismMax}`
+      return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
     if (this.rateMax !== undefined && this.rateCount >= this.rateMax)
-      return `rate ${this.rateCount} of ${this.rateMax}, for ${formatDuration(Math.max(0, this.periodEnd() - now))} more`
+      return `rate ${this.rateCount} of ${this.rateMax}, for ${formatDuration(Math.max(0, this.periodEnd() - now))} more${this.#before()}`
     return `${this.waitListSize} before it in the wait list`
+  }
+
+  #before(): string {
+    return this.#size === 0 ? '' : `, ${this.#size} before it`
   }
 
   wait(ticket: WaitTicket): void {
@@ -92,17 +97,17 @@ export class FlowKey {
   }
 
   /** The next in line, or anybody in it where chance decides; cancelled ones are skipped. */
-  next(draw: Draw | undefined): Message | undefined {
-    let ticket = this.#shift(draw)
-    while (ticket?.live === false) ticket = this.#shift(draw)
+  next(draws: Random | undefined): Message | undefined {
+    let ticket = this.#shift(draws)
+    while (ticket?.live === false) ticket = this.#shift(draws)
     if (ticket === undefined) return undefined
     ticket.live = false
     this.leave(ticket)
     return ticket.message
   }
 
-  #shift(draw: Draw | undefined): WaitTicket | undefined {
-    if (draw !== undefined && this.#line.length > 1) this.#line.promote(draw(this.#line.length))
+  #shift(draws: Random | undefined): WaitTicket | undefined {
+    if (draws !== undefined && this.#line.length > 1) this.#line.promote(draws.int(this.#line.length))
     return this.#line.shift()
   }
 
@@ -112,6 +117,11 @@ export class FlowKey {
     if (ticket.awaited) this.#awaited--
   }
 
+  /** Everybody in line, with the places of those who have left. */
+  tickets(): readonly WaitTicket[] {
+    return this.#line.all()
+  }
+
   waiting(): readonly Message[] {
     return this.#line
       .all()
@@ -119,9 +129,6 @@ export class FlowKey {
       .map((ticket) => ticket.message)
   }
 }
-
-/** A whole number below a bound, left to chance. */
-export type Draw = (below: number) => number
 
 /** Called when messages are held back and let go. */
 export type NoteDecision = (
@@ -137,17 +144,18 @@ export class FlowControl {
   /** Calls in flight over all keys and none. */
   inFlight = 0
   readonly #clock: Clock
-  readonly #globalMax: number | undefined
+  /** Calls in flight that the plan allows, `undefined` when it is not enforced. */
+  readonly globalMax: number | undefined
   readonly #start: (message: Message) => void
   readonly #note: NoteSetting
   readonly #decide: NoteDecision
-  readonly #draw: Draw | undefined
+  readonly #draws: Random | undefined
   readonly #globalLine = new Line<WaitTicket>()
 
   /**
    * @param globalMax calls in flight that the plan allows, `undefined` when it is not enforced
    * @param start begins the attempt of a message that was admitted from a wait list
-   * @param draw picks who leaves a wait list; without it, who came first
+   * @param draws picks who leaves a wait list; without it, who came first
    */
   constructor(
     clock: Clock,
@@ -155,14 +163,24 @@ export class FlowControl {
     start: (message: Message) => void,
     note: NoteSetting,
     decide: NoteDecision,
-    draw?: Draw | undefined,
+    draws?: Random | undefined,
   ) {
-    this.#draw = draw
+    this.#draws = draws
     this.#clock = clock
-    this.#globalMax = globalMax
+    this.globalMax = globalMax
     this.#start = start
     this.#note = note
     this.#decide = decide
+  }
+
+  /** What will be drawn for the wait lists, without drawing it; `undefined` where nothing is left to chance. */
+  get comingDraws(): Random | undefined {
+    return this.#draws?.copy()
+  }
+
+  /** Who waits for the limit of the plan, first in line first. */
+  waitingForPlan(): readonly Message[] {
+    return this.#globalLine.all().flatMap(({ live, message }) => (live ? [message] : []))
   }
 
   /** The key of a message that arrives, with the limits it brings: the latest message counts unless they are pinned. */
@@ -228,8 +246,8 @@ export class FlowControl {
   }
 
   #askGlobal(message: Message, now: number): boolean {
-    if (this.#globalMax !== undefined && this.inFlight >= this.#globalMax) {
-      this.#decide(message, 'held', `${this.inFlight} of ${this.#globalMax} calls in flight`)
+    if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
+      this.#decide(message, 'held', `${this.inFlight} of ${this.globalMax} calls in flight`)
       message.ticket = { message, since: message.ticket?.since ?? now, live: true, awaited: message.awaited }
       this.#globalLine.push(message.ticket)
       return false
@@ -268,7 +286,7 @@ export class FlowControl {
   admitWaiting(key: FlowKey): void {
     const now = this.#clock.now()
     while (key.waitListSize > 0 && key.hasRoom(now)) {
-      const message = key.next(this.#draw)
+      const message = key.next(this.#draws)
       if (message === undefined) break
       this.#take(key, message, now)
       if (!this.#askGlobal(message, now)) continue
@@ -306,7 +324,7 @@ export class FlowControl {
   }
 
   #admitGlobal(): void {
-    const max = this.#globalMax
+    const max = this.globalMax
     if (max === undefined) return
     while (this.inFlight < max) {
       const ticket = this.#globalLine.shift()

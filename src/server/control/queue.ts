@@ -21,6 +21,13 @@ const publish = v.looseObject({
 })
 const endpoint = v.union([v.string(), v.strictObject({ url: v.string(), name: v.optional(v.string()) })])
 
+const explained = v.union([
+  v.strictObject({ queue: v.string() }),
+  v.strictObject({ flowControlKey: v.string() }),
+  v.strictObject({ schedule: v.string() }),
+  v.strictObject({ deduplicationId: v.string() }),
+])
+
 const dump = v.custom<QueueDump>(
   (given) => typeof given === 'object' && given !== null,
   'is not what GET /queue/dump returned',
@@ -60,9 +67,24 @@ export const queueOrders: readonly Order[] = [
   {
     method: 'GET',
     path: '/queue/messages/:id/explain',
-    summary: 'Why a message is where it is, in sentences.',
+    summary: 'Why a message is where it is and when it goes on, in sentences.',
     run: ({ queue }, _, { params }) => ({ explanation: queue.explain(params.id ?? '') }),
   },
+  {
+    method: 'GET',
+    path: '/queue/messages/:id/forecast',
+    summary:
+      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `because` of which answer or pause; null for one that has ended.',
+    run: ({ queue }, _, { params }) => ({ forecast: queue.forecast(known(queue, params).id) ?? null }),
+  },
+  order({
+    method: 'POST',
+    path: '/queue/explain',
+    summary: 'How a queue, a flow-control key, a schedule or a deduplication id stands, in sentences.',
+    body: explained,
+    example: { flowControlKey: 'user-1' },
+    run: ({ queue }, what) => ({ explanation: queue.explain(what) }),
+  }),
   order({
     method: 'POST',
     path: '/queue/messages/:id/cancel',

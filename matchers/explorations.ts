@@ -1,0 +1,31 @@
+import { literal } from './literal.js'
+import type { Verdict } from './verdict.js'
+
+/** What `explore()` and `interleavings()` return, as far as the matcher looks at it. */
+interface Tried {
+  readonly holds: boolean
+  /** All outcomes, a line each. */
+  table(): string
+  /** What fails, with its timeline. */
+  report(): string
+}
+
+/** Whatever was tried holds. */
+export function holdsEverywhere(received: unknown): Verdict {
+  const tried = received as Partial<Tried> | null | undefined
+  if (typeof tried?.holds !== 'boolean' || typeof tried.table !== 'function' || typeof tried.report !== 'function') {
+    const isPromise = typeof (received as { then?: unknown } | undefined)?.then === 'function'
+    throw new TypeError(
+      `toHold() takes what explore() or interleavings() of stuntdouble/scenarios returned, got ${isPromise ? 'a promise; await it first' : literal(received)}.`,
+    )
+  }
+  const { holds, table, report } = tried as Tried
+  return {
+    pass: holds,
+    found: [],
+    explain: (not) =>
+      not
+        ? `expect(tried).not.toHold()\n\nExpected something that does not hold, but:\n${table()}`
+        : `expect(tried).toHold()\n\n${report()}`,
+  }
+}

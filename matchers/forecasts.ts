@@ -1,0 +1,102 @@
+import { formatDuration } from '../src/kernel/duration.js'
+import type { Forecast, ForecastCause } from '../src/queue/explain/forecast.js'
+import { plainText } from '../src/report/safe-text.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
+import type { Evidence } from './received.js'
+import { blockOf, type MessageStory, stateOf, waitOf } from './stories.js'
+
+// Until when messages wait: as the queue forecasts it where there is one, else as far as the log tells.
+
+/** Who can look ahead. */
+interface Forecaster {
+  forecast(id: string): Forecast | undefined
+}
+
+function forecastIn({ received, role }: Evidence, id: string): Forecast | undefined {
+  const face = (role === 'sandbox' ? (received as { queue?: unknown }).queue : received) as
+    | Partial<Forecaster>
+    | undefined
+  if (role === 'traffic' || typeof face?.forecast !== 'function') return undefined
+  try {
+    return face.forecast(id)
+  } catch {
+    // The world was reset since: only its log knows the message.
+    return undefined
+  }
+}
+
+/** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
+export function waitHint(evidence: Evidence, story: MessageStory): string {
+  const name = evidence.name(story.id)
+  if (stateOf(story) === 'ACTIVE') return `${name} is being delivered right now. Await sandbox.clock.drain() first.`
+  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
+  const forecast = forecastIn(evidence, story.id)
+  if (forecast === undefined) return loggedHint(name, story, now)
+  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}: ${causeText(evidence, forecast, now)}`
+  if (forecast.at <= now) return notMoved(name)
+  return untilHint(name, forecast.at, now, reasonOf(story, forecast.at))
+}
+
+/** The same without a queue to ask. */
+function loggedHint(name: string, story: MessageStory, now: number): string {
+  const block = blockOf(story)
+  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
+  const wait = waitOf(story)
+  return wait === undefined || wait.until <= now ? notMoved(name) : untilHint(name, wait.until, now, wait.reason)
+}
+
+function notMoved(name: string): string {
+  return `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
+}
+
+function untilHint(name: string, until: number, now: number, reason: string): string {
+  const left = formatDuration(until - now)
+  const why = reason === '' ? '' : ` (${plainText(reason)})`
+  return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}. Await sandbox.clock.advance('${left}') or clock.drain() first.`
+}
+
+/** The rule behind a wait that ends at a known time. */
+function reasonOf(story: MessageStory, until: number): string {
+  const wait = waitOf(story)
+  if (wait?.until === until) return wait.reason
+  const { flow, published } = story
+  const key = flow?.flowControlKey ?? published?.flowControlKey
+  if (key !== undefined) return `its turn in flow-control key ${key}`
+  return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
+}
+
+function placeOf({ published, flow }: MessageStory): string {
+  if (flow?.decision === 'held' && flow.flowControlKey !== undefined)
+    return ` in the wait list of flow-control key ${plainText(flow.flowControlKey)}`
+  return published?.queue === undefined ? '' : ` in queue ${plainText(published.queue)}`
+}
+
+function causeText(
+  evidence: Evidence,
+  { notBefore, because }: Extract<Forecast, { readonly notBefore: number }>,
+  now: number,
+): string {
+  if (because.kind === 'pause') {
+    const what = 'queue' in because ? `queue ${because.queue}` : `flow-control key ${because.flowControlKey}`
+    return `${plainText(what)} is paused, and nothing there starts before somebody resumes it.`
+  }
+  const earliest = notBefore > now ? ` It starts not before ${timeSeenFrom(notBefore, now)}.` : ''
+  return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() first.`
+}
+
+const mostNamed = 3
+
+function answersText(
+  evidence: Evidence,
+  { messageIds, scheduleIds = [], first }: Extract<ForecastCause, { readonly kind: 'answer' }>,
+): string {
+  const names = [
+    ...messageIds.map((id) => evidence.name(id)),
+    ...scheduleIds.map((id) => `what schedule ${plainText(id)} publishes`),
+  ]
+  if (names.length === 0) return 'a fault holds it until another delivery has gone'
+  const more = names.length - mostNamed
+  const listed = `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
+  if (!first) return `it depends on the answer of ${listed}`
+  return names.length === 1 ? `${listed} must answer first` : `one of ${listed} must answer first`
+}

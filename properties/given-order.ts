@@ -1,0 +1,69 @@
+import { Unplayable, type Usher } from './client-run.js'
+import type { Touched } from './touched.js'
+
+// Orders that are known beforehand.
+
+/** The clients one after the other, each with all that it does. */
+export function oneByOne(clients: readonly string[]): Usher {
+  const rank = new Map(clients.map((name, at) => [name, at]))
+  const place = (name: string): number => rank.get(name.split('#')[0]!)!
+  return { choose: (waiting) => [...waiting].sort((a, b) => place(a) - place(b))[0]!, executed() {} }
+}
+
+/** One request of each in turn. */
+export function inTurn(clients: readonly string[]): Usher {
+  let last = -1
+  return {
+    choose(waiting) {
+      for (let step = 1; step <= clients.length; step++) {
+        const at = (last + step) % clients.length
+        if (!waiting.includes(clients[at]!)) continue
+        last = at
+        return clients[at]!
+      }
+      return waiting[0]!
+    },
+    executed() {},
+  }
+}
+
+/** The order that a failure has printed. What comes after its end goes on one by one. */
+export class GivenOrder implements Usher {
+  readonly #names: readonly string[]
+  #at = 0
+
+  /** @throws TypeError for names that there are none of */
+  constructor(replay: string, clients: readonly string[]) {
+    this.#names = replay.trim().split(/\s+/)
+    const unknown = this.#names.find((name) => !clients.includes(name.split('#')[0]!))
+    if (unknown !== undefined)
+      throw new Unplayable(
+        `interleavings(): replay names ${JSON.stringify(unknown)}, which is no client. The clients are ${clients.join(', ')}.`,
+      )
+  }
+
+  choose(waiting: readonly string[]): string {
+    if (this.#at >= this.#names.length) return waiting[0]!
+    const name = this.#names[this.#at++]!
+    if (waiting.includes(name)) return name
+    throw new Unplayable(
+      `interleavings(): the order cannot be replayed: at step ${this.#at} it is ${name}'s turn, who asks for nothing there; ${waiting.join(' and ')} would go on. The clients do something else than when it was printed.`,
+    )
+  }
+
+  executed(_: Touched): void {}
+
+  /** @throws TypeError for an order that is longer than what the clients do */
+  check(): void {
+    const left = this.#names.slice(this.#at)
+    if (left.length > 0)
+      throw new Unplayable(
+        `interleavings(): the order cannot be replayed: all clients had ended after ${this.#at} steps, and replay goes on with ${left.join(' ')}.`,
+      )
+  }
+}
+
+export function permutations<T>(all: readonly T[]): T[][] {
+  if (all.length < 2) return [[...all]]
+  return all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]))
+}

@@ -1,0 +1,145 @@
+import { Unplayable } from './client-run.js'
+import { commute, type Touched } from './touched.js'
+
+interface Node {
+  /** Who could go here. */
+  readonly enabled: readonly string[]
+  /** Who has to be tried here. */
+  readonly wanted: Set<string>
+  /** Who need not be tried: all that would come of it has been seen elsewhere. */
+  readonly asleep: Map<string, Touched>
+  readonly done: Set<string>
+  picked: string
+  touched: Touched | undefined
+}
+
+interface Step {
+  readonly who: string
+  readonly touched: Touched
+}
+
+/**
+ * All orders in which several can go, one after the other, depth first. Of orders that only differ in who was first with
+ * requests that have nothing to do with each other one is tried: dynamic partial-order reduction with sleep sets.
+ * [Flanagan, Godefroid: Dynamic partial-order reduction for model checking software, 2005]
+ */
+export class OrderTree {
+  /** Somebody had two requests under way at the same time: such orders cannot be reduced. */
+  isAmbiguous = false
+  readonly reduces: boolean
+  readonly #path: Node[] = []
+  #trace: Step[] = []
+  /** What follows has been seen in another order. */
+  #isKnown = false
+
+  constructor(reduces: boolean) {
+    this.reduces = reduces
+  }
+
+  /** A run begins. */
+  begin(): void {
+    this.#trace = []
+    this.#isKnown = false
+  }
+
+  /** @param waiting names, each once, the preferred first; `alice#2` is a second request of alice */
+  choose(waiting: readonly string[]): string {
+    const node = this.#path[this.#trace.length]
+    if (node !== undefined) {
+      if (waiting.includes(node.picked)) return node.picked
+      throw new Unplayable(
+        `interleavings(): the same order goes on otherwise when it is played again: ${node.picked} asks for nothing where it did before. Clients must not depend on what is outside of their world, such as a variable that an earlier order has left.`,
+      )
+    }
+    if (waiting.some((name) => name.includes('#'))) this.isAmbiguous = true
+    const asleep = this.#asleepHere()
+    const picked = this.#isKnown ? undefined : waiting.find((name) => !asleep.has(name))
+    this.#isKnown = picked === undefined
+    if (picked === undefined) return waiting[0]!
+    const wanted = new Set(this.reduces ? [picked] : waiting)
+    this.#path.push({ enabled: [...waiting], wanted, asleep, done: new Set(), picked, touched: undefined })
+    return picked
+  }
+
+  #asleepHere(): Map<string, Touched> {
+    const before = this.#path.at(-1)
+    if (!this.reduces || before?.touched === undefined) return new Map()
+    const { asleep, picked, touched } = before
+    return new Map([...asleep].filter(([name, its]) => name !== picked && commute(its, touched)))
+  }
+
+  /** What the one who was chosen has touched. */
+  executed(touched: Touched): void {
+    const node = this.#path[this.#trace.length]
+    // What follows a known state is not looked at.
+    if (node === undefined) return
+    node.touched = touched
+    this.#trace.push({ who: node.picked, touched })
+  }
+
+  /** Goes on to an order that has not been tried. @returns whether there is one */
+  next(): boolean {
+    if (this.reduces) this.#findRaces()
+    for (let node = this.#path.at(-1); node !== undefined; node = this.#path.at(-1)) {
+      node.done.add(node.picked)
+      if (this.reduces && node.touched !== undefined) node.asleep.set(node.picked, node.touched)
+      const next = node.enabled.find((name) => node.wanted.has(name) && !node.done.has(name) && !node.asleep.has(name))
+      if (next !== undefined) {
+        node.picked = next
+        node.touched = undefined
+        return true
+      }
+      this.#path.pop()
+    }
+    return false
+  }
+
+  /** Where two steps of the run could have come the other way round, that is to be tried. */
+  #findRaces(): void {
+    const clocks: ReadonlyMap<string, number>[] = []
+    const latest = new Map<string, number>()
+    for (const [at, { who, touched }] of this.#trace.entries()) {
+      const clock = new Map(latest.has(who) ? clocks[latest.get(who)!] : [])
+      for (let before = at - 1; before >= 0; before--) {
+        const other = this.#trace[before]!
+        if (other.who === who || (clock.get(other.who) ?? 0) > before || commute(other.touched, touched)) continue
+        this.#want(this.#path[before], who, before, clock)
+        for (const [name, seen] of clocks[before]!) clock.set(name, Math.max(seen, clock.get(name) ?? 0))
+      }
+      clock.set(who, at + 1)
+      clocks.push(clock)
+      latest.set(who, at)
+    }
+  }
+
+  #want(node: Node | undefined, who: string, at: number, clock: ReadonlyMap<string, number>): void {
+    if (node === undefined) return
+    const { enabled, wanted } = node
+    if (enabled.includes(who)) wanted.add(who)
+    else {
+      const leading = enabled.find((name) => (clock.get(name) ?? 0) > at + 1)
+      for (const name of leading === undefined ? enabled : [leading]) wanted.add(name)
+    }
+  }
+
+  /** How much of what is known to be there has been tried, from 0 to 1: an estimate, after `next()`. */
+  get share(): number {
+    let weight = 1
+    let share = 0
+    for (const { wanted, done } of this.#path) {
+      const all = new Set([...wanted, ...done]).size
+      share += (weight * done.size) / all
+      weight /= all
+    }
+    return share
+  }
+
+  /** Where orders are left after `next()`, the shortest beginning first: who went until then, and who would go on. */
+  left(): readonly { readonly after: readonly string[]; readonly next: readonly string[] }[] {
+    return this.#path.flatMap(({ wanted, done, asleep, picked }, at) => {
+      const isLast = at === this.#path.length - 1
+      const next = [...wanted].filter((name) => (isLast || name !== picked) && !done.has(name) && !asleep.has(name))
+      return next.length === 0 ? [] : [{ after: this.#path.slice(0, at).map((node) => node.picked), next }]
+    })
+  }
+}

@@ -1,0 +1,64 @@
+import { type Combination, choiceText, type PolicyChoices } from './policy-choices.js'
+
+/** How often a value of a policy let the claim fail, all else being equal. */
+export interface ValueCount {
+  readonly value: unknown
+  readonly failed: number
+  readonly of: number
+}
+
+/** Schedules that are tried with each value, once something was found. */
+export const schedulesPerValue = 40
+
+/**
+ * For each policy that is varied, how many schedules fail with each of its values, the other policies as they were found.
+ * @param fails whether a schedule breaks the claim; `undefined` where it says nothing
+ */
+export async function countByValue<S>(
+  choices: PolicyChoices,
+  found: Combination,
+  schedules: readonly S[],
+  fails: (schedule: S, combination: Combination) => Promise<boolean | undefined>,
+): Promise<ReadonlyMap<string, readonly ValueCount[]>> {
+  const counts = new Map<string, readonly ValueCount[]>()
+  for (const [name, values] of Object.entries(choices) as [string, readonly unknown[]][]) {
+    if (values.length < 2) continue
+    const counted: ValueCount[] = []
+    for (const value of values) {
+      let [failed, of] = [0, 0]
+      for (const schedule of schedules) {
+        const result = await fails(schedule, { ...found, [name]: value })
+        if (result !== undefined) of++
+        if (result === true) failed++
+      }
+      counted.push({ value, failed, of })
+    }
+    counts.set(name, counted)
+  }
+  return counts
+}
+
+/** Sentences about under which values a claim fails. */
+export function policyLines(counts: ReadonlyMap<string, readonly ValueCount[]>): string[] {
+  return [...counts].map(([name, values]) => {
+    const told = (list: readonly ValueCount[]): string =>
+      list.map(({ value, failed, of }) => `${choiceText(value)} (${failed} of ${of} runs)`).join(', ')
+    const failing = values.filter(({ failed }) => failed > 0)
+    const holding = values.filter(({ failed }) => failed === 0)
+    if (holding.length === 0) return `fails with every value of ${name}: ${told(values)}`
+    const runs = holding.map(({ value, of }) => `0 of ${of} runs fail with ${choiceText(value)}`).join(', ')
+    return `fails with ${name} ${told(failing)} only; ${runs}`
+  })
+}
+
+/** A value with which nothing failed, in the place of the one that was found: the world to compare with. */
+export function holdingNeighbour(
+  counts: ReadonlyMap<string, readonly ValueCount[]>,
+  found: Combination,
+): { readonly name: string; readonly value: unknown; readonly combination: Combination } | undefined {
+  for (const [name, values] of counts) {
+    const holding = values.find(({ failed }) => failed === 0)
+    if (holding !== undefined) return { name, value: holding.value, combination: { ...found, [name]: holding.value } }
+  }
+  return undefined
+}

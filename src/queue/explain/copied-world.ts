@@ -1,0 +1,213 @@
+import type { Ranked } from '../../kernel/heap.js'
+import type { Random } from '../../kernel/random.js'
+import type { Message } from '../message/message.js'
+import type { Queue } from '../queue.js'
+import type { Schedule } from '../schedules/schedules.js'
+import type { PublishSettings } from '../settings/settings.js'
+import { type Cause, Item, KeyCopy, LaneCopy } from './copies.js'
+import type { CopiedWorld, ScheduleCopy } from './play.js'
+
+/** Copies all that can meet the messages that are asked for. Nothing of it is the engine's own. */
+export class CopyOf implements CopiedWorld {
+  readonly now: number
+  readonly items: Item[] = []
+  readonly timers: Map<Item, Ranked> = new Map()
+  readonly running: Item[] = []
+  readonly loose: { readonly item: Item; readonly cause: Cause }[] = []
+  readonly schedules: ScheduleCopy[] = []
+  readonly downUntil: number
+  readonly draws: Random | undefined
+  readonly plan: CopiedWorld['plan']
+  readonly #queue: Queue
+  readonly #byMessage = new Map<Message, Item>()
+  readonly #keys = new Map<string, KeyCopy>()
+  readonly #lanes = new Map<string, LaneCopy>()
+
+  constructor(queue: Queue, asked: readonly Message[]) {
+    const { flow } = queue
+    this.#queue = queue
+    this.now = queue.now()
+    this.downUntil = queue.faults?.down?.queue ?? Number.NEGATIVE_INFINITY
+    this.draws = flow.comingDraws
+    const sharesAll = flow.globalMax !== undefined || this.draws !== undefined
+    const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
+    for (const message of messages) this.#copy(message)
+    for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
+    for (const copy of this.#lanes.values()) this.#fillLane(copy)
+    for (const copy of this.#keys.values()) this.#fillKey(copy)
+    for (const message of messages) this.#place(message, this.#byMessage.get(message)!)
+    if (flow.globalMax === undefined) return
+    const inFlight = this.items.filter(({ message, isAdmitted }) => isAdmitted || message!.running)
+    this.plan = { inFlight, most: flow.globalMax }
+    const cause: Cause = { kind: 'answer', of: inFlight, first: true }
+    for (const message of flow.waitingForPlan()) this.loose.push({ item: this.#byMessage.get(message)!, cause })
+  }
+
+  get keys(): Iterable<KeyCopy> {
+    return this.#keys.values()
+  }
+
+  get lanes(): Iterable<LaneCopy> {
+    return this.#lanes.values()
+  }
+
+  of(message: Message): Item | undefined {
+    return this.#byMessage.get(message)
+  }
+
+  keyOf({ flowControl }: PublishSettings): KeyCopy | undefined {
+    return flowControl === undefined ? undefined : this.#key(flowControl.key)
+  }
+
+  laneOf({ queue }: PublishSettings): LaneCopy | undefined {
+    return queue === undefined ? undefined : this.#lane(queue)
+  }
+
+  #copy(message: Message): void {
+    const { settings, notBefore, maxRetries, retried } = message
+    const item = new Item(message, settings, notBefore, Math.max(0, maxRetries - retried))
+    this.items.push(item)
+    this.#byMessage.set(message, item)
+    item.key = this.keyOf(settings)
+    // Whoever has left the engine's queue is in none here.
+    item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
+    item.isAdmitted = message.admitted
+    item.isCancelled = message.cancelRequested
+    item.hasEnded = message.ended
+    item.openReports = message.openCallbacks
+    item.unmadeReports = message.openCallbacks
+  }
+
+  #place(message: Message, item: Item): void {
+    item.source = message.source && this.#byMessage.get(message.source)
+    if (message.ended) return
+    item.source?.reports.push(item)
+    if (message.running) this.running.push(item)
+    else if (message.held === true) this.loose.push({ item, cause: this.#submitters(message) })
+    else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & Ranked)
+  }
+
+  /** Deliveries of the same run that are under way: one of them has submitted it. */
+  #submitters({ part }: Message): Cause {
+    const of = this.items.filter(({ message }) => message?.running === true && message.part?.runId === part?.runId)
+    return { kind: 'answer', of, first: true }
+  }
+
+  #lane(name: string): LaneCopy {
+    let copy = this.#lanes.get(name)
+    if (copy !== undefined) return copy
+    const lane = this.#queue.lanes.get(name)
+    copy = new LaneCopy(name, lane?.parallelism ?? 1, lane?.paused ?? false)
+    this.#lanes.set(name, copy)
+    return copy
+  }
+
+  #fillLane(copy: LaneCopy): void {
+    const lane = this.#queue.lanes.get(copy.name)
+    if (lane === undefined) return
+    for (const message of lane.holding) copy.holding.add(this.#byMessage.get(message)!)
+    for (const message of lane.waiting()) copy.line.push(this.#byMessage.get(message)!)
+  }
+
+  #key(name: string): KeyCopy {
+    let copy = this.#keys.get(name)
+    if (copy !== undefined) return copy
+    const key = this.#queue.flow.keys.get(name)
+    copy = new KeyCopy(name, key && { rateCount: key.rateCount, until: key.periodEnd() })
+    this.#keys.set(name, copy)
+    if (key === undefined) return copy
+    const { parallelismMax, rateMax, ratePeriod, ratePeriodStart, pinnedParallelism, pinnedRate, overdue } = key
+    Object.assign(copy, { parallelismMax, rateMax, pinnedParallelism, pinnedRate, isPaused: key.paused })
+    Object.assign(copy, { period: ratePeriod * 1000, periodStart: ratePeriodStart, overdue: overdue && { ...overdue } })
+    return copy
+  }
+
+  #fillKey(copy: KeyCopy): void {
+    const key = this.#queue.flow.keys.get(copy.name)
+    if (key === undefined) return
+    for (const message of key.running) copy.running.add(this.#byMessage.get(message)!)
+    for (const { live, message } of key.tickets()) copy.enter(live ? this.#byMessage.get(message) : undefined)
+  }
+}
+
+/** Names of keys and queues, told apart. */
+function resourcesOf(settings: PublishSettings): string[] {
+  const { queue, flowControl, callback, failureCallback } = settings
+  const found = queue === undefined ? [] : [`queue ${queue}`]
+  if (flowControl !== undefined) found.push(`key ${flowControl.key}`)
+  for (const report of [callback, failureCallback])
+    if (report !== undefined) found.push(...resourcesOf(report.settings))
+  return found
+}
+
+interface Meeting {
+  readonly messages: Iterable<Message>
+  readonly schedules: readonly Schedule[]
+}
+
+/** Everything that has not ended, or holds a slot. */
+function everything({ courier, flow, lanes, schedules }: Queue): Meeting {
+  const messages = new Set<Message>(courier.live.select({}).items)
+  for (const { running } of flow.keys.values()) for (const message of running) messages.add(message)
+  const ended = new Set<Message>()
+  for (const { holding } of lanes.list()) {
+    for (const message of holding) {
+      messages.add(message)
+      if (message.ended) ended.add(message)
+    }
+  }
+  // A report that was cancelled keeps the slot of what it reports on.
+  if (ended.size > 0)
+    for (const message of courier.byId.values())
+      if (!message.ended && message.source !== undefined && ended.has(message.source)) messages.add(message)
+  return { messages, schedules: schedules.list() }
+}
+
+/** What has a key or a queue in common with them, or with what has, and so on. */
+function whatMeets(queue: Queue, asked: readonly Message[]): Meeting {
+  const all = everything(queue)
+  const byResource = new Map<string, (Message | Schedule)[]>()
+  const resources = new Map<Message | Schedule, readonly string[]>()
+  const enter = (thing: Message | Schedule, names: readonly string[]): void => {
+    resources.set(thing, names)
+    for (const name of names) {
+      const others = byResource.get(name)
+      if (others === undefined) byResource.set(name, [thing])
+      else others.push(thing)
+    }
+  }
+  for (const message of all.messages) {
+    const { settings, source } = message
+    const held = source?.ended === true ? resourcesOf(source.settings) : []
+    enter(message, [...resourcesOf(settings), ...held])
+  }
+  for (const schedule of all.schedules)
+    enter(
+      schedule,
+      queue.publisher.planned(schedule).flatMap((settings) => resourcesOf(settings)),
+    )
+  const [messages, schedules] = [new Set<Message>(), new Set<Schedule>()]
+  const seen = new Set<string>()
+  const reach: (Message | Schedule)[] = [...asked]
+  for (let thing = reach.pop(); thing !== undefined; thing = reach.pop()) {
+    if ('cron' in thing) schedules.add(thing)
+    else messages.add(thing)
+    for (const name of resources.get(thing) ?? []) {
+      if (seen.has(name)) continue
+      seen.add(name)
+      for (const other of byResource.get(name) ?? []) reach.push(other)
+    }
+  }
+  return { messages: [...all.messages].filter((message) => messages.has(message)), schedules: [...schedules] }
+}
+
+function scheduleCopy({ publisher }: Queue, schedule: Schedule): ScheduleCopy {
+  const { id, paused, cron, timer } = schedule
+  return {
+    id,
+    isPaused: paused,
+    next: timer as (typeof timer & Ranked) | undefined,
+    slotAfter: (at) => cron.next(at),
+    publishes: publisher.planned(schedule),
+  }
+}

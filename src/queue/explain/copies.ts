@@ -1,0 +1,196 @@
+import { Line } from '../message/line.js'
+import type { Message } from '../message/message.js'
+import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
+
+// What a forecast plays with: copies of messages, keys and queues, which nobody else sees.
+
+/** What the start of an attempt depends on. */
+export type Cause =
+  | {
+      readonly kind: 'answer'
+      /** Whose answers. */
+      readonly of: readonly Item[]
+      /** One of them has to come first; else they only decide. */
+      readonly first: boolean
+    }
+  | { readonly kind: 'pause'; readonly of: 'queue' | 'flowControlKey'; readonly name: string }
+
+/** A message, or one that a schedule will publish. */
+export class Item {
+  /** When its next attempt starts; where there is a cause, the earliest that this can be. */
+  start: number | undefined
+  cause: Cause | undefined
+  lane: LaneCopy | undefined
+  key: KeyCopy | undefined
+  /** The message that it reports on. */
+  source: Item | undefined
+  /** Reports on it that have not ended. */
+  readonly reports: Item[] = []
+  isAdmitted = false
+  isCancelled = false
+  hasEnded = false
+  /** Reports on it that have not ended, and those of them that cannot have ended yet. */
+  openReports = 0
+  unmadeReports = 0
+
+  constructor(
+    readonly message: Message | undefined,
+    readonly settings: PublishSettings,
+    readonly notBefore: number,
+    /** Attempts that may follow the next one, or the one that runs. */
+    readonly retriesLeft: number,
+    readonly scheduleId?: string,
+  ) {}
+}
+
+/** From when on a key's calls are not known any more, and what was known then. */
+interface Loose {
+  readonly since: number
+  /** Calls that fit into the period that ran then, and its end. */
+  readonly left: number
+  readonly end: number
+  readonly cause: Cause
+  /** Who was in line then is concerned, too. */
+  readonly isHard: boolean
+  /** Nothing is known of the limits either. */
+  hasUnknownLimits: boolean
+  /** Messages that go before whoever comes next. */
+  ahead: number
+}
+
+/** A flow-control key, whose calls are known until something depends on an answer. */
+export class KeyCopy {
+  parallelismMax: number | undefined
+  rateMax: number | undefined
+  /** Milliseconds. */
+  period = 1000
+  rateCount = 0
+  periodStart: number | undefined
+  isPaused = false
+  pinnedParallelism = false
+  pinnedRate = false
+  overdue: { readonly upTo: number; readonly at: number; room: number } | undefined
+  /** Who holds a slot, or did until it answered. */
+  readonly running: Set<Item> = new Set()
+  /** With the places of those who have left. */
+  readonly line: Line<Item | undefined> = new Line()
+  waiting = 0
+  /** When it looks at its line again. */
+  wakesAt: number | undefined
+  loose: Loose | undefined
+  /** Whose start is not known, and may not have been yet. */
+  readonly unknown: Set<Item> = new Set()
+  /** Something may bring other limits: a wait may end without an answer of those who hold its slots. */
+  mayChange = false
+  /** Limits that reports may bring at an unknown time. */
+  readonly strangeLimits: { readonly limits: FlowControlLimits; readonly cause: Cause }[] = []
+  /** Calls that may come at unknown times. */
+  #possible = 0
+  /** Calls of the present period at first, and of later ones that are known. */
+  readonly #initial: { readonly calls: number; readonly until: number }
+  #recent: number[] = []
+
+  constructor(
+    readonly name: string,
+    given?: { readonly rateCount: number; readonly until: number },
+  ) {
+    this.rateCount = given?.rateCount ?? 0
+    this.#initial = { calls: this.rateCount, until: given?.until ?? Number.NEGATIVE_INFINITY }
+  }
+
+  get periodEnd(): number {
+    return (this.periodStart ?? Number.NEGATIVE_INFINITY) + this.period
+  }
+
+  hasRate(at: number): boolean {
+    return this.rateMax === undefined || at >= this.periodEnd || this.rateCount < this.rateMax
+  }
+
+  /** Whether all slots may be taken: who took one has it until an answer that nobody knows. */
+  get mayBeFull(): boolean {
+    return this.parallelismMax !== undefined && this.running.size >= this.parallelismMax
+  }
+
+  hasRoomOverdue({ message }: Item): boolean {
+    const { overdue } = this
+    if (overdue === undefined || message === undefined || this.isPaused || this.mayBeFull) return false
+    return overdue.room > 0 && message.seq <= overdue.upTo && message.due <= overdue.at
+  }
+
+  take(item: Item, at: number): void {
+    if (at >= this.periodEnd) {
+      this.periodStart = at
+      this.rateCount = 0
+    }
+    this.rateCount++
+    this.#recent.push(at)
+    this.running.add(item)
+  }
+
+  enter(item: Item | undefined): void {
+    this.line.push(item)
+    if (item !== undefined) this.waiting++
+  }
+
+  next(): Item | undefined {
+    if (this.waiting === 0) return undefined
+    let item = this.line.shift()
+    while (item === undefined) item = this.line.shift()
+    this.waiting--
+    return item
+  }
+
+  /** Calls may come from now on that nobody knows of. */
+  disturb(at: number, cause: Cause, calls: number): void {
+    this.#possible += calls
+    this.loose ??= this.#looseness(at, cause, false, this.waiting)
+  }
+
+  /** Nothing is known any more of those in line either. */
+  harden(at: number, cause: Cause, hasUnknownLimits = false): void {
+    this.loose = { ...this.#looseness(at, cause, true, 0), hasUnknownLimits }
+  }
+
+  #looseness(since: number, cause: Cause, isHard: boolean, ahead: number): Loose {
+    const most = Math.max(1, this.rateMax ?? 1)
+    const isRunning = since < this.periodEnd
+    const left = (isRunning ? Math.max(0, most - this.rateCount) : most) + (this.overdue?.room ?? 0)
+    const end = isRunning ? this.periodEnd : since + this.period
+    return { since, left, end, cause, isHard, hasUnknownLimits: false, ahead }
+  }
+
+  /** Before when nobody can start who has so many calls before him since the key's calls are unknown. */
+  earliest(ahead: number): number {
+    const { since, left, end, hasUnknownLimits } = this.loose!
+    if (this.rateMax === undefined || hasUnknownLimits || ahead < left) return since
+    return end + Math.floor((ahead - left) / Math.max(1, this.rateMax)) * this.period
+  }
+
+  /** Whether a message starts at once, whatever comes at unknown times. */
+  fits(at: number): boolean {
+    const { loose } = this
+    if (loose === undefined || loose.isHard || this.waiting > 0) return false
+    if (this.parallelismMax !== undefined && this.running.size + this.#possible >= this.parallelismMax) return false
+    if (this.rateMax === undefined) return true
+    if (this.#recent[0] !== undefined && this.#recent[0] <= at - this.period)
+      this.#recent = this.#recent.filter((call) => call > at - this.period)
+    const known = this.#recent.length + (at < this.#initial.until ? this.#initial.calls : 0)
+    return known + this.#possible < this.rateMax
+  }
+}
+
+/** A FIFO queue, whose slots are known until somebody who holds one may have answered. */
+export class LaneCopy {
+  readonly holding: Set<Item> = new Set()
+  readonly line: Line<Item> = new Line()
+  /** Who may have left, so that it is not known who comes next. */
+  cause: Cause | undefined
+  /** Calls of keys by those who left before: each of them made one, but for those beside whom one may stand. */
+  readonly passed: Map<KeyCopy, number> = new Map()
+
+  constructor(
+    readonly name: string,
+    readonly parallelism: number,
+    readonly isPaused: boolean,
+  ) {}
+}

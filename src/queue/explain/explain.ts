@@ -1,0 +1,32 @@
+import type { Queue } from '../queue.js'
+import { messageText } from './message-text.js'
+import { scheduleText } from './schedule-text.js'
+import { deduplicationText, flowControlText, queueText } from './subjects.js'
+
+/** What can be explained beside a message: one of these by its name. */
+export type Explained =
+  | { readonly queue: string }
+  | { readonly flowControlKey: string }
+  | { readonly schedule: string }
+  | { readonly deduplicationId: string }
+
+const subjects: Readonly<Record<string, (queue: Queue, name: string) => string>> = {
+  queue: queueText,
+  flowControlKey: flowControlText,
+  schedule: scheduleText,
+  deduplicationId: deduplicationText,
+}
+
+/** The words that `explain()` takes. */
+export const explainedBy: readonly string[] = Object.keys(subjects)
+
+/** Why a message is where it is, or how something that messages wait for stands, in sentences that a person can act on. */
+export function explain(queue: Queue, what: string | Explained): string {
+  if (typeof what === 'string') return messageText(queue, what)
+  const [[subject, name] = [], ...more] = Object.entries(what ?? {})
+  const tell = subject === undefined || !Object.hasOwn(subjects, subject) ? undefined : subjects[subject]
+  if (tell !== undefined && more.length === 0 && typeof name === 'string') return tell(queue, name)
+  throw new TypeError(
+    `explain() takes the id of a message, or one of ${explainedBy.join(', ')} with its name: explain({ queue: 'orders' }).`,
+  )
+}

@@ -1,0 +1,110 @@
+import { counted } from '../../kernel/counted.js'
+import { nearestName } from '../../kernel/nearest-name.js'
+import { shownUrl } from '../../secrets/urls.js'
+import type { Message } from '../message/message.js'
+import type { Queue } from '../queue.js'
+import { type Forecast, forecastsOf } from './forecast.js'
+import { ordinal, timeText } from './time-text.js'
+import { toldForecast } from './told-forecast.js'
+import { limitsText, pauseCost, pausedSince, slotsText, turn } from './waits.js'
+
+/** Why a message is where it is, and when it goes on. */
+export function messageText(queue: Queue, id: string): string {
+  const message = queue.courier.byId.get(id)
+  if (message === undefined) return unknown(queue, id)
+  const forecast = forecastsOf(queue, [message]).get(message)
+  const place = `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
+  // Who is named in full once is known by the beginning of the id.
+  const named = (other: string): string => (place.includes(other) ? `${other.slice(0, 7)}…` : other)
+  return isTold(message, forecast) ? place : `${place} ${toldForecast(forecast!, named)}`
+}
+
+/** Known names of which the nearest is looked for. */
+const mostCompared = 1000
+
+function unknown({ courier: { byId }, limits }: Queue, id: string): string {
+  const start = id.replace(/…$|\.\.\.$/, '')
+  const alike = id.length > 5 ? [...byId.keys()].filter((known) => known.startsWith(start)) : []
+  const nearest = alike.length === 1 ? alike[0] : byId.size > mostCompared ? undefined : nearestName(id, byId.keys())
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return `There is no message ${id}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
+}
+
+/** Whether the place has said it all: the time of its own timer, or of the attempt that runs. */
+function isTold(message: Message, forecast: Forecast | undefined): boolean {
+  if (forecast === undefined || message.running || message.held === true) return true
+  return 'at' in forecast && forecast.unless === undefined && message.timer !== undefined && forecast.at === message.due
+}
+
+/** `, which carries step "charge" of workflow run wfr_1,` */
+function ofRun(message: Message): string {
+  const { part, kind } = message
+  if (part === undefined) return ''
+  const step = part.step(message)
+  const does = kind === 'callback' ? 'brings the answer of' : part.isCall ? 'is called for' : 'carries'
+  const what = step === undefined ? 'belongs to' : `${does} step ${JSON.stringify(step.stepName)} of`
+  return `, which ${what} workflow run ${part.runId},`
+}
+
+function state(queue: Queue, message: Message): string {
+  const attempts = message.retried + (message.ended || message.running ? 1 : 0)
+  const times = counted(attempts, 'attempt')
+  if (message.vanished) return 'was made to vanish by a fault: nothing more will happen to it'
+  if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.time)} after ${times}`
+  if (message.state === 'CANCELLED') return `was cancelled; it ended at ${timeText(message.lastLog?.time)}`
+  if (message.state === 'FAILED')
+    return `failed for good at ${timeText(message.lastLog?.time)} after ${times}${lastError(queue, message)}`
+  if (message.running) return running(queue, message)
+  if (message.cancelRequested)
+    return `was cancelled; the entry CANCELLED follows at ${timeText(message.due)}, when its next delivery would have been due`
+  if (message.ticket?.live === true) return `waits since ${timeText(message.ticket.since)}: ${blocked(queue, message)}`
+  if (message.held)
+    return 'is held until the endpoint has answered the call that submitted it: the next step never overtakes that answer'
+  if (message.timer === undefined) return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
+  const reason =
+    message.wait?.reason ??
+    (message.due > message.time ? `${(message.due - message.time) / 1000} s after it was published` : 'due at once')
+  return `waits for ${turn(message)} at ${timeText(message.due)}, ${reason}`
+}
+
+function running({ limits }: Queue, message: Message): string {
+  const begun = message.lastLog?.time ?? message.due
+  const timeout = Math.min(message.settings.timeout ?? limits.maxTimeout, limits.maxTimeout)
+  const cancel = message.cancelRequested ? '; a cancel was requested' : ''
+  return `is being delivered: ${turn(message)}, begun at ${timeText(begun)}, with a time-out at ${timeText(begun + timeout)}${cancel}`
+}
+
+function lane(queue: Queue, message: Message): string {
+  const { lane: queueOf } = message
+  if (queueOf === undefined) return 'it was deleted'
+  const ahead = queueOf.waiting().indexOf(message)
+  const since = Math.max(message.time, message.notBefore)
+  const line = `${inLine(ahead)}${pauseCost(queue, 'queue', queueOf.name, since)}`
+  if (queueOf.paused) return `the queue is paused${pausedSince(queue, 'queue', queueOf.name)}${line}`
+  return `${slotsText(queue, queueOf)}${line}`
+}
+
+/** `; 12th in line, 11 messages are before it` */
+function inLine(ahead: number): string {
+  if (ahead < 0) return ''
+  return ahead === 0
+    ? '; it is the next in line'
+    : `; ${ordinal(ahead + 1)} in line: ${counted(ahead, 'message is', 'messages are')} before it`
+}
+
+function blocked(queue: Queue, message: Message): string {
+  const name = message.settings.flowControl?.key
+  const key = name === undefined ? undefined : queue.flow.keys.get(name)
+  if (key === undefined || key.running.has(message)) {
+    return `all ${queue.limits.globalParallelism} parallel calls of the plan are taken`
+  }
+  const ahead = key.waiting().indexOf(message)
+  const reasons = limitsText(queue, key)
+  const line = inLine(ahead).slice(reasons === '' ? 2 : 0)
+  return `flow-control key ${key.key}: ${reasons}${line}${pauseCost(queue, 'flow-control', key.key, message.ticket!.since)}`
+}
+
+function lastError(queue: Queue, message: Message): string {
+  const error = queue.log.about(message).findLast((entry) => entry.detail?.error !== undefined)?.detail?.error
+  return error === undefined ? '' : `, the last one with ${error}`
+}

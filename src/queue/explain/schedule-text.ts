@@ -1,0 +1,48 @@
+import { shownUrl } from '../../secrets/urls.js'
+import type { Queue } from '../queue.js'
+import type { Schedule } from '../schedules/schedules.js'
+import { noSuch } from './subjects.js'
+import { timeText } from './time-text.js'
+
+/** Slots that are told. */
+const mostSlots = 3
+
+/** When a schedule fires next, and which slots come to nothing. */
+export function scheduleText(queue: Queue, id: string): string {
+  const schedule = queue.schedules.get(id)
+  if (schedule === undefined)
+    return noSuch(
+      'schedule',
+      id,
+      queue.schedules.list().map((other) => other.id),
+    )
+  const { lastTime, error, draft } = schedule
+  const what = `Schedule ${id} (${draft.cron}) publishes to ${shownUrl(schedule.destination)}`
+  const last = lastTime === undefined ? ' It has not fired yet.' : ` It last fired at ${timeText(lastTime)}.`
+  const refused = error === undefined ? '' : ` Its last trigger was refused: ${error.replace(/\.$/, '')}.`
+  return `${what}. ${slotsText(queue, schedule)}${last}${refused}`
+}
+
+function slotsText(queue: Queue, schedule: Schedule): string {
+  const { nextTime, timer } = schedule
+  if (nextTime === undefined || timer === undefined) return 'It has no further slot.'
+  const now = queue.now()
+  // One that passed while a state lay on the disk is made up for at once.
+  const slots = [Math.max(nextTime, now)]
+  while (slots.length < mostSlots) {
+    const next = schedule.cron.next(slots.at(-1)!)
+    if (next === undefined) break
+    slots.push(next)
+  }
+  const gaps = schedule.cron
+    .gaps(now, slots.at(-1)!)
+    .map(
+      ({ at, zone, from, to }) =>
+        ` A slot at ${timeText(at)} is skipped, because the clocks of ${zone} are set forward from ${from} to ${to}.`,
+    )
+  const times = slots.map(timeText).join(', ')
+  if (!schedule.paused) return `Its next slots are ${times}.${gaps.join('')}`
+  const entry = schedule.pauseTrail === undefined ? undefined : queue.traffic.find(schedule.pauseTrail)
+  const since = entry === undefined ? '' : ` since ${timeText(entry.at)}`
+  return `It is paused${since}: its next slots, ${times}, pass without a message until it is resumed.${gaps.join('')}`
+}

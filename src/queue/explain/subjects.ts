@@ -1,0 +1,97 @@
+import { counted } from '../../kernel/counted.js'
+import { nearestName } from '../../kernel/nearest-name.js'
+import { shownUrl } from '../../secrets/urls.js'
+import type { Message } from '../message/message.js'
+import type { Queue } from '../queue.js'
+import { forecastsOf } from './forecast.js'
+import { timeText } from './time-text.js'
+import { toldForecast } from './told-forecast.js'
+import { limitsText, pausedSince, slotsText } from './waits.js'
+
+// Queues, flow-control keys and deduplication ids in sentences.
+
+/** `There is no queue "ordres". Did you mean "orders"?` */
+export function noSuch(kind: string, name: string, known: Iterable<string>): string {
+  const names = [...known]
+  const nearest = nearestName(name, names.slice(0, 1000))
+  const next =
+    nearest !== undefined
+      ? ` Did you mean ${JSON.stringify(nearest)}?`
+      : names.length === 0
+        ? ` There is none yet.`
+        : ` Known: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}.`
+  return `There is no ${kind} ${JSON.stringify(name)}.${next}`
+}
+
+export function queueText(queue: Queue, name: string): string {
+  const lane = queue.lanes.get(name)
+  if (lane === undefined)
+    return noSuch(
+      'queue',
+      name,
+      queue.lanes.list().map((other) => other.name),
+    )
+  const waiting = lane.waiting()
+  const paused = lane.paused ? ` is paused${pausedSince(queue, 'queue', name)};` : ''
+  const line = counted(waiting.length, 'message waits', 'messages wait')
+  return `Queue ${name}${paused || ':'} ${slotsText(queue, lane)}, ${line} in line.${endsOfLine(queue, waiting)}`
+}
+
+export function flowControlText(queue: Queue, name: string): string {
+  const key = queue.flow.keys.get(name)
+  if (key === undefined) return noSuch('flow-control key', name, queue.flow.keys.keys())
+  const waiting = key.waiting()
+  const { parallelismMax, rateMax, ratePeriod } = key
+  const rules = [
+    ...(rateMax === undefined ? [] : [`${counted(rateMax, 'call')} in ${ratePeriod} s`]),
+    ...(parallelismMax === undefined ? [] : [`${counted(parallelismMax, 'call')} at a time`]),
+  ]
+  const rule = rules.length === 0 ? 'it limits nothing' : `it allows ${rules.join(' and ')}`
+  const limits = limitsText(queue, key)
+  const now = limits === '' ? 'it has room now' : limits
+  const line = counted(waiting.length, 'message waits', 'messages wait')
+  return `Flow-control key ${name}: ${rule}; ${now}; ${line} in line.${endsOfLine(queue, waiting)}`
+}
+
+/** When the first and the last in line start. */
+function endsOfLine(queue: Queue, line: readonly Message[]): string {
+  const [first, last] = [line[0], line.at(-1)]
+  if (first === undefined) return ''
+  const forecasts = forecastsOf(queue, [first, last!])
+  const tell = (which: string, message: Message): string => {
+    const forecast = forecasts.get(message)
+    return forecast === undefined ? '' : ` The ${which} is ${message.id}. ${toldForecast(forecast)}`
+  }
+  return tell('first', first) + (line.length > 1 ? tell('last', last!) : '')
+}
+
+/** Who holds a deduplication id, until when, and what a publish with it gets now. */
+export function deduplicationText(queue: Queue, id: string): string {
+  const { published, scheduled } = queue.publisher
+  const now = queue.now()
+  const isOf = (key: string): boolean => key === `id ${id}` || key.startsWith(`id ${id} `)
+  const messages = published.remembered(now).filter(({ key }) => isOf(key))
+  const schedules = scheduled.remembered(now).filter(({ key, first }) => isOf(key) && queue.schedules.get(first.id))
+  if (messages.length === 0 && schedules.length === 0) {
+    const ids = published
+      .remembered(now)
+      .flatMap(({ key }) => (key.startsWith('id ') ? [key.slice(3).split(' ')[0]!] : []))
+    const nearest = nearestName(id, ids.slice(-1000))
+    const meant = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}, which one holds?`
+    return `No message holds deduplication id ${JSON.stringify(id)}: the next publish with it is enqueued.${meant}`
+  }
+  const held = messages.map(({ first, until, key }) => {
+    const place = key === `id ${id}` ? '' : ` for ${shownUrl(first.url)}`
+    return `Deduplication id ${JSON.stringify(id)}${place} is held until ${timeText(until)} by message ${first.id}, ${stateText(first)}. A publish with it gets 202 and that message's id until then, whatever its body and destination, and delivers nothing.`
+  })
+  const made = schedules.map(
+    ({ first, until }) =>
+      `As the id of a schedule for ${shownUrl(first.destination)} it is held until ${timeText(until)} by schedule ${first.id}: creating one with it gets 202 and that schedule.`,
+  )
+  return [...held, ...made].join(' ')
+}
+
+function stateText(message: Message): string {
+  if (message.ended) return `which is ${message.state} since ${timeText(message.lastLog?.time)}`
+  return message.running ? 'which is being delivered' : 'which has not ended'
+}

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import { circumstances } from '../../matchers/circumstances.js'
+import { evidenceOf } from '../../matchers/received.js'
+import { createSandbox, hang, lateAnswer, lostAck, ok, type Sandbox, status } from '../../src/index.js'
+
+const url = 'https://shop.test/orders'
+const report = 'https://shop.test/report'
+
+const world = (): Sandbox => createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
+
+/** A command of the code under test. */
+async function command({ addresses, fetch, tokens }: Sandbox, ...words: (string | number)[]): Promise<unknown> {
+  const headers = { authorization: `Bearer ${tokens.store}` }
+  const answer = await fetch(addresses.store, { method: 'POST', headers, body: JSON.stringify(words) })
+  return ((await answer.json()) as { result: unknown }).result
+}
+
+const told = (sandbox: Sandbox, isOwn?: (seq: number) => boolean, isMissing = true): string[] =>
+  circumstances(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing)
+
+/** A handler that counts, under a script. */
+async function counted(...script: Parameters<Sandbox['destinations']['script']>[1]): Promise<string[]> {
+  using sandbox = world()
+  sandbox.destinations.script(url, script)
+  sandbox.destinations.on(url, async () => {
+    await command(sandbox, 'INCR', 'charged')
+    return new Response()
+  })
+  sandbox.queue.publish({ to: url })
+  await sandbox.clock.drain()
+  return told(sandbox)
+}
+
+describe('what was done in several attempts', () => {
+  test.each([
+    ['lost-ack', lostAck(), 'its answer was lost'],
+    ['late-answer', lateAnswer(), 'it answered 200, 1 s after the time-out'],
+  ])('%s', async (_, fault, why) => {
+    const [sentence, ...others] = await counted(fault)
+    expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts: attempt 1 \(#\d+\) did, but /)
+    expect(sentence).toContain(why)
+    expect(sentence).toMatch(/so attempt 2 \(#\d+\) did it again\.$/)
+    expect(others).toEqual([])
+  })
+
+  test('a third time', async () => {
+    expect((await counted(lostAck(), lostAck()))[0]).toContain('in each of 3 attempts')
+  })
+
+  test('a handler that fails after its work', async () => {
+    using sandbox = world()
+    let calls = 0
+    sandbox.destinations.on(url, async () => {
+      await command(sandbox, 'INCR', 'charged')
+      return new Response(null, { status: calls++ === 0 ? 503 : 200 })
+    })
+    sandbox.queue.publish({ to: url })
+    await sandbox.clock.drain()
+    expect(told(sandbox)[0]).toContain('but it was answered 503')
+  })
+
+  test('not when the first attempt did nothing, or a single one did it twice', async () => {
+    expect(await counted(status(503), hang(), ok())).toEqual([])
+    using sandbox = world()
+    sandbox.destinations.on(url, async () => {
+      await command(sandbox, 'INCR', 'charged')
+      await command(sandbox, 'INCR', 'charged')
+      return new Response()
+    })
+    sandbox.queue.publish({ to: url })
+    sandbox.queue.publish({ to: url })
+    await sandbox.clock.drain()
+    expect(told(sandbox)).toEqual([])
+  })
+})
+
+describe('what was taken for a duplicate', () => {
+  test('names the id, the first, and that it had failed', async () => {
+    using sandbox = world()
+    sandbox.destinations.answer(url, 500)
+    sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
+    await sandbox.clock.advance('5m')
+    sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
+    expect(told(sandbox)).toEqual([
+      expect.stringMatching(
+        /^#\d+ to https:\/\/shop\.test\/orders was taken for a duplicate and not delivered: it has the same deduplication id order-42 as msg_\w+… \(#1\), published 5m before, although that one had failed for good\.$/,
+      ),
+      expect.stringMatching('1 message failed for good'),
+    ])
+  })
+
+  test('explains nothing that is there', async () => {
+    using sandbox = world()
+    sandbox.queue.publish({ to: url, deduplicationId: 'order-42' })
+    sandbox.queue.publish({ to: url, deduplicationId: 'order-42' })
+    expect(told(sandbox, () => true, false)).toEqual([])
+    expect(told(sandbox, () => true, true)[0]).not.toContain('failed')
+  })
+})
+
+test('slots that were skipped, once for each reason', async () => {
+  using sandbox = createSandbox({ seed: 7, startAt: '2030-03-28T12:00:00Z' })
+  const { addresses, clock, destinations, fetch, tokens } = sandbox
+  destinations.answer(url, 200)
+  const headers = { authorization: `Bearer ${tokens.queue}` }
+  const ask = (path: string, more = {}): Promise<Response> =>
+    fetch(`${addresses.queue}/v2/schedules/${path}`, { method: 'POST', headers: { ...headers, ...more } })
+  await ask(url, { 'service-cron': 'CRON_TZ=Europe/Berlin 30 2 * * *', 'service-schedule-id': 'nightly' })
+  await clock.advanceTo('2030-03-29T12:00:00Z')
+  await ask('nightly/pause')
+  await clock.advanceTo('2030-03-30T12:00:00Z')
+  await ask('nightly/resume')
+  await clock.advanceTo('2030-04-01T12:00:00Z')
+  expect(told(sandbox)).toEqual([
+    'the schedule nightly skipped its run of 2030-03-30 01:30:00.000: it is paused.',
+    'the schedule nightly skipped its run of 2030-03-31 01:00:00.000: the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
+  ])
+})
+
+test('a guard that found its key', async () => {
+  using sandbox = world()
+  await command(sandbox, 'SET', 'seen:42', 1, 'EX', 86_400, 'NX')
+  await sandbox.clock.advance('1h')
+  await command(sandbox, 'SET', 'seen:42', 1, 'EX', 86_400, 'NX')
+  expect(told(sandbox)).toEqual([
+    expect.stringMatching(
+      /^#\d+ SET seen:42 1 EX 86400 NX found the key there already, since #4 at 09:00:00\.000: what it guards was left out\.$/,
+    ),
+  ])
+  expect(told(sandbox, () => false, false)).toEqual([])
+})
+
+test('callbacks that overtook each other', async () => {
+  using sandbox = world()
+  const { clock, destinations, queue } = sandbox
+  destinations.script(url, [status(503)]).script(report, [status(502)])
+  destinations.answer(url, 200).answer(report, 200)
+  queue.publish({ to: url, callback: report, retryDelay: '5000' })
+  await clock.drain()
+  expect(told(sandbox)).toEqual([
+    expect.stringMatching(
+      /^the callbacks about msg_\w+… came out of order: the one about attempt 1 at 09:00:12\.000 \(#\d+\), after the one about attempt 2 at 09:00:05\.000 \(#\d+\)\.$/,
+    ),
+  ])
+})
+
+test('a request that the client repeated by itself, and whether the first was done', async () => {
+  using sandbox = world()
+  sandbox.faults.add([lostAck(), status(503)].map((fault) => ({ on: 'store.request', times: 1, fault })))
+  for (let count = 0; count < 3; count++) await command(sandbox, 'INCR', 'visits').catch(() => undefined)
+  expect(told(sandbox)).toEqual([
+    'the client sent POST https://store.test/ 3 times: #1 got no answer, although it was done; #5 was answered 503; then #7.',
+  ])
+})
+
+test('messages that failed for good, and what should have told of it', async () => {
+  using sandbox = world()
+  const { clock, destinations, queue } = sandbox
+  destinations.answer(url, 500).answer(report, 503)
+  queue.publish({ to: url, retries: 0, failureCallback: report })
+  await clock.drain()
+  expect(told(sandbox)).toEqual([
+    expect.stringMatching(
+      /^2 messages failed for good: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error; failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable\.$/,
+    ),
+  ])
+})
+
+test('messages that failed alike are counted', async () => {
+  using sandbox = world()
+  for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: url, retries: 0 })
+  sandbox.destinations.answer(url, 500)
+  await sandbox.clock.drain()
+  expect(told(sandbox)).toEqual([
+    '3 messages failed for good: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
+  ])
+})
+
+test('a dead letter that the failure is about is not told again', async () => {
+  using sandbox = world()
+  sandbox.queue.publish({ to: url, retries: 0 })
+  await sandbox.clock.drain()
+  expect(told(sandbox)).toHaveLength(1)
+  expect(told(sandbox, () => true)).toEqual([])
+})
+
+test('what is about the failure comes first, and three at most', async () => {
+  using sandbox = world()
+  for (const id of ['a', 'b', 'c', 'd', 'd', 'c', 'b', 'a']) sandbox.queue.publish({ to: url, deduplicationId: id })
+  expect(told(sandbox)).toHaveLength(3)
+  expect(told(sandbox, (seq) => seq === 8)[0]).toContain('#8 ')
+  expect(told(sandbox, () => false)).toHaveLength(3)
+})
+
+test('a log in which nothing stands out', async () => {
+  using sandbox = world()
+  sandbox.destinations.answer(url, 200)
+  sandbox.queue.publish({ to: url })
+  await command(sandbox, 'SET', 'k', 'v', 'NX')
+  await sandbox.clock.drain()
+  expect(told(sandbox)).toEqual([])
+})

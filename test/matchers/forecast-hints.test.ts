@@ -1,0 +1,71 @@
+import { createSandbox, status } from 'stuntdouble'
+import { expect, test } from 'vitest'
+import { delivered } from '../../matchers/messages.js'
+import { engineOf } from '../../src/queue/direct.js'
+
+// Until when a message waits, in the failures of matchers: the time told is the time at which it happens.
+
+const shop = 'https://shop.test/orders'
+
+function hints(sandbox: unknown, messageId: string): string[] {
+  return delivered(sandbox, { messageId })
+    .explain(false)
+    .split('\n')
+    .filter((line) => line.startsWith('Hint: '))
+}
+
+test('each of many in a wait list is told its own time', async () => {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { queue, clock, destinations } = sandbox
+  destinations.answer(shop, 200)
+  const ids = Array.from(
+    { length: 30 },
+    () =>
+      (queue.publish({ to: shop, flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }) as { id: string }).id,
+  )
+  await clock.advance('1s')
+  for (const [index, waits, until] of [
+    [5, '9s', '09:00:10'],
+    [17, '29s', '09:00:30'],
+    [29, '49s', '09:00:50'],
+  ] as const) {
+    expect(hints(sandbox, ids[index]!)[0]).toMatch(
+      new RegExp(
+        `^Hint: msg_\\S+… waits ${waits}, until ${until}\\.000 \\(its turn in flow-control key k\\)\\. Await sandbox\\.clock\\.advance\\('${waits}'\\)`,
+      ),
+    )
+  }
+  await clock.advance('49s')
+  expect(delivered(sandbox, { messageId: ids[29]! }).pass).toBe(true)
+})
+
+test('behind a poison message, and in a pause', async () => {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { queue, clock, destinations } = sandbox
+  destinations.script(
+    shop,
+    Array.from({ length: 4 }, () => status(500)),
+  )
+  queue.publish({ to: shop, queue: 'orders' })
+  const { id } = queue.publish({ to: shop, queue: 'orders' }) as { id: string }
+  await clock.advance('20m')
+  // An hour later its hint used to say that time had not moved.
+  expect(hints(sandbox, id)[0]).toMatch(
+    /^Hint: msg_\S+… waits in queue orders: msg_\S+… must answer first\. It starts not before 09:32:48\.000\. Await/,
+  )
+  engineOf(queue).pauseQueue('orders')
+  expect(hints(sandbox, id)[0]).toMatch(
+    /waits in queue orders: queue orders is paused, and nothing there starts before/,
+  )
+})
+
+test('a log alone is read as before', async () => {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { queue, traffic, clock, destinations } = sandbox
+  destinations.answer(shop, 500)
+  const { id } = queue.publish({ to: shop }) as { id: string }
+  await clock.advance('1s')
+  expect(hints(traffic, id)[0]).toMatch(/waits 11s, until 09:00:12\.000/)
+  sandbox.reset()
+  expect(hints([...traffic.entries], id)[0]).toMatch(/waits|is due/)
+})

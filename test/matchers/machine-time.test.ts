@@ -1,0 +1,132 @@
+import { Ratelimit } from '@upstash/ratelimit'
+import { Redis } from '@upstash/redis'
+import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+import 'stuntdouble/vitest/extend'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { withTrace } from '../../fixtures/world.js'
+
+// An app that reads the machine's clock, and a test that moves the sandbox's: the failure says so.
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const hint = 'Hint: the app goes by the clock of this machine, which clock.advance() does not move'
+const failed = 'expected 429 to be 200'
+
+function opened(): { sandbox: Sandbox; redis: Redis } & Disposable {
+  const sandbox = createSandbox({ vocabulary: 'upstash' })
+  const restore = replaceFetch(sandbox)
+  const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
+  const end = (): void => {
+    restore()
+    sandbox.dispose()
+  }
+  return { sandbox, redis, [Symbol.dispose]: end }
+}
+
+const limiters = [
+  ['fixed window', () => Ratelimit.fixedWindow(1, '60 s')],
+  ['a window of seven minutes', () => Ratelimit.fixedWindow(1, '7 m')],
+  ['sliding window', () => Ratelimit.slidingWindow(1, '60 s')],
+  ['token bucket', () => Ratelimit.tokenBucket(1, '60 s', 1)],
+] as const
+
+describe('a limiter that refuses after a move of the clock', () => {
+  // A fixed window is forgotten with its key; what refuses then is the cache in the app's memory.
+  test.each(limiters)('%s: any failure of the test tells why', async (_, limiter) => {
+    using world = opened()
+    const ratelimit = new Ratelimit({ redis: world.redis, limiter: limiter(), ephemeralCache: new Map() })
+    const limit = async () => (await ratelimit.limit('ada')).success
+    expect([await limit(), await limit()]).toEqual([true, false])
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+    await world.sandbox.clock.advance('61s')
+    expect(await limit()).toBe(false)
+    const told = withTrace('expected false to be true', world.sandbox)
+    expect(told).toContain(hint)
+    expect(told).toContain('and the sandbox has moved on by 1m1s since')
+    expect(told).toContain("Set timers: 'follow' in the options of the fixture")
+    expect(withTrace(told, world.sandbox)).toBe(told)
+  })
+
+  test('a matcher that fails tells it, too', async () => {
+    using world = opened()
+    const { destinations, queue, clock } = world.sandbox
+    const ratelimit = new Ratelimit({ redis: world.redis, limiter: Ratelimit.fixedWindow(1, '60 s') })
+    destinations.on('https://shop.test/*', async () => {
+      const { success } = await ratelimit.limit('ada')
+      return new Response('', { status: success ? 200 : 429 })
+    })
+    for (let n = 0; n < 2; n++) queue.publish({ to: 'https://shop.test/a', retries: 0 })
+    await clock.drain()
+    await clock.advance('61s')
+    queue.publish({ to: 'https://shop.test/b', retries: 0 })
+    await clock.drain()
+    expect(() => expect(queue).toHaveDelivered({ to: 'https://shop.test/b' })).toThrow(hint)
+  })
+
+  test.each([
+    [
+      'a sliding log in a sorted set',
+      async (redis: Redis) => {
+        const now = Date.now()
+        await redis.zadd('hits:ada', { score: now, member: String(now) })
+      },
+    ],
+    ['a counter of the minute', (redis: Redis) => redis.incr(`hits:ada:${Math.floor(Date.now() / 60_000)}`)],
+    ['seconds in a hash', (redis: Redis) => redis.hset('ada', { reset: Math.floor(Date.now() / 1000) + 60 })],
+    ['a date as milliseconds', (redis: Redis) => redis.set('blocked:ada', Date.now() + 60_000)],
+  ])('of an app that limits by itself: %s', async (_, hit) => {
+    using world = opened()
+    await hit(world.redis)
+    await world.sandbox.clock.advance('61s')
+    expect(withTrace(failed, world.sandbox)).toContain(hint)
+  })
+})
+
+describe('nothing is told', () => {
+  test('when the timers follow', async () => {
+    using world = opened()
+    vi.useFakeTimers({ now: world.sandbox.clock.now(), toFake: ['Date'] })
+    world.sandbox.clock.follow(hostTimers(vi))
+    const ratelimit = new Ratelimit({ redis: world.redis, limiter: Ratelimit.slidingWindow(1, '60 s') })
+    await ratelimit.limit('ada')
+    await world.sandbox.clock.advance('61s')
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+    vi.useRealTimers()
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+  })
+
+  test('when somebody else moves Date along', async () => {
+    using world = opened()
+    vi.setSystemTime(world.sandbox.clock.now())
+    await world.redis.zadd('hits:ada', { score: Date.now(), member: 'x' })
+    await world.sandbox.clock.advance('61s')
+    vi.setSystemTime(world.sandbox.clock.now())
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+  })
+
+  test.each([
+    ['numbers that are no times', (redis: Redis) => redis.zadd('scores', { score: 4711, member: 'ada' }), failed],
+    ['an id at the end of a key', (redis: Redis) => redis.incr('visits:user:123456'), failed],
+    ['a time that only a record has', (redis: Redis) => redis.set('seen:ada', Date.now()), 'expected 1 to be 2'],
+    [
+      'the time of the sandbox',
+      (redis: Redis) => redis.zadd('hits', { score: Date.UTC(2030, 0, 1), member: 'x' }),
+      failed,
+    ],
+  ])('of %s', async (_, act, failure) => {
+    using world = opened()
+    await act(world.redis)
+    await world.sandbox.clock.advance('61s')
+    expect(withTrace(failure, world.sandbox)).not.toContain('Hint:')
+  })
+
+  test('of what the test itself wrote', async () => {
+    using world = opened()
+    world.sandbox.store.run('ZADD', 'hits', Date.now(), 'x')
+    await world.sandbox.clock.advance('61s')
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+  })
+})

@@ -1,0 +1,165 @@
+import { Receiver } from '@upstash/qstash'
+import { verifySignatureAppRouter } from '@upstash/qstash/nextjs'
+import type { Sandbox } from 'stuntdouble'
+import { checkDelivery, DeliveryBroken, type DeliveryHandler, deliveryFaults } from 'stuntdouble/fast-check'
+import { describe, expect, test } from 'vitest'
+
+const orders = 'https://shop.test/api/orders'
+const mails = 'https://shop.test/api/mails'
+const keys = { current: 'sig_currentcurrentcurrent', next: 'sig_nextnextnextnextnext' }
+const receiver = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
+const sandbox = { vocabulary: 'upstash', signingKey: keys.current, nextSigningKey: keys.next } as const
+type Options = Parameters<typeof checkDelivery>[0]
+
+async function brokenBy(options: Options): Promise<DeliveryBroken> {
+  const error = await checkDelivery(options).catch((thrown: unknown) => thrown)
+  if (error instanceof DeliveryBroken) return error
+  throw new Error(`nothing was found: ${JSON.stringify(error)} ${error}`)
+}
+
+const isSigned = async (request: Request) =>
+  receiver
+    .verify({
+      signature: request.headers.get('upstash-signature') ?? '',
+      body: await request.clone().text(),
+      url: request.url,
+    })
+    .catch(() => false)
+
+/** What an order needs: once for each message, and a mail afterwards. */
+const order: DeliveryHandler = (request, _, { store, queue }) => {
+  const id = request.headers.get('upstash-message-id')!
+  if (store.run('SET', `seen:${id}`, 1, 'NX') !== null) queue.publish({ to: mails, body: { order: 1 } })
+  return new Response()
+}
+const mail: DeliveryHandler = (request, _, { store }) => {
+  store.run('SADD', 'mails', request.headers.get('upstash-message-id')!)
+  return new Response()
+}
+const verified =
+  (handler: DeliveryHandler, refused: () => Response = () => new Response(null, { status: 401 })): DeliveryHandler =>
+  async (request, task, world) =>
+    (await isSigned(request)) ? handler(request, task, world) : refused()
+
+const shop: Omit<Options, 'handler'> = {
+  sandbox,
+  deliver: ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 } }),
+  holds: ({ store }: Sandbox) => store.run('SCARD', 'mails') === 1,
+  runs: 40,
+}
+
+describe('an app that verifies one route and not the other', () => {
+  test('is found by default, and the text says where', async () => {
+    const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: verified(order), [mails]: mail } })
+    expect(faults).toEqual([{ on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'signature', flaw: 'expired' } }])
+    expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
+      "Fails after 8 of 54 fault schedules (seed 1):
+        message 1, attempt 1  ok         answered 200
+        message 2, attempt 1  signature  signed wrongly: expired
+        → https://shop.test/api/mails answered 200 to a delivery that was signed wrongly (claim exp is over). https://shop.test/api/orders refuses those: is the verification missing here?"
+    `)
+  })
+
+  test('the mended one passes', async () => {
+    await checkDelivery({ ...shop, handler: { [orders]: verified(order), [mails]: verified(mail) } })
+  })
+
+  test('a destination of somebody else need not verify', async () => {
+    const elsewhere = 'https://mailer.test/send'
+    const sends: DeliveryHandler = (_, __, { queue, store }) => {
+      if (store.run('SET', 'sent', 1, 'NX') !== null) queue.publish({ to: elsewhere })
+      return new Response()
+    }
+    await checkDelivery({ ...shop, handler: { [orders]: verified(sends), [elsewhere]: mail } })
+  })
+
+  test('a callback that is not verified is found, too', async () => {
+    const done = 'https://shop.test/api/done'
+    const deliver = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
+    const handler = { [orders]: verified(order), [mails]: verified(mail) }
+    const open = await brokenBy({ ...shop, deliver, handler: { ...handler, [done]: () => new Response() } })
+    expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'signature', flaw: 'expired' } }])
+    expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
+    await checkDelivery({ ...shop, deliver, handler: { ...handler, [done]: verified(() => new Response()) } })
+  })
+})
+
+describe('a verification that swallows what it refuses', () => {
+  // "So that the queue does not try again": a delivery that was struck on its way is lost for good.
+  const ok = () => new Response('ignored')
+
+  test('is found: the message is lost', async () => {
+    const { message, faults } = await brokenBy({
+      ...shop,
+      handler: { [orders]: verified(order, ok), [mails]: verified(mail, ok) },
+    })
+    expect(faults).toMatchObject([{ on: 'queue.delivery', times: 1, fault: { kind: 'signature' } }])
+    expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
+      "Fails after 1 of 54 fault schedules (seed 1):
+        attempt 1  signature  signed wrongly: expired
+        → https://shop.test/api/orders answered 200 to a delivery that was signed wrongly (claim exp is over): the queue takes it for done and never delivers it again
+        → seen:msg_YsBkV6XkNTZU7G3iE7oPccLh3rpWEgAQ448fckKAJjL6uMxYLvaWcvahbtDP is not there, without faults it is "1"
+        → mails is not there, without faults it is {"msg_1oUwC6mDWEsJ6YfJ9kQTbbx9keUUnAfErNKVZVWdq1tgLWq8U73p4J2sBTLa"}
+        → POST https://shop.test/api/mails "{\\"order\\":1}" went out 0 times, without faults once"
+    `)
+  })
+})
+
+describe('a verification that leaves something out', () => {
+  test('is found at the route that verifies', async () => {
+    const ignoresTime: DeliveryHandler = async (request, task, world) => {
+      const signature = request.headers.get('upstash-signature') ?? ''
+      const isRight = await receiver
+        .verify({ signature, body: await request.clone().text(), clockTolerance: 1e12 })
+        .catch(() => false)
+      return isRight ? order(request, task, world) : new Response(null, { status: 401 })
+    }
+    const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: ignoresTime, [mails]: verified(mail) } })
+    expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'signature', flaw: 'expired' } }])
+    expect(message).toContain(
+      `${orders} answered 200 to a delivery that was signed wrongly (claim exp is over), although it refuses one that was signed with a wrong key.`,
+    )
+  })
+})
+
+describe('who is not accused', () => {
+  test('an app that verifies nowhere: its tests are about something else', async () => {
+    expect(await checkDelivery({ ...shop, handler: { [orders]: order, [mails]: mail } })).toEqual({
+      runs: 40,
+      skipped: expect.any(Number),
+    })
+  })
+
+  test('the wrapper of the SDK, which does not compare the url', async () => {
+    const wrapped =
+      (handler: DeliveryHandler): DeliveryHandler =>
+      (request, task, world) =>
+        (
+          verifySignatureAppRouter((inner: Request) => handler(inner, task, world), {
+            currentSigningKey: keys.current,
+            nextSigningKey: keys.next,
+          }) as unknown as (request: Request) => Promise<Response>
+        )(request)
+    await checkDelivery({ ...shop, handler: { [orders]: wrapped(order), [mails]: wrapped(mail) } })
+  })
+
+  test('an app that tells the queue not to try again what nobody but a forger would send', async () => {
+    const never = () => new Response(null, { status: 489, headers: { 'upstash-nonretryable-error': 'true' } })
+    const handler = { [orders]: verified(order, never), [mails]: verified(mail, never) }
+    expect((await checkDelivery({ ...shop, handler })).skipped).toBeGreaterThan(10)
+    const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
+    expect(message).toContain('is the verification missing here?')
+  })
+
+  test('whoever says what goes wrong gets that, and nothing else', async () => {
+    const faults = deliveryFaults({ kinds: ['lost-ack', 'signature'] })
+    await checkDelivery({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
+  })
+})
+
+test('a failure is found again from the line to paste', async () => {
+  const options: Options = { ...shop, handler: { [orders]: verified(order), [mails]: mail }, seed: 9 }
+  const first = await brokenBy(options)
+  const again = await brokenBy({ ...options, path: first.path })
+  expect(again.faults).toEqual(first.faults)
+})

@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import type { Sandbox } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { engineOf } from '../../src/queue/direct.js'
+import { type Forecast, forecastsOf } from '../../src/queue/explain/forecast.js'
+import { acts, answers, perform, policies, worldOf } from './forecast-world.js'
+
+// The second way of computing is the engine itself, played on without anybody's call.
+
+const runs = Number(process.env.RUNS ?? 600)
+const horizon = 1_800_000
+
+interface Told {
+  readonly id: string
+  readonly forecast: Forecast
+  /** Attempts that had begun when it was asked for. */
+  readonly begun: number
+}
+
+const attemptsOf = ({ traffic }: Sandbox, id: string) => traffic.about(id).filter((entry) => entry.type === 'attempt')
+
+function told(sandbox: Sandbox): Told[] {
+  const engine = engineOf(sandbox.queue)
+  return [...forecastsOf(engine, sandbox.queue.messages)].map(([{ id }, forecast]) => ({
+    id,
+    forecast,
+    begun: attemptsOf(sandbox, id).length,
+  }))
+}
+
+/** What is wrong with forecasts, after time has gone on from `since`. */
+function lies(sandbox: Sandbox, since: number, forecasts: readonly Told[]): string[] {
+  const { traffic, clock } = sandbox
+  const end = clock.now()
+  const next = new Map(forecasts.map(({ id, begun }) => [id, attemptsOf(sandbox, id)[begun]?.at]))
+  const answered = (id: string) =>
+    attemptsOf(sandbox, id).find(({ outcome }) => outcome !== undefined && outcome.at >= since)?.outcome?.at
+  return forecasts.flatMap(({ id, forecast }) => {
+    const started = next.get(id)
+    const what = `${id.slice(0, 8)} ${JSON.stringify(forecast)} started ${started}`
+    if ('at' in forecast) return forecast.at > end || started === forecast.at ? [] : [`${what}: another time`]
+    const { notBefore, because } = forecast
+    if (started !== undefined && started < notBefore) return [`${what}: earlier`]
+    if (because.kind === 'pause') return started === undefined ? [] : [`${what}: despite the pause`]
+    const ids = [...because.messageIds]
+    for (const scheduleId of because.scheduleIds ?? [])
+      for (const entry of traffic.of('published')) if (entry.scheduleId === scheduleId) ids.push(entry.messageId)
+    const times = ids.flatMap((one) => answered(one) ?? [])
+    if (times.length === 0) return [`${what}: the answer never comes`]
+    if (because.first && started !== undefined && Math.min(...times) > started) return [`${what}: before the answer`]
+    return []
+  })
+}
+
+const story = fc.record({
+  script: fc.array(answers, { minLength: 1, maxLength: 6 }),
+  acts: fc.array(acts, { minLength: 1, maxLength: 12 }),
+  policy: policies,
+  seed: fc.nat(1000),
+})
+
+describe('forecasts come true', () => {
+  test('for every message, at every moment of a world', async () => {
+    const kinds = { instant: 0, answer: 0, pause: 0 }
+    await fc.assert(
+      fc.asyncProperty(story, fc.nat(12), async ({ script, acts: given, policy, seed }, asksAfter) => {
+        const sandbox = worldOf(script, policy, seed)
+        for (const act of given.slice(0, asksAfter)) await perform(act, sandbox)
+        const forecasts = told(sandbox)
+        for (const { forecast } of forecasts) kinds['at' in forecast ? 'instant' : forecast.because.kind]++
+        const since = sandbox.clock.now()
+        await sandbox.clock.advance(horizon)
+        expect(lies(sandbox, since, forecasts)).toEqual([])
+      }),
+      { numRuns: runs },
+    )
+    expect(Math.min(...Object.values(kinds))).toBeGreaterThan(50)
+  }, 240_000)
+
+  test('in a world that was loaded, at its time or later', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        story,
+        fc.constantFrom(0, 3000, 60_000),
+        async ({ script, acts: given, policy, seed }, later) => {
+          const before = worldOf(script, policy, seed)
+          for (const act of given) await perform(act, before)
+          const dump = before.dump()
+          const sandbox = worldOf(script, policy, seed)
+          sandbox.load(dump, { at: dump.now + later })
+          const forecasts = told(sandbox)
+          const since = sandbox.clock.now()
+          await sandbox.clock.advance(horizon)
+          expect(lies(sandbox, since, forecasts)).toEqual([])
+        },
+      ),
+      { numRuns: Math.ceil(runs / 2) },
+    )
+  }, 240_000)
+})
