@@ -161,7 +161,8 @@ describe('who is not accused', () => {
   test('an app that tells the queue not to try again what nobody but a forger would send', async () => {
     const never = () => new Response(null, { status: 489, headers: { 'upstash-nonretryable-error': 'true' } })
     const handler = { [orders]: verified(order, never), [mails]: verified(mail, never) }
-    expect((await checkDelivery({ ...shop, handler })).skipped).toBe(0)
+    // Guidance also tries schedules that leave a message nothing but faults.
+    expect((await checkDelivery({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
     expect(message).toContain('is the verification missing here?')
   })
@@ -197,7 +198,8 @@ test('what is drawn does not depend on who verifies', async () => {
       record(world)
       return true
     }
-    await checkDelivery({ ...shop, handler: { [orders]: handler, [mails]: mail }, ...more, holds }).catch(() => {})
+    const options = { ...shop, handler: { [orders]: handler, [mails]: mail }, ...more, holds, exhausted: true }
+    await checkDelivery(options).catch(() => {})
     return seen.slice(0, 40)
   }
   const plain = await observed(order, { faults })
