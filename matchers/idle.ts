@@ -19,9 +19,15 @@ interface Idle {
   }
   readonly faults?: { readonly unused?: unknown } | undefined
   readonly queue?: { readonly messages?: readonly Pick<Message, 'id' | 'timer' | 'running'>[] } | undefined
-  readonly workflow?: { readonly unused?: unknown } | undefined
+  readonly workflow?: Verbs | undefined
+  /** Of both regions. */
+  readonly workflows?: readonly Verbs[] | undefined
   readonly calls?: { readonly unplayed?: unknown } | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+}
+
+interface Verbs {
+  readonly unused?: unknown
 }
 
 /** Nothing left to happen: no timer but schedules, nothing that runs, no fault or script step that never struck. */
@@ -64,7 +70,9 @@ function leftovers(sandbox: Idle, evidence: Evidence): string[] {
   if (lines.length > 0) lines.push(...heldUp(evidence, sandbox))
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
-  for (const sentence of listOf(sandbox.workflow?.unused, sandbox.workflow)) lines.push(plainText(String(sentence)))
+  for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
+    for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
+  }
   const scripts = [sandbox.destinations, sandbox.calls].flatMap((owner) => listOf(owner?.unplayed, owner))
   for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }

@@ -35,8 +35,8 @@ export interface Company {
     /** Hears of a call that moves time; what it returns is called when the move has ended. */
     moves(call: DriveCall): () => void
   }
-  /** What may wait without a timer of its own, such as messages in a line: a move may take the longer for it. */
-  readonly waiting?: { readonly size: number }
+  /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
+  readonly waiting?: Readonly<Record<string, { readonly size: number }>>
 }
 
 export type { Follower } from './followers.js'
@@ -192,7 +192,8 @@ export class VirtualClock implements Clock {
   static {
     inside = {
       accompany: (clock, company) => {
-        clock.#company = { ...clock.#company, ...company }
+        const waiting = { ...clock.#company.waiting, ...company.waiting }
+        clock.#company = { ...clock.#company, ...company, waiting }
       },
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
@@ -505,8 +506,9 @@ export class VirtualClock implements Clock {
   ): Promise<void> {
     this.#refuseStopped(name)
     signal?.throwIfAborted()
-    const { log, waiting } = this.#company
-    const move = new Move(name, budget, this.#heap.size + (waiting?.size ?? 0), until)
+    const { log, waiting = {} } = this.#company
+    const inLine = Object.values(waiting).reduce((sum, { size }) => sum + size, 0)
+    const move = new Move(name, budget, this.#heap.size + inLine, until)
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })
