@@ -13,17 +13,21 @@ interface Forecaster {
 }
 
 function forecastIn({ received, role }: Evidence, id: string): Forecast | undefined {
-  const face = (role === 'sandbox' ? (received as { queue?: unknown }).queue : received) as
-    | Partial<Forecaster>
-    | undefined
-  if (role === 'traffic' || typeof face?.forecast !== 'function') return undefined
-  try {
-    return face.forecast(id)
-  } catch {
-    // The world was reset since: only its log knows the message.
-    return undefined
+  if (role === 'traffic') return undefined
+  const { queue, queues = [queue] } = received as { queue?: Faced; queues?: readonly Faced[] }
+  for (const face of role === 'sandbox' ? queues : [received as Faced]) {
+    if (typeof face?.forecast !== 'function') continue
+    try {
+      const forecast = face.forecast(id)
+      if (forecast !== undefined) return forecast
+    } catch {
+      // Another region's message; or the world was reset since, and only its log knows it.
+    }
   }
+  return undefined
 }
+
+type Faced = Partial<Forecaster> | undefined
 
 /** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
 export function waitHint(evidence: Evidence, story: MessageStory): string {

@@ -2,11 +2,13 @@ import { formatDuration } from '../src/kernel/duration.js'
 import type { Message } from '../src/queue/message/message.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
+import { failureText } from './failure-text.js'
 import { waitHint } from './forecasts.js'
 import { literal } from './literal.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { MessageStory } from './stories.js'
-import { replayLine, storyText, type Verdict } from './verdict.js'
+import type { Verdict } from './verdict.js'
+import { listOf } from './world-facts.js'
 
 /** What a sandbox has to say about work that is left. */
 interface Idle {
@@ -17,9 +19,15 @@ interface Idle {
   }
   readonly faults?: { readonly unused?: unknown } | undefined
   readonly queue?: { readonly messages?: readonly Pick<Message, 'id' | 'timer' | 'running'>[] } | undefined
-  readonly workflow?: { readonly unused?: unknown } | undefined
+  readonly workflow?: Verbs | undefined
+  /** Of both regions. */
+  readonly workflows?: readonly Verbs[] | undefined
   readonly calls?: { readonly unplayed?: unknown } | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+}
+
+interface Verbs {
+  readonly unused?: unknown
 }
 
 /** Nothing left to happen: no timer but schedules, nothing that runs, no fault or script step that never struck. */
@@ -32,20 +40,19 @@ export function isIdle(received: unknown): Verdict {
   return {
     pass: left.length === 0,
     found: [],
-    explain: (not) => {
-      const lines = [`expect(sandbox)${not ? '.not' : ''}.${matcher}()`, '']
-      if (not) lines.push('Expected something left to happen, but no timer waits and no fault is unused.')
-      else
-        lines.push('Expected nothing left to happen, but:', ...left.map((one) => `  ${evidence.redaction.text(one)}`))
-      if (!not && left.some((one) => one.startsWith('waits')))
-        lines.push('', 'Hint: await sandbox.clock.drain() first.')
-      lines.push(
-        replayLine(evidence, evidence.entries.at(-1)?.seq),
-        '',
-        storyText(evidence, evidence.entries, undefined),
-      )
-      return lines.join('\n')
-    },
+    explain: (not, place) =>
+      failureText({
+        evidence,
+        place,
+        call: `expect(sandbox)${not ? '.not' : ''}.${matcher}()`,
+        expected: not
+          ? 'Expected something left to happen, but no timer waits and no fault is unused.'
+          : 'Expected nothing left to happen, but:',
+        parts: not ? [] : [left.map((one) => `  ${evidence.redaction.text(one)}`)],
+        hints: !not && left.some((one) => one.startsWith('waits')) ? ['await sandbox.clock.drain() first.'] : [],
+        tellsUnused: true,
+        focus: [],
+      }),
   }
 }
 
@@ -63,7 +70,9 @@ function leftovers(sandbox: Idle, evidence: Evidence): string[] {
   if (lines.length > 0) lines.push(...heldUp(evidence, sandbox))
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
-  for (const sentence of listOf(sandbox.workflow?.unused, sandbox.workflow)) lines.push(plainText(String(sentence)))
+  for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
+    for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
+  }
   const scripts = [sandbox.destinations, sandbox.calls].flatMap((owner) => listOf(owner?.unplayed, owner))
   for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
@@ -81,12 +90,6 @@ function heldUp(evidence: Evidence, { queue }: Idle): string[] {
   const lines = held.slice(0, mostHeldUp).map(({ id }) => waitHint(evidence, new MessageStory(id, evidence.about(id))))
   const more = held.length - lines.length
   return more > 0 ? [...lines, `… and ${more} more that wait for others`] : lines
-}
-
-/** Some views offer a list, others a function that makes one. */
-function listOf(given: unknown, owner: unknown): readonly unknown[] {
-  const list = typeof given === 'function' ? given.call(owner) : given
-  return Array.isArray(list) ? list : []
 }
 
 function textOf(fault: unknown): string {

@@ -64,7 +64,7 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
 /** Requests that the code under test sent again, by itself or its client, after an answer that told it to or none. */
 export function repeated({ evidence, nesting }: Log): Circumstance[] {
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
-  const bySequence = new Map<number, EntryOf<'request'>[]>()
+  const bySequence = new Map<number, EntryOf<'request' | 'call'>[]>()
   for (const [seq, before] of repetitionsOf(evidence.entries, nesting)) {
     const sequence = [...(bySequence.get(before.seq) ?? []), before]
     bySequence.delete(before.seq)
@@ -72,9 +72,11 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
   }
   return [...bySequence].map(([last, sequence]) => {
     const { method, url } = sequence[0]!
-    const ends = sequence.map(({ seq, answer }) => {
+    const ends = sequence.map((entry) => {
+      const { seq, answer } = entry
+      const wasDone = entry.type === 'call' ? entry.handled > 0 : done.has(seq)
       const end = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
-      return `#${seq} ${end}${done.has(seq) ? ', although it was done' : ''}`
+      return `#${seq} ${end}${wasDone ? ', although it was done' : ''}`
     })
     return {
       sentence: `the client sent ${method} ${urlText(url, evidence.redaction)} ${sequence.length + 1} times: ${ends.join('; ')}; then #${last}.`,

@@ -1,6 +1,6 @@
 import type { FaultRule } from '../src/faults/fault.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
-import type { CoverageFigure } from './coverage.js'
+import { type CoverageFigure, withCoverage } from './coverage.js'
 import { crashCoverage } from './crash-coverage.js'
 import { type CrashPointOptions, checkOptions, usualBound } from './crash-options.js'
 import {
@@ -100,17 +100,14 @@ class Check {
       if (found === 'exhausted') exhausted.add(schedule)
       else if (found !== undefined) findings.push(found)
     }
-    const done = {
+    const taught = tried.filter((schedule) => !exhausted.has(schedule))
+    const counts = {
       deliveries: deliveries.length,
       schedules: tried.length,
       untried: schedules.length - tried.length,
       skipped: exhausted.size,
-      coverage: crashCoverage(
-        deliveries,
-        disturbances,
-        tried.filter((schedule) => !exhausted.has(schedule)),
-      ),
     }
+    const done = withCoverage(counts, crashCoverage(deliveries, disturbances, taught))
     if (findings.length === 0 && strays.length === 0) return done
     const smallest = smallestOf(findings)
     const history = smallest && {
