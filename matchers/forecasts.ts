@@ -36,7 +36,7 @@ export function waitHint(evidence: Evidence, story: MessageStory): string {
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
   const forecast = forecastIn(evidence, story.id)
   if (forecast === undefined) return loggedHint(name, story, now)
-  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}: ${causeText(evidence, forecast, now)}`
+  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}${causeText(evidence, forecast, now)}`
   if (forecast.at <= now) return notMoved(name)
   return untilHint(name, forecast.at, now, reasonOf(story, forecast.at))
 }
@@ -69,10 +69,12 @@ function reasonOf(story: MessageStory, until: number): string {
   return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
 }
 
-function placeOf({ published, flow }: MessageStory): string {
-  if (flow?.decision === 'held' && flow.flowControlKey !== undefined)
-    return ` in the wait list of flow-control key ${plainText(flow.flowControlKey)}`
-  return published?.queue === undefined ? '' : ` in queue ${plainText(published.queue)}`
+/** `: flow-control key k holds it, rate 5 of 5; `: the limit that decided, without what was true only then. */
+function placeOf(story: MessageStory): string {
+  const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
+  if (block !== undefined) return `: ${plainText(block)}; `
+  const { published } = story
+  return published?.queue === undefined ? ': ' : ` in queue ${plainText(published.queue)}: `
 }
 
 function causeText(

@@ -18,10 +18,10 @@ import {
   spanField,
   textField,
 } from './fields.js'
-import { ofMessages } from './messages.js'
 import { type Candidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { evidenceOf } from './received.js'
+import { ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
@@ -73,7 +73,7 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
     call: callOf(pattern, options),
     evidence,
     things: () => schedulesOf(matcher, received),
-    test: testOf(fields, { ...pattern }, ['to', 'cron', 'scheduleId']),
+    test: testOf(fields, { ...pattern }),
     candidate: (schedule) => candidateOf(schedule, evidence.redaction),
     times: timesOf(matcher, options),
     noun: ['schedule', 'schedules'],

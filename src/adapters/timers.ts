@@ -38,7 +38,7 @@ export function hostTimers(host: RunnerTimers | SinonClock): Follower {
 /** What the fake clock behind all of them has, whatever its version. */
 interface FakeClock extends SinonClock {
   readonly now: number
-  /** A `Map`, in older versions an object. */
+  /** A `Map`, in older versions an object; in Jest one of another realm. */
   readonly timers?: ReadonlyMap<unknown, FakeTimer> | Readonly<Record<string, FakeTimer>>
   /** Fires one timer at its time. */
   next(): unknown
@@ -71,7 +71,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
 }
 
 function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
-  return timers instanceof Map ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
+  return typeof timers.values === 'function' ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
 }
 
 /** What @sinonjs/fake-timers leaves on the functions that it replaces. */

@@ -19,6 +19,7 @@ import { RemoteWorkflows } from './workflow.js'
 
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
+export type { StoreCosts } from '../report/traffic-view.js'
 export type { RunEnd } from '../workflow/course.js'
 export type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
 export type { History, HistoryEntry, HistoryOptions } from '../workflow/history.js'

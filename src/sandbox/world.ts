@@ -138,6 +138,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     headerPrefix: vocabulary.headerPrefix,
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, regions),
+    world: () => ({ destinations, faults, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,

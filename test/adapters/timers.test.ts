@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { runInNewContext } from 'node:vm'
 import { Redis } from '@upstash/redis'
 import { createSandbox, hostTimers } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
@@ -175,6 +176,14 @@ describe('hostTimers() of @sinonjs/fake-timers', () => {
       installed.uninstall()
     }
   })
+})
+
+test.each([
+  'new Map([[1, { callAt: 1700 }], [2, { callAt: 1200 }]])',
+  '({ 1: { callAt: 1700 }, 2: { callAt: 1200 } })',
+])('the next timer is found in %s, of another realm as in Jest', (timers) => {
+  const clock = { now: 1000, timers: runInNewContext(timers), tickAsync: async () => undefined }
+  expect(hostTimers(clock).nextIn?.()).toBe(200)
 })
 
 test.each([[undefined], [null], [{}], [setTimeout]])('%o is no host', (host) => {
