@@ -56,7 +56,7 @@ export function called(received: unknown, given: string | CallPattern = {}, opti
     call: callOf(pattern, options),
     evidence,
     things: () => evidence.of('call'),
-    test: testOf(callFields, { ...pattern }, ['to', 'method', 'status', 'error']),
+    test: testOf(callFields, { ...pattern }),
     candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
     times: timesOf(matcher, options),
     noun: ['call', 'calls'],

@@ -119,8 +119,7 @@ function compareWords(entry: EntryOf<'command'>, words: readonly Word[]): Compar
   const compared: Compared[] = words.map((word, index) => ({
     name: nameOfWord(index),
     differences: compareWord(entry.argv[index], word, index),
-    // Which command and which key it was can be read off the title; so can that a word is a password.
-    inTitle: (index < 2 && typeof word === 'string') || shown[index] !== argv[index],
+    isSecret: shown[index] !== argv[index],
   }))
   const { error } = entry
   if (error !== undefined) {

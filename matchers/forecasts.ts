@@ -13,17 +13,21 @@ interface Forecaster {
 }
 
 function forecastIn({ received, role }: Evidence, id: string): Forecast | undefined {
-  const face = (role === 'sandbox' ? (received as { queue?: unknown }).queue : received) as
-    | Partial<Forecaster>
-    | undefined
-  if (role === 'traffic' || typeof face?.forecast !== 'function') return undefined
-  try {
-    return face.forecast(id)
-  } catch {
-    // The world was reset since: only its log knows the message.
-    return undefined
+  if (role === 'traffic') return undefined
+  const { queue, queues = [queue] } = received as { queue?: Faced; queues?: readonly Faced[] }
+  for (const face of role === 'sandbox' ? queues : [received as Faced]) {
+    if (typeof face?.forecast !== 'function') continue
+    try {
+      const forecast = face.forecast(id)
+      if (forecast !== undefined) return forecast
+    } catch {
+      // Another region's message; or the world was reset since, and only its log knows it.
+    }
   }
+  return undefined
 }
+
+type Faced = Partial<Forecaster> | undefined
 
 /** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
 export function waitHint(evidence: Evidence, story: MessageStory): string {
@@ -32,7 +36,7 @@ export function waitHint(evidence: Evidence, story: MessageStory): string {
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
   const forecast = forecastIn(evidence, story.id)
   if (forecast === undefined) return loggedHint(name, story, now)
-  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}: ${causeText(evidence, forecast, now)}`
+  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}${causeText(evidence, forecast, now)}`
   if (forecast.at <= now) return notMoved(name)
   return untilHint(name, forecast.at, now, reasonOf(story, forecast.at))
 }
@@ -65,10 +69,12 @@ function reasonOf(story: MessageStory, until: number): string {
   return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
 }
 
-function placeOf({ published, flow }: MessageStory): string {
-  if (flow?.decision === 'held' && flow.flowControlKey !== undefined)
-    return ` in the wait list of flow-control key ${plainText(flow.flowControlKey)}`
-  return published?.queue === undefined ? '' : ` in queue ${plainText(published.queue)}`
+/** `: flow-control key k holds it, rate 5 of 5; `: the limit that decided, without what was true only then. */
+function placeOf(story: MessageStory): string {
+  const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
+  if (block !== undefined) return `: ${plainText(block)}; `
+  const { published } = story
+  return published?.queue === undefined ? ': ' : ` in queue ${plainText(published.queue)}: `
 }
 
 function causeText(

@@ -1,5 +1,6 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { type CallPattern, called } from './calls.js'
+import { painted } from './colours.js'
 import { executed, type Word } from './commands.js'
 import { holdsEverywhere } from './explorations.js'
 import { isIdle } from './idle.js'
@@ -16,6 +17,7 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
+import { type Place, placeOf } from './place.js'
 import type { Range } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
 import {
@@ -46,6 +48,7 @@ export type {
   KeyPattern,
   KnownKeys,
   MatchOptions,
+  Place,
   PublishedPattern,
   Range,
   RequestPattern,
@@ -72,6 +75,8 @@ export interface MatcherResult {
 /** What a runner tells a matcher; all of it may be missing. */
 interface RunnerState {
   readonly isNot?: boolean
+  /** Its colours, among others. */
+  readonly utils?: unknown
 }
 
 /**
@@ -247,8 +252,11 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
       throw new TypeError(`${name}() takes ${taken === 0 ? 'no argument' : `${taken} of them`}, got ${given.length}.`)
     }
     const verdict = judges[name](received, ...(given as never[]))
-    const isNot = (this as RunnerState | undefined)?.isNot === true
-    return { pass: verdict.pass, message: () => verdict.explain(isNot) }
+    const { isNot, utils } = (this ?? {}) as RunnerState
+    return {
+      pass: verdict.pass,
+      message: () => painted(verdict.explain(isNot === true, placeOf(this)), utils),
+    }
   }
 }
 

@@ -5,13 +5,14 @@ import type { Entry } from '../src/kernel/traffic.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { quoted } from '../src/report/safe-text.js'
 import { compare, Difference } from './compare.js'
+import { type Failure, failureText } from './failure-text.js'
 import { anyField, checkPattern, type FieldsOf, spanField, wordField } from './fields.js'
 import { span } from './kinds.js'
 import { type AsymmetricMatcher, literal } from './literal.js'
 import { type Compared, missLines } from './near-misses.js'
-import { type Evidence, evidenceOf } from './received.js'
+import { evidenceOf } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
-import { callLine, replayLine, storyText, type Verdict } from './verdict.js'
+import { callLine, type Verdict } from './verdict.js'
 
 /** What a key must hold; all that is given must fit. */
 export interface KeyPattern {
@@ -50,19 +51,25 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
   return {
     pass: stored !== undefined && compared.every((one) => one.differences.length === 0),
     found: [],
-    explain: (not) => {
-      const head = callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern])
-      const body =
-        stored === undefined
-          ? missingKey(key, reader, evidence.redaction)
-          : presentKey(key, stored, compared, not, pattern, evidence.redaction)
+    explain: (not, place) => {
       const entries = evidence.entries.filter((entry) => concerns(entry, utf8(key)))
-      return [head, '', ...body, replayLine(evidence, entries.at(-1)?.seq), '', keyStory(evidence, key, entries)].join(
-        '\n',
-      )
+      return failureText({
+        evidence,
+        place,
+        call: callLine(evidence, not, matcher, Object.keys(pattern).length === 0 ? [key] : [key, pattern]),
+        ...(stored === undefined
+          ? missingKey(key, reader, evidence.redaction)
+          : presentKey(key, stored, compared, not, pattern, evidence.redaction)),
+        isMissing: !not && stored === undefined,
+        focus: entries.map(({ seq }) => seq).reverse(),
+        shown: () => entries.length === 0,
+        ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),
+      })
     },
   }
 }
+
+type Told = Pick<Failure, 'expected' | 'parts' | 'hints'>
 
 function compareStored(stored: StoredValue, pattern: KeyPattern): Compared[] {
   const compared: Compared[] = []
@@ -81,17 +88,18 @@ function compareTtl(remaining: number | undefined, expected: unknown): readonly 
   return span(expected).differences(remaining)
 }
 
-function missingKey(key: string, reader: KeyReader, redaction: Redaction): string[] {
+function missingKey(key: string, reader: KeyReader, redaction: Redaction): Told {
   const keys = reader.keys().map((one) => text(one))
-  const lines = [`Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'There is none.'}`]
-  if (keys.length > 0) {
-    const near = nearestName(key, keys)
-    const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
-    const rest = keys.length - shown.length
-    lines.push(`  Keys: ${shown.join('  ')}${rest > 0 ? `  … and ${rest} more` : ''}`)
-    if (near !== undefined) lines.push('', `Hint: there is a key ${literal(near)}.`)
+  const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'There is none.'}`
+  if (keys.length === 0) return { expected, parts: [] }
+  const near = nearestName(key, keys)
+  const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
+  const rest = keys.length - shown.length
+  return {
+    expected,
+    parts: [[`  Keys: ${shown.join('  ')}${rest > 0 ? `  … and ${rest} more` : ''}`]],
+    hints: near === undefined ? [] : [`there is a key ${literal(near)}.`],
   }
-  return lines
 }
 
 function presentKey(
@@ -101,21 +109,20 @@ function presentKey(
   not: boolean,
   pattern: KeyPattern,
   redaction: Redaction,
-): string[] {
+): Told {
   const life = stored.ttl === undefined ? 'does not expire' : `expires in ${formatDuration(stored.ttl)}`
   const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
-  if (not)
-    return [
-      `Expected no key ${literal(key)}${Object.keys(pattern).length > 0 ? ' like this' : ''}, but it is there:`,
-      line,
-    ]
-  const lines = [`Expected a key ${literal(key)} like this. It is there, but different:`, line]
-  lines.push(...missLines(compared, redaction))
-  const { ttl } = pattern
-  if (typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000) {
-    lines.push('', `Hint: numbers are milliseconds; for seconds write '${ttl}s'.`)
+  if (not) {
+    const like = Object.keys(pattern).length > 0 ? ' like this' : ''
+    return { expected: `Expected no key ${literal(key)}${like}, but it is there:`, parts: [[line]] }
   }
-  return lines
+  const { ttl } = pattern
+  const isInSeconds = typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000
+  return {
+    expected: `Expected a key ${literal(key)} like this. It is there, but different:`,
+    parts: [[line, ...missLines(compared, redaction)]],
+    hints: isInSeconds ? [`numbers are milliseconds; for seconds write '${ttl}s'.`] : [],
+  }
 }
 
 /** Commands and events that name the key. */
@@ -123,10 +130,4 @@ function concerns(entry: Entry, key: Bytes): boolean {
   // Other events repeat what the commands tell.
   if (entry.type === 'keyspace') return entry.key === key && entry.event === 'expired'
   return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
-}
-
-function keyStory(evidence: Evidence, key: string, entries: readonly Entry[]): string {
-  return entries.length === 0
-    ? `No command mentioned ${literal(key)}.`
-    : storyText(evidence, entries, entries.at(-1)!.seq)
 }

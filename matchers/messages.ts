@@ -1,8 +1,9 @@
 import { type Bytes, fromBase64, text } from '../src/kernel/bytes.js'
 import { formatDuration } from '../src/kernel/duration.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
-import type { Entry, EntryOf } from '../src/kernel/traffic.js'
+import type { EntryOf } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
+import { plainText, quoted } from '../src/report/safe-text.js'
 import {
   anyField,
   bodyField,
@@ -27,6 +28,7 @@ import { type Evidence, evidenceOf } from './received.js'
 import {
   attemptFields,
   MessageStory,
+  ofMessages,
   publishedFields,
   stateOf,
   storiesOf,
@@ -35,14 +37,12 @@ import {
 } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-export const ofMessages = (entry: Entry): boolean => entry.type !== 'command' && entry.type !== 'keyspace'
-
 /** Messages that the queue accepted from the code under test. */
 export function published(received: unknown, pattern: PublishedPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHavePublished'
   const evidence = evidenceOf(matcher, received, 'queue')
   checkPattern(matcher, pattern, publishedFields)
-  const test = testOf(publishedFields, { ...pattern, ...defaults(pattern, publishedDefaults) }, ['to', 'messageId'])
+  const test = testOf(publishedFields, { ...pattern, ...defaults(pattern, publishedDefaults) })
   return search({
     matcher,
     call: callOf(pattern, options),
@@ -67,11 +67,19 @@ function publishedEntries(evidence: Evidence, { messageId }: PublishedPattern): 
 }
 
 function publishedCandidate(evidence: Evidence, entry: EntryOf<'published'>): Candidate {
-  return {
-    seq: entry.seq,
-    at: entry.at,
-    title: `${evidence.name(entry.messageId)}   to ${urlText(entry.url, evidence.redaction)}`,
-  }
+  const { seq, at, messageId, url, deduplicationId } = entry
+  return { seq, at, ...titles(evidence, messageId, `to ${urlText(url, evidence.redaction)}`, deduplicationId) }
+}
+
+function titles(
+  { name, redaction }: Evidence,
+  id: string,
+  end: string,
+  deduplicationId: string | undefined,
+): Pick<Candidate, 'title' | 'idTitle'> {
+  const safe = (given: string): string => redaction.text(given)
+  const known = deduplicationId === undefined ? '' : `, deduplication id ${quoted(deduplicationId, 60, safe)}`
+  return { title: `${name(id)}   ${end}`, idTitle: `${plainText(id)}   ${end}${known}` }
 }
 
 /** Messages that the queue recognised as published before, and did not deliver again. */
@@ -85,7 +93,7 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
     call: callOf(pattern, options),
     evidence,
     things: () => publishedEntries(evidence, pattern),
-    test: testOf(publishedFields, { ...pattern, deduplicated: true }, ['to', 'messageId']),
+    test: testOf(publishedFields, { ...pattern, deduplicated: true }),
     candidate: (entry) => publishedCandidate(evidence, entry),
     times: timesOf(matcher, options),
     noun: ['duplicate', 'published messages'],
@@ -136,7 +144,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     call: callOf(pattern, options),
     evidence,
     ...stories,
-    test: quietly(testOf(storyFields, wanted, ['to', 'messageId']), ['state'], pattern),
+    test: quietly(testOf(storyFields, wanted), ['state'], pattern),
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
@@ -167,7 +175,7 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
     call: callOf(pattern, options),
     evidence,
     ...stories,
-    test: testOf({ ...deadLetterFields, state: stateField }, wanted, ['to', 'messageId']),
+    test: testOf({ ...deadLetterFields, state: stateField }, wanted),
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: ['dead letter', 'dead letters'],
@@ -198,7 +206,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
     evidence,
     things: all,
     likely: callbacks(likely),
-    test: quietly(testOf(callbackFields, wanted, ['to', 'messageId']), ['state'], pattern),
+    test: quietly(testOf(callbackFields, wanted), ['state'], pattern),
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: ['callback', 'callbacks'],
@@ -298,12 +306,9 @@ function* endedStories(
 }
 
 function storyCandidate(evidence: Evidence, story: MessageStory): Candidate {
-  const { kind, pointer, url = '' } = story
-  return {
-    seq: pointer.seq,
-    at: pointer.at,
-    title: `${evidence.name(story.id)}   ${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${urlText(url, evidence.redaction)}`,
-  }
+  const { kind, pointer, url = '', id, published: entry } = story
+  const end = `${kind === 'message' ? '' : `${kind.replace('-', ' ')} `}to ${urlText(url, evidence.redaction)}`
+  return { seq: pointer.seq, at: pointer.at, ...titles(evidence, id, end, entry?.deduplicationId) }
 }
 
 /** What the pattern does not say. */

@@ -1,5 +1,6 @@
-import { expect } from '@playwright/test'
+import { expect, test } from '@playwright/test'
 import { type SandboxMatchers, sandboxMatchers } from './index.js'
+import { askForPlace, placeOfInfo } from './place.js'
 
 // One line in playwright.config.ts: import 'stuntdouble/playwright/extend'
 // Playwright lets nobody add to the type of `expect` itself: import messageTo, commandOf and entryOf by name.
@@ -10,4 +11,12 @@ declare global {
   }
 }
 
+askForPlace(() => {
+  try {
+    return placeOfInfo(test.info())
+  } catch {
+    // Outside of a test.
+    return undefined
+  }
+})
 expect.extend(sandboxMatchers)

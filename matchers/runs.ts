@@ -138,7 +138,7 @@ export function hasRun(received: unknown, pattern: RunPattern = {}, options?: Ma
     call: given([], pattern, options),
     evidence,
     things: () => runsOf(evidence.entries).map((run) => ({ run, result: resultOf(run, evidence) })),
-    test: testOf(runFields, pattern, ['workflow', 'runId']),
+    test: testOf(runFields, pattern),
     candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run, evidence) }),
     times: timesOf(matcher, options),
     noun: ['run', 'runs'],
@@ -167,7 +167,7 @@ export function hasStep(received: unknown, name: Text, pattern: StepPattern = {}
     call: given([name], pattern, options),
     evidence,
     things,
-    test: testOf(stepFields, { name, ...pattern }, ['name']),
+    test: testOf(stepFields, { name, ...pattern }),
     candidate: ({ run, step }) => ({
       seq: step.seq,
       at: step.at,
@@ -205,7 +205,7 @@ export function hasWaitedFor(
     call: given([event], pattern, options),
     evidence,
     things,
-    test: testOf(waitFields, { event, ...pattern }, ['event']),
+    test: testOf(waitFields, { event, ...pattern }),
     candidate: ({ run, step }) => ({
       ...stampOf(step.wait!.entry),
       title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,

@@ -18,10 +18,10 @@ import {
   spanField,
   textField,
 } from './fields.js'
-import { ofMessages } from './messages.js'
 import { type Candidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { evidenceOf } from './received.js'
+import { ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of a schedule as it stands now; all that are given must fit. */
@@ -73,7 +73,7 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
     call: callOf(pattern, options),
     evidence,
     things: () => schedulesOf(matcher, received),
-    test: testOf(fields, { ...pattern }, ['to', 'cron', 'scheduleId']),
+    test: testOf(fields, { ...pattern }),
     candidate: (schedule) => candidateOf(schedule, evidence.redaction),
     times: timesOf(matcher, options),
     noun: ['schedule', 'schedules'],
@@ -82,14 +82,20 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
 }
 
 function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
-  const given = received as { queue?: { schedules?: unknown }; schedules?: unknown }
-  const schedules = (given.schedules ?? given.queue?.schedules) as { list?: () => readonly Schedule[] } | undefined
-  if (typeof schedules?.list !== 'function') {
+  const given = received as Owner & { queue?: Owner; queues?: readonly Owner[] }
+  const owners = given.schedules === undefined ? (given.queues ?? [given.queue]) : [given]
+  const lists = owners.map((owner) => owner?.schedules as { list?: () => readonly Schedule[] } | undefined)
+  if (lists.some((schedules) => typeof schedules?.list !== 'function')) {
     throw new TypeError(
       `${matcher}() asks the queue itself: write expect(sandbox.queue).${matcher}(…) or expect(sandbox).`,
     )
   }
-  return schedules.list()
+  return lists.flatMap((schedules) => schedules!.list!())
+}
+
+/** A queue. */
+interface Owner {
+  readonly schedules?: unknown
 }
 
 function candidateOf(schedule: Schedule, redaction: Redaction): Candidate {

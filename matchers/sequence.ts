@@ -1,13 +1,14 @@
 import { counted } from '../src/kernel/counted.js'
 import type { Entry } from '../src/kernel/traffic.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
+import { failureText } from './failure-text.js'
 import { withoutSecrets } from './hidden.js'
 import { literal } from './literal.js'
 import { missLines, rank, titleLine } from './near-misses.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { headOf } from './requests.js'
 import { type SequenceStep, type StepTest, stepTest } from './steps.js'
-import { replayLine, startOf, storyText, type Verdict } from './verdict.js'
+import { startOf, type Verdict } from './verdict.js'
 
 /** Entries that fit the steps in this order, with anything between them. */
 export function followsSequence(received: unknown, steps: readonly SequenceStep[]): Verdict {
@@ -30,19 +31,38 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
   return {
     pass: found.length === steps.length,
     found,
-    explain: (not) => {
-      const lines = [
-        `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${counted(steps.length, 'step')}])`,
-        '',
-        not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
-        ...steps.map((step, index) => stepLine(withoutSecrets(step, evidence.redaction), index, found)),
-      ]
-      if (!not) lines.push(...divergence(evidence, steps[found.length]!, tests[found.length]!, found, after))
-      const focus = found.at(-1)
-      lines.push(replayLine(evidence, focus), '', storyText(evidence, evidence.entries, focus))
-      return lines.join('\n')
+    explain: (not, place) => {
+      const told = steps.map((step, index) => stepLine(withoutSecrets(step, evidence.redaction), index, found))
+      const broken = found.length
+      return failureText({
+        evidence,
+        place,
+        call: `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${counted(steps.length, 'step')}])`,
+        expected: not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
+        parts: [
+          around(told, not ? 0 : broken),
+          ...(not ? [] : [divergence(evidence, steps[broken]!, tests[broken]!, found, after)]),
+        ],
+        isMissing: !not,
+        focus: found.toReversed(),
+        shown: () => true,
+      })
     },
   }
+}
+
+const mostSteps = 6
+
+/** Of many steps those before and after the one that breaks the order. */
+function around(lines: readonly string[], broken: number): string[] {
+  if (lines.length <= mostSteps) return [...lines]
+  const from = Math.min(Math.max(0, broken - mostSteps / 2), lines.length - mostSteps)
+  const rest = lines.length - from - mostSteps
+  return [
+    ...(from > 0 ? [`  … ${counted(from, 'step')} before`] : []),
+    ...lines.slice(from, from + mostSteps),
+    ...(rest > 0 ? [`  … ${counted(rest, 'step')} after`] : []),
+  ]
 }
 
 const beforeAll = Number.NEGATIVE_INFINITY

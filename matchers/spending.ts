@@ -5,10 +5,11 @@ import { urlText } from '../src/report/describe.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
 import { type Mark, type StoreCosts, TrafficView } from '../src/report/traffic-view.js'
+import { failureText } from './failure-text.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import { type Evidence, evidenceOf, evidenceSince } from './received.js'
-import { callLine, replayLine, storyText, type Verdict } from './verdict.js'
+import { callLine, type Verdict } from './verdict.js'
 
 /** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
 export interface SpentPattern {
@@ -87,22 +88,21 @@ export function spent(received: unknown, pattern: SpentPattern, options?: SpentO
   return {
     pass: lines.every(({ fits }) => fits),
     found: [],
-    explain: (not) => {
+    explain: (not, place) => {
       const told = lines.map(({ name, bounds, counted, fits }) => {
         const parts = counted.parts === undefined || counted.parts.length === 0 ? '' : `: ${counted.parts.join(', ')}`
-        return `      ${fits ? '✓' : '✗'} ${name}: expected ${boundsText(bounds)}, spent ${counted.amount}${parts}`
+        return `      ${fits ? '✓' : '✗'} ${name}: expected ${boundsText(bounds)}, received ${counted.amount}${parts}`
       })
       const period = since === undefined ? '' : ` since the mark (after entry ${since})`
-      return [
-        callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
-        '',
-        not ? `Expected other costs${period} than these:` : `Expected these costs${period}, but:`,
-        ...told,
-        ...droppedHint(all),
-        replayLine(evidence, evidence.entries.at(-1)?.seq),
-        '',
-        storyText(evidence, evidence.entries, undefined),
-      ].join('\n')
+      return failureText({
+        evidence,
+        place,
+        call: callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
+        expected: not ? `Expected other costs${period} than these:` : `Expected these costs${period}, but:`,
+        parts: [told],
+        hints: droppedHints(all),
+        focus: [],
+      })
     },
   }
 }
@@ -227,11 +227,10 @@ function bandwidthOf(attempts: readonly EntryOf<'attempt'>[]): number {
   return bytes
 }
 
-function droppedHint(evidence: Evidence): string[] {
+function droppedHints(evidence: Evidence): string[] {
   const [dropped] = evidence.of('dropped')
   if (dropped === undefined) return []
   return [
-    '',
-    `Hint: the log has dropped ${dropped.count} entries, which are not counted; raise policy.trafficLimit to keep more.`,
+    `the log has dropped ${dropped.count} entries, which are not counted; raise policy.trafficLimit to keep more.`,
   ]
 }

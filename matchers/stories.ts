@@ -21,6 +21,10 @@ import {
 import type { Comparison } from './kinds.js'
 import type { AttemptPattern, DeliveredPattern, PublishedPattern, StoryState } from './patterns.js'
 
+/** What the test itself does in the store says nothing about messages. */
+export const ofMessages = (entry: Entry): boolean =>
+  entry.type !== 'keyspace' && (entry.type !== 'command' || entry.via !== 'direct')
+
 /** Everything the log tells about one message. */
 export class MessageStory {
   published: EntryOf<'published'> | undefined

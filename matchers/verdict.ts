@@ -1,9 +1,9 @@
 import type { Entry } from '../src/kernel/traffic.js'
-import { timeline } from '../src/report/timeline.js'
+import { type Failure, failureText } from './failure-text.js'
 import { withoutSecrets } from './hidden.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
-import { machineTimeHint } from './machine-time.js'
 import { type Candidate, type Judged, missLines, type Ranking, rank, type Test, titleLine } from './near-misses.js'
+import type { Place } from './place.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import type { Evidence } from './received.js'
 
@@ -12,8 +12,11 @@ export interface Verdict {
   readonly pass: boolean
   /** `seq` of the entries that fit. */
   readonly found: readonly number[]
-  /** The text of the failure: of the assertion, or of its `.not`. */
-  explain(not: boolean): string
+  /**
+   * The text of the failure: of the assertion, or of its `.not`.
+   * @param place the test that asks, for the command that runs it again
+   */
+  explain(not: boolean, place?: Place): string
 }
 
 export interface MatchOptions {
@@ -44,7 +47,6 @@ export interface Search<T> {
 }
 
 const foundShown = 5
-const timelineEntries = 40
 
 /** Looks for the pattern; everything that only a failure needs waits until it is told. */
 export function search<T>(given: Search<T>): Verdict {
@@ -67,28 +69,27 @@ export function search<T>(given: Search<T>): Verdict {
         .found.map((thing) => given.candidate(thing).seq)
         .filter((seq) => seq > 0)
     },
-    explain: (not) => explanation(given, ranked(), not),
+    explain: (not, place) => explanation(given, ranked(), not, place),
   }
 }
 
-function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean): string {
+function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, place: Place | undefined): string {
   const { evidence } = given
-  const lines = [callLine(evidence, not, given.matcher, given.call), '']
   const [near] = ranking.nearest
   const pointed = not ? ranking.found[0] : (near?.thing ?? ranking.found[0])
-  const focus = (pointed === undefined ? undefined : given.candidate(pointed).seq) || undefined
-  lines.push(...(not ? unwanted(given, ranking) : missing(given, ranking)))
-  const isShort = ranking.found.length < (given.times?.min ?? 1)
-  const hints = not || !isShort ? [] : [...(given.hints?.(ranking.nearest) ?? [])]
-  const machineTime = machineTimeHint(evidence)
-  if (machineTime !== undefined) hints.push(machineTime)
-  if (hints.length > 0) lines.push('', ...hints.map((hint) => `Hint: ${hint}`))
-  // A request that was taken out of its log has no story.
-  if (evidence.entries.length === 0 && evidence.context.seed === undefined) return lines.join('\n')
-  lines.push(replayLine(evidence, focus))
-  if (given.story !== undefined) return `${lines.join('\n')}\n\n${given.story(pointed)}`
-  const entries = given.shown ? evidence.entries.filter(given.shown) : evidence.entries
-  return `${lines.join('\n')}\n\n${storyText(evidence, entries, focus)}`
+  const told = not ? ranking.found.slice(0, foundShown) : [near?.thing, ...ranking.found.slice(0, foundShown)]
+  const isShort = !not && ranking.found.length < (given.times?.min ?? 1)
+  return failureText({
+    evidence,
+    place,
+    call: callLine(evidence, not, given.matcher, given.call),
+    ...(not ? unwanted(given, ranking) : missing(given, ranking)),
+    hints: isShort ? (given.hints?.(ranking.nearest) ?? []) : [],
+    isMissing: isShort,
+    focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),
+    shown: given.shown,
+    story: given.story?.(pointed),
+  })
 }
 
 /** What the call had as arguments, as far as they say something. */
@@ -103,54 +104,48 @@ export function callLine(evidence: Evidence, not: boolean, matcher: string, give
   return `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
 }
 
-function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): string[] {
+function missing<T>(given: Search<T>, { found, missed, nearest }: Ranking<T>): Pick<Failure, 'expected' | 'parts'> {
   const [one, many] = given.noun
-  const { times } = given
+  const { times, evidence } = given
   const expected =
     times === undefined
       ? `Expected ${article(one)} ${one}.`
       : `Expected ${boundsText(times)} ${boundsText(times).endsWith(' 1') ? one : many} like this, found ${found.length}.`
-  const lines = found.length > 0 ? [`${expected} These fit:`, ...fitting(given, found)] : [expected]
-  if (missed > 0 && found.length < (times?.min ?? 1)) {
-    if (found.length > 0) lines.push('Nearest of the others:')
-    else lines[0] += ` Nearest of ${missed}:`
-    for (const { thing, compared } of nearest) {
-      lines.push(
-        titleLine(given.candidate(thing), startOf(given.evidence)),
-        ...missLines(compared, given.evidence.redaction),
-      )
-    }
-  } else if (found.length === 0) lines[0] += ` There were no ${many} at all.`
-  return lines
+  const isShort = found.length < (times?.min ?? 1)
+  const fit = found.length > 0 ? [fitting(given, found, !isShort)] : []
+  if (missed === 0 || !isShort) {
+    const none = found.length === 0 ? ` There were no ${many} at all.` : ' These fit:'
+    return { expected: `${expected}${none}`, parts: fit }
+  }
+  const parts = nearest.map(({ thing, compared }) => [
+    titleLine(given.candidate(thing), startOf(evidence)),
+    ...missLines(compared, evidence.redaction),
+  ])
+  if (found.length === 0) return { expected: `${expected} Nearest of ${missed}:`, parts }
+  const [first = [], ...others] = parts
+  return {
+    expected: `${expected} These fit:`,
+    parts: [...fit, ['Nearest of the others:', ...first], ...others],
+  }
 }
 
-function unwanted<T>(given: Search<T>, { found }: Ranking<T>): string[] {
+function unwanted<T>(given: Search<T>, { found }: Ranking<T>): Pick<Failure, 'expected' | 'parts'> {
   const [one, many] = given.noun
   const { times } = given
   const expected =
     times === undefined ? `no ${one} like this` : `any number of ${many} like this but ${boundsText(times)}`
-  if (found.length === 0) return [`Expected ${expected}, found none.`]
-  return [`Expected ${expected}, found ${found.length}:`, ...fitting(given, found)]
+  if (found.length === 0) return { expected: `Expected ${expected}, found none.`, parts: [] }
+  return { expected: `Expected ${expected}, found ${found.length}:`, parts: [fitting(given, found, found.length > 1)] }
 }
 
-function fitting<T>(given: Search<T>, found: readonly T[]): string[] {
+/** @param isTooMany which ones they are is the question: their ids are written out */
+function fitting<T>(given: Search<T>, found: readonly T[], isTooMany: boolean): string[] {
   const first = startOf(given.evidence)
-  const lines = found.slice(0, foundShown).map((thing) => titleLine(given.candidate(thing), first))
+  const lines = found.slice(0, foundShown).map((thing) => {
+    const { idTitle, ...candidate } = given.candidate(thing)
+    return titleLine(isTooMany && idTitle !== undefined ? { ...candidate, title: idTitle } : candidate, first)
+  })
   return found.length > foundShown ? [...lines, `  … and ${found.length - foundShown} more`] : lines
-}
-
-/** `Replay: seed 7, entry 17`: what it takes to come back to this place. */
-export function replayLine(evidence: Evidence, seq: number | undefined): string {
-  const parts = [
-    evidence.context.seed !== undefined && `seed ${evidence.context.seed}`,
-    seq !== undefined && `entry ${seq}`,
-  ].filter(Boolean)
-  return parts.length === 0 ? 'No entries.' : `Replay: ${parts.join(', ')}`
-}
-
-export function storyText(evidence: Evidence, entries: readonly Entry[], focus: number | undefined): string {
-  const options = { limit: timelineEntries, ...(focus !== undefined && { around: focus }) }
-  return timeline(entries, options, evidence.redaction)
 }
 
 /** Titles only tell the date when it is not that of the first entry. */

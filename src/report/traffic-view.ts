@@ -21,6 +21,8 @@ export interface TrafficContext {
   readonly addresses?: Readonly<Record<string, unknown>>
   /** Texts that no rendering shows: tokens and keys. */
   readonly secrets?: () => readonly string[]
+  /** What else is known of the world, for failures that tell why: what handlers threw, faults that never struck. */
+  readonly world?: () => object
   /** What `watchStore()` looks into. */
   readonly store?: ComparableStore
   /** Whether the host's timers, and with them its `Date`, have followed the clock. */

@@ -1,5 +1,15 @@
-/** The text with which an assertion fails; fails itself when the assertion holds. */
+/**
+ * The text with which an assertion fails; fails itself when the assertion holds. The command that runs the test again
+ * is another one in each test: of it only the seed is left (test/matchers/replay.test.ts has the rest).
+ */
 export function failureOf(assertion: () => void): string {
+  return printedBy(assertion).replace(/^Replay: (?:STUNTDOUBLE_SEED=(\S+) )?npx vitest run .+$/m, (_, seed) =>
+    seed === undefined ? 'Replay: without a seed' : `Replay: seed ${seed}`,
+  )
+}
+
+/** The same as it is printed. */
+export function printedBy(assertion: () => void): string {
   try {
     assertion()
   } catch (error) {

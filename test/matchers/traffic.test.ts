@@ -54,7 +54,7 @@ test('a message that flow control holds is told with the limit that decided', as
   }
   await clock.advance('1m')
   expect(verdictOf(() => expect(queue).toHaveDelivered({ to: 'https://shop.test/b' }))).toMatch(
-    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1\.\n/,
+    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1; msg_\w+… must answer first\. Await sandbox\.clock\.drain\(\) first\.\n/,
   )
   await clock.drain()
   expect(queue).toHaveDelivered({ to: 'https://shop.test/b' })
@@ -77,7 +77,7 @@ describe('toHaveReceivedRequest', () => {
     expect(sandbox.store).not.toHaveReceivedRequest({ method: 'POST' })
     expect(sandbox).not.toHaveReceivedRequest({ status: 401 })
     expect(verdictOf(() => expect(sandbox.store).toHaveReceivedRequest({ method: 'POST', status: 200 }))).toMatch(
-      /Nearest of 1:\n {2}#\d+ at 09:00:12\.000 {3}GET https:\/\/store\.test\/incr\/charged:42 → 200\n {6}✗ method {3}✓ status\n/,
+      /Nearest of 1:\n {2}#\d+ at 09:00:12\.000 {3}GET https:\/\/store\.test\/incr\/charged:42 → 200\n {6}✗ method: expected 'POST', received 'GET' {3}✓ status\n/,
     )
   })
 })
@@ -121,7 +121,7 @@ describe('toFollowSequence', () => {
         "  ✗ { type: 'attempt', status: 500 }",
         "  · { type: 'dead-letter' }",
         `It happened too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
-        `Replay: seed 7, entry ${incr!.seq}`,
+        `Replay: seed 7`,
       ].join('\n'),
     )
   })
@@ -162,7 +162,7 @@ describe('toBeIdle', () => {
     expect(sandbox).not.toBeIdle()
     const text = verdictOf(() => expect(sandbox).toBeIdle())
     expect(text).toMatch(
-      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected nothing left to happen, but:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: await sandbox\.clock\.drain\(\) first\.\nReplay: seed 1, entry 1$/,
+      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected nothing left to happen, but:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: await sandbox\.clock\.drain\(\) first\.\nReplay: seed 1$/,
     )
     await sandbox.clock.drain()
     expect(sandbox).toBeIdle()
@@ -212,7 +212,7 @@ describe('toHaveScheduled', () => {
       [
         'Expected a schedule. Nearest of 1:',
         '  nightly   0 3 * * * to https://shop.test/orders, next 2030-01-02T03:00:00.000Z',
-        '      ✗ cron   ✗ retries: expected 2, received 1',
+        "      ✗ cron: expected '0 4 * * *', received '0 3 * * *'   ✗ retries: expected 2, received 1",
         'Replay: seed 1',
       ].join('\n'),
     )

@@ -153,7 +153,7 @@ export const rows: readonly Row[] = [
   ),
   says(
     no('toHaveExecuted', 'store', 'INCR', 'visit'),
-    /Nearest of 4:\n {2}#\d+ .*INCR visits → 1\n {6}✓ command {3}✗ key\n/,
+    /Nearest of 4:\n {2}#\d+ .*INCR visits → 1\n {6}✓ command {3}✗ key: expected 'visit', received 'visits'\n/,
   ),
   says(yes('toHaveExecuted', 'store', 'INCR'), 'Expected no executed command like this, found 2:'),
   // toHaveKey
@@ -275,7 +275,7 @@ export const rows: readonly Row[] = [
   no('toHaveSpent', 'sandbox', { bandwidth: 0 }),
   says(
     no('toHaveSpent', 'sandbox', { messages: '<=7' }),
-    '✗ messages: expected at most 7, spent 8: ',
+    '✗ messages: expected at most 7, received 8: ',
     '1 × retry to https://shop.test/lost',
   ),
   // toHaveScheduled
@@ -292,7 +292,7 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveScheduled', 'queue', { cron: '0 4 * * *', retries: 3 }),
     '  nightly   0 3 * * * to https://shop.test/mail',
-    '✗ cron   ✓ retries',
+    "✗ cron: expected '0 4 * * *', received '0 3 * * *'   ✓ retries",
   ),
   // toHaveReceivedRequest
   yes('toHaveReceivedRequest', 'sandbox', { service: 'store', method: 'POST', status: 200 }, { times: 2 }),

@@ -1,0 +1,70 @@
+/** The colours of a runner, which knows whether its terminal has any. */
+interface Colours {
+  readonly EXPECTED_COLOR: (text: string) => string
+  readonly RECEIVED_COLOR: (text: string) => string
+  readonly DIM_COLOR: (text: string) => string
+  readonly BOLD_WEIGHT?: (text: string) => string
+}
+
+/** A failure in the colours of the runner that prints it; without them the same text. */
+export function painted(text: string, utils: unknown): string {
+  if (!hasColours(utils)) return text
+  let isStory = false
+  return text
+    .split('\n')
+    .map((line, index) => {
+      if (index === 0) return callLine(line, utils)
+      isStory ||= /^\d{4}-\d\d-\d\d$/.test(line)
+      return isStory ? storyLine(line, utils) : verdictLine(line, utils)
+    })
+    .join('\n')
+}
+
+function hasColours(utils: unknown): utils is Colours {
+  const { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR } = (utils ?? {}) as Partial<Colours>
+  return [EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR].every((colour) => typeof colour === 'function')
+}
+
+/** As runners write it: `expect(queue).toHavePublished({ … })`; a long pattern goes on below. */
+function callLine(line: string, { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR }: Colours): string {
+  const parts = /^(expect\()(\w+)(\)\.(?:not\.)?)(\w+)(\()(.*?)(\)?)$/.exec(line)
+  if (parts === null) return line
+  const [, open, role, dot, matcher, left, given, right] = parts as unknown as readonly string[]
+  const coloured = (colour: (text: string) => string, text = ''): string => (text === '' ? '' : colour(text))
+  return [
+    DIM_COLOR(open!) + RECEIVED_COLOR(role!) + DIM_COLOR(dot!) + matcher! + DIM_COLOR(left!),
+    coloured(EXPECTED_COLOR, given),
+    coloured(DIM_COLOR, right),
+  ].join('')
+}
+
+function verdictLine(line: string, colours: Colours): string {
+  const { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR, BOLD_WEIGHT = (text) => text } = colours
+  if (/^ {6}[ ]{4}[-+] /.test(line)) return (line.trimStart().startsWith('-') ? EXPECTED_COLOR : RECEIVED_COLOR)(line)
+  const lead = /^(?:Hint|Replay|Expected)\b/.exec(line)?.[0]
+  if (lead === 'Replay') return `${DIM_COLOR('Replay')}${line.slice(lead.length)}`
+  if (lead !== undefined) return `${BOLD_WEIGHT(lead)}${line.slice(lead.length)}`
+  if (!/^ {2,}[✓✗·]/.test(line)) return line
+  return line
+    .split(/(?<= {3})(?=[✓✗])/)
+    .map((item) => (item.trimStart().startsWith('✗') ? missed(item, colours) : DIM_COLOR(item)))
+    .join('')
+}
+
+/** `✗ status: expected 200, received 503`. */
+function missed(item: string, { EXPECTED_COLOR, RECEIVED_COLOR }: Colours): string {
+  const parts = /^(.*?: expected )(.*?)(, received )(.*?)(\s*)$/.exec(item)
+  if (parts === null) return RECEIVED_COLOR(item)
+  const [, lead, expected, between, received, rest] = parts as unknown as readonly string[]
+  const told = [EXPECTED_COLOR(expected!), between, RECEIVED_COLOR(received!), rest].join('')
+  return `${lead!.replace('✗', RECEIVED_COLOR('✗'))}${told}`
+}
+
+/** The number and the time of an entry step back; where it went wrong stands out. */
+function storyLine(line: string, { DIM_COLOR, RECEIVED_COLOR }: Colours): string {
+  const lead = /^ +#\d+ +[\d:.]+ +(?:\+\S+ +)?/.exec(line)?.[0]
+  if (lead === undefined) return DIM_COLOR(line)
+  const told = line.slice(lead.length)
+  const isWrong = / → (?:[45]\d\d\b|no answer|connection broken|error: )|^dead letter |^fault /.test(told)
+  return `${DIM_COLOR(lead)}${isWrong ? RECEIVED_COLOR(told) : told}`
+}

@@ -1,0 +1,68 @@
+import { callerLine } from '../src/kernel/caller-line.js'
+import { counted } from '../src/kernel/counted.js'
+import { errorText } from '../src/kernel/error-text.js'
+import type { EntryOf } from '../src/kernel/traffic.js'
+import { urlText } from '../src/report/describe.js'
+import { excerpt } from '../src/report/safe-text.js'
+import { threw } from '../src/report/telling.js'
+import type { Chain } from './chain.js'
+import { fromHere } from './place.js'
+import type { Evidence } from './received.js'
+import { worldOf } from './world-facts.js'
+
+/** What handlers threw, told once, with the place in the user's code. */
+export interface Thrown {
+  readonly lines: readonly string[]
+  /** The same as the details of a timeline tell it. */
+  readonly details: readonly string[]
+}
+
+const mostErrors = 2
+const longestLine = 200
+const longestDetail = 600
+
+/** Of the deliveries that matter: each error once, however many attempts met it. */
+export function thrownIn(evidence: Evidence, chain: Chain): Thrown {
+  const byNote = new Map<string, EntryOf<'attempt'>[]>()
+  for (const attempt of evidence.of('attempt')) {
+    const note = attempt.outcome?.note
+    if (note === undefined || !note.startsWith(threw) || !concerns(chain, attempt)) continue
+    const before = byNote.get(note)
+    if (before === undefined) byNote.set(note, [attempt])
+    else before.push(attempt)
+  }
+  if (byNote.size === 0) return { lines: [], details: [] }
+  const errors = worldOf(evidence).errors.map((error) => ({ error, text: errorText(error) }))
+  const notes = [...byNote].slice(-mostErrors)
+  const safe = (given: string, most: number): string => excerpt(evidence.redaction.text(given), most)
+  return {
+    lines: notes.flatMap(([note, attempts]) => {
+      const text = note.slice(threw.length)
+      const [first = ''] = withoutColours(text).split('\n')
+      const same = errors.filter((one) => one.text === text)
+      // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
+      const count = evidence.role === 'traffic' ? attempts.length : Math.max(attempts.length, same.length)
+      const often = count === 1 ? '' : ` in ${counted(count, 'attempt')}`
+      const where = placeOf(same.at(-1)?.error)
+      return [
+        `The handler of ${urlText(attempts[0]!.url, evidence.redaction)} threw${often}: ${safe(first, longestLine)}`,
+        ...(where === '' ? [] : [`  at ${where}`]),
+      ]
+    }),
+    details: notes.map(([note]) => safe(note, longestDetail)),
+  }
+}
+
+/** In the story that is told, or at the address that it is about. */
+function concerns(chain: Chain, attempt: EntryOf<'attempt'>): boolean {
+  return chain.has(attempt) || chain.isAt(attempt.url)
+}
+
+/** An assertion that failed inside of a handler has the colours of its runner. */
+function withoutColours(text: string): string {
+  return text.replace(/\x1b\[[\d;]*m/g, '')
+}
+
+function placeOf(error: unknown): string {
+  return error instanceof Error ? fromHere(callerLine(error)) : ''
+}

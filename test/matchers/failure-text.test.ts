@@ -1,0 +1,240 @@
+import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import { describe, test } from 'vitest'
+import { failureOf } from './failure.js'
+
+const orders = 'https://shop.test/orders'
+const done = 'https://shop.test/done'
+
+function asker({ addresses, fetch, tokens }: Sandbox, tries = 1): (words: unknown) => Promise<unknown> {
+  const headers = { authorization: `Bearer ${tokens.store}` }
+  return async (words) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const url = `${addresses.store}/pipeline`
+        return await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(words) })).json()
+      } catch (error) {
+        if (attempt >= tries) throw error
+      }
+    }
+  }
+}
+
+const above = (text: string): string[] => text.slice(0, text.search(/\n\d{4}-\d\d-\d\d\n/)).split('\n')
+
+describe('the chain', () => {
+  test('fault, attempt, commands with replies; the handler’s error first, once, with its line', async () => {
+    using sandbox = createSandbox()
+    const { clock, destinations, queue } = sandbox
+    const ask = asker(sandbox)
+    sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: lostAck() })
+    destinations.record(done)
+    destinations.on(orders, async () => {
+      await ask([
+        ['set', 'lock', 1, 'nx'],
+        ['incr', 'n'],
+      ])
+      throw new TypeError('no such user')
+    })
+    queue.publish({ to: orders, retries: 1, callback: done })
+    await clock.drain()
+    const text = failureOf(() => expect(queue).toHaveDelivered({ to: orders }))
+    const [, blank, first, line] = text.split('\n')
+    expect([blank, first]).toEqual(['', `The handler of ${orders} threw in 2 attempts: TypeError: no such user`])
+    expect(line).toMatch(/^ {2}at test\/matchers\/failure-text\.test\.ts:\d+:\d+$/)
+    expect(text.match(/no such user/g)).toHaveLength(1)
+    expect(text).toMatch(
+      /fault lost-ack[^\n]*\n(?: +[^#\n]*\n)*(?:.*\n)*? +#\d+ .*POST .*\n +#\d+ .* set lock 1 nx \(pipeline\) → OK\n +#\d+ .* incr n \(pipeline\) → 1\n/,
+    )
+    expect(text).toMatch(/set lock 1 nx \(pipeline\) → nil\n/)
+    const column = (part: string): number =>
+      text
+        .split('\n')
+        .find((row) => /^ +#/.test(row) && row.includes(part))!
+        .indexOf(part)
+    expect(column('POST https://store')).toBe(column('attempt 1 of 2') + 2)
+    expect(column('set lock')).toBe(column('attempt 1 of 2') + 4)
+    expect(text).toContain('\n  2 callbacks, delivered')
+    expect(text).not.toContain(`callback about`)
+  })
+
+  test('a callback that is asked for, and one that failed, are shown', async () => {
+    using sandbox = createSandbox()
+    sandbox.destinations.record(orders)
+    sandbox.destinations.answer(done, () => 500)
+    sandbox.queue.publish({ to: orders, callback: done, retries: 0 })
+    await sandbox.clock.drain()
+    const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders, status: 201 }))
+    expect(text).toMatch(/callback msg_\w+… to https:\/\/shop\.test\/done → 500/)
+    using other = createSandbox()
+    other.destinations.record(orders)
+    other.destinations.record(done)
+    other.queue.publish({ to: orders, callback: done })
+    await other.clock.drain()
+    const asked = failureOf(() => expect(other.queue).toHaveCalledBack({ to: done, status: 201 }))
+    expect(asked).toMatch(/callback msg_\w+… to https:\/\/shop\.test\/done → 200/)
+  })
+
+  test('of many messages the one in question, in 40 rows', async () => {
+    using sandbox = createSandbox()
+    const { clock, destinations, queue } = sandbox
+    const ask = asker(sandbox)
+    destinations.on('https://shop.test/*', async (request) => {
+      const { n } = (await request.json()) as { n: number }
+      await ask([['incr', `n:${n}`]])
+      return new Response(null, { status: n === 17 ? 500 : 200 })
+    })
+    for (let n = 0; n < 60; n++) queue.publish({ to: orders, body: { n }, retries: 2 })
+    await clock.drain()
+    const text = failureOf(() => expect(queue).toHaveDelivered({ to: orders, body: { n: 17 } }))
+    const rows = text.split('\n')
+    expect(rows.length).toBeLessThanOrEqual(40)
+    expect(above(text).length).toBeLessThanOrEqual(15)
+    expect(text).toMatch(/published msg_\w+… to .*\n +body: \{"n":17\}/)
+    expect(text.match(/incr n:17 \(pipeline\) → \d/g)).toHaveLength(3)
+    expect(text).toMatch(/attempt 3 of 3 .* → 500/)
+    expect(text).toMatch(/… \d+ more: sandbox\.traffic\.timeline\(\)$/)
+    const shown =
+      rows.filter((row) => /^ +#\d/.test(row)).length - above(text).filter((row) => /^ +#\d/.test(row)).length
+    const more = Number(/… (\d+) more/.exec(text)![1])
+    const all = sandbox.traffic
+      .timeline()
+      .split('\n')
+      .filter((row) => /^ +#\d/.test(row)).length
+    expect(shown + more).toBe(all)
+  })
+
+  test('the client’s own retry is told apart from the queue’s', async () => {
+    using sandbox = createSandbox()
+    sandbox.faults.add({ on: 'store.request', times: 1, fault: lostAck() })
+    await asker(sandbox, 2)([['incr', 'n']])
+    const hint =
+      /\nHint: the client sent POST https:\/\/store\.test\/pipeline 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
+    const detail = / +the client sent the same request again, as #\d+ got no answer: its own retry, not the queue's\n/
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(detail)
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(hint)
+    expect(failureOf(() => expect(sandbox.store).toHaveExecuted('INCR', 'n', { times: 1 }))).toMatch(hint)
+  })
+})
+
+describe('what was prepared in vain', () => {
+  test('is told by every matcher', () => {
+    using sandbox = createSandbox()
+    const { destinations, faults, queue, store } = sandbox
+    faults.add({ on: 'store.request', fault: status(503) })
+    destinations.script(orders, [status(500)])
+    const texts = [
+      failureOf(() => expect(store).toHaveKey('k')),
+      failureOf(() => expect(store).toHaveExecuted('GET')),
+      failureOf(() => expect(queue).toHavePublished()),
+      failureOf(() => expect(sandbox).toHaveSpent({ messages: 1 })),
+      failureOf(() => expect(sandbox).toFollowSequence([{ type: 'attempt' }])),
+      failureOf(() => expect(sandbox).toHaveRun()),
+    ]
+    for (const text of texts) {
+      expect(text).toContain(`Hint: The script for ${orders} has steps that no delivery met: status. 1 more never did.`)
+    }
+    // Here it is what the failure is about.
+    const idle = failureOf(() => expect(sandbox).toBeIdle())
+    expect(idle).not.toContain('Hint: The script')
+    expect(idle).toContain('The fault status on store.request')
+  })
+
+  test('nothing is said when all of it struck', () => {
+    using sandbox = createSandbox()
+    expect(failureOf(() => expect(sandbox.queue).toHavePublished())).not.toContain('Hint')
+  })
+})
+
+describe('dead letters explain what is missing', () => {
+  async function day(): Promise<Sandbox> {
+    const sandbox = createSandbox()
+    sandbox.destinations.answer(orders, () => 503)
+    for (const n of [1, 2]) sandbox.queue.publish({ to: orders, body: { n }, retries: 1 })
+    await sandbox.clock.advance('1d')
+    return sandbox
+  }
+
+  test('a key in an empty store', async () => {
+    using sandbox = await day()
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('order:1'))).toMatch(
+      /The store is empty\.\n\nHint: 2 messages failed for good: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable\.\n/,
+    )
+  })
+
+  test('a command, a request, a step', async () => {
+    using sandbox = await day()
+    for (const fails of [
+      () => expect(sandbox.store).toHaveExecuted('SET'),
+      () => expect(sandbox).toHaveReceivedRequest({ service: 'store' }),
+      () => expect(sandbox).toFollowSequence([{ type: 'command', words: ['SET'] }]),
+    ])
+      expect(failureOf(fails)).toContain('Hint: 2 messages failed for good')
+    // The message itself says so.
+    expect(failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders }))).not.toContain(
+      '2 messages failed for good',
+    )
+  })
+})
+
+test('duplicates name their ids', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.record(orders)
+  sandbox.queue.publish({ to: orders, body: { id: 42 } })
+  sandbox.queue.publish({ to: orders, body: { id: 42 }, deduplicationId: 'order 42' })
+  await sandbox.clock.drain()
+  const [one, other] = sandbox.traffic.of('published').map(({ messageId }) => messageId)
+  for (const fails of [
+    () => expect(sandbox.queue).toHavePublished({ to: orders }, { times: 1 }),
+    () => expect(sandbox.queue).toHaveDelivered({ to: orders }, { times: 1 }),
+    () => expect(sandbox.queue).not.toHavePublished({ to: orders }),
+  ]) {
+    const text = failureOf(fails)
+    expect(text).toContain('found 2')
+    expect(text).toContain(`   ${one}   to ${orders}\n`)
+    expect(text).toContain(`   ${other}   to ${orders}, deduplication id "order 42"\n`)
+  }
+})
+
+test('each ✗ has what was expected and what was received', async () => {
+  using sandbox = createSandbox()
+  const { clock, destinations, queue, store } = sandbox
+  const ask = asker(sandbox)
+  await ask([['set', 'k', 'v']])
+  destinations.record(orders)
+  queue.publish({ to: orders, body: { a: 1, list: [1, 2] }, headers: { 'x-a': 'b' } })
+  await clock.drain()
+  const texts = [
+    failureOf(() => expect(queue).toHavePublished({ to: 'https://x.test/', body: { a: 2, list: [1] }, retries: 9 })),
+    failureOf(() => expect(queue).toHaveDelivered({ to: 'https://x.test/', status: 201, headers: { 'x-a': 'c' } })),
+    failureOf(() => expect(queue).toHaveDeadLetter({ to: orders })),
+    failureOf(() => expect(store).toHaveExecuted('GET', 'key', 'v')),
+    failureOf(() => expect(store).toHaveKey('k', { value: 'w', ttl: '1h', type: 'hash' })),
+    failureOf(() => expect(sandbox).toHaveReceivedRequest({ method: 'PUT', url: 'https://y.test/' })),
+    failureOf(() => expect(sandbox).toHaveSpent({ messages: 3 })),
+    failureOf(() => expect(queue).toHaveBeenSigned({ key: 'next' })),
+  ]
+  for (const text of texts) {
+    const misses = text.split(/\n| {3}(?=[✓✗])/).filter((item) => item.trimStart().startsWith('✗'))
+    expect(misses.length).toBeGreaterThan(0)
+    for (const miss of misses) expect(miss).toMatch(/expected.*received/)
+  }
+})
+
+test('a large pattern, a long diff and many steps leave the story its place', () => {
+  using sandbox = createSandbox()
+  const lines = Array.from({ length: 200 }, (_, index) => `line ${index}`)
+  sandbox.queue.publish({ to: orders, body: lines.join('\n') })
+  const pattern = { to: orders, body: lines.map((line) => (line.endsWith('7') ? `${line}!` : line)).join('\n') }
+  const many = { headers: Object.fromEntries(lines.map((line) => [line.replace(' ', '-'), line])) }
+  for (const fails of [
+    () => expect(sandbox.queue).toHavePublished(pattern),
+    () => expect(sandbox.queue).toHavePublished(many),
+    () => expect(sandbox).toFollowSequence(lines.map((line) => ({ type: 'published', body: line }) as const)),
+  ]) {
+    const text = failureOf(fails)
+    expect(text.split('\n').length).toBeLessThanOrEqual(40)
+    expect(above(text).length).toBeLessThanOrEqual(15)
+    expect(text).toMatch(/\nReplay: [^\n]+\n\n\d{4}-/)
+  }
+})
