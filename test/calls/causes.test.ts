@@ -89,16 +89,19 @@ test('two deliveries over the network are under way: neither is guessed', async 
   sandbox.calls.answer(`${bank}/*`, 200)
   // An app behind a socket: it answers once both deliveries have arrived.
   const waiting: (() => void)[] = []
-  const both = Promise.withResolvers<void>()
+  let arrived = (): void => {}
+  const both = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
   const app = createServer((_request, response) => {
     waiting.push(() => response.end())
-    if (waiting.length === 2) both.resolve()
+    if (waiting.length === 2) arrived()
   })
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void app.close())
   const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/orders`
   for (const id of [1, 2]) sandbox.queue.publish({ to: url, body: { id } })
-  await both.promise
+  await both
   const outside = { method: 'POST', url: `${bank}/charges`, headers: [], body: () => '' as never }
   await sandbox.calls.exchange(outside, { outside: true })
   const attempts = sandbox.traffic.of('attempt').map(({ seq }) => seq)
