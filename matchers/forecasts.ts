@@ -9,14 +9,18 @@ import { blockOf, type MessageStory, stateOf, waitOf } from './stories.js'
 
 /** Who can look ahead. */
 interface Forecaster {
-  forecast(id: string): Forecast | undefined
+  forecast?(id: string): Forecast | undefined
+  explain?(id: string): string
 }
 
-function forecastIn({ received, role }: Evidence, id: string): Forecast | undefined {
-  const face = (role === 'sandbox' ? (received as { queue?: unknown }).queue : received) as
-    | Partial<Forecaster>
-    | undefined
-  if (role === 'traffic' || typeof face?.forecast !== 'function') return undefined
+function faceOf({ received, role }: Evidence): Forecaster | undefined {
+  if (role === 'traffic') return undefined
+  return (role === 'sandbox' ? (received as { queue?: unknown }).queue : received) as Forecaster | undefined
+}
+
+function forecastIn(evidence: Evidence, id: string): Forecast | undefined {
+  const face = faceOf(evidence)
+  if (typeof face?.forecast !== 'function') return undefined
   try {
     return face.forecast(id)
   } catch {
@@ -34,7 +38,17 @@ export function waitHint(evidence: Evidence, story: MessageStory): string {
   if (forecast === undefined) return loggedHint(name, story, now)
   if ('notBefore' in forecast) return `${name} waits${placeOf(story)}: ${causeText(evidence, forecast, now)}`
   if (forecast.at <= now) return notMoved(name)
-  return untilHint(name, forecast.at, now, reasonOf(story, forecast.at))
+  const reason = reasonOf(story, forecast.at)
+  const place = waitOf(story)?.until === forecast.at ? '' : placeIn(evidence, story.id)
+  return untilHint(name, forecast.at, now, reason === '' ? place.slice(2) : reason + place)
+}
+
+/** Its place in a line, in the words of the queue: the limit, who is before it, what a pause has cost. */
+function placeIn(evidence: Evidence, messageId: string): string {
+  const text = faceOf(evidence)?.explain?.(messageId) ?? ''
+  const [, place = ''] = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s.exec(text) ?? []
+  const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
+  return evidence.redaction.text(named)
 }
 
 /** The same without a queue to ask. */
@@ -50,9 +64,13 @@ function notMoved(name: string): string {
 }
 
 function untilHint(name: string, until: number, now: number, reason: string): string {
-  const left = formatDuration(until - now)
   const why = reason === '' ? '' : ` (${plainText(reason)})`
-  return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}. Await sandbox.clock.advance('${left}') or clock.drain() first.`
+  return `${name} waits ${formatDuration(until - now)}, until ${timeSeenFrom(until, now)}${why}. ${move(until - now)}`
+}
+
+/** The call that gets there. */
+function move(left: number): string {
+  return `Await sandbox.clock.advance('${formatDuration(left)}') or clock.drain() first.`
 }
 
 /** The rule behind a wait that ends at a known time. */
