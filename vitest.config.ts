@@ -40,7 +40,7 @@ const slow = [
   ...['test/report/{large,html,trace-difference}.test.ts', 'test/secrets/planted.test.ts', 'test/house/guide.test.ts'],
   ...[
     'test/queue/{bad-handlers,every-message-ends,scale}.test.ts',
-    'test/properties/{check-delivery,faults-and-turns}.test.ts',
+    'test/properties/{check-delivery,faults-and-turns,policies,verification,verified-places}.test.ts',
     'test/workflow/{crash-points*,dump,explore,failure-texts,forgetting,histories*,nested,replay*,scale,verbs-and-forks}.test.ts',
   ],
   ...['test/server/{tail,limits,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],

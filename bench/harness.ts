@@ -24,7 +24,7 @@ export interface Figure {
   /** Work of one turn, when a turn should not be measured in milliseconds. */
   readonly times?: number
   /** What is measured. Default `µs`. */
-  readonly unit?: 'µs' | 'B'
+  readonly unit?: 'µs' | 'B' | 'runs'
   /** The amount of the turn just run, where it is not the time that this process computed: bytes, or another process. */
   readonly reading?: () => number
   readonly dispose?: () => void | Promise<void>
@@ -40,7 +40,7 @@ export interface Measured {
   readonly high: number
   /** Median of one piece of work. */
   readonly amount: number
-  readonly unit: 'µs' | 'B'
+  readonly unit: 'µs' | 'B' | 'runs'
   readonly rounds: number
   readonly atMost?: number
   readonly within?: number

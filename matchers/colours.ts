@@ -25,13 +25,17 @@ function hasColours(utils: unknown): utils is Colours {
   return [EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR].every((colour) => typeof colour === 'function')
 }
 
-/** As runners write it: `expect(queue).toHavePublished({ … })`. */
+/** As runners write it: `expect(queue).toHavePublished({ … })`; a long pattern goes on below. */
 function callLine(line: string, { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR }: Colours): string {
-  const parts = /^(expect\()(\w+)(\)\.(?:not\.)?)(\w+)(\()(.*)(\))$/.exec(line)
+  const parts = /^(expect\()(\w+)(\)\.(?:not\.)?)(\w+)(\()(.*?)(\)?)$/.exec(line)
   if (parts === null) return line
   const [, open, role, dot, matcher, left, given, right] = parts as unknown as readonly string[]
-  const shown = given === '' ? '' : EXPECTED_COLOR(given!)
-  return `${DIM_COLOR(open!)}${RECEIVED_COLOR(role!)}${DIM_COLOR(dot!)}${matcher}${DIM_COLOR(left!)}${shown}${DIM_COLOR(right!)}`
+  const coloured = (colour: (text: string) => string, text = ''): string => (text === '' ? '' : colour(text))
+  return [
+    DIM_COLOR(open!) + RECEIVED_COLOR(role!) + DIM_COLOR(dot!) + matcher! + DIM_COLOR(left!),
+    coloured(EXPECTED_COLOR, given),
+    coloured(DIM_COLOR, right),
+  ].join('')
 }
 
 function verdictLine(line: string, colours: Colours): string {

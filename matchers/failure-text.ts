@@ -103,8 +103,10 @@ function squeezed(call: string): string[] {
   return [...lines.slice(0, mostOfCall - 2), '  …', lines.at(-1)!]
 }
 
-function cutTo(lines: readonly string[], most: number): string[] {
-  if (lines.length <= most) return [...lines]
+/** Of lines that are compared those go first that are equal on both sides. */
+function cutTo(all: readonly string[], most: number): string[] {
+  const lines = all.filter((line) => line !== '' && !/^ {12}/.test(line))
+  if (lines.length <= most) return lines
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
 }
 

@@ -13,20 +13,25 @@ interface Forecaster {
   explain?(id: string): string
 }
 
-function faceOf({ received, role }: Evidence): Forecaster | undefined {
-  if (role === 'traffic') return undefined
-  return (role === 'sandbox' ? (received as { queue?: unknown }).queue : received) as Forecaster | undefined
+/** The queues of the evidence, one for each region; none for a log alone. */
+function facesOf({ received, role }: Evidence): readonly (Forecaster | undefined)[] {
+  if (role === 'traffic') return []
+  const { queue, queues = [queue] } = received as { queue?: Forecaster; queues?: readonly Forecaster[] }
+  return role === 'sandbox' ? queues : [received as Forecaster]
 }
 
-function forecastIn(evidence: Evidence, id: string): Forecast | undefined {
-  const face = faceOf(evidence)
-  if (typeof face?.forecast !== 'function') return undefined
-  try {
-    return face.forecast(id)
-  } catch {
-    // The world was reset since: only its log knows the message.
-    return undefined
+/** What the queue answers that knows the message. */
+function askedOf<T>(evidence: Evidence, ask: (face: Forecaster) => T | undefined): T | undefined {
+  for (const face of facesOf(evidence)) {
+    if (typeof face?.forecast !== 'function') continue
+    try {
+      const answer = ask(face)
+      if (answer !== undefined) return answer
+    } catch {
+      // Another region's message; or the world was reset since, and only its log knows it.
+    }
   }
+  return undefined
 }
 
 /** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
@@ -34,19 +39,20 @@ export function waitHint(evidence: Evidence, story: MessageStory): string {
   const name = evidence.name(story.id)
   if (stateOf(story) === 'ACTIVE') return `${name} is being delivered right now. Await sandbox.clock.drain() first.`
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
-  const forecast = forecastIn(evidence, story.id)
+  const forecast = askedOf(evidence, (queue) => queue.forecast?.(story.id))
   if (forecast === undefined) return loggedHint(name, story, now)
-  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}: ${causeText(evidence, forecast, now)}`
+  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}${causeText(evidence, forecast, now)}`
   if (forecast.at <= now) return notMoved(name)
   const reason = reasonOf(story, forecast.at)
   const place = waitOf(story)?.until === forecast.at ? '' : placeIn(evidence, story.id)
   return untilHint(name, forecast.at, now, reason === '' ? place.slice(2) : reason + place)
 }
 
+const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
+
 /** Its place in a line, in the words of the queue: the limit, who is before it, what a pause has cost. */
 function placeIn(evidence: Evidence, messageId: string): string {
-  const text = faceOf(evidence)?.explain?.(messageId) ?? ''
-  const [, place = ''] = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s.exec(text) ?? []
+  const place = askedOf(evidence, (queue) => placed.exec(queue.explain?.(messageId) ?? '')?.[1]) ?? ''
   const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
   return evidence.redaction.text(named)
 }
@@ -83,10 +89,12 @@ function reasonOf(story: MessageStory, until: number): string {
   return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
 }
 
-function placeOf({ published, flow }: MessageStory): string {
-  if (flow?.decision === 'held' && flow.flowControlKey !== undefined)
-    return ` in the wait list of flow-control key ${plainText(flow.flowControlKey)}`
-  return published?.queue === undefined ? '' : ` in queue ${plainText(published.queue)}`
+/** `: flow-control key k holds it, rate 5 of 5; `: the limit that decided, without what was true only then. */
+function placeOf(story: MessageStory): string {
+  const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
+  if (block !== undefined) return `: ${plainText(block)}; `
+  const { published } = story
+  return published?.queue === undefined ? ': ' : ` in queue ${plainText(published.queue)}: `
 }
 
 function causeText(

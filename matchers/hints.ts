@@ -1,3 +1,4 @@
+import type { Bytes } from '../src/kernel/bytes.js'
 import { plainText } from '../src/report/safe-text.js'
 import { waitHint } from './forecasts.js'
 import { headerMap } from './kinds.js'
@@ -5,6 +6,7 @@ import { isPlainObject, literal } from './literal.js'
 import type { Judged } from './near-misses.js'
 import type { Evidence } from './received.js'
 import { wrongWithSignature } from './signatures.js'
+import { changesWhenRewritten } from './spellings.js'
 import { isOpen, type MessageStory, stateOf } from './stories.js'
 
 /** Sentences for slips that the ✗ alone does not explain. */
@@ -91,7 +93,16 @@ export function refusalHints(evidence: Evidence, nearest: readonly Judged<Messag
     if (flaws.length > 0)
       return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
     return [
-      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.`,
+      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.${rewritten(last.body)}`,
     ]
   })
+}
+
+/** Frameworks that parse a body hand their app other bytes than those that were signed. */
+function rewritten(body: Bytes): string {
+  const changes = changesWhenRewritten(body)
+  if (changes === undefined || !/^\s*[{[]/.test(body)) return ''
+  return changes
+    ? ' Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it.'
+    : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
 }

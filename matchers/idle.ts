@@ -1,9 +1,12 @@
 import { formatDuration } from '../src/kernel/duration.js'
+import type { Message } from '../src/queue/message/message.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { failureText } from './failure-text.js'
+import { waitHint } from './forecasts.js'
 import { literal } from './literal.js'
-import { evidenceOf } from './received.js'
+import { type Evidence, evidenceOf } from './received.js'
+import { MessageStory } from './stories.js'
 import type { Verdict } from './verdict.js'
 import { listOf } from './world-facts.js'
 
@@ -15,9 +18,16 @@ interface Idle {
     running(): readonly string[]
   }
   readonly faults?: { readonly unused?: unknown } | undefined
-  readonly workflow?: { readonly unused?: unknown } | undefined
+  readonly queue?: { readonly messages?: readonly Pick<Message, 'id' | 'timer' | 'running'>[] } | undefined
+  readonly workflow?: Verbs | undefined
+  /** Of both regions. */
+  readonly workflows?: readonly Verbs[] | undefined
   readonly calls?: { readonly unplayed?: unknown } | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+}
+
+interface Verbs {
+  readonly unused?: unknown
 }
 
 /** Nothing left to happen: no timer but schedules, nothing that runs, no fault or script step that never struck. */
@@ -26,7 +36,7 @@ export function isIdle(received: unknown): Verdict {
   const evidence = evidenceOf(matcher, received, 'sandbox')
   if (evidence.role !== 'sandbox')
     throw new TypeError(`${matcher}() needs the sandbox: write expect(sandbox).${matcher}().`)
-  const left = leftovers(received as Idle)
+  const left = leftovers(received as Idle, evidence)
   return {
     pass: left.length === 0,
     found: [],
@@ -48,7 +58,7 @@ export function isIdle(received: unknown): Verdict {
 
 const mostLeft = 10
 
-function leftovers(sandbox: Idle): string[] {
+function leftovers(sandbox: Idle, evidence: Evidence): string[] {
   const { clock } = sandbox
   const now = clock.now()
   const timers = clock.pending().filter((timer) => !timer.background)
@@ -57,9 +67,12 @@ function leftovers(sandbox: Idle): string[] {
     return `waits ${left}, until ${timeSeenFrom(timer.at, now)}: ${plainText(timer.label)}`
   })
   if (timers.length > mostLeft) lines.push(`… and ${timers.length - mostLeft} more timers`)
+  if (lines.length > 0) lines.push(...heldUp(evidence, sandbox))
   for (const label of clock.running()) lines.push(`runs: ${plainText(label)}`)
   for (const fault of listOf(sandbox.faults?.unused, sandbox.faults)) lines.push(`fault never struck: ${textOf(fault)}`)
-  for (const sentence of listOf(sandbox.workflow?.unused, sandbox.workflow)) lines.push(plainText(String(sentence)))
+  for (const workflow of sandbox.workflows ?? [sandbox.workflow]) {
+    for (const sentence of listOf(workflow?.unused, workflow)) lines.push(plainText(String(sentence)))
+  }
   const scripts = [sandbox.destinations, sandbox.calls].flatMap((owner) => listOf(owner?.unplayed, owner))
   for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
@@ -67,6 +80,16 @@ function leftovers(sandbox: Idle): string[] {
     lines.push(`script steps never met at ${plainText(pattern)}: ${plainText(kinds)}`)
   }
   return lines
+}
+
+const mostHeldUp = 3
+
+/** Messages that wait for others instead of a time of their own. */
+function heldUp(evidence: Evidence, { queue }: Idle): string[] {
+  const held = (queue?.messages ?? []).filter(({ timer, running }) => timer === undefined && !running)
+  const lines = held.slice(0, mostHeldUp).map(({ id }) => waitHint(evidence, new MessageStory(id, evidence.about(id))))
+  const more = held.length - lines.length
+  return more > 0 ? [...lines, `… and ${more} more that wait for others`] : lines
 }
 
 function textOf(fault: unknown): string {

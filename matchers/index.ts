@@ -17,7 +17,7 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
-import { placeOf } from './place.js'
+import { type Place, placeOf } from './place.js'
 import type { Range } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
 import {
@@ -48,6 +48,7 @@ export type {
   KeyPattern,
   KnownKeys,
   MatchOptions,
+  Place,
   PublishedPattern,
   Range,
   RequestPattern,

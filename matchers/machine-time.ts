@@ -8,7 +8,7 @@ import type { TrafficContext } from '../src/report/traffic-view.js'
 /** What a log tells of an app that goes by the machine's clock. */
 interface Log {
   readonly context: TrafficContext
-  of<T extends 'command' | 'attempt'>(type: T): readonly EntryOf<T>[]
+  of<T extends 'command' | 'attempt' | 'clock' | 'fault' | 'request'>(type: T): readonly EntryOf<T>[]
 }
 
 const day = 86_400_000
@@ -36,9 +36,20 @@ export function machineTimeHint(log: Log, failure = ''): string | undefined {
     const name = nameOf(command)
     return (windowed.test(name) || isRefused) && tellsTime(command, name, machine)
   })
-  if (told === undefined) return undefined
+  if (told === undefined) return isRefusedByApp(log, failure, now) ? ofMemory : undefined
   const moved = formatDuration(now - told.at)
-  return `the app goes by the clock of this machine, which clock.advance() does not move: its ${plainText(nameOf(told))} at ${timeSeenFrom(told.at, now)} carried the time of the machine (${new Date(machine).toISOString().slice(0, 10)}), and the sandbox has moved on by ${moved} since. A rate limiter that reads Date still counts in the old window. Set timers: 'follow' in the options of the fixture, or fake the timers and call sandbox.clock.follow(hostTimers(vi)).`
+  return `the app goes by the clock of this machine, which clock.advance() does not move: its ${plainText(nameOf(told))} at ${timeSeenFrom(told.at, now)} carried the time of the machine (${new Date(machine).toISOString().slice(0, 10)}), and the sandbox has moved on by ${moved} since. A rate limiter that reads Date still counts in the old window. ${follow}`
+}
+
+const follow =
+  "Set timers: 'follow' in the options of the fixture, or fake the timers and call sandbox.clock.follow(hostTimers(vi))."
+const ofMemory = `a limiter that keeps its windows in memory and reads Date goes by the clock of this machine, which clock.advance() does not move. ${follow}`
+
+/** The failure speaks of a 429, time has moved, and it was neither a fault nor this sandbox that said so. */
+function isRefusedByApp(log: Log, failure: string, now: number): boolean {
+  if (!/\b429\b|too many requests/i.test(failure) || log.of('fault').length > 0) return false
+  const [move] = log.of('clock')
+  return move !== undefined && now - move.at >= 1000 && !log.of('request').some(({ answer }) => answer?.status === 429)
 }
 
 function nameOf({ argv }: EntryOf<'command'>): string {

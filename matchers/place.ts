@@ -112,3 +112,12 @@ export function placeOfTask(task: object): Place | undefined {
   for (let one = suite; one !== undefined; one = one.suite) if (one.name) names.unshift(one.name)
   return { runner: 'vitest', file: file.filepath, names, project: file.projectName }
 }
+
+/** The place of a test of Playwright. */
+export function placeOfInfo(info: {
+  readonly file: string
+  readonly line: number
+  readonly project: { readonly name: string }
+}): Place {
+  return { runner: 'playwright', file: info.file, line: info.line, project: info.project.name }
+}

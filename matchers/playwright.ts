@@ -1,6 +1,6 @@
-import { expect, type TestInfo, test } from '@playwright/test'
+import { expect, test } from '@playwright/test'
 import { type SandboxMatchers, sandboxMatchers } from './index.js'
-import { askForPlace, type Place } from './place.js'
+import { askForPlace, placeOfInfo } from './place.js'
 
 // One line in playwright.config.ts: import 'stuntdouble/playwright/extend'
 // Playwright lets nobody add to the type of `expect` itself: import messageTo, commandOf and entryOf by name.
@@ -11,13 +11,9 @@ declare global {
   }
 }
 
-export function placeIn({ file, line, project }: TestInfo): Place {
-  return { runner: 'playwright', file, line, project: project.name }
-}
-
 askForPlace(() => {
   try {
-    return placeIn(test.info())
+    return placeOfInfo(test.info())
   } catch {
     // Outside of a test.
     return undefined

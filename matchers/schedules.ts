@@ -82,14 +82,20 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
 }
 
 function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
-  const given = received as { queue?: { schedules?: unknown }; schedules?: unknown }
-  const schedules = (given.schedules ?? given.queue?.schedules) as { list?: () => readonly Schedule[] } | undefined
-  if (typeof schedules?.list !== 'function') {
+  const given = received as Owner & { queue?: Owner; queues?: readonly Owner[] }
+  const owners = given.schedules === undefined ? (given.queues ?? [given.queue]) : [given]
+  const lists = owners.map((owner) => owner?.schedules as { list?: () => readonly Schedule[] } | undefined)
+  if (lists.some((schedules) => typeof schedules?.list !== 'function')) {
     throw new TypeError(
       `${matcher}() asks the queue itself: write expect(sandbox.queue).${matcher}(…) or expect(sandbox).`,
     )
   }
-  return schedules.list()
+  return lists.flatMap((schedules) => schedules!.list!())
+}
+
+/** A queue. */
+interface Owner {
+  readonly schedules?: unknown
 }
 
 function candidateOf(schedule: Schedule, redaction: Redaction): Candidate {

@@ -13,27 +13,35 @@ export interface WorldFacts {
 interface Loose {
   readonly destinations?: { readonly errors?: unknown; readonly unplayed?: unknown }
   readonly faults?: { readonly unused?: unknown }
-  readonly workflow?: { readonly unused?: unknown }
+  readonly calls?: { readonly errors?: unknown; readonly unplayed?: unknown }
+  /** Of both regions. */
+  readonly workflows?: readonly { readonly unused?: unknown }[]
 }
 
 /** Facts of the world that evidence comes from, empty when it is only a log. */
 export function worldOf({ received, context }: Evidence): WorldFacts {
   const given = (received ?? {}) as Loose
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as Loose) : given
-  return { errors: listOf(world.destinations?.errors, world.destinations), unused: unusedIn(world) }
+  const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
+  return { errors, unused: unusedIn(world) }
 }
 
 /** What was prepared and never met, as sentences. */
-export function unusedIn({ destinations, faults, workflow }: Loose): string[] {
-  const scripts = listOf(destinations?.unplayed, destinations) as { pattern: string; steps: { kind?: unknown }[] }[]
+function unusedIn({ destinations, calls, faults, workflows = [] }: Loose): string[] {
   return [
-    ...scripts.map(({ pattern, steps }) => {
-      const kinds = steps.map(({ kind }) => String(kind)).join(', ')
-      return `The script for ${pattern} has steps that no delivery met: ${kinds}.`
-    }),
+    ...unmet(destinations, 'delivery'),
+    ...unmet(calls, 'call'),
     ...(listOf(faults?.unused, faults) as { sentence?: unknown }[]).map(({ sentence }) => String(sentence)),
-    ...listOf(workflow?.unused, workflow).map(String),
+    ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
   ].map(plainText)
+}
+
+function unmet(owner: Loose['calls'], what: string): string[] {
+  const scripts = listOf(owner?.unplayed, owner) as { pattern: string; steps: { kind?: unknown }[] }[]
+  return scripts.map(({ pattern, steps }) => {
+    const kinds = steps.map(({ kind }) => String(kind)).join(', ')
+    return `The script for ${pattern} has steps that no ${what} met: ${kinds}.`
+  })
 }
 
 /** Some views offer a list, others a function that makes one. */

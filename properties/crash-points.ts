@@ -1,5 +1,7 @@
 import type { FaultRule } from '../src/faults/fault.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
+import { type CoverageFigure, withCoverage } from './coverage.js'
+import { crashCoverage } from './crash-coverage.js'
 import { type CrashPointOptions, checkOptions, usualBound } from './crash-options.js'
 import {
   bySize,
@@ -30,6 +32,8 @@ export interface CrashPointCheck {
   readonly untried: number
   /** Schedules that left a message nothing but crashes until it was given up. */
   readonly skipped: number
+  /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
+  readonly coverage: CoverageFigure
 }
 
 /**
@@ -84,23 +88,26 @@ class Check {
     const { depth = 1, bound = usualBound, only } = this.#options
     const { deliveries, effects, finalStore } = await this.#undisturbed()
     const strays = await straysOf(deliveries, finalStore, (delivery, store) => this.#again(delivery, store))
-    const planned = schedulesOf(disturbancesOf(deliveries), depth)
+    const disturbances = disturbancesOf(deliveries)
+    const planned = schedulesOf(disturbances, depth)
     const schedules = only === undefined ? planned : planned.filter((schedule) => only.includes(idOf(schedule)))
     if (schedules.length === 0) throw new TypeError(noSuchSchedule(only ?? [], planned))
     const tried = schedules.slice(0, bound)
     const findings: CrashFinding[] = []
-    let skipped = 0
+    const exhausted = new Set<readonly Disturbance[]>()
     for (const schedule of tried) {
       const found = await this.#try(schedule, effects)
-      if (found === 'exhausted') skipped++
+      if (found === 'exhausted') exhausted.add(schedule)
       else if (found !== undefined) findings.push(found)
     }
-    const done = {
+    const taught = tried.filter((schedule) => !exhausted.has(schedule))
+    const counts = {
       deliveries: deliveries.length,
       schedules: tried.length,
       untried: schedules.length - tried.length,
-      skipped,
+      skipped: exhausted.size,
     }
+    const done = withCoverage(counts, crashCoverage(deliveries, disturbances, taught))
     if (findings.length === 0 && strays.length === 0) return done
     const smallest = smallestOf(findings)
     const history = smallest && {

@@ -2,7 +2,7 @@ import { catalog } from '../src/faults/catalog.js'
 import type { FaultRule } from '../src/faults/fault.js'
 import { type SignatureFlaw, signatureFlaws } from '../src/queue/signing/signature-lab.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
-import { differences, effectsOf } from './delivery-effects.js'
+import { differences, type Effects, effectsOf } from './delivery-effects.js'
 import { type DeliverySubject, runDelivery } from './delivery-run.js'
 
 // Whether an app verifies signatures anywhere: only then a wrong one can teach something.
@@ -27,41 +27,63 @@ export interface Verified {
   readonly schedules: readonly (readonly FaultRule[])[]
 }
 
-/** Signs each delivery of an undisturbed run wrongly, one at a time. */
+/** Signs each delivery that is accepted in an undisturbed run wrongly, one at a time. */
 export async function verifiedPlaces(subject: DeliverySubject): Promise<Verified> {
   const refusing = new Set<string>()
-  const once = await runDelivery(subject, [])
-  once.end()
-  const places = once.error === undefined ? placesOf(once.sandbox) : []
+  const first = await undisturbed(subject)
   let anywhere = false
-  for (const place of places) {
-    const run = await runDelivery(subject, [wronglySigned(place, 'key')])
-    run.end()
-    const [struck] = wronglySignedIn(run.sandbox)
-    if (struck === undefined) continue
-    if (!struck.accepted) refusing.add(struck.url)
-    anywhere ||= !struck.accepted || differences(effectsOf(run), effectsOf(once)).length > 0
+  for (const place of first.places) {
+    const [wrong, again] = [
+      await wronglySignedAt(place, 'key', subject),
+      await wronglySignedAt(place, 'tampered', subject),
+    ]
+    if (wrong.struck?.accepted === false && again.struck?.accepted === false) refusing.add(place.url)
+    anywhere ||= differences(wrong.effects, first.effects).length > 0
   }
+  // An app that sometimes fails by itself has refused nothing.
+  const second = refusing.size === 0 ? first : await undisturbed(subject)
+  const isSteady = second.places.length === first.places.length
+  if (!isSteady) refusing.clear()
+  anywhere ||= refusing.size > 0
   const schedules = anywhere
-    ? places.flatMap((place) => checkedFlaws.map((flaw) => [wronglySigned(place, flaw)] as const))
+    ? first.places.flatMap((place) => checkedFlaws.map((flaw) => [wronglySigned(place, flaw)] as const))
     : []
   return { anywhere, refusing, schedules }
 }
 
+/** A delivery, as a rule finds it. */
 interface Place {
   readonly on: Point
   readonly skip: number
+  readonly url: string
 }
 
-function placesOf({ traffic }: Sandbox): readonly Place[] {
+async function undisturbed(subject: DeliverySubject): Promise<{ places: readonly Place[]; effects: Effects }> {
+  const run = await runDelivery(subject, [])
+  run.end()
+  return { places: run.error === undefined ? acceptedIn(run.sandbox) : [], effects: effectsOf(run) }
+}
+
+function acceptedIn({ traffic }: Sandbox): readonly Place[] {
   const counts: Record<Point, number> = { 'queue.delivery': 0, 'queue.callback': 0 }
   return traffic
     .of('attempt')
     .slice(0, mostPlaces)
-    .map(({ kind }) => {
+    .flatMap(({ kind, url, outcome }) => {
       const on: Point = kind === 'message' ? 'queue.delivery' : 'queue.callback'
-      return { on, skip: counts[on]++ }
+      const skip = counts[on]++
+      return outcome?.state === 'DELIVERED' ? [{ on, skip, url }] : []
     })
+}
+
+async function wronglySignedAt(
+  place: Place,
+  flaw: SignatureFlaw,
+  subject: DeliverySubject,
+): Promise<{ struck: Struck | undefined; effects: Effects }> {
+  const run = await runDelivery(subject, [wronglySigned(place, flaw)])
+  run.end()
+  return { struck: wronglySignedIn(run.sandbox)[0], effects: effectsOf(run) }
 }
 
 function wronglySigned({ on, skip }: Place, flaw: SignatureFlaw): FaultRule {

@@ -38,7 +38,7 @@ export function hostTimers(host: RunnerTimers | SinonClock): Follower {
 /** What the fake clock behind all of them has, whatever its version. */
 interface FakeClock extends SinonClock {
   readonly now: number
-  /** A `Map`, in older versions an object. */
+  /** A `Map`, in older versions an object; in Jest one of another realm. */
   readonly timers?: ReadonlyMap<unknown, FakeTimer> | Readonly<Record<string, FakeTimer>>
   /** Fires one timer at its time. */
   next(): unknown
@@ -47,6 +47,7 @@ interface FakeClock extends SinonClock {
 
 interface FakeTimer {
   readonly callAt: number
+  readonly createdAt: number
 }
 
 /** @param move moves all the way, whatever falls due: for clocks that are not known, and for who does not stop at timers */
@@ -58,8 +59,25 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     for (const { callAt } of timersOf(fake)) first = Math.min(first, callAt)
     return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - fake.now)
   }
+  /** As it was when nothing ran: sockets that are kept for later are open all the time. */
+  let before = openResources()
   return {
-    nextIn,
+    nextIn() {
+      before = openResources()
+      return nextIn()
+    },
+    setJustNow() {
+      const fake = clock()
+      // Where sockets or files are at work, time stands still for them as it does with real timers.
+      if (fake === undefined || openResources() > before) return undefined
+      const fresh = [...timersOf(fake)].filter(({ createdAt }) => createdAt === fake.now)
+      if (fresh.length === 0) return undefined
+      const due = new Map(fresh.map((timer) => [timer, timer.callAt]))
+      return () => {
+        const left = new Set(timersOf(fake))
+        return fresh.some((timer) => !left.has(timer) || timer.callAt !== due.get(timer))
+      }
+    },
     async advanceBy(by) {
       const fake = clock()
       const next = nextIn()
@@ -70,8 +88,15 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
   }
 }
 
+/** How much of the host is at work for somebody, as far as it tells: sockets, files, names that are looked up. */
+function openResources(): number {
+  const { process } = globalThis as { process?: { getActiveResourcesInfo?(): readonly string[] } }
+  const open = process?.getActiveResourcesInfo?.() ?? []
+  return open.filter((kind) => !/^(Timeout|Immediate|MessagePort)$/.test(kind)).length
+}
+
 function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
-  return timers instanceof Map ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
+  return typeof timers.values === 'function' ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
 }
 
 /** What @sinonjs/fake-timers leaves on the functions that it replaces. */

@@ -1,5 +1,5 @@
 import type { Check, CheckOptions } from '../invariants/check.js'
-import type { Addresses } from '../protocol/address.js'
+import type { Addresses, QueueRegion } from '../protocol/address.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
@@ -19,6 +19,7 @@ import { RemoteWorkflows } from './workflow.js'
 
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
+export type { StoreCosts } from '../report/traffic-view.js'
 export type { RunEnd } from '../workflow/course.js'
 export type { DirectWorkflows, WorkflowRun } from '../workflow/direct.js'
 export type { History, HistoryEntry, HistoryOptions } from '../workflow/history.js'
@@ -83,6 +84,17 @@ export class RemoteSandbox implements AsyncDisposable {
     this.stats = new RemoteStatistics(wire)
     this.faults = new RemoteFaults(wire)
     this.traffic = new RemoteTraffic(wire)
+  }
+
+  /** The message queue of a region: `us-east-1` or `eu-central-1`. What it is asked rejects for any other. */
+  queueIn(region: QueueRegion): RemoteQueue {
+    const snapshot = async () => ({ queue: (await this.snapshot()).queueIn(region) })
+    return new RemoteQueue(this.#wire.in(region), () => this.#refresh(), snapshot)
+  }
+
+  /** The runs of workflows of a region, as `queueIn()`. */
+  workflowIn(region: QueueRegion): RemoteWorkflows {
+    return new RemoteWorkflows(this.#wire.in(region))
   }
 
   get addresses(): Addresses {

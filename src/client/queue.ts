@@ -34,9 +34,13 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
   readonly urlGroups: RemoteUrlGroups
   readonly #wire: ControlWire
   readonly #refresh: () => Promise<void>
-  readonly #snapshot: () => Promise<SandboxSnapshot>
+  readonly #snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>
 
-  constructor(wire: ControlWire, refresh: () => Promise<void>, snapshot: () => Promise<SandboxSnapshot>) {
+  constructor(
+    wire: ControlWire,
+    refresh: () => Promise<void>,
+    snapshot: () => Promise<Pick<SandboxSnapshot, 'queue'>>,
+  ) {
     this.#wire = wire
     this.#refresh = refresh
     this.#snapshot = snapshot

@@ -1,8 +1,10 @@
+import { RegionTraffic } from '../kernel/region-traffic.js'
 import { Traffic } from '../kernel/traffic.js'
+import type { QueueRegion } from '../protocol/address.js'
 import type { Step } from '../queue/destinations/script.js'
 import type { DirectQueue } from '../queue/direct.js'
 import { loadTrace } from '../report/load-trace.js'
-import { TrafficView } from '../report/traffic-view.js'
+import { type TrafficContext, TrafficView } from '../report/traffic-view.js'
 import type { ListedFault, UnusedFault } from '../rules/rules.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { WorldSnapshot } from '../server/control/world-snapshot.js'
@@ -12,13 +14,21 @@ import type { Spend } from '../store/meter.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 
 type Told<T> = T & { readonly traffic: TrafficView }
+type QueueSnapshot = Told<
+  Pick<DirectQueue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>
+>
+type WorkflowsSnapshot = Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
 
 /** A tenant of a server as it was at one moment: for matchers, which look into it as into a sandbox. Nothing moves. */
 export class SandboxSnapshot {
   readonly traffic: TrafficView
   readonly store: Told<Pick<DirectStore, 'run' | 'get' | 'dump' | 'spend'>>
-  readonly queue: Told<Pick<DirectQueue, 'messages' | 'deadLetters' | 'schedules' | 'keys' | 'explain' | 'forecast'>>
-  readonly workflow: Pick<DirectWorkflows, 'runs' | 'run' | 'unused'>
+  /** Of the home region. */
+  readonly queue: QueueSnapshot
+  /** Of the regions that were used, the home region first. */
+  readonly queues: readonly QueueSnapshot[]
+  readonly workflow: WorkflowsSnapshot
+  readonly workflows: readonly WorkflowsSnapshot[]
   readonly clock: {
     now(): number
     pending(): readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
@@ -30,6 +40,7 @@ export class SandboxSnapshot {
     readonly unplayed: readonly { readonly pattern: string; readonly steps: readonly Step[] }[]
   }
 
+  readonly #regional: (region: QueueRegion) => QueueSnapshot
   readonly calls: WorldSnapshot['calls']
 
   /** @internal */
@@ -38,17 +49,34 @@ export class SandboxSnapshot {
       world
     const { entries, context } = loadTrace(trace)
     const secrets = [tokens.store, tokens.readonly, tokens.queue, tokens.queueReadonly, tokens.mgmtKey]
-    const { current, next, former } = replica.queue.keys
-    const known = { ...context, secrets: () => [...secrets, current, next, ...former] }
-    this.traffic = new TrafficView(Traffic.recorded(entries), known, 0, new Map(costs))
+    const keys = replica.queues.flatMap(({ keys: { current, next, former } }) => [current, next, ...former])
+    const log = Traffic.recorded(entries)
+    const known: TrafficContext = { ...context, secrets: () => [...secrets, ...keys] }
+    this.traffic = new TrafficView(log, known, 0, new Map(costs))
     this.clock = { now: () => state.now, pending: () => pending, running: () => running }
     this.store = storeOf(replica.store, this.traffic, spend)
-    this.queue = queueOf(replica.queue, this.traffic)
-    const { workflow } = replica
-    this.workflow = { runs: workflow.runs, run: (id) => workflow.run(id), unused: unusedVerbs }
+    const [home, ...others] = replica.queues
+    const view = (region: string | undefined) =>
+      others.length === 0 ? this.traffic : new TrafficView(new RegionTraffic(log, region), known)
+    this.queue = queueOf(home!, view(undefined))
+    this.queues = [this.queue, ...others.map((queue) => queueOf(queue, view(queue.region)))]
+    const nobody = (region: QueueRegion) =>
+      queueOf(replica.queueIn(region), new TrafficView(Traffic.recorded([]), known))
+    this.#regional = (region) => this.queues.find((queue) => queue.region === region) ?? nobody(region)
+    this.workflows = replica.workflows.map((workflow, index) => ({
+      runs: workflow.runs,
+      run: (id) => workflow.run(id),
+      unused: unusedVerbs[index] ?? [],
+    }))
+    this.workflow = this.workflows[0]!
     this.faults = { list: () => faults, unused: () => unused }
     this.destinations = { unhandled, unplayed }
     this.calls = world.calls
+  }
+
+  /** The queue of a region. */
+  queueIn(region: QueueRegion): QueueSnapshot {
+    return this.#regional(region)
   }
 
   /** The engine is loaded only here: a client that never takes a copy does without it. */
@@ -74,9 +102,10 @@ function storeOf(store: DirectStore, traffic: TrafficView, spend: Spend): Sandbo
 }
 
 function queueOf(queue: DirectQueue, traffic: TrafficView): SandboxSnapshot['queue'] {
-  const { messages, deadLetters, schedules, keys } = queue
+  const { region, messages, deadLetters, schedules, keys } = queue
   return {
     traffic,
+    region,
     messages,
     deadLetters,
     schedules,

@@ -14,14 +14,31 @@ type Json = Readonly<Record<string, unknown>>
 
 /** Requests to the control API of one tenant. */
 export class ControlWire {
+  readonly #url: string
   readonly #base: string
   readonly #options: ConnectOptions
 
-  constructor(url: string, options: ConnectOptions) {
+  /** @param region which queue and which workflows the requests are about; the home region's without it */
+  constructor(
+    url: string,
+    options: ConnectOptions,
+    readonly region?: string,
+  ) {
     if (!URL.canParse(url))
       throw new TypeError(`${JSON.stringify(url)} is not the address of a server, such as http://localhost:4010.`)
     this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
     this.#options = options
+    this.#url = url
+  }
+
+  /** Requests about the queue and the workflows of a region. */
+  in(region: string): ControlWire {
+    return new ControlWire(this.#url, this.#options, region)
+  }
+
+  #addressOf(path: string): string {
+    if (this.region === undefined || /[?&]region=/.test(path)) return this.#base + path
+    return `${this.#base}${path}${path.includes('?') ? '&' : '?'}region=${encodeURIComponent(this.region)}`
   }
 
   /** Where the tenant is. */
@@ -95,7 +112,7 @@ export class ControlWire {
     if (controlToken !== undefined) headers.authorization = `Bearer ${controlToken}`
     if (body !== undefined) headers['content-type'] = 'application/json'
     try {
-      return await fetch(this.#base + path, {
+      return await fetch(this.#addressOf(path), {
         method,
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),

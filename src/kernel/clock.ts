@@ -35,8 +35,8 @@ export interface Company {
     /** Hears of a call that moves time; what it returns is called when the move has ended. */
     moves(call: DriveCall): () => void
   }
-  /** What may wait without a timer of its own, such as messages in a line: a move may take the longer for it. */
-  readonly waiting?: { readonly size: number }
+  /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
+  readonly waiting?: Readonly<Record<string, { readonly size: number }>>
 }
 
 export type { Follower } from './followers.js'
@@ -60,6 +60,10 @@ const longestWait = 60_000
 const turnsPerPause = 100
 /** Microtasks that work may take before somebody watches whether it ends at all. */
 const quickTurns = 16
+/** Real milliseconds of work after which it may be that it waits for a timer of the host: what is in memory takes less. */
+const untilDozing = 20
+/** Work of more patience than this is that of another process, where our timers are unknown. */
+const ownPatience = 60_000
 /** Pauses in a row in which nothing came of what timers of the host started: then it waits for time, or has ended. */
 const quietPauses = 10
 
@@ -162,6 +166,8 @@ export class VirtualClock implements Clock {
     woke: (task) => this.#woke(task),
     forget: (timer) => this.#forget(timer),
   }
+  /** Work that waits for timers of the host. */
+  #dozing: { readonly task: RunningTask; readonly hasFired: () => boolean }[] = []
   #listeners = new Set<(from: number, to: number) => void>()
   #failures: unknown[] = []
 
@@ -186,7 +192,8 @@ export class VirtualClock implements Clock {
   static {
     inside = {
       accompany: (clock, company) => {
-        clock.#company = { ...clock.#company, ...company }
+        const waiting = { ...clock.#company.waiting, ...company.waiting }
+        clock.#company = { ...clock.#company, ...company, waiting }
       },
       goOn: (clock, at = clock.#now) => {
         clock.#isHeld = false
@@ -423,8 +430,45 @@ export class VirtualClock implements Clock {
       (sentence) => this.#warn(sentence),
       () => this.#driving?.call,
     )
+    const endDozing = this.#followers.tellTimes ? this.#letDoze() : undefined
     await idle
+    endDozing?.()
     watch.end()
+  }
+
+  /**
+   * A handler that awaits a timer of the host would wait for ever: that timer follows this clock, and this clock waits for
+   * the handler. So it counts as asleep until the timer has fired. @returns what ends the watch
+   */
+  #letDoze(): () => void {
+    let isOver = false
+    const look = async (): Promise<void> => {
+      // A process that was busy for long has more to do first than to look at its timers.
+      for (let pause = 0; pause < quietPauses && !isOver; pause++) await hostPause()
+      if (isOver) return
+      const hasFired = this.#followers.setJustNow()
+      if (hasFired === undefined) {
+        timer = hostSetTimeout(look, untilDozing)
+        return
+      }
+      for (const task of [...this.#running]) {
+        if (!task.awake || (task.patience ?? Number.POSITIVE_INFINITY) > ownPatience) continue
+        this.#dozing.push({ task, hasFired })
+        task.doze()
+      }
+    }
+    let timer = hostSetTimeout(look, untilDozing)
+    return () => {
+      isOver = true
+      hostClearTimeout(timer)
+    }
+  }
+
+  /** Before any of its code goes on: what a timer of the host has just woken is awake. */
+  #rouse(): void {
+    const woken = this.#dozing.filter(({ hasFired }) => hasFired())
+    this.#dozing = this.#dozing.filter((one) => !woken.includes(one) && !one.task.ended)
+    for (const { task } of woken) task.rouse()
   }
 
   async #drive(name: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
@@ -462,8 +506,9 @@ export class VirtualClock implements Clock {
   ): Promise<void> {
     this.#refuseStopped(name)
     signal?.throwIfAborted()
-    const { log, waiting } = this.#company
-    const move = new Move(name, budget, this.#heap.size + (waiting?.size ?? 0), until)
+    const { log, waiting = {} } = this.#company
+    const inLine = Object.values(waiting).reduce((sum, { size }) => sum + size, 0)
+    const move = new Move(name, budget, this.#heap.size + inLine, until)
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })
@@ -529,7 +574,9 @@ export class VirtualClock implements Clock {
     const timer: Timer = { at: due, label: 'a timer of the host', background: true, cancel() {} }
     if (move?.mayFire(timer) === false) throw move.gaveUp(timer, this.#heap.size)
     this.#stirred = true
-    await this.#move(due)
+    const moved = this.#move(due)
+    if (this.#dozing.length > 0) this.#rouse()
+    await moved
     // Host timers run one after the other: what awaits the first one goes on before the second one fires.
     await hostTurn()
     return true

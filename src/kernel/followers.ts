@@ -7,6 +7,11 @@ export interface Follower {
    * and its timers see the time at the end of a step.
    */
   nextIn?(): number | undefined
+  /**
+   * Whether running work may wait for timers that were set at this very instant: `undefined` when there are none, or when
+   * it may as well wait for something real. What is returned tells, later, whether one of them has fired.
+   */
+  setJustNow?(): (() => boolean) | undefined
 }
 
 /** The foreign clocks that one of ours drives. */
@@ -36,6 +41,11 @@ export class Followers {
     let least = Number.POSITIVE_INFINITY
     for (const follower of this.#all) least = Math.min(least, Math.max(0, follower.nextIn?.() ?? least))
     return least
+  }
+
+  setJustNow(): (() => boolean) | undefined {
+    const answers = [...this.#all].map((follower) => follower.setJustNow?.()).filter((answer) => answer !== undefined)
+    return answers.length === 0 ? undefined : () => answers.some((hasFired) => hasFired())
   }
 
   async advanceBy(milliseconds: number): Promise<void> {

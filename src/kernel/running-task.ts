@@ -75,6 +75,18 @@ export class RunningTask implements Task {
     return sentence
   }
 
+  /** It waits for a timer of the host, and counts as asleep until `rouse()`. */
+  doze(): void {
+    this.#rest(1)
+    this.clock.fellAsleep(this)
+  }
+
+  rouse(): void {
+    if (this.ended) return
+    this.#rest(-1)
+    this.clock.woke(this)
+  }
+
   beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
     return this.clock.trackFor(this.caller, label, work)
   }

@@ -7,6 +7,8 @@ export interface EntryStamp {
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
   readonly cause?: number
+  /** Region of the queue whose entry this is; absent for that of the home region, and where there is no region. */
+  readonly region?: string
 }
 
 export type ServiceName = 'store' | 'queue' | 'stats'

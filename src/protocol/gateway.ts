@@ -7,7 +7,7 @@ import { ConnectionBroken, decodeSegment, type HeaderList } from '../kernel/http
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
-import type { Locate, Location } from './address.js'
+import type { Locate, Location, QueueRegion } from './address.js'
 import { json, RoutedCall } from './call.js'
 import type { Answer, Call, Endpoint, Exchange, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
@@ -21,6 +21,8 @@ export interface GatewayOptions {
   readonly traffic: Traffic
   /** What goes wrong. */
   readonly faults?: FaultSource | undefined
+  /** Which region's queue is among the services, and who serves the other. */
+  readonly regions?: { readonly home: QueueRegion; serviceAt(region: QueueRegion): Service } | undefined
 }
 
 /** Runs work that takes time as a task of the clock: the one that is there, or a new one. */
@@ -34,6 +36,8 @@ export function createGateway(options: GatewayOptions): Exchange {
   const asked = new LatestHeaders()
   const answered = new LatestHeaders()
   const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
+  const { home } = options.regions ?? {}
+  let away: Routes | undefined
   return (call) => {
     const location = options.locate(call.url)
     if (location === undefined) {
@@ -53,7 +57,9 @@ export function createGateway(options: GatewayOptions): Exchange {
 
   function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
     const { traffic, vocabulary, clock } = options
-    const entry = traffic.keeps ? logRequest(call, body, location.service) : undefined
+    const { region } = location
+    const elsewhere = region === undefined || region === home ? undefined : region
+    const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
     const finish = (given: Answer): Answer => {
       const { status, body } = given
       const sent: Answer = { status, headers: inVendorWords(given.headers, vocabulary), body }
@@ -75,7 +81,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       }
       throw error
     }
-    const target = routes.get(location.service)!
+    const target = elsewhere === undefined ? routes.get(location.service)! : routesAt(elsewhere)
     const routed = target.route(new RoutedCall(call, body, location, vocabulary, entry?.seq ?? 0))
     const { faults } = options
     const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, routed, target.service, clock)
@@ -92,9 +98,17 @@ export function createGateway(options: GatewayOptions): Exchange {
     return served instanceof Promise ? waiting(() => served.then(finish, fail)) : finish(served)
   }
 
-  function logRequest(call: Call, body: Bytes, service: ServiceName): Received {
+  /** Of the queue that is not among the services. */
+  function routesAt(region: QueueRegion): Routes {
+    if (options.regions === undefined) return routes.get('queue')!
+    away ??= new Routes(options.regions.serviceAt(region))
+    return away
+  }
+
+  function logRequest(call: Call, body: Bytes, service: ServiceName, region: QueueRegion | undefined): Received {
     const url = withoutToken(call.url, options.vocabulary)
     const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
+    if (region !== undefined && options.regions !== undefined) entry.region = region
     options.traffic.adopt(entry)
     return entry
   }
@@ -124,6 +138,7 @@ class Received implements RequestEntry, EntryStamp {
   seq = 0
   at = 0
   declare cause?: number
+  declare region?: string
   declare answer?: RequestAnswer
   declare endedAfter?: number
 

@@ -60,12 +60,22 @@ export const engineOf: (queue: DirectQueue) => Queue = of
 
 /** The message queue, spoken to directly by a test: no HTTP, no token, no limits of calls. */
 export class DirectQueue {
-  /** The log of everything that happened, which the matchers read. */
-  readonly traffic: Traffic
+  readonly #read: () => Traffic
 
-  constructor(engine: Queue) {
+  /** @param read the log, without what only another region's queue did */
+  constructor(engine: Queue, read: () => Traffic = () => engine.traffic) {
     put(this, engine)
-    this.traffic = engine.traffic
+    this.#read = read
+  }
+
+  /** The log of everything that happened here, which the matchers read. */
+  get traffic(): Traffic {
+    return this.#read()
+  }
+
+  /** Where its messages come from: `us-east-1` or `eu-central-1`. */
+  get region(): string {
+    return engineOf(this).region
   }
 
   /**

@@ -136,7 +136,7 @@ export class Queue {
 
   #take({ urlGroups, lanes, courier, publisher }: Holdings): void {
     Object.assign(this, { urlGroups, lanes, courier, publisher })
-    accompany(this.#clock, { waiting: courier.live })
+    accompany(this.#clock, { waiting: { [this.region]: courier.live } })
   }
 
   /** Everything as plain JSON. */

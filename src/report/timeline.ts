@@ -1,4 +1,5 @@
 import { counted } from '../kernel/counted.js'
+import { isRegional } from '../kernel/region-traffic.js'
 import type { Entry } from '../kernel/traffic.js'
 import type { Wording } from './describe.js'
 import { type Nesting, nestingOf } from './nesting.js'
@@ -53,6 +54,7 @@ export function timeline(
   }
   const telling = new Telling(entries, wording, known)
   const depths = depthsOf(entries, telling.nesting)
+  const isApart = areTwoRegions(all)
   const numberWidth = String(shown.at(-1)!.seq).length + 1
   const gaps = shown.map((entry, index) =>
     index > 0 && entry.at > shown[index - 1]!.at ? since(shown[index - 1]!.at, entry.at) : '',
@@ -70,12 +72,19 @@ export function timeline(
     const indent = '  '.repeat(Math.min(depths.get(entry.seq)!, deepest))
     const { head, details } = telling.tell(entry)
     const number = `#${entry.seq}`.padStart(numberWidth)
-    lines.push(`  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}`)
+    lines.push(
+      `  ${number}  ${timeOf(entry.at)}  ${gaps[index]!.padEnd(gapWidth)}  ${indent}${head}${isApart && entry.region ? ` (${plainText(entry.region)})` : ''}`,
+    )
     for (const detail of details) lines.push(`${margin}${indent}  ${detail}`)
   })
   const later = entries.length - to
   if (later > 0) lines.push(`(${counted(later, 'later entry', 'later entries')} not shown)`)
   return lines.join('\n')
+}
+
+/** Whether the queues of both regions have written: only then it matters where something happened. */
+function areTwoRegions(entries: readonly Entry[]): boolean {
+  return entries.some(({ region }) => region !== undefined) && entries.some((one) => !one.region && isRegional(one))
 }
 
 /** Left out: entries that repeat a neighbour. */

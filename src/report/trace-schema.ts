@@ -24,6 +24,7 @@ const stamp = {
   seq: v.pipe(integer, v.minValue(1), v.description('Number of the entry.')),
   at: time,
   cause: v.optional(v.pipe(integer, v.description('`seq` of the entry that led to this one.'))),
+  region: v.optional(v.pipe(text, v.description('Region of the queue, where it is not that of the home region.'))),
 }
 
 function entry<T extends string, F extends Fields>(type: T, fields: F) {

@@ -64,9 +64,9 @@ export class EntryWriter {
   ) {}
 
   entry(entry: Entry): TraceEntry {
-    const { type, seq, at, cause } = entry
+    const { type, seq, at, cause, region } = entry
     // 0 means no cause, where the field cannot be absent.
-    const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }) }
+    const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }), ...(region && { region }) }
     return { ...stamp, ...defined(this.#fields(entry)) }
   }
 

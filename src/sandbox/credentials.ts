@@ -3,12 +3,13 @@ import { hmacSha256 } from '../kernel/digest.js'
 import { bytesOf } from '../kernel/portable.js'
 import { base58Id, type Random } from '../kernel/random.js'
 import { secretRandom } from '../kernel/secret-random.js'
-import type { DirectQueue } from '../queue/direct.js'
+import { queueRegions } from '../protocol/address.js'
 import { defaultReadOnlyToken, publicCredentials } from '../queue/signing/public-users.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
 import type { SandboxDump } from './dump.js'
+import type { Regions } from './regions.js'
 
 /** What clients sign in with and verify deliveries with, by the option that gives it. */
 export interface Credentials {
@@ -99,6 +100,21 @@ export function signingKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: credentialOf('signingKey', given), next: credentialOf('nextSigningKey', given) }
 }
 
+/**
+ * The keys of the other region: of the secret where there is one, else those of the next of the public users. A token is
+ * good for both regions, unless `policy.homeRegion` says which one knows it.
+ */
+export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
+  const { secret, name = '' } = given
+  const home = signingKeysOf(given)
+  if (secret === undefined) {
+    const taken = [home.current, home.next]
+    return publicCredentials.find(({ current, next }) => !taken.includes(current) && !taken.includes(next))!
+  }
+  const key = (which: string): string => `sig_${base58Id(secretRandom(derived(secret, `${which} away`, name)), 28)}`
+  return { current: key('signingKey'), next: key('nextSigningKey') }
+}
+
 function credentialsOf(given: CredentialOptions): Credentials {
   const names = Object.keys(defaults) as (keyof Credentials)[]
   return Object.fromEntries(names.map((name) => [name, credentialOf(name, given)])) as unknown as Credentials
@@ -132,7 +148,7 @@ export function checkSecret(secret: string | undefined): void {
  */
 export function withoutCredentials(
   dump: SandboxDump,
-  { store, queue }: { readonly store: DirectStore; readonly queue: DirectQueue },
+  { store, regions }: { readonly store: DirectStore; readonly regions: Regions },
 ): SandboxDump {
   const { tokens, key } = inside.of(store).engine.access.dump()
   const users = dump.access.users.map(({ name, rules }) => ({
@@ -142,7 +158,15 @@ export function withoutCredentials(
   return {
     ...dump,
     access: { tokens, key, users },
-    queue: { ...dump.queue, keys: { ...queue.keys.pair(), former: [] } },
+    queue: { ...dump.queue, keys: { ...regions.keysIn(regions.home.name), former: [] } },
+    ...(dump.regions && {
+      regions: Object.fromEntries(
+        queueRegions.flatMap((name) => {
+          const queue = dump.regions?.[name]
+          return queue === undefined ? [] : [[name, { ...queue, keys: { ...regions.keysIn(name), former: [] } }]]
+        }),
+      ),
+    }),
   }
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { farthest, isPortable, noDump, shortened } from '../kernel/dumped.js'
 import { bytesOf, type PortableString, portableString } from '../kernel/portable.js'
-import type { DirectQueue } from '../queue/direct.js'
+import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { queueSchema } from '../queue/dump/loading.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { LedgerDump } from '../stats/ledger.js'
@@ -13,6 +13,7 @@ import type { DirectStore } from '../store/direct.js'
 import type { StoreDump } from '../store/dump/snapshot.js'
 import { storeSchema } from '../store/dump/snapshot-schema.js'
 import { inside } from '../store/inside.js'
+import type { Regions } from './regions.js'
 
 /**
  * A whole world as JSON, but for its traffic log and what a program declares anew: handlers, scripts, faults,
@@ -20,7 +21,8 @@ import { inside } from '../store/inside.js'
  */
 export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'
-  readonly version: 1
+  /** 2 where the other region was used, too. */
+  readonly version: 1 | 2
   /** Of a world whose credentials come of a secret: which ones it began with. */
   readonly seal?: string
   /** Virtual time, milliseconds since the Unix epoch. */
@@ -31,7 +33,10 @@ export interface SandboxDump {
   readonly access: AccessDump
   /** Libraries of functions, as they were loaded. */
   readonly functions: readonly PortableString[]
+  /** Of the home region. */
   readonly queue: QueueDump
+  /** The queue of the other region, under its name. */
+  readonly regions?: Readonly<Partial<Record<QueueRegion, QueueDump>>>
   /** What the statistics have counted. */
   readonly counted: LedgerDump
 }
@@ -39,31 +44,45 @@ export interface SandboxDump {
 const portable = v.custom<PortableString>(isPortable, 'is neither a text nor { base64: … }')
 const token = v.pipe(v.string(), v.minLength(1))
 
-const shape: v.GenericSchema<unknown, SandboxDump> = v.object({
-  format: v.literal('stuntdouble/sandbox'),
-  version: v.literal(1),
-  seal: v.exactOptional(v.string()),
-  now: v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest)),
-  loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
-  store: storeSchema,
-  access: v.object({
-    tokens: v.object({ standard: token, readOnly: token }),
-    key: portable,
-    users: v.array(v.object({ name: portable, rules: v.array(portable) })),
+const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
+  v.object({
+    format: v.literal('stuntdouble/sandbox'),
+    version: v.picklist([1, 2]),
+    seal: v.exactOptional(v.string()),
+    now: v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest)),
+    loads: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1e9)),
+    store: storeSchema,
+    access: v.object({
+      tokens: v.object({ standard: token, readOnly: token }),
+      key: portable,
+      users: v.array(v.object({ name: portable, rules: v.array(portable) })),
+    }),
+    functions: v.array(portable),
+    queue: queueSchema,
+    regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
+    counted: ledgerSchema,
   }),
-  functions: v.array(portable),
-  queue: queueSchema,
-  counted: ledgerSchema,
-})
+  // A reader of version 1 would lose the other region.
+  v.forward(
+    v.check(({ version, regions }) => (version === 2) === (regions !== undefined), 'Version 2 is that of two regions'),
+    ['version'],
+  ),
+)
 
 /** Refuses an invalid dump: everything is checked before anything changes. */
-export function checkDump(given: unknown): asserts given is SandboxDump {
+export function checkDump(given: unknown, home?: QueueRegion): asserts given is SandboxDump {
   const parsed = v.safeParse(shape, given)
   if (!parsed.success) {
     const [issue] = parsed.issues
     throw noDump('a sandbox', { place: v.getDotPath(issue), reason: issue.message })
   }
-  const { counted, now } = parsed.output
+  const { counted, now, regions } = parsed.output
+  if (home !== undefined && regions?.[home] !== undefined) {
+    throw noDump('a sandbox', {
+      place: `regions.${home}`,
+      reason: `${home} is the home region of this sandbox, and was the other one of the dump: set policy.homeRegion`,
+    })
+  }
   for (const [interval, rows] of counted.tallies.length === 0 ? [] : counted.rings) {
     const [ahead] = rows?.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
@@ -77,13 +96,13 @@ export function checkDump(given: unknown): asserts given is SandboxDump {
 interface Parts {
   readonly store: DirectStore
   readonly stats: Statistics
-  readonly queue: DirectQueue
+  readonly regions: Regions
 }
 
 export function dumpOf({
   store,
   stats,
-}: Omit<Parts, 'queue'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
+}: Omit<Parts, 'regions'>): Pick<SandboxDump, 'store' | 'access' | 'functions' | 'counted'> {
   const { engine } = inside.of(store)
   return {
     store: store.dump(),
@@ -93,14 +112,24 @@ export function dumpOf({
   }
 }
 
+export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | 'regions'> {
+  const queue = home.queue.dump()
+  const others = used.filter((region) => region !== home).map(({ name, queue }) => [name, queue.dump()] as const)
+  return others.length === 0 ? { queue } : { queue, regions: Object.fromEntries(others) }
+}
+
 /** Fills a fresh world. */
-export function loadInto({ store, stats, queue }: Parts, dump: SandboxDump): void {
+export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
   const { engine } = inside.of(store)
   store.load(dump.store)
   within('users', () => engine.access.load(dump.access, (name) => engine.commands.has(name)))
   within('functions', () => engine.scripts.libraries.restore(dump.functions.map(bytesOf), 'flush'))
   stats.queue.ledger.load(dump.counted)
-  queue.load(dump.queue)
+  regions.home.queue.load(dump.queue)
+  for (const name of queueRegions) {
+    const given = dump.regions?.[name]
+    if (given !== undefined) regions.at(name).queue.load(given)
+  }
 }
 
 /** A dump that the data store would refuse is invalid: the sentence names the part. */

@@ -1,7 +1,12 @@
+import { type QueueRegion, queueRegions } from '../protocol/address.js'
+import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { Sandbox } from './sandbox.js'
 
 /** Addresses, tokens and keys under the names that the SDKs read from the environment. */
-export function environmentOf({ vocabulary, queue, addresses, tokens }: Sandbox): Record<string, string> {
+export function environmentOf(
+  { vocabulary, queue, addresses, tokens }: Sandbox,
+  keysIn: (region: QueueRegion) => SigningKeyPair,
+): Record<string, string> {
   const { environment } = vocabulary
   const { current, next } = queue.keys
   const env: Record<string, string> = {}
@@ -13,12 +18,13 @@ export function environmentOf({ vocabulary, queue, addresses, tokens }: Sandbox)
   env[environment.queueCurrentSigningKey] = current
   env[environment.queueNextSigningKey] = next
   // A client that was told a region reads the names of that region, and the plain ones where there are none.
-  for (const [region, address] of Object.entries(addresses.regions)) {
+  for (const region of queueRegions) {
+    const keys = keysIn(region)
     const prefix = region.replaceAll('-', '_').toUpperCase()
-    env[`${prefix}_${environment.queueUrl}`] = address
+    env[`${prefix}_${environment.queueUrl}`] = addresses.regions[region]
     env[`${prefix}_${environment.queueToken}`] = tokens.queue
-    env[`${prefix}_${environment.queueCurrentSigningKey}`] = current
-    env[`${prefix}_${environment.queueNextSigningKey}`] = next
+    env[`${prefix}_${environment.queueCurrentSigningKey}`] = keys.current
+    env[`${prefix}_${environment.queueNextSigningKey}`] = keys.next
   }
   return env
 }

@@ -2,32 +2,50 @@ import { type Check, type CheckOptions, checkWorld } from '../invariants/check.j
 import { CronExpression } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic.js'
 import { ownHeader } from '../protocol/vocabulary.js'
-import { engineOf } from '../queue/direct.js'
+import { type DirectQueue, engineOf } from '../queue/direct.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { Sandbox } from './sandbox.js'
 
-/** Checks the promises of a sandbox's engine. */
+/** Checks the promises of a sandbox's engine, of each region by itself. */
 export function examined(sandbox: Sandbox, options: CheckOptions): Check {
-  const { clock, policy, vocabulary } = sandbox
-  const queue = engineOf(sandbox.queue)
-  const { limits, keys } = queue
-  return checkWorld(
-    {
-      entries: sandbox.traffic.entries,
-      now: clock.now(),
-      isRealTime: clock.mode === 'real',
-      isDrained: clock.isDrained,
-      policy,
-      limits,
-      pending: queue.whereabouts(),
-      signingKeys: [...keys.former].reverse().concat(keys.current),
-      signatureHeader: ownHeader('Signature', vocabulary),
-      retryDelay: (expression, retried) => parseRetryExpression(expression).evaluate(retried),
-      slots: slotsBetween,
-    },
-    options,
+  const { queues, traffic } = sandbox
+  const isOne = queues.length === 1
+  const checks = queues.map((queue, index) =>
+    checkWorld(worldOf(sandbox, queue, isOne ? traffic.entries : seenIn(queue, index === 0)), options),
   )
+  const [first] = checks
+  if (isOne) return first!
+  return {
+    checked: first!.checked,
+    breaches: checks.flatMap(({ breaches }) => breaches),
+    unknown: checks.flatMap(({ unknown }) => unknown),
+  }
+}
+
+/** The data store is examined with the home region, once. */
+function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
+  const { entries } = traffic
+  return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
+}
+
+function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[]): Parameters<typeof checkWorld>[0] {
+  const { clock, policy, vocabulary } = sandbox
+  const queue = engineOf(face)
+  const { limits, keys } = queue
+  return {
+    entries,
+    now: clock.now(),
+    isRealTime: clock.mode === 'real',
+    isDrained: clock.isDrained,
+    policy,
+    limits,
+    pending: queue.whereabouts(),
+    signingKeys: [...keys.former].reverse().concat(keys.current),
+    signatureHeader: ownHeader('Signature', vocabulary),
+    retryDelay: (expression, retried) => parseRetryExpression(expression).evaluate(retried),
+    slots: slotsBetween,
+  }
 }
 
 /** The entries and what else is known of the same messages. */

@@ -3,7 +3,7 @@ import { BrokenPromise, type Check, type CheckOptions } from '../invariants/chec
 import { goOn, type VirtualClock } from '../kernel/clock.js'
 import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
-import { type Addresses, addressesOf, type Locate, locator } from '../protocol/address.js'
+import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
@@ -17,10 +17,11 @@ import type { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
 import type { DirectWorkflows } from '../workflow/direct.js'
 import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './credentials.js'
-import { checkDump, dumpOf, loadInto, type SandboxDump } from './dump.js'
+import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
+import { checkedRegion, homeRegionOf } from './regions.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
 import { buildWorld, endWorld, type Start, type World } from './world.js'
 
@@ -83,14 +84,46 @@ export class Sandbox {
     return this.#world.traffic
   }
 
-  /** The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. */
+  /**
+   * The message queue: messages, schedules, url groups, flow control, dead letters, signing keys. Of the home region,
+   * which is `policy.homeRegion`, or `eu-central-1`.
+   */
   get queue(): DirectQueue {
     return this.#world.queue
   }
 
-  /** The runs of workflows: their states and results, events, and what a test makes of their steps. */
+  /**
+   * The message queue of a region. The regions share clock, chance, destinations, faults and traffic log, and nothing
+   * else: a message, a deduplication id or a signing key of one means nothing in the other.
+   * @param region `us-east-1` or `eu-central-1`
+   * @throws RangeError for any other
+   * @example expect(sandbox.queueIn('us-east-1')).toHaveDelivered({ to: 'https://shop.test/orders' })
+   */
+  queueIn(region: QueueRegion): DirectQueue {
+    return this.#world.regions.at(checkedRegion(region)).queue
+  }
+
+  /** The queues of the regions that were asked for, that of the home region first. */
+  get queues(): readonly DirectQueue[] {
+    return this.#world.regions.used.map(({ queue }) => queue)
+  }
+
+  /**
+   * The runs of workflows: their states and results, events, and what a test makes of their steps. Of the home region,
+   * as `queue`.
+   */
   get workflow(): DirectWorkflows {
-    return this.#world.workflow
+    return this.#world.regions.home.workflow
+  }
+
+  /** The runs of workflows of a region. @throws RangeError as `queueIn()` */
+  workflowIn(region: QueueRegion): DirectWorkflows {
+    return this.#world.regions.at(checkedRegion(region)).workflow
+  }
+
+  /** The workflows of the regions that were asked for, those of the home region first. */
+  get workflows(): readonly DirectWorkflows[] {
+    return this.#world.regions.used.map(({ workflow }) => workflow)
   }
 
   /** Usage figures: counted from the traffic, told as a story, or set by hand. */
@@ -142,7 +175,7 @@ export class Sandbox {
    * @example Object.assign(process.env, sandbox.env)
    */
   get env(): Readonly<Record<string, string>> {
-    return environmentOf(this)
+    return environmentOf(this, (region) => this.#world.regions.keysIn(region))
   }
 
   /** The data store, spoken to directly. */
@@ -192,10 +225,11 @@ export class Sandbox {
 
   /** The whole world as plain JSON: data store, users, queue, signing keys, what the statistics counted, and the time. */
   dump(): SandboxDump {
-    const { queue, clock } = this
     const seal = this.#seal
-    const format = { format: 'stuntdouble/sandbox', version: 1, ...(seal !== undefined && { seal }) } as const
-    return { ...format, now: clock.now(), loads: this.#loads, ...dumpOf(this), queue: queue.dump() }
+    const queues = queuesOf(this.#world.regions)
+    const version = queues.regions === undefined ? 1 : 2
+    const format = { format: 'stuntdouble/sandbox', version, ...(seal !== undefined && { seal }) } as const
+    return { ...format, now: this.clock.now(), loads: this.#loads, ...dumpOf(this), ...queues }
   }
 
   /**
@@ -207,7 +241,7 @@ export class Sandbox {
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
   load(given: SandboxDump, { at, shift = false }: LoadOptions = {}): void {
-    checkDump(given)
+    checkDump(given, homeRegionOf(this.policy))
     const goesOn = resumption(given, { at, clock: this.options.clock, now: this.clock.now() })
     const dump = shift ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') refuseAhead(dump, goesOn)

@@ -19,6 +19,11 @@ export function shifted(dump: SandboxDump, by: number): SandboxDump {
     now,
     store: shiftedStore(dump.store, by),
     queue: shiftedQueue(dump.queue, by),
+    ...(dump.regions && {
+      regions: Object.fromEntries(
+        Object.entries(dump.regions).map(([region, queue]) => [region, shiftedQueue(queue, by)]),
+      ),
+    }),
     counted: shiftedCounts(dump.counted, dump.now, now),
   }
 }

@@ -15,7 +15,7 @@ import { Queue } from '../queue/queue.js'
 import { queueService } from '../queue/rest/endpoints.js'
 import { runText } from '../report/run-text.js'
 import { runsOf } from '../report/runs.js'
-import { TrafficView } from '../report/traffic-view.js'
+import { type TrafficContext, TrafficView } from '../report/traffic-view.js'
 import { Faults } from '../rules/rules.js'
 import { payAsYouGo, unmetered } from '../stats/reports.js'
 import { statsService } from '../stats/rest/endpoints.js'
@@ -29,8 +29,9 @@ import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
 import { workflowEndpoints } from '../workflow/rest/endpoints.js'
 import { Workflows } from '../workflow/workflows.js'
-import { type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
+import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxOptions } from './options.js'
+import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 
 /** Everything that a reset makes anew. */
 export interface World {
@@ -41,8 +42,9 @@ export interface World {
   readonly destinations: Destinations
   readonly calls: Calls
   readonly faults: Faults
+  /** Of the home region. */
   readonly queue: DirectQueue
-  readonly workflow: DirectWorkflows
+  readonly regions: Regions
   readonly stats: Statistics
   readonly exchange: Exchange
 }
@@ -93,40 +95,56 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     callers,
     patience: policy.handlerPatience,
   })
-  const queue = queueOf(plan, clock, random, traffic, destinations, faults, draws)
-  const workflows = new Workflows({ queue, clock, random: random.fork('workflow'), traffic })
+  const regions = new Regions(
+    homeRegionOf(policy),
+    traffic,
+    (name) => (name === homeRegionOf(policy) ? signingKeysOf(options) : awayKeysOf(options)),
+    (region) =>
+      regionOf(region, plan, {
+        clock,
+        random,
+        destinations,
+        faults,
+        draws,
+        story: (id): string => storyOfRun(view, id),
+      }),
+  )
   accompany(clock, { log: traffic })
   const stats = new Statistics({
     traffic,
     now: () => clock.now(),
-    deadLetters: () => queue.courier.deadLetters.size,
+    deadLetters: () => regions.deadLetters,
     price: policy.queuePlan === 'payg' ? payAsYouGo : unmetered,
     random: random.fork('stats'),
   })
   const services = [
     storeService(journal, clock, faults),
-    queueService(queue, {
-      vocabulary,
-      token: tokens.queue,
-      readOnlyToken: tokens.queueReadonly,
-      more: workflowEndpoints(workflows),
-    }),
+    regions.home.service,
     statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
   ] as Service[]
-  const exchange = createGateway({ locate: plan.locate, vocabulary, services, clock, traffic, faults })
+  const exchange = createGateway({
+    locate: plan.locate,
+    vocabulary,
+    services,
+    clock,
+    traffic,
+    faults,
+    regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
+  })
   const store = new DirectStore(journal, draws)
-  const view: TrafficView = new TrafficView(traffic, {
+  const context: TrafficContext = {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     headerPrefix: vocabulary.headerPrefix,
     addresses: { ...plan.addresses },
-    secrets: () => secretsOf(tokens, journal, queue),
-    world: () => ({ destinations, faults, workflow }),
+    secrets: () => secretsOf(tokens, journal, regions),
+    world: () => ({ destinations, calls, faults, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
     spend: () => store.spend(),
     followed: () => clock.isFollowed,
-  })
-  const workflow = new DirectWorkflows(workflows, { clock, story: (runId) => storyOfRun(view, runId) })
+  }
+  const view = new TrafficView(traffic, context)
+  regions.onSplit = (log) => void new TrafficView(log, context)
   return {
     clock,
     random,
@@ -135,8 +153,8 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     destinations,
     calls,
     faults,
-    queue: new DirectQueue(queue),
-    workflow,
+    queue: regions.home.queue,
+    regions,
     stats,
     exchange,
   }
@@ -155,9 +173,13 @@ export function endWorld({ store, clock }: World): void {
 }
 
 /** Every token and key of a world, now or before. */
-function secretsOf({ mgmtUser: _, ...initial }: SandboxTokens, { store }: Journal, { keys }: Queue): readonly string[] {
+function secretsOf(
+  { mgmtUser: _, ...initial }: SandboxTokens,
+  { store }: Journal,
+  regions: Regions,
+): readonly string[] {
   const { standard, readOnly } = store.access.tokens
-  return [...Object.values(initial), standard, readOnly, keys.current, keys.next, ...keys.former]
+  return [...Object.values(initial), standard, readOnly, ...regions.secrets]
 }
 
 function storeOf(
@@ -195,29 +217,45 @@ function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan
   return destinations
 }
 
-function queueOf(
-  { options, vocabulary, policy }: Plan,
-  clock: VirtualClock,
-  random: Random,
-  traffic: Traffic,
-  destinations: Destinations,
-  faults: Faults,
-  draws: Random | undefined,
-): Queue {
-  return new Queue({
+/** What the regions of a world share. */
+interface Shared {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly destinations: Destinations
+  readonly faults: Faults
+  readonly draws: Random | undefined
+  readonly story: (runId: string) => string
+}
+
+function regionOf(
+  { name, stream, traffic, read, keys }: RegionPlan,
+  { options, vocabulary, policy, tokens }: Plan,
+  { clock, random, destinations, faults, draws, story }: Shared,
+): Region {
+  const engine = new Queue({
     clock,
-    random: random.fork('queue'),
+    random: random.fork(`queue${stream}`),
     traffic,
     policy,
     words: {
-      header: (name) => ownHeader(name, vocabulary),
+      header: (word) => ownHeader(word, vocabulary),
       issuer: vocabulary.issuer,
       userAgent: vocabulary.userAgent,
     },
     destinations,
-    keys: signingKeysOf(options),
-    keyDraws: draws,
+    keys,
+    keyDraws: stream === '' ? draws : draws?.fork(stream),
     signing: options.signing,
     faults,
+    region: name,
   })
+  const workflows = new Workflows({ queue: engine, clock, random: random.fork(`workflow${stream}`), traffic })
+  const service = queueService(engine, {
+    vocabulary,
+    token: tokens.queue,
+    readOnlyToken: tokens.queueReadonly,
+    more: workflowEndpoints(workflows),
+  }) as Service
+  const queue = new DirectQueue(engine, read)
+  return { name, engine, queue, workflow: new DirectWorkflows(workflows, { clock, story }), service }
 }

@@ -68,7 +68,7 @@ function messageCall(destination: string, content: MessageContent, options: Mess
     headers: { contentType },
     body: bodyBase64 === undefined ? bytesOf(body) : (fromBase64(bodyBase64) ?? utf8('')),
     callerIp: sandbox.policy.callerIp,
-    region: 'eu-central-1',
+    region: engineOf(sandbox.queue).region,
   }
 }
 

@@ -111,6 +111,7 @@ async function play(via: Way, habits: readonly Habit[], steps: readonly number[]
   sandbox.destinations.on(`${app}*`, async (request, task) => {
     sandbox.store.run('SADD', 'seen', await request.text())
     if (++deliveries % 3 === 0) await task.sleep('2s')
+    if (deliveries % 4 === 0) await new Promise((resolve) => setTimeout(resolve, 1500))
     return new Response('done', { status: deliveries % 2 === 0 ? 200 : 503 })
   })
   sandbox.queue.publish({ to: app, delay: '7s', body: 'first' })

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { runInNewContext } from 'node:vm'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hostTimers } from 'stuntdouble'
+import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
@@ -102,6 +104,72 @@ describe('hostTimers(vi)', () => {
     expect(new Set(traffic.of('request').map(({ at }) => at - start))).toEqual(new Set([5000]))
   })
 
+  describe('a handler that awaits a timer of the host', () => {
+    const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+    const opened = (): Sandbox => {
+      const sandbox = createSandbox()
+      vi.useFakeTimers({ now: sandbox.clock.now(), toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+      sandbox.clock.follow(hostTimers(vi))
+      return sandbox
+    }
+
+    test.each(['advance', 'drain'] as const)(
+      'sleeps in virtual time, and its work is where it was done: %s',
+      async (move) => {
+        using sandbox = opened()
+        const { destinations, queue, clock, traffic } = sandbox
+        const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+        destinations.on('https://shop.test/', async () => {
+          await sleep(2000)
+          await sandbox.fetch(`${sandbox.addresses.store}/set/k/v`, { headers })
+          await sleep(3000)
+          return new Response('done')
+        })
+        queue.publish({ to: 'https://shop.test/', delay: '1s' })
+        await (move === 'drain' ? clock.drain() : clock.advance('1m'))
+        const [attempt] = traffic.of('attempt')
+        const [request] = traffic.of('request')
+        expect([attempt!.at - start, request!.at - start, attempt!.outcome!.at - start]).toEqual([1000, 3000, 6000])
+        expect(attempt!.outcome!.status).toBe(200)
+      },
+    )
+
+    test('meets the time-out of its delivery, and others go on meanwhile', async () => {
+      using sandbox = opened()
+      const { destinations, queue, clock, traffic } = sandbox
+      destinations.on('https://shop.test/slow', async () => {
+        await sleep(60_000)
+        return new Response('late')
+      })
+      destinations.record('https://shop.test/quick')
+      queue.publish({ to: 'https://shop.test/slow', retries: 0, timeout: '10s' })
+      queue.publish({ to: 'https://shop.test/quick', delay: '5s' })
+      await clock.advance('2m')
+      const ends = traffic.of('attempt').map(({ url, outcome }) => [url, (outcome!.at - start) / 1000, outcome!.status])
+      expect(ends).toEqual([
+        ['https://shop.test/slow', 10, 0],
+        ['https://shop.test/quick', 5, 200],
+      ])
+    })
+
+    test('a handler that is guarded by a timer, and answers, is waited for', async () => {
+      using sandbox = opened()
+      const { destinations, queue, clock } = sandbox
+      destinations.on('https://shop.test/', async () => {
+        const guard = setTimeout(() => {
+          throw new Error('the guard struck')
+        }, 5000)
+        for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve))
+        await readFile(new URL(import.meta.url))
+        clearTimeout(guard)
+        return new Response('done')
+      })
+      queue.publish({ to: 'https://shop.test/' })
+      await clock.drain()
+      expect(sandbox.traffic.of('attempt')[0]!.outcome).toMatchObject({ at: start, status: 200 })
+    })
+  })
+
   test('drain does not wait for timers of the host, which may renew themselves for ever', async () => {
     using sandbox = createSandbox()
     vi.useFakeTimers({ now: sandbox.clock.now() })
@@ -175,6 +243,14 @@ describe('hostTimers() of @sinonjs/fake-timers', () => {
       installed.uninstall()
     }
   })
+})
+
+test.each([
+  'new Map([[1, { callAt: 1700 }], [2, { callAt: 1200 }]])',
+  '({ 1: { callAt: 1700 }, 2: { callAt: 1200 } })',
+])('the next timer is found in %s, of another realm as in Jest', (timers) => {
+  const clock = { now: 1000, timers: runInNewContext(timers), tickAsync: async () => undefined }
+  expect(hostTimers(clock).nextIn?.()).toBe(200)
 })
 
 test.each([[undefined], [null], [{}], [setTimeout]])('%o is no host', (host) => {

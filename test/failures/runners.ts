@@ -203,6 +203,26 @@ function messageOf(failure: string): string {
     .trimEnd()
 }
 
+const replays: Readonly<Record<Runner, (title: string) => RegExp>> = {
+  vitest: (title) => replayOf(`vitest run failures\\.test\\.mjs -t '?${title}'?`),
+  jest: (title) => replayOf(`jest failures\\.test\\.cjs -t '?${title}'?`),
+  'jest as a module': (title) => replayOf(`jest failures\\.test\\.mjs -t '?${title}'?`),
+  playwright: () => replayOf('playwright test failures\\.spec\\.mjs:\\d+'),
+}
+
+function replayOf(command: string): RegExp {
+  return new RegExp(`^Replay: STUNTDOUBLE_SEED=(\\S+) npx ${command}$`, 'm')
+}
+
+/** A failure as the page shows it: with the command that runs a test of the reader again. */
+export function asShown(runner: Runner, message: string, title: string): string {
+  const name = /^\w+$/.test(title) ? title : `'${title}'`
+  return message.replace(
+    replays[runner](title),
+    (_, seed) => `Replay: STUNTDOUBLE_SEED=${seed} npx vitest run test/shop.test.ts -t ${name}`,
+  )
+}
+
 /** Whether a terminal shows these lines below each other, all with the same indentation. */
 export function isPrinted(printed: string, message: string): boolean {
   const wanted = message.split('\n')

@@ -1,7 +1,7 @@
 // Writes what the failing tests of the pages print into the pages: `npm run docs:failures`, after a build.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { programOf, readPage, withOutputs } from './page.ts'
-import { consumerOf, runUnder } from './runners.ts'
+import { asShown, consumerOf, runUnder } from './runners.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const consumer = consumerOf(process.argv[2] ?? root)
@@ -11,7 +11,7 @@ try {
   const { tests } = await runUnder('vitest', consumer.path, programOf(readPage(page), 'vitest'))
   const outputs = [...tests].map(([title, { message }]): [string, string] => {
     if (message === undefined) throw new Error(`The test '${title}' shall fail, and it passed.`)
-    return [title, message]
+    return [title, asShown('vitest', message, title)]
   })
   writeFileSync(path, withOutputs(page, new Map(outputs)))
 } finally {

@@ -193,7 +193,7 @@ describe('the budget of drain()', () => {
     await clock.drain()
     // A line of which only the first has a timer.
     const lined = new VirtualClock({ startAt: start })
-    accompany(lined, { waiting: { size: 2_000 } })
+    accompany(lined, { waiting: { line: { size: 2_000 } } })
     const line = (left: number): void => {
       if (left > 0) lined.schedule(lined.now() + 1, 'line', () => line(left - 1))
     }

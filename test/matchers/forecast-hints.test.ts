@@ -1,5 +1,6 @@
 import { createSandbox, status } from 'stuntdouble'
 import { expect, test } from 'vitest'
+import { isIdle } from '../../matchers/idle.js'
 import { delivered } from '../../matchers/messages.js'
 import { engineOf } from '../../src/queue/direct.js'
 
@@ -74,6 +75,20 @@ test('behind a poison message, and in a pause', async () => {
   expect(hints(sandbox, id)[0]).toMatch(
     /waits in queue orders: queue orders is paused, and nothing there starts before/,
   )
+})
+
+test('toBeIdle names who waits for others beside the timers', async () => {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { queue, clock, destinations } = sandbox
+  destinations.script(shop, [status(500)])
+  for (let n = 0; n < 6; n++) queue.publish({ to: shop, queue: 'orders' })
+  await clock.advance('1s')
+  const told = isIdle(sandbox).explain(false)
+  expect(told).toContain('  waits 11s, until 09:00:12.000: delivery to https://shop.test/orders\n')
+  expect(told).toMatch(
+    / {2}msg_\S+… waits in queue orders: msg_\S+… must answer first\. It starts not before 09:00:12\.000\./,
+  )
+  expect(told).toContain('… and 2 more that wait for others')
 })
 
 test('a log alone is read as before', async () => {

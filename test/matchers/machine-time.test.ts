@@ -1,6 +1,6 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
-import { createSandbox, hostTimers, type Sandbox } from 'stuntdouble'
+import { createSandbox, hostTimers, type Sandbox, status } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -14,6 +14,7 @@ afterEach(() => {
 
 const hint = 'Hint: the app goes by the clock of this machine, which clock.advance() does not move'
 const failed = 'expected 429 to be 200'
+const blocked = "expected 'blocked' to be 'allowed'"
 
 function opened(): { sandbox: Sandbox; redis: Redis } & Disposable {
   const sandbox = createSandbox({ vocabulary: 'upstash' })
@@ -85,6 +86,27 @@ describe('a limiter that refuses after a move of the clock', () => {
   })
 })
 
+describe('a limiter in the memory of the app, of which the sandbox sees nothing', () => {
+  const ofMemory = 'Hint: a limiter that keeps its windows in memory and reads Date goes by the clock of this machine'
+
+  test('a failure that speaks of a 429 after a move tells what it may be', async () => {
+    using world = opened()
+    await world.sandbox.clock.advance('61s')
+    expect(withTrace(failed, world.sandbox)).toContain(ofMemory)
+    expect(withTrace('expected 500 to be 200', world.sandbox)).not.toContain('Hint:')
+  })
+
+  test('not before a move, and not where a fault or the sandbox said 429', async () => {
+    using world = opened()
+    await world.redis.get('k')
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+    world.sandbox.faults.add({ on: 'store.request', fault: status(429) })
+    await world.sandbox.clock.advance('61s')
+    await world.redis.get('k').catch(() => undefined)
+    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+  })
+})
+
 describe('nothing is told', () => {
   test('when the timers follow', async () => {
     using world = opened()
@@ -108,13 +130,13 @@ describe('nothing is told', () => {
   })
 
   test.each([
-    ['numbers that are no times', (redis: Redis) => redis.zadd('scores', { score: 4711, member: 'ada' }), failed],
-    ['an id at the end of a key', (redis: Redis) => redis.incr('visits:user:123456'), failed],
+    ['numbers that are no times', (redis: Redis) => redis.zadd('scores', { score: 4711, member: 'ada' }), blocked],
+    ['an id at the end of a key', (redis: Redis) => redis.incr('visits:user:123456'), blocked],
     ['a time that only a record has', (redis: Redis) => redis.set('seen:ada', Date.now()), 'expected 1 to be 2'],
     [
       'the time of the sandbox',
       (redis: Redis) => redis.zadd('hits', { score: Date.UTC(2030, 0, 1), member: 'x' }),
-      failed,
+      blocked,
     ],
   ])('of %s', async (_, act, failure) => {
     using world = opened()
@@ -127,6 +149,6 @@ describe('nothing is told', () => {
     using world = opened()
     world.sandbox.store.run('ZADD', 'hits', Date.now(), 'x')
     await world.sandbox.clock.advance('61s')
-    expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
+    expect(withTrace(blocked, world.sandbox)).not.toContain('Hint:')
   })
 })

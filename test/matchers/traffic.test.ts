@@ -54,7 +54,7 @@ test('a message that flow control holds is told with the limit that decided', as
   }
   await clock.advance('1m')
   expect(verdictOf(() => expect(queue).toHaveDelivered({ to: 'https://shop.test/b' }))).toMatch(
-    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1\.\n/,
+    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1; msg_\w+… must answer first\. Await sandbox\.clock\.drain\(\) first\.\n/,
   )
   await clock.drain()
   expect(queue).toHaveDelivered({ to: 'https://shop.test/b' })

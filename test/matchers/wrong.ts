@@ -425,7 +425,7 @@ const ofTheRest: readonly Mutant[] = [
   mistake(
     'verbs of workflows do not matter',
     ['toBeIdle'],
-    idle(() => ({ workflow: undefined })),
+    idle(() => ({ workflow: undefined, workflows: undefined })),
   ),
   mistake(
     'every delivery is the message that was meant',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Example, programOf, readPage } from '../failures/page.ts'
-import { isPrinted, type Run, runnerNames, runUnder } from '../failures/runners.ts'
+import { asShown, isPrinted, type Run, runnerNames, runUnder } from '../failures/runners.ts'
 
 // What a failing matcher prints is a promise: docs/matchers.md shows it, and here real runners print it.
 
@@ -29,7 +29,7 @@ describe.each(runnerNames)('%s', (runner) => {
     '%s: prints what the page shows',
     (title, { shown }) => {
       const message = run.tests.get(title)?.message
-      expect(`${message}\n`).toBe(shown)
+      expect(`${asShown(runner, message!, title)}\n`).toBe(shown)
       expect(isPrinted(run.printed, message!), `in the terminal:\n${run.printed}`).toBe(true)
     },
   )

@@ -87,7 +87,7 @@ describe('vitest', () => {
   })
 
   test('prints the story under a failure that no matcher of ours explained', () => {
-    expect(printed).toContain('Replay: seed 1')
+    expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
     expect(printed).toMatch(/#\d+ .*SET stock 3/)
     expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
   })
@@ -113,7 +113,7 @@ describe('vitest', () => {
 
 test('playwright prints the story, and its reporter writes the pages', () => {
   const printed = run('@playwright/test/cli.js', 'test')
-  expect(printed).toContain('Replay: seed 1')
+  expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toContain(join('pw-report', 'index.html'))
   expect(readdirSync(join(place, 'pw-report')).sort()).toEqual([
@@ -129,6 +129,6 @@ test('playwright prints the story, and its reporter writes the pages', () => {
 test('jest prints the story, and fails a test that leaves something undone', () => {
   const printed = run('jest/bin/jest.js', '--config', 'jest.config.cjs')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
-  expect(printed).toMatch(/Replay: seed 1[\s\S]*#\d+ .*SET stock 3/)
+  expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('Nobody answers at https://nobody.test/')
 })

@@ -80,6 +80,38 @@ describe('a daily deduplication id [story 2]', () => {
   })
 })
 
+describe('a static idempotency key [story 5]', () => {
+  /** hookdeck/outpost#670: an order that could not be sent is sent again by hand, with the same key. */
+  const again = (second: string): Options => ({
+    deliver: async ({ queue, clock, store }) => {
+      store.run('SET', 'down', 1)
+      queue.publish({ to: reports, body: { report: 1 }, deduplicationId: 'order-42', retries: 0 })
+      await clock.advance('1d')
+      store.run('DEL', 'down')
+      queue.publish({ to: reports, body: { report: 1 }, deduplicationId: second, retries: 3 })
+    },
+    handler: (_, __, { store }) => {
+      if (store.get('down') !== null) return new Response(null, { status: 503 })
+      store.run('SET', 'sent', 1)
+      return new Response()
+    },
+    holds: ({ store }) => store.get('sent') === '1',
+    policies,
+    runs: 30,
+  })
+
+  test('swallows the second order where the key is remembered', async () => {
+    const { message } = await brokenBy(again('order-42'))
+    expect(message).toContain('  → fails with deduplicationWindow 90d (')
+    expect(message).toContain('only; 0 of')
+    expect(message).toContain('  → sent is not there, with deduplicationWindow 10m it is "1"\n')
+  })
+
+  test('does not where each try has its own', async () => {
+    await checkDelivery(again('order-42-2'))
+  })
+})
+
 describe('a failure that needs a policy and a fault', () => {
   /** Remembers what was seen for an hour, and believes that no retry comes later. */
   const handle: DeliveryHandler = async (request, _, { store, clock }) => {
@@ -93,7 +125,8 @@ describe('a failure that needs a policy and a fault', () => {
     deliver: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
-    faults: deliveryFaults({ kinds: ['lost-ack', 'status'] }),
+    // Four lost answers in a row are too much for every factor, and guidance finds them.
+    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 2 }),
   }
 
   test('is shrunk to both', async () => {

@@ -109,6 +109,18 @@ describe('an app that verifies passes', () => {
     expect(await told(fromEnvironment, { sandbox: { vocabulary: 'upstash' } })).toBe('nothing')
   })
 
+  test('by assertions', async () => {
+    const asserts: Handler = async (request) => {
+      const body = await request.text()
+      const isRight = await receiver
+        .verify({ signature: signatureOf(request), body, url: request.url })
+        .catch(() => false)
+      expect(isRight).toBe(true)
+      return new Response()
+    }
+    expect(await told(asserts)).toBe('nothing')
+  })
+
   test('with bodies of its own, JSON or not', async () => {
     for (const body of ['text', '{ "a" : [1, "x"] }', '', { a: [1, 'é"\\'] }, '"x"', 7])
       expect(await told(right, { ...upstash, body })).toBe('nothing')
@@ -354,6 +366,19 @@ describe('an app in another process, by its address', () => {
     expect(await told('https://elsewhere.test/api', { ...rest, sandbox, hosts: ['elsewhere.test'] })).toBe('nothing')
     expect(new Set(asked)).toEqual(new Set(['https://elsewhere.test/api']))
   })
+})
+
+test('an app that never answers refuses, and what cannot be published is told', async () => {
+  expect(
+    await above(() => new Promise(() => {}), {
+      ...upstash,
+      sandbox: { ...upstash.sandbox, policy: { handlerPatience: 20 }, warn: () => {} },
+      only: ['current'],
+    }),
+  ).toContain('does not accept a delivery that is correctly signed: ')
+  expect(await told(right, { ...upstash, settle: () => undefined })).toContain(
+    'nothing was delivered. `settle` has to move time',
+  )
 })
 
 test('misuse is told', async () => {

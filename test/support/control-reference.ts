@@ -8,6 +8,7 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['The queue', /^\/queue/],
   ['Runs of workflows', /^\/workflow/],
   ['Destinations', /^\/destinations/],
+  ['Foreign calls', /^\/calls/],
   ['Statistics', /^\/stats/],
   ['Faults and scenarios', /^\/(?:faults|play|scenarios)/],
   ['Promises of the engine', /^\/(?:check|examine)/],

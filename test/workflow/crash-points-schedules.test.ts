@@ -28,7 +28,9 @@ test('what was tried, where nothing is wrong', async () => {
     await context.sleep('nap', '1d')
   })
   // The beginning, the step, and the end of the run: each with five cuts, two deliveries at once and a late retry.
-  expect(await everyCrashPoint(noop)).toEqual({ deliveries: 3, schedules: 21, untried: 0, skipped: 0 })
+  const check = await everyCrashPoint(noop)
+  expect(check).toEqual({ deliveries: 3, schedules: 21, untried: 0, skipped: 0 })
+  expect(check.coverage).toMatchObject({ reached: 21, possible: 21, never: [] })
 })
 
 test('a schedule is told, shown as a scenario and replayed by its name', async () => {
@@ -237,7 +239,9 @@ test('pairs, and a bound that is told', async () => {
   const found = await foundBy(everyCrashPoint(lucky, { ignoreKeys, depth: 2, bound: 60 }))
   expect(found.message).toContain('45 schedules were not tried: raise `bound`.')
   expect(found.findings[0]!.disturbances).toHaveLength(2)
-  expect((await everyCrashPoint(lucky, { ignoreKeys, bound: 3 })).untried).toBe(11)
+  const { untried, coverage } = await everyCrashPoint(lucky, { ignoreKeys, bound: 3 })
+  expect([untried, coverage.reached, coverage.possible, coverage.never.length]).toEqual([11, 3, 14, 11])
+  expect(coverage.text()).toContain('Reached 3 of 14 (21 %)')
 })
 
 test('time and chance within steps are those of the step, however often it runs', async () => {

@@ -4,8 +4,7 @@ import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
 import type { Schedule } from '../schedules/schedules.js'
 import type { PublishSettings } from '../settings/settings.js'
-import { type Cause, Item, KeyCopy, LaneCopy } from './copies.js'
-import type { CopiedWorld, ScheduleCopy } from './play.js'
+import { type Cause, type CopiedWorld, Item, KeyCopy, LaneCopy, type ScheduleCopy } from './copies.js'
 
 /** Copies all that can meet the messages that are asked for. Nothing of it is the engine's own. */
 export class CopyOf implements CopiedWorld {
@@ -163,8 +162,14 @@ function everything({ courier, flow, lanes, schedules }: Queue): Meeting {
   return { messages, schedules: schedules.list() }
 }
 
+/** Whether nothing but its own timer or attempt is between a message and its next attempt. */
+function isAlone({ lane, settings, held, running, timer }: Message): boolean {
+  return (running || timer !== undefined) && lane === undefined && !settings.flowControl && held !== true
+}
+
 /** What has a key or a queue in common with them, or with what has, and so on. */
 function whatMeets(queue: Queue, asked: readonly Message[]): Meeting {
+  if (asked.every(isAlone)) return { messages: asked, schedules: [] }
   const all = everything(queue)
   const byResource = new Map<string, (Message | Schedule)[]>()
   const resources = new Map<Message | Schedule, readonly string[]>()

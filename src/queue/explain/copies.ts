@@ -1,3 +1,5 @@
+import type { Ranked } from '../../kernel/heap.js'
+import type { Random } from '../../kernel/random.js'
 import { Line } from '../message/line.js'
 import type { Message } from '../message/message.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/settings.js'
@@ -193,4 +195,34 @@ export class LaneCopy {
     readonly parallelism: number,
     readonly isPaused: boolean,
   ) {}
+}
+
+/** A schedule, as far as messages that wait meet what it publishes. */
+export interface ScheduleCopy {
+  readonly id: string
+  readonly isPaused: boolean
+  readonly next: Ranked | undefined
+  slotAfter(at: number): number | undefined
+  /** What each of its triggers publishes. */
+  readonly publishes: readonly PublishSettings[]
+}
+
+/** A world that is played with: all that can meet. */
+export interface CopiedWorld {
+  readonly now: number
+  readonly items: readonly Item[]
+  /** When what waits for a time is due. */
+  readonly timers: ReadonlyMap<Item, Ranked>
+  readonly running: readonly Item[]
+  /** Who waits for an answer that is outside of all lines. */
+  readonly loose: readonly { readonly item: Item; readonly cause: Cause }[]
+  readonly keys: Iterable<KeyCopy>
+  readonly lanes: Iterable<LaneCopy>
+  readonly schedules: readonly ScheduleCopy[]
+  readonly downUntil: number
+  readonly draws: Random | undefined
+  /** Calls in flight, and how many there may be. */
+  readonly plan: { inFlight: readonly Item[]; readonly most: number } | undefined
+  keyOf(settings: PublishSettings): KeyCopy | undefined
+  laneOf(settings: PublishSettings): LaneCopy | undefined
 }

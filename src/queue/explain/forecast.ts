@@ -2,7 +2,7 @@ import type { FaultPoint } from '../../faults/points.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
 import { CopyOf } from './copied-world.js'
-import type { Item } from './copies.js'
+import type { Cause, Item } from './copies.js'
 import { Play } from './play.js'
 
 /**
@@ -41,42 +41,73 @@ export function forecastsOf(queue: Queue, asked: readonly Message[]): ReadonlyMa
   const items = open.flatMap((message) => copies.of(message) ?? [])
   const heldBack = new Set(queue.courier.heldBack())
   new Play(copies, items).run()
+  const teller = new Teller(queue)
   for (const message of open) {
     const item = copies.of(message)
     const forecast = heldBack.has(message)
       ? { notBefore: queue.now(), because: { kind: 'answer', messageIds: [], first: false } as const }
-      : item && forecastOf(queue, item)
+      : item && teller.forecast(item)
     if (forecast !== undefined) forecasts.set(message, forecast)
   }
   return forecasts
 }
 
-function forecastOf(queue: Queue, { start, cause, message }: Item): Forecast | undefined {
-  if (start === undefined) return undefined
-  if (cause === undefined) {
-    const unless = whatElse(queue, message!)
+/** Tells forecasts of one play; what many have in common is put together once. */
+class Teller {
+  readonly #causes = new Map<Cause, ForecastCause>()
+  #openOfRuns: Map<string, number> | undefined
+
+  constructor(private readonly queue: Queue) {}
+
+  forecast({ start, cause, message }: Item): Forecast | undefined {
+    if (start === undefined) return undefined
+    if (cause !== undefined) return { notBefore: start, because: this.#cause(cause) }
+    const unless = this.#whatElse(message!)
     return { at: start, ...(unless !== undefined && { unless }) }
   }
-  if (cause.kind === 'pause') {
-    const { of, name } = cause
-    return { notBefore: start, because: { kind: 'pause', [of]: name } as ForecastCause }
+
+  #cause(cause: Cause): ForecastCause {
+    let told = this.#causes.get(cause)
+    if (told === undefined) {
+      told = causeOf(cause)
+      this.#causes.set(cause, told)
+    }
+    return told
   }
+
+  #whatElse(message: Message): string | undefined {
+    const { faults } = this.queue
+    const { part, kind } = message
+    const points: FaultPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
+    if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
+    if (message.strikes === undefined && points.some((point) => faults?.armed[point] !== undefined))
+      return 'a rule of faults strikes'
+    return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends before' : undefined
+  }
+
+  /** Messages of a run that have not ended. */
+  #openOf(runId: string): number {
+    this.#openOfRuns ??= countedRuns(this.queue)
+    return this.#openOfRuns.get(runId) ?? 0
+  }
+}
+
+function countedRuns({ courier }: Queue): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { part } of courier.live.select({}).items)
+    if (part !== undefined) counts.set(part.runId, (counts.get(part.runId) ?? 0) + 1)
+  return counts
+}
+
+function causeOf(cause: Cause): ForecastCause {
+  if (cause.kind === 'pause') {
+    const { kind, of, name } = cause
+    return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }
+  }
+  // Who is held by a pause will not answer.
   const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]
   const { kind, first } = cause
-  const schedules = scheduleIds.length === 0 ? {} : { scheduleIds }
-  return { notBefore: start, because: { kind, messageIds, ...schedules, first } }
-}
-
-function whatElse({ faults, courier }: Queue, message: Message): string | undefined {
-  const { part, kind } = message
-  const points: FaultPoint[] = [kind === 'message' ? 'queue.delivery' : 'queue.callback']
-  if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
-  if (message.strikes === undefined && points.some((point) => faults?.armed[point] !== undefined))
-    return 'a rule of faults strikes'
-  if (part === undefined) return undefined
-  for (const other of courier.byId.values())
-    if (other !== message && !other.ended && other.part?.runId === part.runId) return 'its workflow run ends before'
-  return undefined
+  return { kind, messageIds, ...(scheduleIds.length > 0 && { scheduleIds }), first }
 }

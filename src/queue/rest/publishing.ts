@@ -3,7 +3,6 @@ import type { FaultFacts } from '../../faults/fault.js'
 import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { compactJson } from '../../kernel/compact-json.js'
 import type { HeaderList } from '../../kernel/http.js'
-import { defaultRegion } from '../../protocol/address.js'
 import { bearerToken, json, queryToken } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
@@ -80,7 +79,7 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
     },
     body: call.body,
     callerIp: callerIp(call, queue),
-    region: call.region ?? defaultRegion,
+    region: call.region ?? queue.region,
     cause: call.cause,
     queue: into,
   }
@@ -171,7 +170,7 @@ export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): Pub
     headers: { contentType, incoming: headers, ownAuthorization: true },
     body: itemBody(item.body),
     callerIp: callerIp(call, api.queue),
-    region: call.region ?? defaultRegion,
+    region: call.region ?? api.queue.region,
     cause: call.cause,
     queue: item.queue ? item.queue : undefined,
   }

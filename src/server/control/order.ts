@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import type { QueueRegion } from '../../protocol/address.js'
 import type { Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 
@@ -30,6 +31,26 @@ export interface Order {
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
   /** What is answered, as JSON unless it is an answer by itself; nothing is `{}`. */
   run(sandbox: Sandbox, body: unknown, asked: Asked): unknown
+}
+
+/** An order about the queue or the workflows of one region. */
+export interface RegionalOrder extends Omit<Order, 'run'> {
+  run(region: Pick<Sandbox, 'queue' | 'workflow'>, body: unknown, asked: Asked): unknown
+}
+
+/** Orders that may name a region; without one they are about the home region. */
+export function regional(rows: readonly RegionalOrder[]): readonly Order[] {
+  return rows.map((row) => ({
+    ...row,
+    query: { ...row.query, region: '`us-east-1` or `eu-central-1`; the home region without it' },
+    run: (sandbox, body, asked) => row.run(regionOf(sandbox, asked.query.get('region')), body, asked),
+  }))
+}
+
+function regionOf(sandbox: Sandbox, name: string | null): Pick<Sandbox, 'queue' | 'workflow'> {
+  if (name === null) return sandbox
+  const region = name as QueueRegion
+  return { queue: sandbox.queueIn(region), workflow: sandbox.workflowIn(region) }
 }
 
 interface OrderOf<S extends v.GenericSchema> extends Omit<Order, 'body' | 'run'> {

@@ -7,7 +7,7 @@ import { type DirectPublish, type DirectQueue, engineOf } from '../../queue/dire
 import type { QueueDump } from '../../queue/dump/snapshot.js'
 import type { Message } from '../../queue/message/message.js'
 import { signatureFlaws } from '../../queue/signing/signature-lab.js'
-import { type Order, order } from './order.js'
+import { type Order, order, regional } from './order.js'
 import { listed, partOf } from './parts.js'
 import { refusing } from './refusing.js'
 import { base64, nothing, time } from './schemas.js'
@@ -36,7 +36,7 @@ const dump = v.custom<QueueDump>(
 /** Slots of one answer at most: each is looked for in a calendar. */
 const mostSlots = 500
 
-export const queueOrders: readonly Order[] = [
+export const queueOrders: readonly Order[] = regional([
   order({
     method: 'POST',
     path: '/queue/publish',
@@ -256,7 +256,7 @@ export const queueOrders: readonly Order[] = [
     body: nothing,
     run: ({ queue }) => queue.reset(),
   }),
-]
+])
 
 function upcoming({ schedules }: DirectQueue, id: string, from: number, to: number): readonly number[] {
   const slots = schedules.upcoming(id, Math.max(from, 0), to, mostSlots + 1)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { wordOfWire } from '../../client/wire-value.js'
 import { HttpError } from '../../protocol/call.js'
 import type { RunEnd } from '../../workflow/course.js'
-import { type Order, order } from './order.js'
+import { type Order, order, regional } from './order.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
 
@@ -16,7 +16,7 @@ const which = { name: v.string(), nth: v.optional(v.number()) }
 const times = v.optional(v.number())
 
 /** What a test makes of steps and events. */
-export const workflowVerbOrders: readonly Order[] = [
+export const workflowVerbOrders: readonly Order[] = regional([
   order({
     method: 'POST',
     path: '/workflow/steps/return',
@@ -98,7 +98,7 @@ export const workflowVerbOrders: readonly Order[] = [
     run: ({ workflow }, { state }, { params }) =>
       there(() => workflow.run(params.id ?? '').ends(state as RunEnd | undefined)),
   }),
-]
+])
 
 /** A run that did not come there is an answer: its story is in it. */
 async function there(move: () => Promise<void>): Promise<void> {

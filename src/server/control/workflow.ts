@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { runView } from '../../client/views.js'
 import { wordOfWire } from '../../client/wire-value.js'
-import { type Order, order } from './order.js'
+import { type Order, order, regional } from './order.js'
 import { listed, partOf } from './parts.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
 
 /** What `sandbox.workflow` takes, one row an order. */
-export const workflowOrders: readonly Order[] = [
+export const workflowOrders: readonly Order[] = regional([
   {
     method: 'GET',
     path: '/workflow/runs',
@@ -57,4 +57,4 @@ export const workflowOrders: readonly Order[] = [
       ended: refusing(() => workflow.notify(eventId, bytes === undefined ? data : wordOfWire(bytes), runId)),
     }),
   }),
-]
+])

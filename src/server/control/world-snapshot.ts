@@ -24,8 +24,8 @@ export interface WorldSnapshot {
   readonly running: readonly string[]
   readonly faults: readonly ListedFault[]
   readonly unused: readonly UnusedFault[]
-  /** Sentences about verbs of workflows that nothing met. */
-  readonly unusedVerbs: readonly string[]
+  /** Sentences about verbs of workflows that nothing met, by region, the home region first. */
+  readonly unusedVerbs: readonly (readonly string[])[]
   /** What `sandbox.calls` has to say. */
   readonly calls: {
     readonly patterns: readonly string[]
@@ -37,7 +37,7 @@ export interface WorldSnapshot {
 }
 
 export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
-  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, calls, workflow } = sandbox
+  const { traffic, tokens, vocabulary, policy, store, clock, faults, destinations, calls, workflows } = sandbox
   return {
     trace: traceOf(traffic.entries, traffic.context, new OpenRedaction()),
     state: sandbox.dump(),
@@ -50,7 +50,7 @@ export function snapshotOf(sandbox: Sandbox): WorldSnapshot {
     running: clock.running(),
     faults: faults.list(),
     unused: faults.unused(),
-    unusedVerbs: workflow.unused,
+    unusedVerbs: workflows.map(({ unused }) => unused),
     calls: { patterns: calls.patterns, unhandled: calls.unhandled, unplayed: calls.unplayed },
     unhandled: destinations.unhandled,
     unplayed: destinations.unplayed,

@@ -1,0 +1,73 @@
+// What guidance of checkDelivery is worth: runs until it has reached 95 % of what chance reaches in 10,000 runs, over the
+// runs that chance needs for that. One seed a round; `STUNTDOUBLE_SEEDS=5` takes fewer of them.
+import { type CoverageFigure, checkDelivery } from 'stuntdouble/fast-check'
+import { line, saga } from '../coverage-apps.ts'
+import type { Figure } from '../harness.ts'
+
+const long = 10_000
+const share = 0.95
+
+type App = typeof saga
+
+async function explored(app: App, seed: number, guidance: 'none' | 'unreached', runs: number): Promise<CoverageFigure> {
+  return (await checkDelivery({ ...app, seed, guidance, runs, exhausted: true })).coverage
+}
+
+/** The run in which so many cells had been reached. */
+function runOf({ cells }: CoverageFigure, count: number): number {
+  return cells.map(({ run }) => run).sort((a, b) => a - b)[count - 1] ?? Number.POSITIVE_INFINITY
+}
+
+function guided(name: string, app: App): Figure {
+  const byChance = new Map<number, Promise<{ readonly runs: number; readonly cells: number }>>()
+  const chance = (seed: number) => {
+    const known = byChance.get(seed)
+    if (known !== undefined) return known
+    const found = explored(app, seed, 'none', long).then((coverage) => {
+      const cells = Math.ceil(share * coverage.reached)
+      return { runs: runOf(coverage, cells), cells }
+    })
+    byChance.set(seed, found)
+    return found
+  }
+  const seeds = { chance: 0, guided: 0 }
+  let latest = 0
+  return {
+    name: `guidance: ${name}, runs until 95 % of what chance reaches in ${long.toLocaleString('en-US')}`,
+    baseline: {
+      name: 'chance',
+      run: async () => {
+        latest = (await chance(++seeds.chance)).runs
+      },
+    },
+    variants: [
+      {
+        name: 'guided',
+        run: async () => {
+          const seed = ++seeds.guided
+          const { cells } = await chance(seed)
+          // In steps: most seeds need few runs.
+          for (let runs = 1000; runs <= long; runs *= 2) {
+            latest = runOf(await explored(app, seed, 'unreached', runs), cells)
+            if (Number.isFinite(latest)) break
+          }
+        },
+      },
+    ],
+    rounds: Number(process.env.STUNTDOUBLE_SEEDS ?? 20),
+    times: 1,
+    unit: 'runs',
+    reading: () => latest,
+    atMost: { guided: 0.2 },
+  }
+}
+
+function orderSaga(): Figure {
+  return guided('an order saga', saga)
+}
+
+function meterLine(): Figure {
+  return guided('readings in a line', line)
+}
+
+export const figures = [orderSaga, meterLine]

@@ -1,0 +1,107 @@
+import { type Entry, type EntryBody, type EntryOf, type EntryStamp, type EntryType, Traffic } from './traffic.js'
+
+/** What a message queue and its workflows write. All other entries belong to both regions. */
+const regional: ReadonlySet<EntryType> = new Set([
+  'published',
+  'attempt',
+  'message',
+  'dead-letter',
+  'workflow',
+  'step',
+  'wait',
+  'notify',
+  'invoke',
+  'setting',
+  'flow-control',
+])
+
+/** Whether an entry may stand in the log of a region: `undefined` is the home region. */
+export function isOfRegion(entry: Entry, region: string | undefined): boolean {
+  return entry.region === region || (entry.region === undefined && !regional.has(entry.type))
+}
+
+/** Whether an entry was written by the queue of a region. */
+export function isRegional({ type }: Entry): boolean {
+  return regional.has(type)
+}
+
+/**
+ * The one log as one of two regions writes and reads it: its own entries, which say where they belong, and those that
+ * belong to both. Numbers are those of the one log. Entries of the home region say nothing.
+ */
+export class RegionTraffic extends Traffic {
+  readonly #log: Traffic
+  readonly #region: string | undefined
+
+  constructor(log: Traffic, region: string | undefined) {
+    super({ now: () => 0 }, log.keeps ? {} : 0)
+    this.#log = log
+    this.#region = region
+  }
+
+  override append<B extends EntryBody>(body: B, cause?: number): EntryStamp & B {
+    return this.#log.append(this.#stamped(body), cause)
+  }
+
+  override adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
+    if (this.#region !== undefined) Object.assign(entry, { region: this.#region })
+    this.#log.adopt(entry, cause)
+  }
+
+  #stamped<B extends EntryBody>(body: B): B {
+    return this.#region === undefined ? body : { ...body, region: this.#region }
+  }
+
+  override complete(...given: Parameters<Traffic['complete']>): void {
+    this.#log.complete(...given)
+  }
+
+  override get entries(): readonly Entry[] {
+    return this.#own(this.#log.entries)
+  }
+
+  override get size(): number {
+    return this.entries.length
+  }
+
+  override get dropped(): number {
+    return this.#log.dropped
+  }
+
+  override get latest(): number {
+    return this.#log.latest
+  }
+
+  override of<T extends EntryType>(type: T): readonly EntryOf<T>[] {
+    return this.#own(this.#log.of(type) as readonly Entry[]) as unknown as readonly EntryOf<T>[]
+  }
+
+  override about(messageId: string): readonly Entry[] {
+    return this.#own(this.#log.about(messageId))
+  }
+
+  override find(seq: number): Entry | undefined {
+    const entry = this.#log.find(seq)
+    return entry !== undefined && isOfRegion(entry, this.#region) ? entry : undefined
+  }
+
+  override after(seq: number): readonly Entry[] {
+    return this.#own(this.#log.after(seq))
+  }
+
+  override hide(seq: number): void {
+    this.#log.hide(seq)
+  }
+
+  override subscribe(listener: (entry: Entry) => void, types?: readonly EntryType[]): () => void {
+    return this.#log.subscribe((entry) => isOfRegion(entry, this.#region) && listener(entry), types)
+  }
+
+  override clear(): void {
+    this.#log.clear()
+  }
+
+  #own(entries: readonly Entry[]): readonly Entry[] {
+    return entries.filter((entry) => isOfRegion(entry, this.#region))
+  }
+}

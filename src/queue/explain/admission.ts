@@ -1,0 +1,164 @@
+import type { FlowControlLimits } from '../settings/settings.js'
+import type { Agenda } from './agenda.js'
+import { decidedBy, differs } from './causes.js'
+import type { Cause, CopiedWorld, Item, KeyCopy } from './copies.js'
+
+/** What becomes of an item that asks a key. */
+export interface Moves {
+  start(item: Item, at: number): void
+  /** Its timer fires. */
+  due(item: Item, at: number): void
+  /** A pause without an end holds it. */
+  block(item: Item, cause: Cause, at: number): void
+  /** It takes one of the calls of the plan. */
+  call(item: Item): void
+}
+
+/** Flow-control keys as they are played with: who is let in when, and from when on nobody can know. */
+export class Admission {
+  readonly #world: CopiedWorld
+  readonly #agenda: Agenda
+  readonly #moves: Moves
+  /** Why the draws of wait lists are not known any more. */
+  #unknownDraws: Cause | undefined
+
+  constructor(world: CopiedWorld, agenda: Agenda, moves: Moves) {
+    this.#world = world
+    this.#agenda = agenda
+    this.#moves = moves
+  }
+
+  ask(item: Item, at: number): void {
+    const { key } = item
+    if (key === undefined) this.#moves.start(item, at)
+    else if (key.isPaused) this.#moves.block(item, { kind: 'pause', of: 'flowControlKey', name: key.name }, at)
+    else if (item.cause !== undefined) this.#mayAsk(item, key, at)
+    else if (key.fits(at)) this.#take(item, key, at)
+    else if (key.loose !== undefined) {
+      const ahead = this.#world.draws === undefined ? key.loose.ahead++ : 0
+      key.disturb(at, key.loose.cause, 1)
+      item.cause = key.loose.cause
+      this.#nowOrLater(item, at, key.earliest(ahead))
+    } else if (key.waiting === 0 && key.hasRoomOverdue(item)) {
+      key.overdue!.room--
+      key.running.add(item)
+      this.#moves.start(item, at)
+    } else if (key.waiting > 0 || key.mayBeFull || !key.hasRate(at)) {
+      key.enter(item)
+      this.admit(key, at)
+    } else this.#take(item, key, at)
+  }
+
+  #take(item: Item, key: KeyCopy, at: number): void {
+    key.take(item, at)
+    this.#moves.start(item, at)
+  }
+
+  /** Comes at an unknown time, behind those who are known to come before. */
+  #mayAsk(item: Item, key: KeyCopy, at: number): void {
+    this.disturb(key, at, decidedBy(item), 1 + item.retriesLeft)
+    const { lane } = item
+    const passed = lane?.passed.get(key) ?? 0
+    lane?.passed.set(key, passed + 1)
+    // As many others of its queue may be beside it as there are slots.
+    const before = Math.max(0, passed - ((lane?.parallelism ?? 1) - 1))
+    const ahead = this.#world.draws === undefined ? key.loose!.ahead + before : 0
+    this.#nowOrLater(item, at, key.earliest(ahead))
+  }
+
+  /** It has asked, and may have been let in at once. */
+  #nowOrLater(item: Item, at: number, earliest: number): void {
+    if (earliest > at) this.#later(item, earliest)
+    else this.#moves.start(item, at)
+  }
+
+  #later(item: Item, at: number): void {
+    item.key?.unknown.add(item)
+    this.#agenda.at(at, (then) => this.#moves.start(item, then))
+  }
+
+  admit(key: KeyCopy, at: number): void {
+    if (key.isPaused) {
+      const cause: Cause = { kind: 'pause', of: 'flowControlKey', name: key.name }
+      for (let item = key.next(); item !== undefined; item = key.next()) this.#moves.block(item, cause, at)
+      return
+    }
+    while (key.waiting > 0 && key.hasRate(at)) {
+      if (key.mayBeFull) {
+        this.#harden(key, at, { kind: 'answer', of: [...key.running], first: !key.mayChange })
+        return
+      }
+      const { draws } = this.#world
+      if (draws !== undefined && this.#unknownDraws !== undefined && (key.line.length > 1 || key.loose !== undefined)) {
+        this.#harden(key, at, this.#unknownDraws)
+        return
+      }
+      if (draws !== undefined && key.line.length > 1) key.line.promote(draws.int(key.line.length))
+      const item = key.next()!
+      key.take(item, at)
+      this.#moves.call(item)
+      item.isAdmitted = true
+      this.#agenda.at(at, (then) => this.#moves.due(item, then))
+    }
+    if (key.waiting === 0 || key.wakesAt === key.periodEnd) return
+    const end = key.periodEnd
+    key.wakesAt = end
+    this.#agenda.at(Math.max(at, end), (then) => {
+      if (key.wakesAt !== end) return
+      key.wakesAt = undefined
+      this.admit(key, then)
+    })
+  }
+
+  /** It is not known any more when those in line start. */
+  #harden(key: KeyCopy, at: number, cause: Cause, hasUnknownLimits = false): void {
+    key.harden(at, cause, hasUnknownLimits)
+    if (hasUnknownLimits) {
+      // With other limits nobody needs to wait for a slot or a period.
+      for (const item of key.unknown) this.#later(item, at)
+    }
+    if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
+    for (let item = key.next(); item !== undefined; item = key.next()) {
+      const ahead = this.#world.draws === undefined ? key.loose!.ahead++ : 0
+      this.loosen(item, cause, Math.max(at, key.earliest(ahead)))
+    }
+  }
+
+  disturb(key: KeyCopy, at: number, cause: Cause, calls: number): void {
+    key.disturb(at, cause, calls)
+    if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
+  }
+
+  /** Its start depends on an answer, and can be no earlier. */
+  loosen(item: Item, cause: Cause, at: number): void {
+    item.cause = cause
+    this.#later(item, Math.max(at, this.#world.downUntil))
+  }
+
+  /** A slot of a key is free again, for certain. */
+  release(item: Item, at: number): void {
+    item.isAdmitted = false
+    if (item.key?.running.delete(item) === true) this.admit(item.key, at)
+  }
+
+  /** A message brings limits to its key. */
+  configure(key: KeyCopy, limits: FlowControlLimits, at: number): void {
+    const changes = differs(key, limits)
+    if (!key.pinnedParallelism) key.parallelismMax = limits.parallelism
+    if (!key.pinnedRate) {
+      if (at >= key.periodEnd) key.periodStart = undefined
+      key.rateMax = limits.rate
+      key.period = limits.period * 1000
+    }
+    const strange = key.strangeLimits.find((other) => differs(key, other.limits))
+    if (strange !== undefined) this.#harden(key, at, strange.cause, true)
+    else if (changes && key.loose !== undefined) this.#harden(key, at, key.loose.cause, true)
+    else this.admit(key, at)
+  }
+
+  /** Limits may come that are others than those in force. */
+  mayLimit(key: KeyCopy, limits: FlowControlLimits, cause: Cause, at: number): void {
+    key.strangeLimits.push({ limits, cause })
+    if (differs(key, limits)) this.#harden(key, at, cause, true)
+  }
+}

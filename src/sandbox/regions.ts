@@ -1,0 +1,111 @@
+import { nearestName } from '../kernel/nearest-name.js'
+import { RegionTraffic } from '../kernel/region-traffic.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { Policy } from '../policy/policy.js'
+import { defaultRegion, type QueueRegion, queueRegions } from '../protocol/address.js'
+import type { Service } from '../protocol/service.js'
+import type { DirectQueue } from '../queue/direct.js'
+import type { Queue } from '../queue/queue.js'
+import type { SigningKeyPair } from '../queue/signing/signing.js'
+import type { DirectWorkflows } from '../workflow/direct.js'
+
+/** The message queue of one region, and the runs of workflows on it. */
+export interface Region {
+  readonly name: QueueRegion
+  readonly engine: Queue
+  readonly queue: DirectQueue
+  readonly workflow: DirectWorkflows
+  readonly service: Service
+}
+
+/** What it takes to build a region. */
+export interface RegionPlan {
+  readonly name: QueueRegion
+  /** Ends the names of its random streams: those of the home region are called as if there were no other. */
+  readonly stream: string
+  /** Where it writes. */
+  readonly traffic: Traffic
+  /** Where its queue is read: once there are two, without the entries of the other. */
+  readonly read: () => Traffic
+  readonly keys: SigningKeyPair
+}
+
+/** The region that `sandbox.queue` speaks of: the one that knows the token, else that of the plain address. */
+export function homeRegionOf({ homeRegion }: Policy): QueueRegion {
+  return queueRegions.find((name) => name === homeRegion) ?? defaultRegion
+}
+
+/** The other region. */
+export function awayFrom(home: QueueRegion): QueueRegion {
+  return queueRegions.find((name) => name !== home)!
+}
+
+/** @throws RangeError with the regions that there are */
+export function checkedRegion(given: unknown): QueueRegion {
+  const found = queueRegions.find((name) => name === given)
+  if (found !== undefined) return found
+  const near = nearestName(String(given), queueRegions)
+  throw new RangeError(
+    `There is no region ${JSON.stringify(given)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} The regions are ${queueRegions.join(', ')}.`,
+  )
+}
+
+/**
+ * The two regions of a world. They share its clock, chance, destinations, faults and log, and nothing else. The second
+ * one is built when it is first asked for: most worlds never do.
+ */
+export class Regions {
+  readonly home: Region
+  readonly #build: (plan: RegionPlan) => Region
+  readonly #traffic: Traffic
+  readonly #keysOf: (name: QueueRegion) => SigningKeyPair
+  /** Hears of the log of each region when there are two. */
+  onSplit: (log: Traffic) => void = () => {}
+  #away: Region | undefined
+  #homeView: Traffic | undefined
+
+  constructor(
+    home: QueueRegion,
+    traffic: Traffic,
+    keysOf: (name: QueueRegion) => SigningKeyPair,
+    build: (plan: RegionPlan) => Region,
+  ) {
+    this.#build = build
+    this.#traffic = traffic
+    this.#keysOf = keysOf
+    this.home = build({ name: home, stream: '', traffic, read: () => this.#homeView ?? traffic, keys: keysOf(home) })
+  }
+
+  /** The regions that were asked for, home first. */
+  get used(): readonly Region[] {
+    return this.#away === undefined ? [this.home] : [this.home, this.#away]
+  }
+
+  at(name: QueueRegion): Region {
+    if (name === this.home.name) return this.home
+    if (this.#away === undefined) {
+      const traffic = new RegionTraffic(this.#traffic, name)
+      this.#homeView = new RegionTraffic(this.#traffic, undefined)
+      for (const log of [this.#homeView, traffic]) this.onSplit(log)
+      this.#away = this.#build({ name, stream: `/${name}`, traffic, read: () => traffic, keys: this.#keysOf(name) })
+    }
+    return this.#away
+  }
+
+  /** The keys with which deliveries of a region are signed now. */
+  keysIn(name: QueueRegion): SigningKeyPair {
+    return this.used.find((region) => region.name === name)?.engine.keys.pair() ?? this.#keysOf(name)
+  }
+
+  /** Every key of both regions, now or before. */
+  get secrets(): readonly string[] {
+    const built = this.used.flatMap(({ engine: { keys } }) => [keys.current, keys.next, ...keys.former])
+    if (this.#away !== undefined) return built
+    const { current, next } = this.#keysOf(awayFrom(this.home.name))
+    return [...built, current, next]
+  }
+
+  get deadLetters(): number {
+    return this.used.reduce((sum, { engine }) => sum + engine.courier.deadLetters.size, 0)
+  }
+}

@@ -1,0 +1,34 @@
+const { useSandbox } = require('stuntdouble/jest')
+
+const sandbox = useSandbox({ vocabulary: 'upstash', via: 'fetch', timers: 'follow' })
+const realSetTimeout = setTimeout
+
+/** Code under test: it knows the environment, the global fetch and the host's timers. */
+async function command(...words) {
+  const headers = { authorization: `Bearer ${process.env.UPSTASH_REDIS_REST_TOKEN}` }
+  const url = `${process.env.UPSTASH_REDIS_REST_URL}/${words.join('/')}`
+  return (await (await fetch(url, { headers })).json()).result
+}
+
+test.each([[['1m']], [['10s', '10s', '10s', '10s', '10s', '10s']], [['7s', '53s']]])(
+  'a lock that is renewed every 10 s outlives its 15 s: %j',
+  async (steps) => {
+    await command('set', 'lock', 'mine', 'ex', 15)
+    const at = []
+    setInterval(async () => {
+      at.push([(Date.now() - Date.UTC(2030, 0, 1)) / 1000, await command('expire', 'lock', 15)])
+    }, 10_000)
+    for (const step of steps) await sandbox.clock.advance(step)
+    expect(at).toEqual([10, 20, 30, 40, 50, 60].map((second) => [second, 1]))
+    expect(Date.now()).toBe(sandbox.clock.now())
+  },
+)
+
+test('a test that fakes timers itself is told so', async () => {
+  jest.useFakeTimers()
+  await expect(sandbox.clock.advance('1s')).rejects.toThrow('The test called jest.useFakeTimers()')
+})
+
+afterAll(() => {
+  if (setTimeout !== realSetTimeout) throw new Error('The real timers are not back.')
+})

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { createSandbox } from 'stuntdouble'
+import { expect } from 'stuntdouble/vitest'
+import { describe, test } from 'vitest'
+import { changesWhenRewritten, otherSpelling } from '../../matchers/spellings.js'
+import { utf8 } from '../../src/kernel/bytes.js'
+import { failureOf } from './failure.js'
+
+const shop = 'https://shop.test/orders'
+const order = { name: 'Zoë', items: [{ id: 7, count: 1 }], at: '10:00, noon' }
+
+/** As `json.dumps` of Python writes them. */
+const python = '{"name": "Zo\\u00eb", "items": [{"id": 7, "count": 1}], "at": "10:00, noon"}'
+const pythonSorted = '{"at": "10:00, noon", "items": [{"count": 1, "id": 7}], "name": "Zo\\u00eb"}'
+
+/** What a failure says of an app that verifies other bytes than those that were published. */
+async function told(published: string, verified: string): Promise<string> {
+  using sandbox = createSandbox()
+  sandbox.destinations.record(shop)
+  sandbox.queue.publish({ to: shop, body: published })
+  await sandbox.clock.drain()
+  const { url, headers, body } = sandbox.traffic.of('attempt')[0]!
+  expect({ url, headers, body: new TextEncoder().encode(published) }).toHaveBeenSigned({ keys: sandbox.queue.keys })
+  expect(body).toBe(utf8(published))
+  return failureOf(() => expect({ url, headers, body: verified }).toHaveBeenSigned({ keys: sandbox.queue.keys }))
+}
+
+describe('an app that parses a body and writes it again', () => {
+  const compact = JSON.stringify(order)
+  test.each([
+    ['published with white space', JSON.stringify(order, null, 2), compact, 'indented by 2'],
+    [
+      'published by a person',
+      `${JSON.stringify(order, null, 4)}\n`,
+      compact,
+      'indented by 4, with a line break at its end',
+    ],
+    ['published by Python', python, compact, 'with blanks after , and :, its letters escaped'],
+    [
+      'published by Python, sorted',
+      pythonSorted,
+      compact,
+      'with blanks after , and :, its keys sorted, its letters escaped',
+    ],
+    ['published compact, written with white space', compact, JSON.stringify(order, null, 2), 'without white space'],
+    ['published compact, written by Python', compact, python, 'without white space'],
+  ])('%s', async (_, published, verified, how) => {
+    expect(await told(published, verified)).toContain(
+      `received the hash of the same JSON, written ${how}: sign and verify the body as it was sent, not parsed and written again`,
+    )
+  })
+
+  test('another body is another one', async () => {
+    const text = await told(compact, JSON.stringify({ ...order, name: 'Zoe' }))
+    expect(text).toContain('received the hash of another body')
+    expect(text).not.toContain('the same JSON')
+  })
+})
+
+test('a spelling is found whatever the JSON, and only for the same JSON', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, 2, 3, 4, '\t'), (value, gap) => {
+      const signed = JSON.stringify(value, null, gap)
+      const again = JSON.stringify(JSON.parse(signed))
+      const how = otherSpelling(utf8(again), (bytes) => bytes === utf8(signed))
+      if (signed === again) expect(how).toBeUndefined()
+      else expect(how).toMatch(/^indented/)
+      expect(changesWhenRewritten(utf8(signed))).toBe(signed !== again)
+    }),
+  )
+})
+
+test('no JSON, and a body that is too long to try, have no spelling', () => {
+  const always = (): boolean => true
+  expect(otherSpelling(utf8('{not json'), always)).toBeUndefined()
+  expect(otherSpelling(utf8(JSON.stringify('x'.repeat(1_000_001))), always)).toBeUndefined()
+  expect(changesWhenRewritten(utf8('not json'))).toBeUndefined()
+})
+
+test.each([
+  ['{ "n": 1 }', 'JSON.stringify(JSON.parse(body)) writes differently'],
+  ['{"n":1}', 'with blanks, or with its keys in another order, refuses it'],
+])('a refusal of %s says what writing it again does', async (body, sentence) => {
+  using sandbox = createSandbox()
+  sandbox.destinations.answer(shop, 401)
+  sandbox.queue.publish({ to: shop, body, retries: 0 })
+  await sandbox.clock.drain()
+  const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))
+  expect(text).toContain('although it was correctly signed')
+  expect(text).toContain(sentence)
+})
