@@ -9,17 +9,24 @@ import { blockOf, type MessageStory, stateOf, waitOf } from './stories.js'
 
 /** Who can look ahead. */
 interface Forecaster {
-  forecast(id: string): Forecast | undefined
+  forecast?(id: string): Forecast | undefined
+  explain?(id: string): string
 }
 
-function forecastIn({ received, role }: Evidence, id: string): Forecast | undefined {
-  if (role === 'traffic') return undefined
-  const { queue, queues = [queue] } = received as { queue?: Faced; queues?: readonly Faced[] }
-  for (const face of role === 'sandbox' ? queues : [received as Faced]) {
+/** The queues of the evidence, one for each region; none for a log alone. */
+function facesOf({ received, role }: Evidence): readonly (Forecaster | undefined)[] {
+  if (role === 'traffic') return []
+  const { queue, queues = [queue] } = received as { queue?: Forecaster; queues?: readonly Forecaster[] }
+  return role === 'sandbox' ? queues : [received as Forecaster]
+}
+
+/** What the queue answers that knows the message. */
+function askedOf<T>(evidence: Evidence, ask: (face: Forecaster) => T | undefined): T | undefined {
+  for (const face of facesOf(evidence)) {
     if (typeof face?.forecast !== 'function') continue
     try {
-      const forecast = face.forecast(id)
-      if (forecast !== undefined) return forecast
+      const answer = ask(face)
+      if (answer !== undefined) return answer
     } catch {
       // Another region's message; or the world was reset since, and only its log knows it.
     }
@@ -27,18 +34,27 @@ function forecastIn({ received, role }: Evidence, id: string): Forecast | undefi
   return undefined
 }
 
-type Faced = Partial<Forecaster> | undefined
-
 /** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
 export function waitHint(evidence: Evidence, story: MessageStory): string {
   const name = evidence.name(story.id)
   if (stateOf(story) === 'ACTIVE') return `${name} is being delivered right now. Await sandbox.clock.drain() first.`
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
-  const forecast = forecastIn(evidence, story.id)
+  const forecast = askedOf(evidence, (queue) => queue.forecast?.(story.id))
   if (forecast === undefined) return loggedHint(name, story, now)
   if ('notBefore' in forecast) return `${name} waits${placeOf(story)}${causeText(evidence, forecast, now)}`
   if (forecast.at <= now) return notMoved(name)
-  return untilHint(name, forecast.at, now, reasonOf(story, forecast.at))
+  const reason = reasonOf(story, forecast.at)
+  const place = waitOf(story)?.until === forecast.at ? '' : placeIn(evidence, story.id)
+  return untilHint(name, forecast.at, now, reason === '' ? place.slice(2) : reason + place)
+}
+
+const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
+
+/** Its place in a line, in the words of the queue: the limit, who is before it, what a pause has cost. */
+function placeIn(evidence: Evidence, messageId: string): string {
+  const place = askedOf(evidence, (queue) => placed.exec(queue.explain?.(messageId) ?? '')?.[1]) ?? ''
+  const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
+  return evidence.redaction.text(named)
 }
 
 /** The same without a queue to ask. */
@@ -54,9 +70,13 @@ function notMoved(name: string): string {
 }
 
 function untilHint(name: string, until: number, now: number, reason: string): string {
-  const left = formatDuration(until - now)
   const why = reason === '' ? '' : ` (${plainText(reason)})`
-  return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}. Await sandbox.clock.advance('${left}') or clock.drain() first.`
+  return `${name} waits ${formatDuration(until - now)}, until ${timeSeenFrom(until, now)}${why}. ${move(until - now)}`
+}
+
+/** The call that gets there. */
+function move(left: number): string {
+  return `Await sandbox.clock.advance('${formatDuration(left)}') or clock.drain() first.`
 }
 
 /** The rule behind a wait that ends at a known time. */

@@ -70,7 +70,15 @@ export function waitHints(
     if (!near.includes(story) && isOpen(stateOf(story))) others.push(story)
   }
   const open = [...near.filter((story) => isOpen(stateOf(story))), ...others]
-  return open.slice(0, mostWaits).map((story) => waitHint(evidence, story))
+  const [first, ...rest] = open.slice(0, mostWaits)
+  if (first === undefined) return []
+  const told = [waitHint(evidence, first)]
+  // Others matter when it waits for them, or when none of them is nearer than another.
+  const isNear = near.includes(first)
+  for (const story of rest) {
+    if (!isNear || told.some((hint) => hint.includes(evidence.name(story.id)))) told.push(waitHint(evidence, story))
+  }
+  return told
 }
 
 /** Deliveries that an app refused: whether it was right about their signatures. */

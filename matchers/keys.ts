@@ -60,7 +60,8 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
         ...(stored === undefined
           ? missingKey(key, reader, evidence.redaction)
           : presentKey(key, stored, compared, not, pattern, evidence.redaction)),
-        isMissing: !not && stored === undefined,
+        // A value that is too small may be one that was never added.
+        isMissing: !not,
         focus: entries.map(({ seq }) => seq).reverse(),
         shown: () => entries.length === 0,
         ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),

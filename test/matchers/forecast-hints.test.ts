@@ -25,19 +25,36 @@ test('each of many in a wait list is told its own time', async () => {
       (queue.publish({ to: shop, flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }) as { id: string }).id,
   )
   await clock.advance('1s')
-  for (const [index, waits, until] of [
-    [5, '9s', '09:00:10'],
-    [17, '29s', '09:00:30'],
-    [29, '49s', '09:00:50'],
+  for (const [index, waits, until, place] of [
+    [5, '9s', '09:00:10', 'it is the next in line'],
+    [17, '29s', '09:00:30', '13th in line: 12 messages are before it'],
+    [29, '49s', '09:00:50', '25th in line: 24 messages are before it'],
   ] as const) {
     expect(hints(sandbox, ids[index]!)[0]).toMatch(
       new RegExp(
-        `^Hint: msg_\\S+… waits ${waits}, until ${until}\\.000 \\(its turn in flow-control key k\\)\\. Await sandbox\\.clock\\.advance\\('${waits}'\\)`,
+        `^Hint: msg_\\S+… waits ${waits}, until ${until}\\.000 \\(its turn in flow-control key k: 5 of 5 calls made in this period of 10 s; ${place}\\)\\. Await sandbox\\.clock\\.advance\\('${waits}'\\)`,
       ),
     )
   }
   await clock.advance('49s')
   expect(delivered(sandbox, { messageId: ids[29]! }).pass).toBe(true)
+})
+
+test('what a pause has cost, and only the one that was asked for', async () => {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { queue, clock, destinations } = sandbox
+  destinations.answer(shop, 200)
+  const flow = { flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }
+  const ids = Array.from({ length: 30 }, () => (queue.publish({ to: shop, ...flow }) as { id: string }).id)
+  await clock.advance('5s')
+  engineOf(queue).flow.pause('k')
+  await clock.advance('20s')
+  engineOf(queue).flow.resume('k')
+  await clock.advance('1s')
+  const told = hints(sandbox, ids[16]!)
+  expect(told).toHaveLength(1)
+  expect(told[0]).toContain('waits 19s, until 09:00:45.000')
+  expect(told[0]).toContain('7th in line: 6 messages are before it; the pause cost up to 20s).')
 })
 
 test('behind a poison message, and in a pause', async () => {
