@@ -37,14 +37,10 @@ export class Schedules {
     return this.#proposed
   }
 
-  /** Runs a schedule, and learns from it if it was the guide's own. @param others rules that nobody guides */
-  async run(
-    subject: DeliverySubject,
-    rules: readonly FaultRule[],
-    others: readonly FaultRule[] = [],
-  ): Promise<DeliveryRun> {
+  /** Runs a schedule, and learns from it if it was the guide's own. */
+  async run(subject: DeliverySubject, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
-    const run = await runDelivery(subject, [...rules, ...others], (sandbox) => {
+    const run = await runDelivery(subject, rules, (sandbox) => {
       states = watchStates(sandbox, this.#options.stateOf)
     })
     const moments = this.coverage.note(run.sandbox, states)
