@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { callFaults } from '../calls/steps.js'
+import { faultSchema } from '../faults/fault-schema.js'
 import { stepProblems, stepSchema } from '../faults/step-schema.js'
 import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
@@ -22,3 +24,16 @@ export const scriptStep: () => v.GenericSchema = once(() => {
   return schema
 })
 export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
+
+/** A step of a script for calls: a fault that can happen to one. */
+const callStep = once((): v.GenericSchema => {
+  const schema = v.pipe(
+    faultSchema(),
+    v.check(
+      (fault) => callFaults.includes(fault.kind),
+      `It cannot happen to a call. These can: ${callFaults.join(', ')}`,
+    ),
+  )
+  return schema as v.GenericSchema
+})
+export const callScript: () => v.GenericSchema = once(() => v.array(callStep()))

@@ -55,7 +55,8 @@ export function nameProblems(scenario: Scenario): readonly Problem[] {
     flowControl: new Set(Object.keys(given.flowControl ?? {})),
     faults: new Set(faults.flatMap(({ name }) => name ?? [])),
   }
-  if (faults.length + steps.length + expect.length + (scenario.destinations ?? []).length === 0) {
+  const { destinations = [], calls = [] } = scenario
+  if (faults.length + steps.length + expect.length + destinations.length + calls.length === 0) {
     problems.push({ place: [], sentence: 'Nothing happens in it: give faults, destinations or steps.' })
   }
   const makesRequests = steps.some((step) => 'request' in step)

@@ -6,7 +6,14 @@ import type { Expectation } from './expectations.js'
 import { type Judgement, judge } from './judge.js'
 import { type Place, placeText } from './problems.js'
 import { beforeRecords } from './recorded.js'
-import { checkedScenario, prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from './scenario.js'
+import {
+  checkedScenario,
+  prepareCalls,
+  prepareDestinations,
+  prepareGiven,
+  type Scenario,
+  sandboxOptionsOf,
+} from './scenario.js'
 import { type ScenarioStep, type Stage, type StepKind, stepKinds, stepOf } from './steps.js'
 
 export interface PlayOptions {
@@ -101,6 +108,7 @@ class Player implements Stage {
     prepareGiven(scenario, sandbox)
     const isElsewhere = options.elsewhere ?? (() => false)
     prepareDestinations(scenario, sandbox, isElsewhere)
+    prepareCalls(scenario, sandbox)
     const playRecords = beforeRecords(scenario, sandbox, isElsewhere)
     await options.prepare?.(sandbox)
     this.underTest = playRecords()
@@ -186,6 +194,11 @@ class Player implements Stage {
         expected: 'every script is played to its end',
         explanation,
       })
+    }
+    for (const { pattern, steps } of this.sandbox.calls.unplayed) {
+      const kinds = steps.map(({ kind }) => kind).join(', ')
+      const explanation = `The script for ${pattern} has steps that no call met: ${kinds}.`
+      this.#findings.push({ place: 'calls', holds: false, expected: 'every script is played to its end', explanation })
     }
     for (const { sentence } of this.sandbox.faults.unused()) {
       this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { DeliveryFault, FaultRule, HeaderRecord } from '../faults/fault.js'
+import type { DeliveryFault, Fault, FaultRule, HeaderRecord } from '../faults/fault.js'
 import { longestSpan } from '../faults/fields.js'
 import { answerEntries } from '../faults/step-schema.js'
 import { milliseconds } from '../kernel/duration.js'
@@ -13,7 +13,7 @@ import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
 import { createSchedule } from './actions.js'
 import { type Expectation, expectationList } from './expectations.js'
-import { ruleList, script } from './fault-schemas.js'
+import { callScript, ruleList, script } from './fault-schemas.js'
 import { nameProblems } from './names.js'
 import { type Problem, placeText, problemsOf } from './problems.js'
 import {
@@ -26,7 +26,7 @@ import {
   stepKinds,
   stepNames,
 } from './steps.js'
-import { count, moment, name, positive, type ScenarioWord, url, words } from './values.js'
+import { calledUrl, count, moment, name, positive, type ScenarioWord, url, words } from './values.js'
 
 /** What exists when a scenario begins. */
 export interface Given {
@@ -62,6 +62,16 @@ export interface ScenarioDestination {
   }
 }
 
+/** A foreign host that the app calls: what a call meets, and what it is answered. */
+export interface ScenarioCall {
+  /** A url; `*` stands for any characters, and a method may stand in front. */
+  readonly url: string
+  /** What the first calls meet, one each: faults of the point `app.call`. */
+  readonly script?: readonly Fault[]
+  /** The answer to all other calls. Default 200. */
+  readonly answer?: ScenarioDestination['answer']
+}
+
 /** A story as data: what exists, what goes wrong, what happens, and what must hold in the end. */
 export interface Scenario {
   readonly name: string
@@ -73,6 +83,7 @@ export interface Scenario {
   readonly policy?: Partial<Policy>
   readonly given?: Given
   readonly destinations?: readonly ScenarioDestination[]
+  readonly calls?: readonly ScenarioCall[]
   readonly faults?: readonly FaultRule[]
   readonly steps?: readonly ScenarioStep[]
   readonly expect?: readonly Expectation[]
@@ -115,6 +126,18 @@ const givenSchema = (): v.GenericSchema =>
     signingKeys: v.exactOptional(v.strictObject({ current: name, next: name })),
   })
 
+const timedAnswer = (): v.GenericSchema =>
+  v.strictObject({
+    ...answerEntries,
+    waitMs: v.exactOptional(
+      v.pipe(
+        count,
+        v.maxValue(longestSpan, 'It is more than 1e12 milliseconds'),
+        v.description('How long it takes to answer, in virtual time.'),
+      ),
+    ),
+  })
+
 const destinationSchema = (): v.GenericSchema =>
   v.strictObject({
     url,
@@ -123,20 +146,15 @@ const destinationSchema = (): v.GenericSchema =>
       v.pipe(script(), v.description('What production answered; played while no code under test answers at the url.')),
     ),
     answer: v.exactOptional(
-      v.pipe(
-        v.strictObject({
-          ...answerEntries,
-          waitMs: v.exactOptional(
-            v.pipe(
-              count,
-              v.maxValue(longestSpan, 'It is more than 1e12 milliseconds'),
-              v.description('How long it takes to answer, in virtual time.'),
-            ),
-          ),
-        }),
-        v.description('The answer to all other deliveries. Without it 200.'),
-      ),
+      v.pipe(timedAnswer(), v.description('The answer to all other deliveries. Without it 200.')),
     ),
+  })
+
+const callSchema = (): v.GenericSchema =>
+  v.strictObject({
+    url: calledUrl,
+    script: v.exactOptional(v.pipe(callScript(), v.description('What the first calls meet, one each.'))),
+    answer: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
   })
 
 /** The form of a scenario, for files too: the JSON schema that editors complete is made of it. */
@@ -153,6 +171,7 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
     policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
     destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),
+    calls: v.exactOptional(v.pipe(v.array(callSchema()), v.description('Foreign hosts that the app calls.'))),
     faults: v.exactOptional(
       v.pipe(ruleList(), v.description('What goes wrong, in the order in which the rules are asked.')),
     ),
@@ -280,4 +299,16 @@ export function register({ url, script, recorded, answer = {} }: ScenarioDestina
   })
   for (const steps of [script, recorded])
     if (steps !== undefined && steps.length > 0) sandbox.destinations.script(url, steps as never)
+}
+
+/** Registers the foreign hosts of a scenario. */
+export function prepareCalls({ calls = [] }: Scenario, sandbox: Sandbox): void {
+  for (const { url, script = [], answer = {} } of calls) {
+    const { waitMs = 0, status = 200, headers, body } = answer
+    sandbox.calls.answer(url, async (_call, task) => {
+      if (waitMs > 0) await task.sleep(milliseconds(waitMs))
+      return { status, ...(headers && { headers }), ...(body !== undefined && { body: body as object }) }
+    })
+    if (script.length > 0) sandbox.calls.script(url, script)
+  }
 }

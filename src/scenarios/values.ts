@@ -97,6 +97,15 @@ export const url: v.GenericSchema<unknown, string> = v.pipe(
   v.regex(/^https?:\/\//, 'It is not a url: begin with https:// or http://'),
 )
 
+/** The same with a method in front where it matters: `POST https://bank.test/charges`. */
+export const calledUrl: v.GenericSchema<unknown, string> = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?:[A-Za-z]+ +)?https?:\/\//,
+    'It is not a url: begin with https:// or http://, with a method in front or without',
+  ),
+)
+
 /** A text that another parser must accept; its error is reported. */
 function readableBy(read: (text: string) => unknown, otherwise: string): v.GenericSchema<unknown, string> {
   return v.pipe(

@@ -2,7 +2,13 @@ import type { ClockMode } from '../../kernel/clock.js'
 import { instant, iso } from '../../kernel/instant.js'
 import type { FaultHandle } from '../../rules/rules.js'
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.js'
-import { prepareDestinations, prepareGiven, type Scenario, sandboxOptionsOf } from '../../scenarios/scenario.js'
+import {
+  prepareCalls,
+  prepareDestinations,
+  prepareGiven,
+  type Scenario,
+  sandboxOptionsOf,
+} from '../../scenarios/scenario.js'
 
 /** The scenario that every new tenant of a server begins with: its state, its destinations and its faults. */
 export class Scene {
@@ -55,6 +61,7 @@ export class Scene {
     const scenario = this.#scenario
     if (isNew) prepareGiven(scenario, sandbox)
     prepareDestinations(scenario, sandbox, () => false)
+    prepareCalls(scenario, sandbox)
     const { faults = [] } = scenario
     this.#played.set(sandbox, faults.length === 0 ? undefined : sandbox.faults.add(faults, { line: scenario.name }))
   }

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { playScenario, type Scenario } from '../../properties/scenarios.js'
+import { replaceFetch } from '../../src/adapters/fetch.js'
+import { callFaults } from '../../src/calls/steps.js'
+import { catalog, faultKinds } from '../../src/faults/catalog.js'
+import { scenarioProblems } from '../../src/scenarios/scenario.js'
+import { readScenario } from '../../src/server/scene/file.js'
+
+const story = `
+name: the bank loses an answer
+startAt: 2030-01-01T09:00:00Z
+calls:
+  - url: POST https://bank.test/charges
+    script: [{ kind: lost-ack }, { kind: status, status: 503 }]
+    answer: { status: 201, body: { id: ch_1 }, waitMs: 2000 }
+steps:
+  - publish: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 3 }
+  - drain: true
+`
+
+async function played(scenario: Scenario, code = 200): Promise<{ seen: unknown[]; verdict: string; holds: boolean }> {
+  const seen: unknown[] = []
+  const play = await playScenario(scenario, {
+    prepare: (sandbox) => {
+      replaceFetch(sandbox)
+      sandbox.destinations.on('https://shop.test/orders', async () => {
+        if (code !== 200) return new Response(null, { status: code })
+        const answer = await fetch('https://bank.test/charges', { method: 'POST' })
+        if (answer.ok) seen.push(await answer.json())
+        return new Response(null, { status: answer.ok ? 200 : 500 })
+      })
+    },
+  })
+  const calls = play.sandbox.traffic
+    .of('call')
+    .map(({ at, handled, answer }) => [answer!.status, handled, answer!.at - at])
+  return { seen: [...calls, ...seen], verdict: play.verdict(), holds: play.holds }
+}
+
+describe('calls of a scenario', () => {
+  test('are answered by its script and then its answer', async () => {
+    const { seen, holds } = await played(readScenario(story, 'bank.yaml'))
+    expect(seen).toEqual([[0, 1, 2000], [503, 0, 0], [201, 1, 2000], { id: 'ch_1' }])
+    expect(holds).toBe(true)
+  })
+
+  test('a script that is not played to its end is told', async () => {
+    const { verdict, holds } = await played(readScenario(story, 'bank.yaml'), 204)
+    expect(holds).toBe(false)
+    expect(verdict).toContain(
+      'The script for POST https://bank.test/charges has steps that no call met: lost-ack, status.',
+    )
+  })
+
+  test('take each fault that can happen to a call, and no other', () => {
+    const problems = (kind: (typeof faultKinds)[number]): readonly unknown[] =>
+      scenarioProblems({ name: 'a', calls: [{ url: 'https://bank.test/*', script: [catalog[kind].example] }] })
+    for (const kind of callFaults) expect([kind, problems(kind)]).toEqual([kind, []])
+    for (const kind of faultKinds.filter((one) => !callFaults.includes(one))) {
+      expect([kind, problems(kind)]).toMatchObject([kind, [{ sentence: expect.stringContaining('lost-ack') }]])
+    }
+  })
+
+  test.each([
+    [{ url: 'bank.test' }, 'It is not a url: begin with https:// or http://, with a method in front or without'],
+    [{ url: 'https://bank.test', scirpt: [] }, 'script'],
+  ])('%j is refused', (call, sentence) => {
+    expect(scenarioProblems({ name: 'a', calls: [call] })).toMatchObject([
+      { sentence: expect.stringContaining(sentence) },
+    ])
+  })
+})
