@@ -40,6 +40,12 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
   assertion.toHaveDeadLetter({ state: 'FAILED' })
   // @ts-expect-error: a message is no callback
   assertion.toHaveCalledBack({ kind: 'message' })
+  // @ts-expect-error: a call has no field url
+  assertion.toHaveCalled({ url: to })
+  // @ts-expect-error: how often the host worked is a number
+  assertion.toHaveCalled({ to, handled: '2' })
+  // @ts-expect-error: times belongs into the last argument
+  assertion.toHaveCalled({ to, times: 2 })
   // @ts-expect-error: all of them are duplicates
   assertion.toHaveBeenDeduplicated({ deduplicated: true })
   // @ts-expect-error: both keys of a receiver
@@ -107,6 +113,8 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E>):
     ),
     assertion.toHaveDelivered({ attempts: [{ status: 500 }, anything], response: anything }),
     assertion.toHaveDeadLetter({ dlqId: anything, status: 503 }),
+    assertion.toHaveCalled('POST https://bank.test/*', { times: '<=1' }),
+    assertion.toHaveCalled({ to: /bank/, method: 'POST', body: { a: 1 }, status: 0, handled: 2, error: anything }),
     assertion.toHaveCalledBack({ kind: 'failure-callback', body: { a: 1 } }),
     assertion.toHaveBeenDeduplicated({ deduplicationId: 'a' }, { times: 1 }),
     assertion.toHaveBeenSigned({ key: 'current', at: '2030-01-01T00:00:00Z', claims: { iss: anything } }),
