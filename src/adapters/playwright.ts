@@ -127,18 +127,27 @@ function readable(headers: Answer['headers'], request: Request): Record<string, 
 
 const sending = ['fetch', 'get', 'head', 'post', 'put', 'patch', 'delete'] as const
 
+function methodOf(name: (typeof sending)[number], target: string | Request, options: { method?: string } = {}): string {
+  if (name !== 'fetch') return name.toUpperCase()
+  return (options.method ?? (typeof target === 'string' ? 'GET' : target.method())).toUpperCase()
+}
+
 /**
- * Sends what an `APIRequestContext` asks of a sandbox's addresses to where a server has them. Such requests do not pass
+ * Sends what an `APIRequestContext` asks of a sandbox's addresses, and of foreign hosts, to where a server has them. Such requests do not pass
  * through routes.
- * @param served the url on the server; `undefined` for urls that are not the sandbox's
+ * @param served the url on the server; `undefined` for urls that neither the sandbox nor `sandbox.calls` knows
  * @returns a function that ends it
  */
-export function routeRequests(request: APIRequestContext, served: (url: string) => string | undefined): () => void {
+export function routeRequests(
+  request: APIRequestContext,
+  served: (url: string, method: string) => string | undefined,
+): () => void {
   const before = sending.map((name) => [name, Object.getOwnPropertyDescriptor(request, name)] as const)
   for (const name of sending) {
     const original = request[name].bind(request) as (url: unknown, options?: object) => Promise<unknown>
     const replacement = (target: string | Request, options?: object): Promise<unknown> => {
-      return original(served(typeof target === 'string' ? target : target.url()) ?? target, options)
+      const url = typeof target === 'string' ? target : target.url()
+      return original(served(url, methodOf(name, target, options)) ?? target, options)
     }
     Object.defineProperty(request, name, { value: replacement, configurable: true, writable: true })
   }

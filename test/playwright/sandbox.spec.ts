@@ -143,6 +143,22 @@ for (const [kind, options] of kinds) {
       expect(await heard).toEqual(['data: subscribe,news,1', 'data: message,news,one', 'data: message,news,two'])
     })
 
+    test('pages and request contexts call foreign hosts that are registered', async ({ page, request, sandbox }) => {
+      const bank = 'https://bank.test/charges'
+      sandbox.calls.answer(`POST ${bank}`, { status: 201, body: { id: 'ch_1' } })
+      await page.goto('/')
+      expect(await page.evaluate((url) => fetch(url, { method: 'POST' }).then(({ status }) => status), bank)).toBe(201)
+      for (const context of [request, page.request]) {
+        const answer = await context.post(bank, { data: { amount: 5 } })
+        expect([answer.status(), await answer.json()]).toEqual([201, { id: 'ch_1' }])
+        expect((await context.fetch(bank, { method: 'POST' })).status()).toBe(201)
+        sandbox.calls.script(`POST ${bank}`, [status(503)])
+        expect((await context.post(bank)).status()).toBe(503)
+      }
+      expect(sandbox).toHaveCalled(`POST ${bank}`, { times: 7 })
+      expect(sandbox).toHaveCalled({ to: bank, body: { amount: 5 } }, { times: 2 })
+    })
+
     test('request contexts reach it as well', async ({ page, request, sandbox }) => {
       const { addresses, tokens } = sandbox
       const headers = { authorization: `Bearer ${tokens.store}` }
