@@ -3,12 +3,11 @@ interface Colours {
   readonly EXPECTED_COLOR: (text: string) => string
   readonly RECEIVED_COLOR: (text: string) => string
   readonly DIM_COLOR: (text: string) => string
-  readonly BOLD_WEIGHT?: (text: string) => string
 }
 
 /** A failure in the colours of the runner that prints it; without them the same text. */
 export function painted(text: string, utils: unknown): string {
-  if (!hasColours(utils)) return text
+  if (isPlain() || !hasColours(utils)) return text
   let isStory = false
   return text
     .split('\n')
@@ -18,6 +17,14 @@ export function painted(text: string, utils: unknown): string {
       return isStory ? storyLine(line, utils) : verdictLine(line, utils)
     })
     .join('\n')
+}
+
+/** Workers of Vitest have colours without a terminal, too; their environment tells whether there is one. */
+function isPlain(): boolean {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
+  const { NO_COLOR, FORCE_COLOR, FORCE_TTY } = process?.env ?? {}
+  if (NO_COLOR !== undefined) return true
+  return FORCE_COLOR === undefined && FORCE_TTY !== undefined && FORCE_TTY !== 'true'
 }
 
 function hasColours(utils: unknown): utils is Colours {
@@ -39,11 +46,8 @@ function callLine(line: string, { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR }: C
 }
 
 function verdictLine(line: string, colours: Colours): string {
-  const { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR, BOLD_WEIGHT = (text) => text } = colours
+  const { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR } = colours
   if (/^ {6}[ ]{4}[-+] /.test(line)) return (line.trimStart().startsWith('-') ? EXPECTED_COLOR : RECEIVED_COLOR)(line)
-  const lead = /^(?:Hint|Replay|Expected)\b/.exec(line)?.[0]
-  if (lead === 'Replay') return `${DIM_COLOR('Replay')}${line.slice(lead.length)}`
-  if (lead !== undefined) return `${BOLD_WEIGHT(lead)}${line.slice(lead.length)}`
   if (!/^ {2,}[✓✗·]/.test(line)) return line
   return line
     .split(/(?<= {3})(?=[✓✗])/)

@@ -18,12 +18,17 @@ interface Idle {
     running(): readonly string[]
   }
   readonly faults?: { readonly unused?: unknown } | undefined
-  readonly queue?: { readonly messages?: readonly Pick<Message, 'id' | 'timer' | 'running'>[] } | undefined
+  readonly queue?: Messages | undefined
+  /** Of both regions, as `workflows`. */
+  readonly queues?: readonly Messages[] | undefined
   readonly workflow?: Verbs | undefined
-  /** Of both regions. */
   readonly workflows?: readonly Verbs[] | undefined
   readonly calls?: { readonly unplayed?: unknown } | undefined
   readonly destinations?: { readonly unplayed?: unknown; readonly unhandled?: unknown } | undefined
+}
+
+interface Messages {
+  readonly messages?: readonly Pick<Message, 'id' | 'timer' | 'running'>[]
 }
 
 interface Verbs {
@@ -85,8 +90,9 @@ function leftovers(sandbox: Idle, evidence: Evidence): string[] {
 const mostHeldUp = 3
 
 /** Messages that wait for others instead of a time of their own. */
-function heldUp(evidence: Evidence, { queue }: Idle): string[] {
-  const held = (queue?.messages ?? []).filter(({ timer, running }) => timer === undefined && !running)
+function heldUp(evidence: Evidence, { queue, queues }: Idle): string[] {
+  const messages = (queues ?? [queue]).flatMap((owner) => owner?.messages ?? [])
+  const held = messages.filter(({ timer, running }) => timer === undefined && !running)
   const lines = held.slice(0, mostHeldUp).map(({ id }) => waitHint(evidence, new MessageStory(id, evidence.about(id))))
   const more = held.length - lines.length
   return more > 0 ? [...lines, `… and ${more} more that wait for others`] : lines

@@ -255,7 +255,11 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
     const { isNot, utils } = (this ?? {}) as RunnerState
     return {
       pass: verdict.pass,
-      message: () => painted(verdict.explain(isNot === true, placeOf(this)), utils),
+      message: () => {
+        const text = verdict.explain(isNot === true, placeOf(this))
+        // Its report has a form of its own.
+        return name === 'toHold' ? text : painted(text, utils)
+      },
     }
   }
 }

@@ -46,7 +46,8 @@ export function thrownIn(evidence: Evidence, chain: Chain): Thrown {
       const where = placeOf(same.at(-1)?.error)
       return [
         `The handler of ${urlText(attempts[0]!.url, evidence.redaction)} threw${often}: ${safe(first, longestLine)}`,
-        ...(where === '' ? [] : [`  at ${where}`]),
+        // Not `at`: Jest takes all that follows such a line for a stack.
+        ...(where === '' ? [] : [`  in ${where}`]),
       ]
     }),
     details: notes.map(([note]) => safe(note, longestDetail)),

@@ -85,7 +85,8 @@ function explanation<T>(given: Search<T>, ranking: Ranking<T>, not: boolean, pla
     call: callLine(evidence, not, given.matcher, given.call),
     ...(not ? unwanted(given, ranking) : missing(given, ranking)),
     hints: isShort ? (given.hints?.(ranking.nearest) ?? []) : [],
-    isMissing: isShort,
+    // The story of a run tells of its failed messages.
+    isMissing: isShort && given.story === undefined,
     focus: told.flatMap((thing) => (thing === undefined ? [] : given.candidate(thing).seq || [])),
     shown: given.shown,
     story: given.story?.(pointed),

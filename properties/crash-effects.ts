@@ -14,6 +14,18 @@ export interface BodyEffect {
   readonly what: string
   /** Whether others can see it: a reading of the data store leaves nothing behind. */
   readonly isSeen: boolean
+  /** A call of a foreign host: where a fault rule finds it. */
+  readonly call?: ForeignPlace
+}
+
+/** Which call of a foreign host. */
+export interface ForeignPlace {
+  readonly method: string
+  readonly url: string
+  /** Calls of the same method and url before it, in the whole run. */
+  readonly skip: number
+  /** Which call of its delivery, 0 for the first. */
+  readonly nth: number
 }
 
 /** Counts an effect that has just happened. @returns whether the process dies of it */

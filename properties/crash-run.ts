@@ -1,12 +1,13 @@
 import { leftBehind } from '../fixtures/world.js'
 import type { Sandbox } from '../src/sandbox/sandbox.js'
 import type { StoreDump } from '../src/store/dump/snapshot.js'
+import { guardCalls } from './crash-calls.js'
 import { CrashDeliveries } from './crash-deliveries.js'
-import { effectText, guardDirectStore, happened } from './crash-effects.js'
+import { guardDirectStore } from './crash-effects.js'
 import { guardRequests } from './crash-requests.js'
 import { DeliveryWork, type Mutable } from './crash-work.js'
 import { type CrashSubject, CrashWorld, type CrashWorldOptions } from './crash-world.js'
-import { answerCalls, type ForeignCall } from './foreign-calls.js'
+import { type Asked, askedOf } from './foreign-calls.js'
 import type { RunDelivery, Submission } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
@@ -22,7 +23,6 @@ const aDay = 86_400_000
 
 /** One run of the app in a world of its own, with what goes wrong in it. */
 export class CrashRun {
-  readonly calls: ForeignCall[] = []
   readonly #subject: CrashSubject
   readonly #world: CrashWorld
   readonly #deliveries: CrashDeliveries
@@ -30,14 +30,20 @@ export class CrashRun {
   constructor(subject: CrashSubject, options: CrashWorldOptions) {
     this.#subject = subject
     this.#world = new CrashWorld(subject, options)
-    if (subject.calls !== undefined) this.#world.onEnd(answerCalls(subject.calls, (call) => this.#called(call)))
+    for (const [url, answer] of Object.entries(subject.calls ?? {})) this.#world.sandbox.calls.on(url, answer)
     this.#deliveries = new CrashDeliveries(this.#world)
     guardRequests(this.#world)
+    guardCalls(this.#world)
     guardDirectStore(this.#world)
   }
 
   get sandbox(): Sandbox {
     return this.#world.sandbox
+  }
+
+  /** What foreign hosts did for the app. */
+  get calls(): readonly Asked[] {
+    return askedOf(this.sandbox)
   }
 
   get deliveries(): readonly RunDelivery[] {
@@ -105,14 +111,5 @@ export class CrashRun {
   /** Takes back what connected the world with the process. */
   end(): void {
     this.#world.end()
-  }
-
-  /** @returns false when nobody is left to hear the answer */
-  #called(call: ForeignCall): boolean {
-    const work = this.#world.works.getStore()
-    if (work?.dead) return false
-    this.calls.push(call)
-    const what = (): string => effectText(`${call.method} ${call.url}`)
-    return work === undefined || !happened(this.#world, work, () => ({ what: what(), isSeen: true }))
   }
 }

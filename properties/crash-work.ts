@@ -16,6 +16,8 @@ export class DeliveryWork implements Chance {
   made = 0
   /** What it asked of others beside these. */
   effects = 0
+  /** Calls of foreign hosts that it made. */
+  calls = 0
   /** What the queue sees of its end, once it dies. */
   readonly death: Promise<WireReply>
   #dies!: (reply: WireReply) => void

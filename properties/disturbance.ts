@@ -2,10 +2,11 @@ import type { FaultRule } from '../src/faults/fault.js'
 import { counted } from '../src/kernel/counted.js'
 import type { RunDelivery } from './run-delivery.js'
 
-/** What can disturb a run. The first six are the places where the process that serves a delivery can die. */
+/** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-call`. */
 export const disturbanceKinds = [
   'before-route',
   'between-effects',
+  'lost-call',
   'before-submission',
   'after-submission',
   'after-answer',
@@ -22,7 +23,7 @@ export interface Disturbance {
   readonly kind: DisturbanceKind
   /** Which delivery of all runs it meets, 1 for the first. */
   readonly delivery: number
-  /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others. */
+  /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others, `lost-call`: which call of a foreign host. */
   readonly submission: number
   /** `parallel-order`: the branches by their keys, in the order in which they end. */
   readonly order: readonly string[]
@@ -58,7 +59,7 @@ function disturbancesAt(delivery: RunDelivery): Disturbance[] {
       rules: [{ ...meets, phase: 'before' }],
     }),
   ]
-  all.push(...betweenEffects(delivery))
+  all.push(...betweenEffects(delivery), ...lostCalls(delivery))
   for (const [submission, { skip, endpoint, method, what, waited }] of submissions.entries()) {
     const fault = { kind: 'status', status: 500 } as const
     const request: FaultRule = {
@@ -122,6 +123,22 @@ function betweenEffects(delivery: RunDelivery): Disturbance[] {
     const [submission, { what }] = seen[at]!
     const told = `the process dies in delivery ${ordinal} (${delivery.told}), after ${what} and before ${next.what}`
     return made('between-effects', delivery, { submission, id: `between-effects ${ordinal}.${at + 1}`, told })
+  })
+}
+
+/** A foreign host does its work, and its answer is lost: the app lives, and cannot know. */
+function lostCalls(delivery: RunDelivery): Disturbance[] {
+  const { effects, ordinal } = delivery
+  return effects.flatMap(({ call, what }) => {
+    if (call === undefined) return []
+    const { method, url, skip, nth } = call
+    const match = { method, url }
+    return made('lost-call', delivery, {
+      submission: nth,
+      id: `lost-call ${ordinal}.${nth + 1}`,
+      told: `the answer to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
+      rules: [{ on: 'app.call', match, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'lost-ack' } }],
+    })
   })
 }
 

@@ -1,10 +1,14 @@
-import { AddressPattern } from '../src/kernel/address-pattern.js'
+import type { CallHandler } from '../src/calls/answers.js'
+import { ForeignCall } from '../src/calls/foreign-call.js'
+import { text } from '../src/kernel/bytes.js'
+import { headerOf } from '../src/kernel/http.js'
+import type { Sandbox } from '../src/sandbox/sandbox.js'
 
-/** Answers of foreign hosts by url, `*` standing for any characters. */
-export type ForeignAnswers = Readonly<Record<string, (request: Request) => Response | Promise<Response>>>
+/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.calls.on(url, answer)`. */
+export type ForeignAnswers = Readonly<Record<string, CallHandler>>
 
-/** A call that left for a foreign host. */
-export interface ForeignCall {
+/** What a foreign host did for the app: once for each time that it did it. */
+export interface Asked {
   readonly method: string
   readonly url: string
   readonly body: string
@@ -12,23 +16,27 @@ export interface ForeignCall {
   readonly idempotencyKey?: string | undefined
 }
 
-/**
- * Answers these hosts instead of the global `fetch`, until the returned function is called.
- * @param asked hears of every call; one for which it answers false never gets an answer
- */
-export function answerCalls(answers: ForeignAnswers, asked: (call: ForeignCall) => unknown): () => void {
+/** Registers the answers, and lets the global `fetch` reach what `sandbox.calls` has, until the returned function is called. */
+export function answerCalls(sandbox: Sandbox, answers: ForeignAnswers = {}): () => void {
+  for (const [url, answer] of Object.entries(answers)) sandbox.calls.on(url, answer)
   const before = globalThis.fetch
-  const routes = Object.entries(answers).map(([url, answer]) => ({ pattern: new AddressPattern(url), answer }))
-  globalThis.fetch = async (input, init) => {
+  const replacement: typeof fetch = (input, init) => {
     const request = new Request(input, init)
-    const route = routes.find(({ pattern }) => pattern.matches(request.url))
-    if (route === undefined) return before.call(globalThis, input, init)
-    const { method, url } = request
-    const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
-    const body = await request.clone().text()
-    return asked({ method, url, body, idempotencyKey }) === false ? new Promise(() => {}) : route.answer(request)
+    const { calls } = sandbox
+    return calls.takes(request.method, request.url) ? calls.fetch(request) : before.call(globalThis, input, init)
   }
+  globalThis.fetch = replacement
   return () => {
-    globalThis.fetch = before
+    if (globalThis.fetch === replacement) globalThis.fetch = before
   }
+}
+
+/** What foreign hosts have done. A call that a fault kept from them is none. */
+export function askedOf({ traffic }: Sandbox): readonly Asked[] {
+  return traffic.of('call').flatMap((entry) => {
+    const { method, url, body, headers, handled } = entry
+    const key = 'idempotency-key'
+    const idempotencyKey = entry instanceof ForeignCall ? entry.header(key) : headerOf(headers, key)
+    return Array.from({ length: handled }, () => ({ method, url, body: text(body), idempotencyKey }))
+  })
 }

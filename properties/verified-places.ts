@@ -19,6 +19,8 @@ const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as S
 
 /** What is known about where an app verifies. */
 export interface Verified {
+  /** Calls to foreign hosts in a run without faults. */
+  readonly calls: number
   /** Whether a wrong signature changed anything anywhere. */
   readonly anywhere: boolean
   /** Urls that refused one. */
@@ -48,7 +50,7 @@ export async function verifiedPlaces(subject: DeliverySubject): Promise<Verified
   const schedules = anywhere
     ? first.places.flatMap((place) => checkedFlaws.map((flaw) => [wronglySigned(place, flaw)] as const))
     : []
-  return { anywhere, refusing, schedules }
+  return { calls: first.calls, anywhere, refusing, schedules }
 }
 
 /** A delivery, as a rule finds it. */
@@ -58,10 +60,16 @@ interface Place {
   readonly url: string
 }
 
-async function undisturbed(subject: DeliverySubject): Promise<{ places: readonly Place[]; effects: Effects }> {
+async function undisturbed(
+  subject: DeliverySubject,
+): Promise<{ places: readonly Place[]; calls: number; effects: Effects }> {
   const run = await runDelivery(subject, [])
   run.end()
-  return { places: run.error === undefined ? acceptedIn(run.sandbox) : [], effects: effectsOf(run) }
+  return {
+    calls: run.calls.length,
+    places: run.error === undefined ? acceptedIn(run.sandbox) : [],
+    effects: effectsOf(run),
+  }
 }
 
 function acceptedIn({ traffic }: Sandbox): readonly Place[] {

@@ -20,14 +20,15 @@ export interface FastNetworkOptions {
 }
 
 /**
- * A network of msw 3 that sees `fetch` only: requests to the sandbox go there at once, all others to your handlers. For
+ * A network of msw 3 that sees `fetch` only: requests to the sandbox, and to what `sandbox.calls` has registered, go there
+ * at once, all others to your handlers. For
  * suites whose clients use nothing but `fetch`; others take `setupServer(...mswHandlers(sandbox))`.
  * @example
  * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', …)] })
  * network.enable() // and network.disable() at the end
  */
 export function fastNetwork(
-  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'>,
+  sandbox: Pick<Sandbox, 'owns' | 'fetch' | 'onDispose'> & Partial<Pick<Sandbox, 'calls'>>,
   { handlers = [], onUnhandledFrame = 'warn' }: FastNetworkOptions = {},
 ): NetworkApi<[FetchSource]> {
   const source = new FetchSource(sandbox)
@@ -35,12 +36,14 @@ export function fastNetwork(
   return defineNetwork({ sources: [source], handlers: [...handlers], onUnhandledFrame, context: { quiet: true } })
 }
 
+type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'calls'>>
+
 /** The global `fetch` as a source of msw's frames. */
 export class FetchSource extends NetworkSource<FetchFrame> {
-  readonly #sandbox: Pick<Sandbox, 'owns' | 'fetch'>
+  readonly #sandbox: Answering
   #end: (() => void) | undefined
 
-  constructor(sandbox: Pick<Sandbox, 'owns' | 'fetch'>) {
+  constructor(sandbox: Answering) {
     super()
     this.#sandbox = sandbox
   }
@@ -52,7 +55,9 @@ export class FetchSource extends NetworkSource<FetchFrame> {
       if (!isActive) return before.call(globalThis, input, init)
       const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
       if (this.#sandbox.owns(url)) return this.#sandbox.fetch(input, init)
-      return this.#handled(new Request(input, init), before)
+      const request = new Request(input, init)
+      const { calls } = this.#sandbox
+      return calls?.takes(request.method, request.url) ? calls.fetch(request) : this.#handled(request, before)
     }
     globalThis.fetch = replacement
     this.#end = () => {

@@ -4,12 +4,18 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /**
  * Handlers for msw, in Node or in a browser, to stand beside your own:
  * `setupServer(...mswHandlers(sandbox), http.get('https://shop.test/me', …))`.
- * They answer for the addresses of the sandbox only, event streams included. msw itself is never started here: a
+ * They answer for the addresses of the sandbox, event streams included, and for what `sandbox.calls` has registered; of two
+ * handlers for a url msw asks the one that stands first. msw itself is never started here: a
  * second `setupServer` would shadow the first.
  */
-export function mswHandlers(sandbox: Pick<Sandbox, 'owns' | 'fetch'>): HttpHandler[] {
+export function mswHandlers(sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'calls'>>): HttpHandler[] {
   const owned = ({ request }: { request: Request }): boolean => sandbox.owns(request.url)
-  return [http.all(owned, ({ request }) => sandbox.fetch(request).catch((error) => networkError(error, request)))]
+  const foreign = ({ request }: { request: Request }): boolean =>
+    sandbox.calls?.takes(request.method, request.url) === true
+  return [
+    http.all(owned, ({ request }) => sandbox.fetch(request).catch((error) => networkError(error, request))),
+    http.all(foreign, ({ request }) => sandbox.calls!.fetch(request).catch((error) => networkError(error, request))),
+  ]
 }
 
 /** msw takes whatever a handler throws for a bug and answers 500; a broken connection is an error response to it. */

@@ -7,7 +7,7 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 /**
- * Scopes of nock for the sandbox's addresses, for clients over `fetch`, `http` and `https`. They stay until the returned
+ * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.calls`, for clients over `fetch`, `http` and `https`. They stay until the returned
  * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone.
  * Event streams cannot come through nock: they fail with a sentence that says what to use.
  * @example
@@ -15,30 +15,55 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * nockScopes(sandbox)
  */
 export function nockScopes(
-  sandbox: Pick<Sandbox, 'addresses' | 'exchange' | 'onDispose' | 'owns'>,
+  sandbox: Pick<Sandbox, 'addresses' | 'exchange' | 'onDispose' | 'owns'> &
+    Partial<Pick<Sandbox, 'calls' | 'onRenewal'>>,
 ): (() => void) & Disposable {
   const { store, queue, mgmt, regions } = sandbox.addresses
   const origins = new Set([store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address).origin))
-  const removals = [...origins].map((origin) => answerAt(origin, sandbox))
+  const answering: Answering = { takes: (_, url) => sandbox.owns(url), exchange: (call) => sandbox.exchange(call) }
+  const removals = [...origins].map((origin) => answerAt(origin, answering, {}))
+  const foreign: (() => void)[] = []
+  const forget = (): void => {
+    for (const remove of foreign.splice(0)) remove()
+  }
+  // nock wants to know each host beforehand; whatever else is asked of a foreign one goes where it went before.
+  const follow = (): void => {
+    forget()
+    const { calls } = sandbox
+    if (calls === undefined) return
+    const stop = calls.onOrigin((origin) => void foreign.push(answerAt(origin, calls, { allowUnmocked: true })))
+    foreign.push(stop)
+  }
+  follow()
+  const stop = sandbox.onRenewal?.(follow)
   const restore = (): void => {
+    stop?.()
+    forget()
     for (const remove of removals.splice(0)) remove()
   }
   sandbox.onDispose(restore)
   return Object.assign(restore, { [Symbol.dispose]: restore })
 }
 
-function answerAt(origin: string, sandbox: Pick<Sandbox, 'exchange' | 'owns'>): () => void {
-  const scope = nock(origin).persist()
+interface Answering {
+  takes(method: string, url: string): boolean
+  exchange(call: Call): Answer | Promise<Answer>
+}
+
+function answerAt(origin: string, answering: Answering, options: nock.Options): () => void {
+  const scope = nock(origin, options).persist()
   const bodies = new WeakMap<object, string>()
   // nock 14 gives a reply function the body only after it has read it as JSON; here it comes as it was sent.
   scope.on('request', (request: object, _interceptor: unknown, body: string) => bodies.set(request, body))
-  const interceptors = methods.map((method) => scope.intercept((path) => sandbox.owns(origin + path), method))
+  const interceptors = methods.map((method) =>
+    scope.intercept((path) => answering.takes(method, origin + path), method),
+  )
   for (const interceptor of interceptors) {
     interceptor.reply(async function (this: unknown, ...given: readonly unknown[]) {
       const [request] = given
       const call =
         request instanceof Request ? callOfRequest(request) : callOfNock14((this as Replying).req, origin, bodies)
-      return replyOf(await sandbox.exchange(call))
+      return replyOf(await answering.exchange(call))
     } as never)
   }
   return () => {

@@ -5,7 +5,7 @@ import type { Answer, Call } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */
-export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'>
+export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'> & Partial<Pick<Sandbox, 'calls'>>
 
 export interface RouteOptions {
   /**
@@ -16,7 +16,8 @@ export interface RouteOptions {
 }
 
 /**
- * Answers what the pages, popups and workers of a context ask of the sandbox's addresses; everything else goes on to
+ * Answers what the pages, popups and workers of a context ask of the sandbox's addresses, and of what `sandbox.calls` has
+ * registered; everything else goes on to
  * the network.
  * @returns a function that ends it
  */
@@ -25,7 +26,7 @@ export async function routeSandbox(
   sandbox: Bridged,
   options: RouteOptions = {},
 ): Promise<() => Promise<void>> {
-  const owned = (url: URL): boolean => sandbox.owns(url.href)
+  const owned = (url: URL): boolean => sandbox.owns(url.href) || sandbox.calls?.knows(url.href) === true
   const handler = (route: Route): Promise<void> => bridged(route, sandbox, options)
   await context.route(owned, handler)
   return () => context.unroute(owned, handler)
@@ -37,8 +38,11 @@ async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): P
     await route.fulfill({ status: 204, headers: preflightHeaders(request) })
     return
   }
+  const [isOurs, call] = [sandbox.owns(request.url()), new RoutedCall(request)]
+  if (!isOurs && sandbox.calls?.takes(call.method, call.url) !== true) return route.fallback()
   try {
-    await fulfil(route, await sandbox.exchange(new RoutedCall(request)), options)
+    const answer = isOurs ? sandbox.exchange(call) : sandbox.calls!.exchange(call, { outside: true })
+    await fulfil(route, await answer, options)
   } catch (error) {
     if (!(error instanceof ConnectionBroken)) throw error
     await route.abort(networkErrors[error.code])

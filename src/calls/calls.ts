@@ -57,6 +57,7 @@ export class Calls {
   readonly #options: CallsOptions
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
+  readonly #listeners = new Set<(route: Route) => void>()
   #random: Random | undefined
   /** Errors that handlers threw: the app saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
@@ -127,6 +128,20 @@ export class Calls {
     this.#routes.off(pattern)
   }
 
+  /** Calls back for every origin that has a registration, now and from now on: for tools that must know them beforehand. */
+  onOrigin(listener: (origin: string) => void): () => void {
+    const seen = new Set<string>()
+    const tell = ({ pattern: { text } }: Route): void => {
+      const origin = /^https?:\/\/[^/?#*]+(?=[/?#]|$)/i.exec(text)?.[0]
+      if (origin === undefined || seen.has(origin)) return
+      seen.add(origin)
+      listener(origin)
+    }
+    for (const route of this.#routes.all) tell(route)
+    this.#listeners.add(tell)
+    return () => this.#listeners.delete(tell)
+  }
+
   /** Whether anything is registered. */
   get isEmpty(): boolean {
     return this.#routes.all.length === 0
@@ -140,6 +155,11 @@ export class Calls {
   /** A sentence for each call that went elsewhere although its host is registered. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
+  }
+
+  /** Whether a url is registered, for whatever method. */
+  knows(url: string): boolean {
+    return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
   /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. */
@@ -276,6 +296,7 @@ export class Calls {
   #route(pattern: string | URL): Route {
     const route = this.#routes.at(pattern)
     this.#options.callers.watch()
+    for (const tell of this.#listeners) tell(route)
     return route
   }
 

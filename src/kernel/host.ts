@@ -93,6 +93,6 @@ type ContextClass = new <T>() => HostContext<T>
 /** An asynchronous context of the host's own; `undefined` where there is none, as in browsers. */
 export function hostContext<T>(): HostContext<T> | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
-  const hooks = process?.getBuiltinModule?.('node:async_hooks') as { AsyncLocalStorage?: ContextClass } | undefined
+  const hooks = process?.getBuiltinModule?.('async_hooks') as { AsyncLocalStorage?: ContextClass } | undefined
   return hooks?.AsyncLocalStorage && new hooks.AsyncLocalStorage<T>()
 }

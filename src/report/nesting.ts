@@ -8,8 +8,8 @@ export interface Nesting {
   isUnclear(entry: Entry): boolean
 }
 
-/** Kinds of entries that a handler makes while it runs. */
-const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'call', 'notify'])
+/** Kinds of entries that a handler makes while it runs. A call tells by itself who made it, or that it cannot be told. */
+const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'notify'])
 
 /**
  * What stands below what: an entry below its cause. Work without a known cause stands below the delivery during which it
@@ -32,18 +32,18 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
 }
 
 /** The first of the repeated request, by the number of the repetition. */
-export type Repetitions = ReadonlyMap<number, EntryOf<'request'>>
+export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'call'>>
 
 /**
  * Requests that a client sent again by itself, after an answer that told it to or none at all, within the same delivery
  * or outside of any: a retry of its own, which the queue knows nothing of.
  */
 export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
-  const failed = new Map<string, EntryOf<'request'>>()
-  const repeated = new Map<number, EntryOf<'request'>>()
+  const failed = new Map<string, EntryOf<'request' | 'call'>>()
+  const repeated = new Map<number, EntryOf<'request' | 'call'>>()
   for (const entry of entries) {
-    if (entry.type !== 'request' && (entry.type as string) !== 'call') continue
-    const request = entry as EntryOf<'request'>
+    if (entry.type !== 'request' && entry.type !== 'call') continue
+    const request = entry
     if (nesting.isUnclear(request)) continue
     const { seq, method, url, body, answer } = request
     const hasFailed = answer !== undefined && (answer.status === 0 || answer.status === 429 || answer.status >= 500)
@@ -58,7 +58,7 @@ export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repe
 }
 
 /** `the client sent the same request again, as #5 was answered 503: its own retry, not the queue's`. */
-export function repetitionText({ seq, answer }: EntryOf<'request'>): string {
+export function repetitionText({ seq, answer }: EntryOf<'request' | 'call'>): string {
   const why = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
   return `the client sent the same request again, as #${seq} ${why}: its own retry, not the queue's`
 }

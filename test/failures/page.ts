@@ -1,5 +1,5 @@
 // The failing tests of a page and the outputs that it shows below them. Erasable syntax: Node runs this file as it is.
-import { headOf, type Runner } from './runners.ts'
+import { headOf, importFrom, type Runner } from './runners.ts'
 
 /** One test that must fail, and the text that the page says it prints. */
 export interface Example {
@@ -43,7 +43,8 @@ export function readPage(page: string): FailurePage {
 
 /** The tests of a page as one program for a runner. */
 export function programOf({ shared, examples }: FailurePage, runner: Runner): string {
-  return [headOf(runner, ['createSandbox']), shared, ...examples.map(({ code }) => code)].join('\n')
+  const head = headOf(runner, ['createSandbox']) + importFrom(runner, 'stuntdouble/scenarios', ['interleavings'])
+  return [head, shared, ...examples.map(({ code }) => code)].join('\n')
 }
 
 /** The page with what the tests really print. */

@@ -107,6 +107,12 @@ export function headOf(runner: Runner, names: readonly string[]): string {
   return runners[runner].head(names)
 }
 
+/** The same for names of another entry of the package. */
+export function importFrom(runner: Runner, entry: string, names: readonly string[]): string {
+  const all = `{ ${names.join(', ')} }`
+  return runner === 'jest' ? `const ${all} = require('${entry}')\n` : `import ${all} from '${entry}'\n`
+}
+
 /**
  * Runs tests under one runner.
  * @param code tests in plain JavaScript, with their head

@@ -1,7 +1,13 @@
 import { createSandbox } from 'stuntdouble'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { painted } from '../../matchers/colours.js'
 import { sandboxMatchers } from '../../matchers/index.js'
+
+beforeEach(() => {
+  vi.stubEnv('NO_COLOR', undefined)
+  vi.stubEnv('FORCE_COLOR', '1')
+})
+afterEach(() => void vi.unstubAllEnvs())
 
 const orders = 'https://shop.test/orders'
 
@@ -64,4 +70,17 @@ test('the real colours of the runner', async () => {
   ;(expect(1) as unknown as { look(): void }).look()
   const strip = (text: string): string => text.replace(/\u001b\[\d+m/g, '').replace(/^Replay: .*$/m, '')
   expect(seen[0]!.map(strip)).toEqual(told({}).map(strip))
+})
+
+test('without a terminal, or when colours are not wanted, there are none', async () => {
+  const told = await failures()
+  vi.stubEnv('NO_COLOR', '1')
+  expect(told({ utils })).toEqual(told({}))
+  vi.stubEnv('NO_COLOR', undefined)
+  vi.stubEnv('FORCE_COLOR', undefined)
+  // What Vitest gives its workers.
+  vi.stubEnv('FORCE_TTY', '')
+  expect(told({ utils })).toEqual(told({}))
+  vi.stubEnv('FORCE_TTY', 'true')
+  expect(told({ utils })).not.toEqual(told({}))
 })

@@ -41,7 +41,7 @@ describe('the chain', () => {
     const text = failureOf(() => expect(queue).toHaveDelivered({ to: orders }))
     const [, blank, first, line] = text.split('\n')
     expect([blank, first]).toEqual(['', `The handler of ${orders} threw in 2 attempts: TypeError: no such user`])
-    expect(line).toMatch(/^ {2}at test\/matchers\/failure-text\.test\.ts:\d+:\d+$/)
+    expect(line).toMatch(/^ {2}in test\/matchers\/failure-text\.test\.ts:\d+:\d+$/)
     expect(text.match(/no such user/g)).toHaveLength(1)
     expect(text).toMatch(
       /fault lost-ack[^\n]*\n(?: +[^#\n]*\n)*(?:.*\n)*? +#\d+ .*POST .*\n +#\d+ .* set lock 1 nx \(pipeline\) → OK\n +#\d+ .* incr n \(pipeline\) → 1\n/,

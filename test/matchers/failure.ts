@@ -8,12 +8,12 @@ export function failureOf(assertion: () => void): string {
   )
 }
 
-/** The same as it is printed. */
+/** The same as it is printed, without the colours that the runner has on some machines. */
 export function printedBy(assertion: () => void): string {
   try {
     assertion()
   } catch (error) {
-    return (error as Error).message
+    return (error as Error).message.replace(/\u001b\[\d+m/g, '')
   }
   throw new Error('The assertion held.')
 }

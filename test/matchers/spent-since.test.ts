@@ -63,10 +63,10 @@ describe('toHaveSpent(…, { since })', () => {
     expect(failed).toThrow(`expect(sandbox).toHaveSpent({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
     expect(failed).toThrow(`Expected these costs since the mark (after entry ${mark}), but:`)
     expect(failed).toThrow(
-      '✗ messages: expected at most 1, spent 2: 1 × delivery to https://shop.test/orders, 1 × retry to https://shop.test/orders',
+      '✗ messages: expected at most 1, received 2: 1 × delivery to https://shop.test/orders, 1 × retry to https://shop.test/orders',
     )
     // SET, GET, EVAL and its two, MULTI, INCR, GET, EXEC.
-    expect(failed).toThrow('✗ commands: expected at most 5, spent 9: ')
+    expect(failed).toThrow('✗ commands: expected at most 5, received 9: ')
     expect(failed).not.toThrow('before')
   })
 

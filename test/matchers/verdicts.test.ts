@@ -15,6 +15,8 @@ test('every matcher answers as the table says', () => {
 
 test('the table has a verdict of both kinds for every matcher', () => {
   for (const matcher of Object.keys(sandboxMatchers)) {
+    // It judges an exploration, which is no world: test/properties/interleavings.test.ts.
+    if (matcher === 'toHold') continue
     // A command has no place of its own in the world.
     const kinds = matcher === 'commandOf' ? [false] : [false, true]
     const verdicts = new Set(rows.filter((row) => row.matcher === matcher).map(({ pass }) => pass))

@@ -13,6 +13,8 @@ type Place =
   | 'store'
   | 'traffic'
   | 'busy'
+  | 'held'
+  | 'failed'
   | 'bank'
   | 'delivery'
   | 'forged'
@@ -91,6 +93,8 @@ export async function world(): Promise<World> {
     store,
     traffic: sandbox.traffic,
     busy,
+    held: exploration(true),
+    failed: exploration(false),
     bank,
     flows: workflows,
     delivery,
@@ -117,6 +121,15 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
   for (const amount of [5, 5, 6]) await charge(amount).catch(() => undefined)
   calls.takes('POST', 'https://bank.test/charge')
   return sandbox
+}
+
+/** As `interleavings()` returns it. */
+function exploration(holds: boolean) {
+  return {
+    holds,
+    table: () => (holds ? '✓  2 ×  alice bob' : '✗  2 ×  alice bob'),
+    report: () => (holds ? '' : "Lost update: 2 of 2 orders fail.\nReplay: interleavings({ …, replay: 'alice bob' })"),
+  }
 }
 
 function busySandbox(startAt: string): Sandbox {
@@ -346,6 +359,9 @@ export const rows: readonly Row[] = [
     'but they do:',
     "  ✓ { type: 'dead-letter', to: 'https://shop.test/lost' }   #",
   ),
+  // toHold
+  yes('toHold', 'held'),
+  says(no('toHold', 'failed'), 'expect(tried).toHold()', 'Lost update: 2 of 2 orders fail.', "replay: 'alice bob'"),
   // toBeIdle
   yes('toBeIdle', 'sandbox'),
   says(

@@ -110,7 +110,7 @@ const mistake = (what: string, breaks: Breaks, swap: Swap): Mutant => ({ what, b
 const ofAll: readonly Mutant[] = [
   mistake(
     'the verdict is the other way round',
-    [...counting, 'toHaveKey', 'toFollowSequence', 'toBeIdle', 'toHaveSpent', 'toHaveBeenSigned'],
+    [...counting, 'toHaveKey', 'toFollowSequence', 'toBeIdle', 'toHold', 'toHaveSpent', 'toHaveBeenSigned'],
     together((Object.keys(judges) as Matcher[]).map((name) => passing(name, (judge, ...given) => !judge(...given)))),
   ),
   mistake(

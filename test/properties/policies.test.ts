@@ -65,7 +65,7 @@ describe('a daily deduplication id [story 2]', () => {
   })
 
   test('the mended one passes under both', async () => {
-    expect(await checkDelivery({ ...mended, policies })).toEqual({ runs: 100, skipped: expect.any(Number) })
+    expect(await checkDelivery({ ...mended, policies })).toMatchObject({ runs: 100 })
   })
 
   test('is found again from the line to paste', async () => {
@@ -125,8 +125,8 @@ describe('a failure that needs a policy and a fault', () => {
     deliver: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
-    // Four lost answers in a row are too much for every factor, and guidance finds them.
-    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 2 }),
+    // After a fourth fault the hour is over whatever the factor is.
+    faults: deliveryFaults({ kinds: ['lost-ack', 'status'], max: 3 }),
   }
 
   test('is shrunk to both', async () => {

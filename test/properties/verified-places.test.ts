@@ -124,10 +124,7 @@ describe('a verification that leaves something out', () => {
 
 describe('who is not accused', () => {
   test('an app that verifies nowhere: its tests are about something else', async () => {
-    expect(await checkDelivery({ ...shop, handler: { [orders]: order, [mails]: mail } })).toEqual({
-      runs: 40,
-      skipped: expect.any(Number),
-    })
+    expect(await checkDelivery({ ...shop, handler: { [orders]: order, [mails]: mail } })).toMatchObject({ runs: 40 })
   })
 
   test('an app that fails by itself, for good or now and then', async () => {
@@ -161,7 +158,8 @@ describe('who is not accused', () => {
   test('an app that tells the queue not to try again what nobody but a forger would send', async () => {
     const never = () => new Response(null, { status: 489, headers: { 'upstash-nonretryable-error': 'true' } })
     const handler = { [orders]: verified(order, never), [mails]: verified(mail, never) }
-    expect((await checkDelivery({ ...shop, handler })).skipped).toBe(0)
+    // Guidance also tries schedules that leave a message nothing but faults.
+    expect((await checkDelivery({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
     expect(message).toContain('is the verification missing here?')
   })
@@ -197,7 +195,9 @@ test('what is drawn does not depend on who verifies', async () => {
       record(world)
       return true
     }
-    await checkDelivery({ ...shop, handler: { [orders]: handler, [mails]: mail }, ...more, holds }).catch(() => {})
+    // What a guide prefers depends on what it has seen.
+    const subject = { ...shop, handler: { [orders]: handler, [mails]: mail }, guidance: 'none' } as const
+    await checkDelivery({ ...subject, ...more, holds, exhausted: true }).catch(() => {})
     return seen.slice(0, 40)
   }
   const plain = await observed(order, { faults })

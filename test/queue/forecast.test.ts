@@ -1,4 +1,4 @@
-import { status } from 'stuntdouble'
+import { createSandbox, status } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { createSchedule } from '../../src/scenarios/actions.js'
 import { shop, type World, world } from './world.js'
@@ -154,6 +154,27 @@ test('a rule of faults can change what is told, and that is told', async () => {
   const id = publish(at, { delay: '1m' })
   expect(at.queue.forecast(id)).toEqual({ at: seconds(60), unless: 'a rule of faults strikes' })
   expect(at.queue.explain(id)).toContain('unless a rule of faults strikes')
+})
+
+test('a service that is down lets nothing start before it is up', async () => {
+  const at = world()
+  at.destinations.answer(shop, 200)
+  const id = publish(at, { delay: '5s' })
+  const later = publish(at, { delay: '1m' })
+  at.engine.faults!.takeDown('queue', seconds(30))
+  expect(at.queue.forecast(id)).toEqual({ at: seconds(30) })
+  expect(at.queue.forecast(later)).toEqual({ at: seconds(60) })
+  await at.clock.drain()
+  expect(at.traffic.of('attempt').map((entry) => entry.at)).toEqual([seconds(30), seconds(60)])
+})
+
+test('on a clock of the host', () => {
+  using sandbox = createSandbox({ clock: 'real' })
+  const { queue, clock } = sandbox
+  const now = clock.now()
+  const message = queue.publish({ to: shop, delay: '1h' }) as { id: string; due: number }
+  expect(queue.forecast(message.id)).toEqual({ at: message.due })
+  expect(message.due).toBeGreaterThanOrEqual(now + 3_600_000)
 })
 
 test('a message that is not there, or that has ended', async () => {

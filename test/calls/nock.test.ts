@@ -1,0 +1,81 @@
+import http from 'node:http'
+import https from 'node:https'
+import nock from 'nock'
+import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
+import { nockScopes } from 'stuntdouble/nock'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { bank, shop } from './world.js'
+
+const ends: (() => unknown)[] = []
+afterEach(() => {
+  for (const end of ends.splice(0).reverse()) end()
+})
+
+function made(): Sandbox {
+  const sandbox = createSandbox({ warn: () => {} })
+  ends.push(() => sandbox.dispose())
+  return sandbox
+}
+
+afterAll(() => {
+  nock.restore()
+})
+
+const refunds = 'https://bank.test/refunds'
+
+describe('nock', () => {
+  const send = (url: string, body = ''): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const client = url.startsWith('https:') ? https : http
+      const sent = client.request(url, { method: 'POST' }, (answer) => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode))
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+
+  test('clients over https call what is registered, before or after the scopes were made; other scopes are left alone', async () => {
+    const sandbox = made()
+    sandbox.calls.answer(bank, 201)
+    nockScopes(sandbox)
+    ends.push(() => nock.cleanAll())
+    nock('https://bank.test').post('/refunds').reply(298)
+    sandbox.calls.script('https://mail.test/send', [status(503), lostAck()])
+    expect(await send(bank, 'amount=5')).toBe(201)
+    expect(await send(refunds)).toBe(298)
+    expect(await send('https://mail.test/send')).toBe(503)
+    await expect(send('https://mail.test/send')).rejects.toThrow('read ECONNRESET')
+    expect(sandbox.traffic.of('call').map(({ method, url, body, handled }) => [method, url, body, handled])).toEqual([
+      ['POST', bank, 'amount=5', 1],
+      ['POST', 'https://mail.test/send', '', 0],
+      ['POST', 'https://mail.test/send', '', 1],
+    ])
+  })
+
+  test('a call stands under the attempt that made it', async () => {
+    const sandbox = made()
+    nockScopes(sandbox)
+    ends.push(() => nock.cleanAll())
+    sandbox.calls.answer(bank, 201)
+    sandbox.destinations.on(shop, async () => new Response(null, { status: (await send(bank)) === 201 ? 200 : 500 }))
+    sandbox.queue.publish({ to: shop })
+    await sandbox.clock.drain()
+    expect(sandbox.traffic.of('call')).toMatchObject([{ cause: sandbox.traffic.of('attempt')[0]!.seq }])
+  })
+
+  test('after a reset what was registered is forgotten', async () => {
+    const sandbox = made()
+    nockScopes(sandbox)
+    nock.disableNetConnect()
+    ends.push(() => {
+      nock.cleanAll()
+      nock.enableNetConnect()
+    })
+    sandbox.calls.answer(bank, 201)
+    sandbox.reset()
+    await expect(send(bank)).rejects.toThrow()
+    sandbox.calls.answer(bank, 202)
+    expect(await send(bank)).toBe(202)
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { checkDelivery } from '../../properties/check-delivery.js'
+import { expectIdempotent } from '../../properties/idempotence.js'
+import { everyCrashPoint } from '../../properties/scenarios.js'
+import type { Sandbox } from '../../src/index.js'
+import { appWith, payments } from '../workflow/crash-defects.js'
+
+// The most frequent story: the third party took the money, its answer got lost.
+
+const bank = 'https://bank.test/charges'
+const shop = 'https://shop.test/orders'
+
+/** A route that charges for its order; with a key of the order, the bank knows a second call for the first. */
+const route =
+  (keyed: boolean) =>
+  async (request: Request): Promise<Response> => {
+    const order = await request.text()
+    const headers = keyed ? { 'idempotency-key': order } : {}
+    const answer = await fetch(bank, { method: 'POST', body: order, headers })
+    return new Response(null, { status: answer.ok ? 200 : 500 })
+  }
+
+const deliver = (sandbox: Sandbox): void => {
+  sandbox.calls.on(bank, () => Response.json({ id: 'ch_1' }, { status: 201 }))
+  sandbox.queue.publish({ to: shop, body: 'order 1' })
+}
+
+describe('expectIdempotent', () => {
+  test('finds an app that charges twice when the answer of the bank is lost', async () => {
+    const found = expectIdempotent(route(false), { deliver, under: ['lost-call'] })
+    await expect(found).rejects.toThrow(
+      'The handler is not idempotent under lost-call: a foreign host did its work, and its answer to the handler was lost.',
+    )
+    await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
+    await expect(found).rejects.toThrow("Replay: expectIdempotent(handler, { …, only: ['lost-call 1'] })")
+  })
+
+  test('a key by which the bank knows a second call is enough, under everything', async () => {
+    await expectIdempotent(route(true), { deliver, under: ['lost-call', 'lost-ack', 'duplicate', 'concurrent'] })
+  })
+})
+
+describe('checkDelivery', () => {
+  test('loses answers of foreign hosts, too, and tells the smallest such schedule', async () => {
+    const found = checkDelivery({
+      deliver,
+      handler: { [shop]: route(true) },
+      holds: ({ traffic }) =>
+        traffic.of('call').every(({ handled, answer }) => handled === 0 || (answer?.status ?? 0) > 0),
+    })
+    await expect(found).rejects.toThrow(
+      "defineScenario('found by checkDelivery', [\n  { on: 'app.call', times: 1, fault: { kind: 'lost-ack' } },\n])",
+    )
+  })
+})
+
+describe('everyCrashPoint', () => {
+  test('loses the answer of a host that sandbox.calls has, while the process lives', async () => {
+    const paying = (key?: string) =>
+      appWith(({ sandbox, charge }) => {
+        sandbox.calls.on(payments, () => new Response('{}'))
+        return async (context) => {
+          await context.run('charge', () => charge(context.requestPayload.id, key))
+        }
+      })
+    const found = await everyCrashPoint(paying(), { only: ['lost-call 1.1'] }).catch((error) => error)
+    expect(found.message).toContain('is lost, after the host did its work')
+    expect(found.message).toContain(
+      `{ on: 'app.call', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
+    )
+    expect(await everyCrashPoint(paying('o1'))).toMatchObject({ untried: 0 })
+  })
+})
