@@ -19,5 +19,10 @@ story('nightly-gap', { asItWas, mended, cause, options }, (test, app) => {
     await app.resume()
     await clock.advanceTo('2030-04-02T12:00:00Z')
     expect(store).toHaveKey('nights', { value: 4 })
+
+    await clock.advanceTo('2030-10-26T12:00:00Z')
+    store.run('DEL', 'nights')
+    await clock.advanceTo('2030-10-29T12:00:00Z')
+    expect(store).toHaveKey('nights', { value: 3 })
   })
 })
