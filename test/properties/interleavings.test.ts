@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { Redis } from '@upstash/redis'
 import fc from 'fast-check'
 import type { Sandbox } from 'stuntdouble'
@@ -26,7 +27,7 @@ const failureOf = (check: () => void): string => {
   try {
     check()
   } catch (error) {
-    return (error as Error).message
+    return stripVTControlCharacters((error as Error).message)
   }
   throw new Error('it holds')
 }
