@@ -120,7 +120,8 @@ export function retriesHints(
 ): string[] {
   const wanted = Array.isArray(attempts) ? attempts.length : attempts
   const isMistaken = nearest.some(
-    ({ thing }) => wanted === thing.last?.maxRetries && thing.attempts.length === Number(wanted) + 1,
+    ({ thing }) =>
+      stateOf(thing) === 'FAILED' && wanted === thing.last?.maxRetries && thing.attempts.length === Number(wanted) + 1,
   )
   return isMistaken && wanted !== 0
     ? [
