@@ -73,6 +73,8 @@ export default defineConfig({
     // A busy machine is no failure; what hangs is still ended.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Texts are compared as they are without colours, wherever the tests run.
+    env: { NO_COLOR: '1' },
     projects: [
       {
         extends: true,
