@@ -35,10 +35,10 @@ function storyBlocks(name: string): string {
   // Where the test was mended there is one app, and the page says what was changed.
   const isOneApp = !existsSync(new URL(`${name}/as-it-was.ts`, stories))
   return [
-    block('js', testIn(read(`${name}.test.ts`))),
+    block('ts', testIn(read(`${name}.test.ts`))),
     block('text', read(`${name}/failure.txt`).trimEnd()),
     isOneApp
-      ? block('js', read(`${name}/app.ts`).trimEnd())
+      ? block('ts', read(`${name}/app.ts`).trimEnd())
       : block('diff', difference(read(`${name}/as-it-was.ts`), read(`${name}/mended.ts`))),
   ].join('\n\n')
 }
