@@ -97,9 +97,7 @@ export function refusalHints(evidence: Evidence, nearest: readonly Judged<Messag
       return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
     const rotations = evidence.of('setting').filter((entry) => entry.of === 'signing-keys' && entry.seq < last.seq)
     if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last, status)}`]
-    return [
-      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.${rewritten(last.body)}`,
-    ]
+    return [`${name} was refused with ${status} although it was correctly signed. ${whatVerifyingTakes(last.body)}`]
   })
 }
 
@@ -130,11 +128,18 @@ export function retriesHints(
     : []
 }
 
-/** Frameworks that parse a body hand their app other bytes than those that were signed. */
-function rewritten(body: Bytes): string {
+const keys = 'the keys of this sandbox (sandbox.env has them)'
+const url = 'the url that the message was published to'
+
+/** Frameworks that parse a body hand their app other bytes than those that were signed: the likely cause goes first. */
+function whatVerifyingTakes(body: Bytes): string {
   const changes = changesWhenRewritten(body)
-  if (changes === undefined || !/^\s*[{[]/.test(body)) return ''
-  return changes
-    ? ' Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it.'
-    : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
+  if (changes === true && /^\s*[{[]/.test(body)) {
+    return `Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it. await request.text() gives the raw body. If it is verified, look at ${keys} and at ${url}.`
+  }
+  const spelling =
+    changes === undefined || !/^\s*[{[]/.test(body)
+      ? ''
+      : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
+  return `An app that verifies needs ${keys}, the raw body as it came, and ${url}.${spelling}`
 }
