@@ -55,6 +55,7 @@ const slow = [
     'test/**/{nock,msw2}*.test.ts',
     'test/**/*real-clock*.test.ts',
     'test/server/handles.test.ts',
+    'test/matchers/colours.test.ts',
     'test/fixtures/**/*.test.ts',
   ],
   ...['test/house/{browser-bundle,walks}.test.ts'],
