@@ -1,9 +1,10 @@
+import { utf8 } from '../src/kernel/bytes.js'
 import { callerLine } from '../src/kernel/caller-line.js'
 import { counted } from '../src/kernel/counted.js'
 import { errorText } from '../src/kernel/error-text.js'
 import type { EntryOf } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
-import { excerpt } from '../src/report/safe-text.js'
+import { excerpt, plainText } from '../src/report/safe-text.js'
 import { threw } from '../src/report/telling.js'
 import type { Chain } from './chain.js'
 import { fromHere } from './place.js'
@@ -31,32 +32,59 @@ export function thrownIn(evidence: Evidence, chain: Chain): Thrown {
     if (before === undefined) byNote.set(note, [attempt])
     else before.push(attempt)
   }
-  if (byNote.size === 0) return { lines: [], details: [] }
   const errors = worldOf(evidence).errors.map((error) => ({ error, text: errorText(error) }))
+  const hosts = errors.length === 0 ? [] : foreignHandlers(evidence, chain, errors)
+  if (byNote.size === 0) return { lines: hosts, details: [] }
   const notes = [...byNote].slice(-mostErrors)
   const safe = (given: string, most: number): string => excerpt(evidence.redaction.text(given), most)
   return {
-    lines: notes.flatMap(([note, attempts]) => {
-      const text = note.slice(threw.length)
-      const [first = ''] = withoutColours(text).split('\n')
-      const same = errors.filter((one) => one.text === text)
-      // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
-      const count = evidence.role === 'traffic' ? attempts.length : Math.max(attempts.length, same.length)
-      const often = count === 1 ? '' : ` in ${counted(count, 'attempt')}`
-      const where = placeOf(same.at(-1)?.error)
-      return [
-        `The handler of ${urlText(attempts[0]!.url, evidence.redaction)} threw${often}: ${safe(first, longestLine)}`,
-        // Not `at`: Jest takes all that follows such a line for a stack.
-        ...(where === '' ? [] : [`  in ${where}`]),
-      ]
-    }),
+    lines: notes
+      .flatMap(([note, attempts]): readonly string[] => {
+        const text = note.slice(threw.length)
+        const [first = ''] = withoutColours(text).split('\n')
+        const same = errors.filter((one) => one.text === text)
+        // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
+        const count = evidence.role === 'traffic' ? attempts.length : Math.max(attempts.length, same.length)
+        const often = count === 1 ? '' : ` in ${counted(count, 'attempt')}`
+        const where = placeOf(same.at(-1)?.error)
+        return [
+          `The handler of ${urlText(attempts[0]!.url, evidence.redaction)} threw${often}: ${safe(first, longestLine)}`,
+          // Not `at`: Jest takes all that follows such a line for a stack.
+          ...(where === '' ? [] : [`  in ${where}`]),
+        ]
+      })
+      .concat(hosts),
     details: notes.map(([note]) => safe(note, longestDetail)),
   }
 }
 
+/** Handlers of `sandbox.calls` that threw: the app saw a 500 of a host that is the test's own code. */
+function foreignHandlers(
+  evidence: Evidence,
+  chain: Chain,
+  errors: readonly { readonly error: unknown; readonly text: string }[],
+): string[] {
+  const calls = evidence.of('call').filter((call) => call.answer?.status === 500 && concerns(chain, call))
+  const byText = new Map<string, EntryOf<'call'>[]>()
+  for (const call of calls) {
+    const thrown = errors.find(({ text }) => utf8(text) === call.answer?.body)
+    if (thrown !== undefined) byText.set(thrown.text, [...(byText.get(thrown.text) ?? []), call])
+  }
+  return [...byText].slice(-mostErrors).flatMap(([text, met]) => {
+    const [first = ''] = withoutColours(text).split('\n')
+    const often = met.length === 1 ? '' : ` in ${counted(met.length, 'call')}`
+    const where = placeOf(errors.findLast((one) => one.text === text)?.error)
+    const { method, url } = met[0]!
+    return [
+      `The handler that stands for ${plainText(method)} ${urlText(url, evidence.redaction)} threw${often}: ${excerpt(evidence.redaction.text(first), longestLine)}`,
+      ...(where === '' ? [] : [`  in ${where}`]),
+    ]
+  })
+}
+
 /** In the story that is told, or at the address that it is about. */
-function concerns(chain: Chain, attempt: EntryOf<'attempt'>): boolean {
-  return chain.has(attempt) || chain.isAt(attempt.url)
+function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'call'>): boolean {
+  return chain.has(entry) || chain.isAt(entry.url)
 }
 
 /** An assertion that failed inside of a handler has the colours of its runner. */

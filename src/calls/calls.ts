@@ -57,6 +57,9 @@ export class Calls {
   readonly #options: CallsOptions
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
+  /** The latest call to each host that went elsewhere. */
+  readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
+  readonly #unanswered = new Set<string>()
   readonly #listeners = new Set<(route: Route) => void>()
   #random: Random | undefined
   /** Errors that handlers threw: the app saw a 500, the test should see them too. */
@@ -157,6 +160,24 @@ export class Calls {
     return [...this.#unhandled.values()]
   }
 
+  /** A sentence for each call that nobody answered, neither here nor in front of the network, where that is watched. */
+  get unanswered(): readonly string[] {
+    return [...this.#unanswered]
+  }
+
+  /**
+   * For fixtures: somebody looks for the address of a host on the network, so that no other tool has answered.
+   * @param refused whether hosts of which nothing is registered count, too
+   * @returns a sentence with what to do; `undefined` when it does not count
+   */
+  reaches(hostname: string, refused: boolean): string | undefined {
+    const passed = this.#passed.get(hostname)
+    const sentence =
+      (passed && this.wrongWith(passed.method, passed.url)) ?? (refused ? unregistered(hostname, passed) : undefined)
+    if (sentence !== undefined && this.#unanswered.size < mostSentences) this.#unanswered.add(sentence)
+    return sentence
+  }
+
   /** Whether a url is registered, for whatever method. */
   knows(url: string): boolean {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
@@ -164,8 +185,9 @@ export class Calls {
 
   /** For adapters: whether a call is registered. One that only nearly is goes elsewhere, and is remembered. */
   takes(method: string, url: string): boolean {
-    if (this.isEmpty) return false
     if (this.#routes.for(method, url).length > 0) return true
+    if (this.#passed.size < mostSentences && URL.canParse(url)) this.#passed.set(new URL(url).hostname, { method, url })
+    if (this.isEmpty) return false
     const sentence = this.wrongWith(method, url)
     const key = `${method} ${url}`
     if (sentence !== undefined && this.#unhandled.size < mostSentences) this.#unhandled.set(key, sentence)
@@ -308,6 +330,15 @@ export class Calls {
 
 const mostSentences = 1000
 const plain = { status: 200, headers: noHeaders, body: '' as Bytes }
+
+function unregistered(hostname: string, passed: { readonly method: string; readonly url: string } | undefined): string {
+  const call = passed === undefined ? hostname : `${passed.method} ${shownUrl(passed.url)}`
+  const pattern = passed === undefined ? `https://${hostname}/*` : shownPattern(passed.url)
+  return (
+    `The app called ${call}, where nobody answers: the request was on its way to the network. ` +
+    `Register sandbox.calls.on('${pattern}', handler), or let it through with unhandledCalls: 'pass'.`
+  )
+}
 
 function called(verb: string, pattern: string | URL): string {
   return `calls.${verb}(${JSON.stringify(String(pattern))})`

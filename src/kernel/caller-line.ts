@@ -1,4 +1,5 @@
-const place = /\(?((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
+// Anchored: a frame of the host, `node:internal/process/task_queues:104:5`, is no file.
+const place = /(?:^|[\s(@])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 let knownRoot: string | undefined
 

@@ -4,7 +4,8 @@ import nock from 'nock'
 import { createSandbox, lostAck, type Sandbox, status } from 'stuntdouble'
 import { nockScopes } from 'stuntdouble/nock'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { bank, shop } from './world.js'
+import { leftBehind } from '../../fixtures/world.js'
+import { bank, connected, shop } from './world.js'
 
 const ends: (() => unknown)[] = []
 afterEach(() => {
@@ -77,5 +78,16 @@ describe('nock', () => {
     await expect(send(bank)).rejects.toThrow()
     sandbox.calls.answer(bank, 202)
     expect(await send(bank)).toBe(202)
+  })
+
+  test("other scopes answer before unhandledCalls: 'error' refuses", async () => {
+    const sandbox = connected({ unhandledCalls: 'error' })
+    nockScopes(sandbox)
+    nock('https://sms.invalid').post('/send').reply(299)
+    sandbox.calls.answer('https://sms.invalid/other', 200)
+    expect((await fetch('https://sms.invalid/send', { method: 'POST' })).status).toBe(299)
+    expect(leftBehind(sandbox, {})).toBeUndefined()
+    await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
+    expect(leftBehind(sandbox, {})?.message).toContain('The app called mail.invalid, where nobody answers')
   })
 })

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { connect, type FixtureOptions, sandboxOf } from '../../fixtures/world.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/index.js'
 
@@ -10,6 +11,18 @@ export function world(options: SandboxOptions = {}): Sandbox {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', warn: () => {}, ...options })
   replaceFetch(sandbox)
   onTestFinished(() => sandbox.dispose())
+  return sandbox
+}
+
+/** A sandbox as the fixtures of the runners connect it, until the test is over. */
+export function connected(given: FixtureOptions = {}): Sandbox {
+  const options: FixtureOptions = { realHosts: 'allow', ...given }
+  const sandbox = sandboxOf(options)
+  const disconnect = connect(sandbox, options)
+  onTestFinished(() => {
+    disconnect()
+    sandbox.dispose()
+  })
   return sandbox
 }
 
