@@ -55,6 +55,7 @@ const slow = [
     'test/**/{nock,msw2}*.test.ts',
     'test/**/*real-clock*.test.ts',
     'test/server/handles.test.ts',
+    'test/matchers/colours.test.ts',
     'test/fixtures/**/*.test.ts',
   ],
   ...['test/house/{browser-bundle,walks}.test.ts'],
@@ -73,6 +74,8 @@ export default defineConfig({
     // A busy machine is no failure; what hangs is still ended.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Texts are compared as they are without colours, wherever the tests run.
+    env: { NO_COLOR: '1' },
     projects: [
       {
         extends: true,

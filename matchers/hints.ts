@@ -1,5 +1,8 @@
 import type { Bytes } from '../src/kernel/bytes.js'
+import { counted } from '../src/kernel/counted.js'
+import type { EntryOf } from '../src/kernel/traffic.js'
 import { plainText } from '../src/report/safe-text.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
 import { waitHint } from './forecasts.js'
 import { headerMap } from './kinds.js'
 import { isPlainObject, literal } from './literal.js'
@@ -92,17 +95,51 @@ export function refusalHints(evidence: Evidence, nearest: readonly Judged<Messag
     const name = evidence.name(id)
     if (flaws.length > 0)
       return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
-    return [
-      `${name} was refused with ${status} although it was correctly signed. An app that verifies needs the keys of this sandbox (sandbox.env has them), the raw body as it came, and the url that the message was published to.${rewritten(last.body)}`,
-    ]
+    const rotations = evidence.of('setting').filter((entry) => entry.of === 'signing-keys' && entry.seq < last.seq)
+    if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last, status)}`]
+    return [`${name} was refused with ${status} although it was correctly signed. ${whatVerifyingTakes(last.body)}`]
   })
 }
 
-/** Frameworks that parse a body hand their app other bytes than those that were signed. */
-function rewritten(body: Bytes): string {
+/** An app that was started before keys were rotated has the former pair, of which the second is the current one now. */
+function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf<'attempt'>, status: number): string {
+  const { at, seq } = rotations.at(-1)!
+  const known =
+    rotations.length === 1
+      ? 'An app that has the keys of before knows it as the next signing key, and has to verify with both.'
+      : `They were rotated ${rotations.length} times: an app that has the keys of the beginning does not know it.`
+  return `was refused with ${status} although it was correctly signed, with the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
+}
+
+/** Of attempts, the pattern names as many as there were retries. */
+export function retriesHints(
+  { attempts }: { readonly attempts?: unknown },
+  nearest: readonly Judged<MessageStory>[],
+): string[] {
+  const wanted = Array.isArray(attempts) ? attempts.length : attempts
+  const isMistaken = nearest.some(
+    ({ thing }) =>
+      stateOf(thing) === 'FAILED' && wanted === thing.last?.maxRetries && thing.attempts.length === Number(wanted) + 1,
+  )
+  return isMistaken && wanted !== 0
+    ? [
+        `${counted(Number(wanted), 'retry is', 'retries are')} ${Number(wanted) + 1} attempts: the first one is no retry.`,
+      ]
+    : []
+}
+
+const keys = 'the keys of this sandbox (sandbox.env has them)'
+const url = 'the url that the message was published to'
+
+/** Frameworks that parse a body hand their app other bytes than those that were signed: the likely cause goes first. */
+function whatVerifyingTakes(body: Bytes): string {
   const changes = changesWhenRewritten(body)
-  if (changes === undefined || !/^\s*[{[]/.test(body)) return ''
-  return changes
-    ? ' Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it.'
-    : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
+  if (changes === true && /^\s*[{[]/.test(body)) {
+    return `Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it. await request.text() gives the raw body. If it is verified, look at ${keys} and at ${url}.`
+  }
+  const spelling =
+    changes === undefined || !/^\s*[{[]/.test(body)
+      ? ''
+      : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
+  return `An app that verifies needs ${keys}, the raw body as it came, and ${url}.${spelling}`
 }

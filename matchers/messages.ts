@@ -14,7 +14,7 @@ import {
   textField,
   wordField,
 } from './fields.js'
-import { hintsOf, refusalHints, waitHints } from './hints.js'
+import { hintsOf, refusalHints, retriesHints, waitHints } from './hints.js'
 import { isPlainObject } from './literal.js'
 import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
 import type {
@@ -151,6 +151,7 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     hints: (nearest) => [
       ...hintsOf(evidence, pattern, nearest),
       ...refusalHints(evidence, nearest),
+      ...retriesHints(pattern, nearest),
       ...waitHints(evidence, stories.things(), nearest),
     ],
     shown: ofMessages,
@@ -182,6 +183,7 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
     hints: (nearest) => [
       ...hintsOf(evidence, pattern, nearest),
       ...refusalHints(evidence, nearest),
+      ...retriesHints(pattern, nearest),
       ...waitHints(evidence, stories.things(), nearest),
     ],
     shown: ofMessages,

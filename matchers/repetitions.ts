@@ -12,25 +12,25 @@ import type { Evidence } from './received.js'
 
 /** The same was done in two attempts of one message: the first did its work and did not count. */
 export function doneAgain({ evidence, attemptOf }: Log): Circumstance[] {
-  const done = new Map<string, { attempts: Set<EntryOf<'attempt'>>; deed: string; seqs: number[] }>()
+  const done = new Map<string, { attempts: Set<EntryOf<'attempt'>>; deed: string; first: Entry; seqs: number[] }>()
   for (const entry of evidence.entries) {
     const deed = deedOf(entry, evidence)
     if (deed === undefined) continue
     const attempt = attemptOf(entry)
     if (attempt === undefined) continue
     const name = `${attempt.messageId} ${deed}`
-    const known = done.get(name) ?? { attempts: new Set(), deed, seqs: [] }
+    const known = done.get(name) ?? { attempts: new Set(), deed, first: entry, seqs: [] }
     known.attempts.add(attempt)
     known.seqs.push(entry.seq)
     done.set(name, known)
   }
   return [...done.values()]
     .filter(({ attempts }) => attempts.size > 1)
-    .map(({ attempts, deed, seqs }) => {
+    .map(({ attempts, deed, first: entry, seqs }) => {
       const [first, second] = [...attempts] as [EntryOf<'attempt'>, EntryOf<'attempt'>]
       const again = attempts.size === 2 ? 'did it again' : `and ${attempts.size - 2} more did it again`
       return {
-        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts: attempt ${first.retried + 1} (#${first.seq}) did, but ${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}.`,
+        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts: attempt ${first.retried + 1} (#${first.seq}) did, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}.`,
         seqs: [...seqs, first.seq, second.seq],
       }
     })
@@ -45,7 +45,17 @@ function deedOf(entry: Entry, { redaction }: Evidence): string | undefined {
   if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
     return `published to ${urlText(entry.url, redaction)}`
   }
+  if (entry.type === 'call' && entry.handled > 0) {
+    return `called ${entry.method} ${urlText(entry.url, redaction)}`
+  }
   return undefined
+}
+
+/** A foreign host did its work, and the app did not hear of it. */
+function unheard(entry: Entry): string {
+  return entry.type === 'call' && entry.answer?.status === 0
+    ? 'got no answer from there although the work was done, and '
+    : ''
 }
 
 /** Why an attempt that did something did not count. */

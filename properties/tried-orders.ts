@@ -162,7 +162,7 @@ export class Orders {
     if (isEarly) return `${verdict} The search stopped at the first failure, of about ${number(about)} orders.`
     if (!complete) return `${verdict} Tried ${size} of about ${number(about)} orders; not tried: ${untried}.`
     if (!tree?.reduces || all <= this.size) return `${verdict} All were tried.`
-    return `${verdict} They stand for all ${number(all)}: the others only exchange requests that touch no key in common.`
+    return `${verdict} They stand for all ${number(all)}: the others only swap requests that do not affect each other.`
   }
 }
 

@@ -24,7 +24,8 @@ const root = new URL('..', import.meta.url).pathname
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 const reports = mkdtempSync(join(tmpdir(), 'stuntdouble-test-'))
 // The scripts of package.json find Node 24 first on their path; a direct call of this file shall, too.
-const env = { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` }
+// Texts are compared as they are without colours, those of child processes too.
+const env = { ...process.env, NO_COLOR: '1', PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` }
 
 const steps: Step[] = [
   check('types', 'type check', [

@@ -17,6 +17,7 @@ import { checkOfWire, type WireCheck } from './views.js'
 import { type ConnectOptions, ControlWire } from './wire.js'
 import { RemoteWorkflows } from './workflow.js'
 
+export type { UnplayedCalls } from '../calls/calls.js'
 export type { DriveCall, MoveOptions } from '../kernel/clock.js'
 export type { HeaderList } from '../kernel/http.js'
 export type { StoreCosts } from '../report/traffic-view.js'

@@ -115,13 +115,14 @@ function namedTests(): { readonly files: readonly string[]; readonly names: stri
 }
 
 describe('a fault that does nothing somewhere does not compile', () => {
-  const row = (): Sample => guide.samples.find(({ code }) => code.includes('summary: ') && code.includes('atRequests'))!
+  const row = (): Sample =>
+    guide.samples.find(({ code }) => code.includes('summary: ') && code.includes('atRequestsAndCalls'))!
 
   test.each<[string, (code: string) => string, RegExp]>([
     ['a step that deliveries do not meet', (code) => code.replace(/^.*atDeliveries.*\n/m, ''), /queue\.delivery/],
     [
       'the action of another point',
-      (code) => code.replace('atRequests<', 'atDeliveries<'),
+      (code) => code.replace('atRequestsAndCalls<', 'atDeliveries<'),
       /captive-portal|not assign/,
     ],
     ['a point without an action', (code) => code.replace('at: {', "at: {\n'stream.event': undefined,"), /undefined/],

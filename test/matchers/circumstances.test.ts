@@ -1,3 +1,4 @@
+import { replaceFetch } from 'stuntdouble/fetch'
 import { describe, expect, test } from 'vitest'
 import { circumstances } from '../../matchers/circumstances.js'
 import { evidenceOf } from '../../matchers/received.js'
@@ -199,4 +200,20 @@ test('a log in which nothing stands out', async () => {
   await command(sandbox, 'SET', 'k', 'v', 'NX')
   await sandbox.clock.drain()
   expect(told(sandbox)).toEqual([])
+})
+
+test('a foreign host that did its work in two attempts, because its answer was lost', async () => {
+  const bank = 'https://bank.test/charges'
+  using sandbox = world()
+  using _ = replaceFetch(sandbox)
+  sandbox.calls.on(bank, () => new Response(null, { status: 201 })).script(bank, [lostAck()])
+  sandbox.destinations.on(url, async () => {
+    await fetch(bank, { method: 'POST' })
+    return new Response()
+  })
+  sandbox.queue.publish({ to: url })
+  await sandbox.clock.drain()
+  expect(told(sandbox)[0]).toMatch(
+    /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 2 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
+  )
 })

@@ -54,3 +54,25 @@ test('an app that refuses nothing, or a 401 that was scripted, has no such sente
   scripted.faults.add({ on: 'queue.delivery', fault: status(401) })
   expect(await failure(scripted)).not.toContain('signed')
 })
+
+test('after a rotation, and after two', async () => {
+  using sandbox = createSandbox({ vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+  const { current } = sandbox.queue.keys
+  verifying(sandbox, { current, next: current })
+  sandbox.queue.keys.rotate()
+  expect(await failure(sandbox)).toMatch(
+    /was refused with 401 although it was correctly signed, with the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, and has to verify with both\./,
+  )
+  sandbox.queue.keys.rotate()
+  expect(await failure(sandbox)).toContain('They were rotated 2 times')
+})
+
+test('as many attempts as there were retries', async () => {
+  using sandbox = createSandbox()
+  sandbox.destinations.answer(shop, 503)
+  sandbox.queue.publish({ to: shop, retries: 3 })
+  await sandbox.clock.drain()
+  const told = (attempts: number): string => deadLettered(sandbox, { to: shop, attempts }).explain(false)
+  expect(told(3)).toContain('Hint: 3 retries are 4 attempts: the first one is no retry.')
+  expect(told(2)).not.toContain('retries are')
+})

@@ -58,7 +58,7 @@ describe('a lost update between a pipeline and a transaction', () => {
     expect(head.split('\n').length).toBeLessThanOrEqual(15)
     expect(head).toBe(`expect(tried).toHold()
 
-Lost update: 4 of 6 orders of alice and bob fail. They stand for all 20: the others only exchange requests that touch no key in common.
+Lost update: 4 of 6 orders of alice and bob fail. They stand for all 20: the others only swap requests that do not affect each other.
   → 1  alice  pipeline 1/2: get stock        10
     2  alice  pipeline 2/2: get price        nil
     3  bob    pipeline 1/2: get stock        10

@@ -9,6 +9,7 @@ import { controlReference } from './control-reference.js'
 import { withFaultTables } from './fault-tables.js'
 import { withPromiseTable } from './promise-table.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
+import { withStories } from './story-page.js'
 import { traceSchemaText } from './trace-schema.js'
 
 writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference())
@@ -28,3 +29,5 @@ const faultPage = new URL('../../docs/faults.md', import.meta.url)
 writeFileSync(faultPage, await withFaultTables(readFileSync(faultPage, 'utf8')))
 mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), carriageTable())
+const storyPage = new URL('../../docs/stories.md', import.meta.url)
+writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))

@@ -1,0 +1,27 @@
+import { Client } from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+
+// Documents are read by a third party. The page shows how far it is, from the queue's report on each attempt.
+
+export const reader = 'https://reader.test/documents'
+export const reportUrl = 'https://library.test/api/report'
+
+export async function read(document: string): Promise<void> {
+  await new Client().publishJSON({ url: reader, body: { document }, callback: reportUrl, retryDelay: '5000' })
+}
+
+interface Report {
+  readonly status: number
+  readonly retried: number
+  readonly sourceBody: string
+}
+
+export async function report(request: Request): Promise<Response> {
+  const { status, sourceBody } = (await request.json()) as Report
+  const { document } = JSON.parse(atob(sourceBody)) as { document: string }
+  const redis = Redis.fromEnv()
+  // A report that was held up must not take back what a later one has said.
+  if (status < 300) await redis.set(`state:${document}`, 'done')
+  else await redis.set(`state:${document}`, 'trying again', { nx: true })
+  return new Response()
+}

@@ -1,0 +1,10 @@
+import { Redis } from '@upstash/redis'
+
+// Whoever buys a ticket for the concert has a number.
+
+export async function buy(visitor: string): Promise<number> {
+  const redis = Redis.fromEnv()
+  const number = await redis.incr('tickets')
+  await redis.hset('visitors', { [number]: visitor })
+  return number
+}

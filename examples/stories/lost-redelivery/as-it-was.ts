@@ -1,0 +1,25 @@
+import { Client } from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+
+// Keeps a copy of each customer's repository. Every push is a webhook; a job fetches what is new.
+
+export interface Push {
+  /** Of this delivery of the webhook: one that somebody asks for again has another. */
+  readonly id: string
+  readonly repository: string
+  readonly day: string
+}
+
+export const fetchUrl = 'https://mirror.test/api/jobs/fetch'
+
+/** Somebody who pushes twice in a minute is fetched once. */
+export async function pushed({ repository, day }: Push): Promise<void> {
+  const deduplicationId = `fetch-${repository}-${day}`
+  await new Client().publishJSON({ url: fetchUrl, body: { repository }, deduplicationId, retries: 0 })
+}
+
+export async function fetchRepository(request: Request): Promise<Response> {
+  const { repository } = (await request.json()) as Push
+  await Redis.fromEnv().incr(`fetched:${repository}`)
+  return new Response('fetched')
+}

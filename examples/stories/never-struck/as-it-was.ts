@@ -1,0 +1,13 @@
+import { Redis } from '@upstash/redis'
+
+// A page that many people look at.
+
+const remembered = new Map<string, string>()
+
+export async function page(name: string): Promise<string> {
+  const copy = remembered.get(name)
+  if (copy !== undefined) return copy
+  const text = (await Redis.fromEnv().get<string>(`page:${name}`)) ?? 'There is no such page.'
+  remembered.set(name, text)
+  return text
+}

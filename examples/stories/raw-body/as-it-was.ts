@@ -1,0 +1,22 @@
+import { Receiver } from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+
+// Prices that a warehouse publishes, and the shop that takes them over.
+
+export const pricesUrl = 'https://shop.test/api/prices'
+
+export async function takePrices(request: Request): Promise<Response> {
+  const prices = (await request.json()) as Record<string, number>
+  if (!(await isGenuine(request, JSON.stringify(prices)))) return new Response('wrong signature', { status: 401 })
+  await Redis.fromEnv().hset('prices', prices)
+  return new Response()
+}
+
+async function isGenuine(request: Request, body: string): Promise<boolean> {
+  const receiver = new Receiver({
+    currentSigningKey: process.env.QSTASH_CURRENT_SIGNING_KEY!,
+    nextSigningKey: process.env.QSTASH_NEXT_SIGNING_KEY!,
+  })
+  const signature = request.headers.get('upstash-signature') ?? ''
+  return receiver.verify({ body, signature, url: request.url }).catch(() => false)
+}

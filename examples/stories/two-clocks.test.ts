@@ -1,0 +1,18 @@
+import { expect } from 'stuntdouble/vitest'
+import { story } from './story.ts'
+import * as app from './two-clocks/app.ts'
+
+const cause = /timers: 'follow'/
+const options = { asItWas: {}, mended: { timers: 'follow' } } as const
+
+story('two-clocks', { asItWas: app, mended: app, cause, options }, (test, app) => {
+  test('a minute later the visitor may log in again', async ({ sandbox: { clock } }) => {
+    await app.logIn('ada')
+    await app.logIn('ada')
+    expect((await app.logIn('ada')).status).toBe(429)
+
+    await clock.advance('2m')
+
+    expect((await app.logIn('ada')).status).toBe(200)
+  })
+})

@@ -1,0 +1,41 @@
+import { Client } from '@upstash/qstash'
+import { Redis } from '@upstash/redis'
+
+// Videos are rendered by a third party. The queue tells how it went, at one of two addresses.
+
+export const renderer = 'https://render.test/jobs'
+export const doneUrl = 'https://studio.test/api/done'
+export const failedUrl = 'https://studio.test/api/failed'
+
+export async function render(video: string): Promise<void> {
+  await Redis.fromEnv().hset('videos', { [video]: 'rendering' })
+  const told = { callback: doneUrl, failureCallback: failedUrl }
+  await new Client().publishJSON({ url: renderer, body: { video }, retries: 2, ...told })
+}
+
+interface Told {
+  readonly status: number
+  readonly sourceBody: string
+}
+
+export async function done(request: Request): Promise<Response> {
+  const told = (await request.json()) as Told
+  return told.status < 300 ? note(told, 'ready') : new Response('it will be tried again')
+}
+
+export async function failed(request: Request): Promise<Response> {
+  return note((await request.json()) as Told, 'failed')
+}
+
+async function note({ sourceBody }: Told, state: string): Promise<Response> {
+  const { video } = JSON.parse(atob(sourceBody)) as { video: string }
+  await Redis.fromEnv().hset('videos', { [video]: state })
+  return new Response()
+}
+
+/** Every morning, for the editor. */
+export async function report(): Promise<string> {
+  const videos = (await Redis.fromEnv().hgetall<Record<string, string>>('videos')) ?? {}
+  const failed = Object.keys(videos).filter((video) => videos[video] === 'failed')
+  return failed.length === 0 ? 'All is well.' : `Look after ${failed.join(', ')}.`
+}

@@ -1,0 +1,17 @@
+import { Ratelimit } from '@upstash/ratelimit'
+import { Redis } from '@upstash/redis'
+
+// A service that reads web pages for others, five a minute for each team.
+
+/** Without a store, as on the laptops of the developers, there is no limit. */
+function limiter(): Ratelimit | undefined {
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = process.env
+  if (url === undefined || token === undefined) return undefined
+  return new Ratelimit({ redis: new Redis({ url, token }), limiter: Ratelimit.fixedWindow(5, '1 m'), prefix: 'pages' })
+}
+
+export async function readPage(team: string): Promise<Response> {
+  const limit = await limiter()?.limit(team)
+  if (limit?.success === false) return new Response('later', { status: 429 })
+  return new Response('the page')
+}

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { storyNames, toldStories, withStories } from '../support/story-page.js'
+
+const page = readFileSync(new URL('../../docs/stories.md', import.meta.url), 'utf8')
+
+test('docs/stories.md is up to date: `npm run docs:stories` writes it', () => {
+  expect(page).toBe(withStories(page))
+})
+
+test('every story is told once', () => {
+  expect(toldStories(page).toSorted()).toEqual(storyNames.toSorted())
+})
+
+test('nothing on the page is of one machine', () => {
+  expect(page).not.toContain(new URL('../..', import.meta.url).pathname)
+  expect(page).not.toMatch(/\bfile:|\/(?:home|work|tmp|Users)\//)
+})

@@ -1,0 +1,75 @@
+// The stories of docs/stories.md: each test as it is written, what it prints, and what was mended. `npm run docs` writes
+// them; `npm run docs:stories` runs the stories first and keeps what they print.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { diffLines } from '../../matchers/diff.js'
+
+const stories = new URL('../../examples/stories/', import.meta.url)
+const begin = /^<!-- story: ([\w-]+) -->$/gm
+const end = '<!-- end -->'
+
+/** Names of all stories. */
+export const storyNames: readonly string[] = readdirSync(stories)
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => file.replace('.test.ts', ''))
+
+/** The names that a page tells, in its order. */
+export function toldStories(page: string): string[] {
+  return [...page.matchAll(begin)].map(([, name]) => name!)
+}
+
+/** The page with its stories as they are now. */
+export function withStories(page: string): string {
+  let out = page
+  for (const name of toldStories(page)) {
+    const mark = `<!-- story: ${name} -->`
+    const from = out.indexOf(mark)
+    const to = out.indexOf(end, from)
+    if (to === -1) throw new Error(`docs/stories.md has no end of the story ${name}.`)
+    out = `${out.slice(0, from)}${mark}\n\n${storyBlocks(name)}\n\n${out.slice(to)}`
+  }
+  return out
+}
+
+function storyBlocks(name: string): string {
+  const read = (file: string): string => readFileSync(new URL(file, stories), 'utf8')
+  // Where the test was mended there is one app, and the page says what was changed.
+  const isOneApp = !existsSync(new URL(`${name}/as-it-was.ts`, stories))
+  return [
+    block('ts', testIn(read(`${name}.test.ts`))),
+    block('text', read(`${name}/failure.txt`).trimEnd()),
+    isOneApp
+      ? block('ts', read(`${name}/app.ts`).trimEnd())
+      : block('diff', difference(read(`${name}/as-it-was.ts`), read(`${name}/mended.ts`))),
+  ].join('\n\n')
+}
+
+function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``
+}
+
+/** What stands between the first and the last line of `story(…)`. */
+function testIn(source: string): string {
+  const inside = /^story\([\s\S]*?\(test, app\) => \{\n([\s\S]*?)^\}\)/m.exec(source)?.[1]
+  if (inside === undefined) throw new Error('There is no story in this file.')
+  return inside
+    .split('\n')
+    .map((line) => line.replace(/^ {2}/, ''))
+    .join('\n')
+    .trimEnd()
+}
+
+const context = 2
+
+/** The lines that were changed, with a little around them. */
+function difference(before: string, after: string): string {
+  const lines = diffLines(before.trimEnd().split('\n'), after.trimEnd().split('\n'))
+  const isNear = (at: number): boolean =>
+    lines.slice(Math.max(0, at - context), at + context + 1).some(([mark]) => mark !== ' ')
+  return lines
+    .flatMap(([mark, text], at) => {
+      if (!isNear(at)) return at > 0 && isNear(at - 1) && at < lines.length - 1 ? ['@@'] : []
+      return [`${mark} ${text}`.trimEnd()]
+    })
+    .join('\n')
+    .replace(/\n@@$/, '')
+}
