@@ -42,7 +42,7 @@ const breaks: readonly Break[] = [
     name: 'another address',
     changes: [["to: 'https://shop.test/orders'", "to: 'https://shop.test/order'"]],
     tells: [
-      / {2}#\d+ at 00:02:40\.000 {3}msg_\w+… {3}to https:\/\/shop\.test\/orders\n {6}✗ to {3}✓ attempts {3}✓ status/,
+      / {2}#\d+ at 00:02:40\.000 {3}msg_\w+… {3}to https:\/\/shop\.test\/orders\n {6}✗ to: expected 'https:\/\/shop\.test\/order', received 'https:\/\/shop\.test\/orders' {3}✓ attempts {3}✓ status/,
     ],
   },
   {

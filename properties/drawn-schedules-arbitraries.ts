@@ -13,7 +13,7 @@ interface ScheduleOptions {
 }
 
 /** The schedules that a check tries, and what they have reached. */
-export class Schedules {
+export class DrawnSchedules {
   readonly arbitrary: fc.Arbitrary<readonly FaultRule[]>
   readonly coverage: Coverage
   readonly #options: ScheduleOptions
