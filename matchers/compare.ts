@@ -1,7 +1,7 @@
 import { editDistance } from '../src/kernel/nearest-name.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { differingLines } from './diff.js'
-import { nameAt, withoutSecrets } from './hidden.js'
+import { nameAt, withoutSecrets } from './failure/hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** Texts for a place that plain literals would not explain. */

@@ -2,13 +2,13 @@ import { formatDuration } from '../src/kernel/duration.js'
 import type { Message } from '../src/queue/message/message.js'
 import { plainText } from '../src/report/safe-text.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
-import { failureText } from './failure-text.js'
-import { waitHint } from './forecasts.js'
+import { failureText } from './failure/failure-text.js'
+import { waitHint } from './failure/forecasts.js'
+import { listOf } from './failure/world-facts.js'
 import { literal } from './literal.js'
 import { type Evidence, evidenceOf } from './received.js'
 import { MessageStory } from './stories.js'
 import type { Verdict } from './verdict.js'
-import { listOf } from './world-facts.js'
 
 /** What a sandbox has to say about work that is left. */
 interface Idle {

@@ -1,8 +1,9 @@
 import { commandOf, entryOf, insideText, messageTo } from './asymmetric.js'
 import { type CallPattern, called } from './calls.js'
-import { painted } from './colours.js'
 import { executed, type Word } from './commands.js'
 import { holdsEverywhere } from './explorations.js'
+import { painted } from './failure/colours.js'
+import { type Place, placeOf } from './failure/place.js'
 import { isIdle } from './idle.js'
 import { hasKey, type KeyPattern } from './keys.js'
 import type { AsymmetricMatcher } from './literal.js'
@@ -17,7 +18,6 @@ import type {
   PublishedPattern,
   Text,
 } from './patterns.js'
-import { type Place, placeOf } from './place.js'
 import type { Range } from './range.js'
 import { type RequestPattern, receivedRequest } from './requests.js'
 import {

@@ -6,7 +6,7 @@ import { instant, iso } from '../src/kernel/instant.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { compare, Difference, type Wording } from './compare.js'
-import { withoutSecrets } from './hidden.js'
+import { withoutSecrets } from './failure/hidden.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** An expected value, ready to be compared with thousands of received ones. */

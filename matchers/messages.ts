@@ -4,6 +4,7 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { EntryOf } from '../src/kernel/traffic.js'
 import { urlText } from '../src/report/describe.js'
 import { plainText, quoted } from '../src/report/safe-text.js'
+import { hintsOf, refusalHints, retriesHints, waitHints } from './failure/hints.js'
 import {
   anyField,
   bodyField,
@@ -14,7 +15,6 @@ import {
   textField,
   wordField,
 } from './fields.js'
-import { hintsOf, refusalHints, retriesHints, waitHints } from './hints.js'
 import { isPlainObject } from './literal.js'
 import { type Candidate, type Compared, type Test, testOf } from './near-misses.js'
 import type {

@@ -2,8 +2,8 @@ import type { HiddenFields } from '../src/kernel/traffic.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { timeSeenFrom } from '../src/report/shown-times.js'
 import { type Difference, roughDistance } from './compare.js'
+import { isHidden, redactOf } from './failure/hidden.js'
 import type { Fields } from './fields.js'
-import { isHidden, redactOf } from './hidden.js'
 import { body, type Comparison, headers } from './kinds.js'
 
 /** What a failure says about something captured. */

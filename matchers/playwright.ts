@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test'
+import { askForPlace, placeOfInfo } from './failure/place.js'
 import { type SandboxMatchers, sandboxMatchers } from './index.js'
-import { askForPlace, placeOfInfo } from './place.js'
 
 // One line in playwright.config.ts: import 'stuntdouble/playwright/extend'
 // Playwright lets nobody add to the type of `expect` itself: import messageTo, commandOf and entryOf by name.

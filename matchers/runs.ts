@@ -4,6 +4,7 @@ import { urlText } from '../src/report/describe.js'
 import { runText } from '../src/report/run-text.js'
 import { type RunStory, type RunStoryState, runsOf, type StepState, type StepStory } from '../src/report/runs.js'
 import { plainText } from '../src/report/safe-text.js'
+import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './failure/run-hints.js'
 import {
   addressField,
   anyField,
@@ -19,7 +20,6 @@ import { literal } from './literal.js'
 import { testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
 import { type Evidence, evidenceOf } from './received.js'
-import { causeOf, eventHints, missingStep, missingWorkflow, noRunHints } from './run-hints.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of them. */

@@ -1,9 +1,9 @@
 import type { Entry } from '../src/kernel/traffic.js'
-import { type Failure, failureText } from './failure-text.js'
-import { withoutSecrets } from './hidden.js'
+import { type Failure, failureText } from './failure/failure-text.js'
+import { withoutSecrets } from './failure/hidden.js'
+import type { Place } from './failure/place.js'
 import { argumentList, isPlainObject, literal } from './literal.js'
 import { type Candidate, type Judged, missLines, type Ranking, rank, type Test, titleLine } from './near-misses.js'
-import type { Place } from './place.js'
 import { type Bounds, boundsText, type Range, requireBounds, within } from './range.js'
 import type { Evidence } from './received.js'
 

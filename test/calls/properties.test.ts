@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkDelivery } from '../../properties/check-delivery.js'
-import { expectIdempotent } from '../../properties/idempotence.js'
+import { checkDelivery } from '../../properties/delivery/check-delivery.js'
+import { expectIdempotent } from '../../properties/delivery/idempotence.js'
 import { everyCrashPoint } from '../../properties/scenarios.js'
 import type { Sandbox } from '../../src/index.js'
 import { appWith, payments } from '../workflow/crash-defects.js'

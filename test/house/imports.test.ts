@@ -161,13 +161,13 @@ const rooms: readonly Room[] = [
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
-    room: '/matchers',
+    room: '/matchers/*',
     may: ['kernel', 'report', 'invariants'],
     types: ['sandbox', 'calls', ...services],
     packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
   },
   // Scenarios are judged as the matchers judge.
-  { room: 'scenarios', may: [...engine, '/matchers'], packages: ['valibot'] },
+  { room: 'scenarios', may: [...engine, '/matchers/*'], packages: ['valibot'] },
   { room: 'scenarios/import', may: [...engine, 'scenarios'], packages: ['valibot'] },
   { room: 'adapters', may: ['kernel', 'protocol'], types: ['sandbox'], packages: ['msw', 'nock', '@playwright/test'] },
   // The main entry; the adapter to fake timers needs no peer, and stands in it.
@@ -185,13 +185,13 @@ const rooms: readonly Room[] = [
   },
   {
     room: '/fixtures',
-    may: [...engine, '/matchers', 'scenarios', 'adapters', 'client', 'server/*'],
+    may: [...engine, '/matchers/*', 'scenarios', 'adapters', 'client', 'server/*'],
     packages: ['vitest', 'jest', '@jest/globals', '@playwright/test', '@msw/data', 'valibot', 'node:'],
   },
   // A history may be that of a connected sandbox.
   {
-    room: '/properties',
-    may: [...engine, 'scenarios', '/matchers', '/fixtures', 'adapters'],
+    room: '/properties/*',
+    may: [...engine, 'scenarios', '/matchers/*', '/fixtures', 'adapters'],
     types: ['client'],
     packages: ['fast-check'],
   },

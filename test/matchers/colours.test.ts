@@ -1,6 +1,6 @@
 import { createSandbox } from 'stuntdouble'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { painted } from '../../matchers/colours.js'
+import { painted } from '../../matchers/failure/colours.js'
 import { sandboxMatchers } from '../../matchers/index.js'
 
 beforeEach(() => {

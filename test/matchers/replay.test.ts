@@ -3,7 +3,7 @@ import { createSandbox } from 'stuntdouble'
 import { expect } from 'stuntdouble/vitest'
 import { describe, test } from 'vitest'
 import { sandboxOf } from '../../fixtures/world.js'
-import { type Place, placeOf, placeOfTask, replayCommand } from '../../matchers/place.js'
+import { type Place, placeOf, placeOfTask, replayCommand } from '../../matchers/failure/place.js'
 import { printedBy } from './failure.js'
 
 /** What a POSIX shell makes of a command: its words, and the seed in its environment. */

@@ -3,7 +3,7 @@ import { checkDelivery, type DeliveryBroken, deliveryFaults } from 'stuntdouble/
 import { explore } from 'stuntdouble/scenarios'
 import { describe, expect, test } from 'vitest'
 import { saga } from '../../bench/coverage-apps.js'
-import { Guide } from '../../properties/guide.js'
+import { Guide } from '../../properties/delivery/guide.js'
 
 const orders = 'https://shop.test/orders'
 const once = {

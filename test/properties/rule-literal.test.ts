@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { faultRules } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
-import { rulesLiteral } from '../../properties/rule-literal.js'
+import { rulesLiteral } from '../../properties/delivery/rule-literal.js'
 import type { FaultRule } from '../../src/faults/fault.js'
 
 /** What a program reads that has the text pasted. */

@@ -1,7 +1,7 @@
 // The generated tables of docs/faults.md: `npm run docs` writes them.
 
 import { Receiver } from '@upstash/qstash'
-import { literal } from '../../properties/rule-literal.js'
+import { literal } from '../../properties/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Carriage } from '../../src/faults/row.js'
 import {

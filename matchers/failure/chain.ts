@@ -1,0 +1,209 @@
+import { counted } from '../../src/kernel/counted.js'
+import type { Entry } from '../../src/kernel/traffic.js'
+import { describeEntry, type Wording } from '../../src/report/describe.js'
+import { type Nesting, nestingOf, type Repetitions, repetitionsOf } from '../../src/report/nesting.js'
+import { dateOf } from '../../src/report/shown-times.js'
+import { isNews, timeline } from '../../src/report/timeline.js'
+import type { Evidence } from '../received.js'
+
+/** Faults that are shown whatever else there is no room for. */
+const mostFaults = 3
+
+/** What a failure is about, among all that happened. */
+export interface Subject {
+  /** `seq` of the entries that the verdict speaks of, the most important one first. */
+  readonly focus: readonly number[]
+  /** Other entries that say something about it; all by default. */
+  readonly shown?: ((entry: Entry) => boolean) | undefined
+}
+
+/** The log of one failure, read once. */
+export class Chain {
+  readonly nesting: Nesting
+  readonly repetitions: Repetitions
+  readonly #entries: readonly Entry[]
+  readonly #bySeq: ReadonlyMap<number, Entry>
+  readonly #led: ReadonlySet<number>
+  /** The entries of the story itself: what led to the focus, what it is about, and what followed. */
+  readonly own: ReadonlySet<number>
+
+  constructor(
+    readonly evidence: Evidence,
+    readonly subject: Subject,
+  ) {
+    this.#entries = evidence.entries
+    this.nesting = nestingOf(this.#entries)
+    this.repetitions = repetitionsOf(this.#entries, this.nesting)
+    this.#bySeq = new Map(this.#entries.map((entry) => [entry.seq, entry]))
+    this.#led = this.#ledTo(subject.focus)
+    this.own = this.#followed()
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
+  /** Whether a message of the story goes to this address. */
+  isAt(url: string): boolean {
+    for (const seq of this.#led) {
+      const entry = this.#bySeq.get(seq)!
+      if ('messageId' in entry && 'url' in entry && entry.url === url) return true
+    }
+    return false
+  }
+
+  /** Whether the story of the focus has this entry; everything does when there is no focus. */
+  has(entry: Entry): boolean {
+    return this.subject.focus.length === 0 || this.own.has(entry.seq)
+  }
+
+  /**
+   * The story in at most so many lines: the chain of the focus first, then what stands nearest to it. Callbacks that went
+   * well and are not what it is about are only counted.
+   * @param thrown errors of handlers that were told already
+   */
+  lines(most: number, thrown: Iterable<string>): string[] {
+    const news = this.#entries.filter((entry, index) => isNews(entry, this.#entries[index - 1], false))
+    const folded = this.#foldedCallbacks(news)
+    const left = news.filter((entry) => !folded.entries.has(entry.seq))
+    const shown = this.#chosen(left, most - 2)
+    if (this.isEmpty) return ['(no traffic)']
+    const { redaction } = this.evidence
+    const known = { nesting: this.nesting, repetitions: this.repetitions, thrown, name: this.#name }
+    const lines = shown.length === 0 ? [] : timeline(shown, {}, redaction, known).split('\n')
+    const more = left.length - shown.length
+    if (folded.messages > 0) lines.push(`  ${counted(folded.messages, 'callback')}, delivered`)
+    if (more > 0) lines.push(`  … ${more} more: ${everything(this.evidence)}`)
+    return lines
+  }
+
+  #name = (id: string): string => this.evidence.name(id)
+
+  /** The focus and what led to it. */
+  #ledTo(focus: readonly number[]): Set<number> {
+    const led = new Set<number>()
+    for (const seq of focus) {
+      for (let one = this.#bySeq.get(seq); one !== undefined && !led.has(one.seq); ) {
+        led.add(one.seq)
+        const above = this.nesting.above(one)
+        one = above === undefined ? undefined : this.#bySeq.get(above)
+      }
+    }
+    return led
+  }
+
+  /** What led to the focus, all about the messages in that, and what came of both. */
+  #followed(): Set<number> {
+    const messages = new Set<string>()
+    for (const seq of this.#led) {
+      const entry = this.#bySeq.get(seq)!
+      if ('messageId' in entry) messages.add(entry.messageId)
+    }
+    const own = new Set(this.#led)
+    for (const entry of this.#entries) {
+      if ('messageId' in entry && messages.has(entry.messageId)) own.add(entry.seq)
+      const above = this.nesting.above(entry)
+      if (above !== undefined && own.has(above) && this.#belongs(entry, above, messages)) own.add(entry.seq)
+    }
+    return own
+  }
+
+  /** A request may have led to many messages: only the one in question counts, but all commands of its pipeline do. */
+  #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
+    if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true
+    const cause = this.#bySeq.get(above)!
+    return 'messageId' in cause && messages.has(cause.messageId)
+  }
+
+  /** Callbacks that arrived, are not in focus, and of which nothing in focus came. */
+  #foldedCallbacks(news: readonly Entry[]): { readonly entries: ReadonlySet<number>; readonly messages: number } {
+    const delivered = new Set<string>()
+    for (const entry of this.evidence.of('attempt')) {
+      if (entry.kind !== 'message' && entry.outcome?.state === 'DELIVERED') delivered.add(entry.messageId)
+    }
+    for (const seq of this.#led) {
+      const entry = this.#bySeq.get(seq)
+      if (entry !== undefined && 'messageId' in entry) delivered.delete(entry.messageId)
+    }
+    const entries = new Set<number>()
+    for (const entry of delivered.size === 0 ? [] : news) {
+      const above = this.nesting.above(entry)
+      const isOf = 'messageId' in entry && delivered.has(entry.messageId)
+      if (isOf || (above !== undefined && entries.has(above))) entries.add(entry.seq)
+    }
+    return { entries, messages: delivered.size }
+  }
+
+  /** As many as the lines have room for, the chain of the focus first, and of both what stands nearest to it. */
+  #chosen(entries: readonly Entry[], most: number): Entry[] {
+    const { shown = () => true, focus } = this.subject
+    const center = focus[0] ?? entries.at(-1)?.seq ?? 0
+    const own = entries.filter(({ seq }) => this.own.has(seq))
+    const others = entries.filter((entry) => !this.own.has(entry.seq) && shown(entry))
+    const first = own.filter(
+      (entry) => focus.includes(entry.seq) || (entry.type === 'published' && this.#led.has(entry.seq)),
+    )
+    const visible = new Set(entries)
+    const chosen = new Set<Entry>()
+    const rowsOf = this.#rows()
+    let left = most
+    const faults = nearest(
+      own.filter(({ type }) => type === 'fault'),
+      center,
+      most,
+    ).slice(0, mostFaults)
+    for (const entry of [first, faults, own, others].flatMap((some) => nearest(some, center, most))) {
+      const more = this.#withPlace(entry).filter((one) => visible.has(one) && !chosen.has(one))
+      const rows = more.reduce((sum, one) => sum + rowsOf(one), 0)
+      if (rows > left) break
+      left -= rows
+      for (const one of more) chosen.add(one)
+    }
+    return [...chosen].sort((one, other) => one.seq - other.seq)
+  }
+
+  /** An entry, and what it stands below: its request, its delivery. */
+  #withPlace(entry: Entry): Entry[] {
+    const place = [entry]
+    for (let one = entry; one.type !== 'attempt' && (one === entry || !('messageId' in one)); ) {
+      const above = this.nesting.above(one)
+      const next = above === undefined ? undefined : this.#bySeq.get(above)
+      if (next === undefined) break
+      place.push(next)
+      one = next
+    }
+    return place
+  }
+
+  /** How many lines an entry takes at most, its date included. */
+  #rows(): (entry: Entry) => number {
+    const wording: Wording = { bodies: 80, name: this.#name, redaction: this.evidence.redaction }
+    const dates = new Set<string>()
+    const known = new Map<Entry, number>()
+    return (entry) => {
+      let rows = known.get(entry)
+      if (rows === undefined) {
+        rows = 1 + describeEntry(entry, wording).details.length + (this.repetitions.has(entry.seq) ? 1 : 0)
+        const date = dateOf(entry.at)
+        if (!dates.has(date)) rows++
+        dates.add(date)
+        known.set(entry, rows)
+      }
+      return rows
+    }
+  }
+}
+
+function everything({ role }: Evidence): string {
+  return role === 'traffic' ? 'timeline() tells all' : 'sandbox.traffic.timeline()'
+}
+
+/** The nearest ones to a place, nearest first; of those that are equally near the earlier one. */
+function nearest(entries: readonly Entry[], center: number, most: number): Entry[] {
+  let at = entries.findIndex(({ seq }) => seq >= center)
+  if (at === -1) at = entries.length
+  const from = Math.max(0, at - most)
+  return entries
+    .slice(from, at + most)
+    .sort((one, other) => Math.abs(one.seq - center) - Math.abs(other.seq - center) || one.seq - other.seq)
+}

@@ -1,0 +1,85 @@
+import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import { type Nesting, nestingOf } from '../../src/report/nesting.js'
+import type { Evidence } from '../received.js'
+import { failedForGood, guarded, skippedSlots } from './omissions.js'
+import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
+
+// What happened in a log that a matcher did not ask for and that often is why it failed. Each kind is one row below:
+// sentences about what the entries say, never guesses about what the code under test meant.
+
+/** A log, read once for all rows. */
+export interface Log {
+  readonly evidence: Evidence
+  readonly nesting: Nesting
+  /** Whether an entry belongs to what failed, and is told there; `undefined` when nothing is told yet. */
+  readonly isOwn: ((seq: number) => boolean) | undefined
+  /** The delivery in which something happened. */
+  readonly attemptOf: (entry: Entry) => EntryOf<'attempt'> | undefined
+}
+
+export interface Circumstance {
+  readonly sentence: string
+  /** `seq` of the entries that it is made of. */
+  readonly seqs: readonly number[]
+  /** It only explains what is missing. */
+  readonly explainsMissing?: boolean
+}
+
+/** In the order in which they are told. */
+const rows: readonly ((log: Log) => Circumstance[])[] = [
+  doneAgain,
+  repeated,
+  overtaken,
+  takenForDuplicates,
+  skippedSlots,
+  guarded,
+  failedForGood,
+]
+
+const most = 3
+
+/**
+ * What else the log has to say, those sentences first that are about what failed.
+ * @param isOwn whether an entry belongs to what failed; `undefined` when nobody knows what it is about
+ * @param isMissing something was expected that is not there: what has kept it from happening may be anywhere
+ */
+export function circumstances(
+  evidence: Evidence,
+  isOwn: ((seq: number) => boolean) | undefined,
+  isMissing: boolean,
+): string[] {
+  const log = logOf(evidence, isOwn)
+  const all = rows.flatMap((row) => row(log))
+  const own = all.filter(({ seqs }) => isOwn === undefined || seqs.some(isOwn))
+  const others = isMissing ? all.filter((one) => !own.includes(one)) : []
+  return [...own.filter(({ explainsMissing }) => isMissing || explainsMissing !== true), ...others]
+    .slice(0, most)
+    .map(({ sentence }) => evidence.redaction.text(sentence))
+}
+
+function logOf(evidence: Evidence, isOwn: Log['isOwn']): Log {
+  const { entries } = evidence
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
+  const nesting = nestingOf(entries)
+  const attemptOf = (entry: Entry): EntryOf<'attempt'> | undefined => {
+    for (let at: Entry | undefined = entry; at !== undefined; ) {
+      if (at.type === 'attempt') return at
+      const above = nesting.above(at)
+      at = above === undefined ? undefined : bySeq.get(above)
+    }
+    return undefined
+  }
+  return { evidence, nesting, isOwn, attemptOf }
+}
+
+/** Things by a name, in the order in which each name first came. */
+export function grouped<T>(things: Iterable<T>, nameOf: (thing: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const thing of things) {
+    const name = nameOf(thing)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [thing])
+    else group.push(thing)
+  }
+  return groups
+}

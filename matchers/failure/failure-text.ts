@@ -1,0 +1,149 @@
+import { type Evidence, evidenceOf } from '../received.js'
+import { Chain, type Subject } from './chain.js'
+import { circumstances } from './circumstances.js'
+import { machineTimeHint } from './machine-time.js'
+import { fromHere, type Place, replayCommand } from './place.js'
+import { thrownIn } from './thrown.js'
+import { worldOf } from './world-facts.js'
+
+/** Lines of a whole failure, and of what stands above its story. */
+const mostLines = 40
+const mostAbove = 15
+const mostHints = 4
+const mostOfCall = 6
+const mostNotes = 8
+
+/** The parts of a failure, each safe to print. */
+export interface Failure extends Subject {
+  readonly evidence: Evidence
+  readonly place: Place | undefined
+  /** `expect(queue).toHaveDelivered({ … })`. */
+  readonly call: string
+  /** What was expected, in a sentence. */
+  readonly expected: string
+  /** What there was instead, nearest first: parts that do not fit are left out, and the first one is cut. */
+  readonly parts: readonly (readonly string[])[]
+  /** Sentences for typical mistakes, the most telling one first. */
+  readonly hints?: readonly string[]
+  /** Something is missing that dead letters may explain. */
+  readonly isMissing?: boolean
+  /** The failure itself is about what is left, unused faults included. */
+  readonly tellsUnused?: boolean
+  /** A sentence above the timeline. */
+  readonly lead?: string
+  /** The end of the failure instead of a timeline. */
+  readonly story?: string | undefined
+}
+
+/**
+ * A failure as it is printed: at most 40 lines, of which 15 stand above the story. First what a handler threw, then what
+ * was expected and what came instead, hints, the command that runs the test again, and the chain of what happened.
+ */
+export function failureText(failure: Failure): string {
+  const { evidence, call, expected, parts, place } = failure
+  const chain = new Chain(evidence, failure)
+  const thrown = thrownIn(evidence, chain)
+  const hints = hintLines(failure, chain)
+  const replay = replayLine(evidence, failure.focus[0], place)
+  const first = [...squeezed(call), '', ...thrown.lines, ...(thrown.lines.length > 0 ? [''] : []), expected]
+  const last = [...(hints.length > 0 ? ['', ...hints] : []), ...(replay === undefined ? [] : [replay])]
+  const above = [...first, ...fitting(parts, mostAbove - first.length - last.length - 1), ...last]
+  if (replay === undefined) return above.join('\n')
+  const lead = failure.lead === undefined ? [] : [failure.lead]
+  const left = mostLines - above.length - 1 - lead.length
+  const story = failure.story === undefined ? chain.lines(left, thrown.details) : shortened(failure.story, left)
+  const end = [...lead, ...story]
+  return [...above, ...(end.length > 0 ? ['', ...end] : [])].join('\n')
+}
+
+/**
+ * What a world has to say about a test that fails for any other reason: what handlers threw, what was prepared in vain,
+ * that nothing asked it; then how to run the test again, and the story.
+ */
+export function worldText(received: object, place: Place | undefined, told: string): string {
+  const evidence = evidenceOf('story', received, 'sandbox')
+  const chain = new Chain(evidence, { focus: [] })
+  const thrown = thrownIn(evidence, chain)
+  const unused = worldOf(evidence).unused.map((sentence) => evidence.redaction.text(fromHere(sentence)))
+  const asked = told.includes('asked this sandbox') ? [] : unasked(evidence)
+  const notes = [...thrown.lines, ...unused, ...asked].filter((note) => !told.includes(note))
+  const above = [...notes.slice(0, mostNotes), ...(notes.length > 0 ? [''] : [])]
+  const replay = replayLine(evidence, undefined, place)
+  if (chain.isEmpty) return [...above, replay].join('\n')
+  return [...above, replay, '', ...chain.lines(mostLines - above.length - 2, thrown.details)].join('\n')
+}
+
+/** Whether the code under test did anything here, told when it did not. */
+function unasked({ entries }: Evidence): string[] {
+  if (entries.some(({ type }) => !preparing.has(type))) return []
+  const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
+  return [
+    `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env, sandbox.fetch or via: 'fetch'.`,
+  ]
+}
+
+/** What a test does to prepare. */
+const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting', 'dropped'])
+
+/** Whole parts as long as there is room; of the first one at least its beginning. */
+function fitting(parts: readonly (readonly string[])[], room: number): string[] {
+  const [first = [], ...others] = parts
+  const shown = first.length <= room ? [...first] : cutTo(first, Math.max(room, 3))
+  for (const part of others) {
+    if (shown.length + part.length > room) break
+    shown.push(...part)
+  }
+  return shown
+}
+
+/** A pattern of many fields is known to who wrote it: its beginning and its end. */
+function squeezed(call: string): string[] {
+  const lines = call.split('\n')
+  if (lines.length <= mostOfCall) return lines
+  return [...lines.slice(0, mostOfCall - 2), '  …', lines.at(-1)!]
+}
+
+/** Of lines that are compared those go first that are equal on both sides. */
+function cutTo(all: readonly string[], most: number): string[] {
+  const lines = all.filter((line) => line !== '' && !/^ {12}/.test(line))
+  if (lines.length <= most) return lines
+  return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
+}
+
+/** Its beginning and its end: what failed stands there. */
+function shortened(story: string, most: number): string[] {
+  const lines = story.split('\n')
+  if (lines.length <= most) return lines
+  const end = Math.floor(most / 3)
+  const start = most - end - 1
+  return [
+    ...lines.slice(0, start),
+    `  … ${lines.length - start - end} more: sandbox.traffic.timeline()`,
+    ...lines.slice(lines.length - end),
+  ]
+}
+
+function hintLines({ evidence, hints = [], isMissing, tellsUnused }: Failure, chain: Chain): string[] {
+  const { redaction } = evidence
+  const never = tellsUnused === true ? [] : worldOf(evidence).unused
+  const [first, ...others] = never.map((sentence) => redaction.text(fromHere(sentence)))
+  const unused = first === undefined ? [] : [others.length === 0 ? first : `${first} ${others.length} more never did.`]
+  const isOwn = chain.own.size === 0 ? undefined : (seq: number): boolean => chain.own.has(seq)
+  const machineTime = machineTimeHint(evidence)
+  const told = [
+    ...hints,
+    ...(machineTime === undefined ? [] : [machineTime]),
+    ...circumstances(evidence, isOwn, isMissing === true),
+  ]
+  // What was prepared in vain is always told.
+  return [...told.slice(0, mostHints - unused.length), ...unused].map((hint) => `Hint: ${hint}`)
+}
+
+/** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */
+export function replayLine(evidence: Evidence, seq: number | undefined, place: Place | undefined): string | undefined {
+  const { seed } = evidence.context
+  if (evidence.entries.length === 0 && seed === undefined) return undefined
+  if (place !== undefined) return `Replay: ${replayCommand(place, seed)}`
+  const parts = [seed !== undefined && `seed ${seed}`, seq !== undefined && `entry ${seq}`].filter(Boolean)
+  return parts.length === 0 ? 'No entries.' : `Replay: ${parts.join(', ')}`
+}

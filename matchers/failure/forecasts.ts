@@ -1,0 +1,128 @@
+import { formatDuration } from '../../src/kernel/duration.js'
+import type { Forecast, ForecastCause } from '../../src/queue/explain/forecast.js'
+import { plainText } from '../../src/report/safe-text.js'
+import { timeSeenFrom } from '../../src/report/shown-times.js'
+import type { Evidence } from '../received.js'
+import { blockOf, type MessageStory, stateOf, waitOf } from '../stories.js'
+
+// Until when messages wait: as the queue forecasts it where there is one, else as far as the log tells.
+
+/** Who can look ahead. */
+interface Forecaster {
+  forecast?(id: string): Forecast | undefined
+  explain?(id: string): string
+}
+
+/** The queues of the evidence, one for each region; none for a log alone. */
+function facesOf({ received, role }: Evidence): readonly (Forecaster | undefined)[] {
+  if (role === 'traffic') return []
+  const { queue, queues = [queue] } = received as { queue?: Forecaster; queues?: readonly Forecaster[] }
+  return role === 'sandbox' ? queues : [received as Forecaster]
+}
+
+/** What the queue answers that knows the message. */
+function askedOf<T>(evidence: Evidence, ask: (face: Forecaster) => T | undefined): T | undefined {
+  for (const face of facesOf(evidence)) {
+    if (typeof face?.forecast !== 'function') continue
+    try {
+      const answer = ask(face)
+      if (answer !== undefined) return answer
+    } catch {
+      // Another region's message; or the world was reset since, and only its log knows it.
+    }
+  }
+  return undefined
+}
+
+/** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
+export function waitHint(evidence: Evidence, story: MessageStory): string {
+  const name = evidence.name(story.id)
+  if (stateOf(story) === 'ACTIVE') return `${name} is being delivered right now. Await sandbox.clock.drain() first.`
+  const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
+  const forecast = askedOf(evidence, (queue) => queue.forecast?.(story.id))
+  if (forecast === undefined) return loggedHint(name, story, now)
+  if ('notBefore' in forecast) return `${name} waits${placeOf(story)}${causeText(evidence, forecast, now)}`
+  if (forecast.at <= now) return notMoved(name)
+  const reason = reasonOf(story, forecast.at)
+  const place = waitOf(story)?.until === forecast.at ? '' : placeIn(evidence, story.id)
+  return untilHint(name, forecast.at, now, reason === '' ? place.slice(2) : reason + place)
+}
+
+const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
+
+/** Its place in a line, in the words of the queue: the limit, who is before it, what a pause has cost. */
+function placeIn(evidence: Evidence, messageId: string): string {
+  const place = askedOf(evidence, (queue) => placed.exec(queue.explain?.(messageId) ?? '')?.[1]) ?? ''
+  const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
+  return evidence.redaction.text(named)
+}
+
+/** The same without a queue to ask. */
+function loggedHint(name: string, story: MessageStory, now: number): string {
+  const block = blockOf(story)
+  if (block !== undefined) return `${name} waits: ${plainText(block)}.`
+  const wait = waitOf(story)
+  return wait === undefined || wait.until <= now ? notMoved(name) : untilHint(name, wait.until, now, wait.reason)
+}
+
+function notMoved(name: string): string {
+  return `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
+}
+
+function untilHint(name: string, until: number, now: number, reason: string): string {
+  const why = reason === '' ? '' : ` (${plainText(reason)})`
+  return `${name} waits ${formatDuration(until - now)}, until ${timeSeenFrom(until, now)}${why}. ${move(until - now)}`
+}
+
+/** The call that gets there. */
+function move(left: number): string {
+  return `Await sandbox.clock.advance('${formatDuration(left)}') or clock.drain() first.`
+}
+
+/** The rule behind a wait that ends at a known time. */
+function reasonOf(story: MessageStory, until: number): string {
+  const wait = waitOf(story)
+  if (wait?.until === until) return wait.reason
+  const { flow, published } = story
+  const key = flow?.flowControlKey ?? published?.flowControlKey
+  if (key !== undefined) return `its turn in flow-control key ${key}`
+  return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
+}
+
+/** `: flow-control key k holds it, rate 5 of 5; `: the limit that decided, without what was true only then. */
+function placeOf(story: MessageStory): string {
+  const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
+  if (block !== undefined) return `: ${plainText(block)}; `
+  const { published } = story
+  return published?.queue === undefined ? ': ' : ` in queue ${plainText(published.queue)}: `
+}
+
+function causeText(
+  evidence: Evidence,
+  { notBefore, because }: Extract<Forecast, { readonly notBefore: number }>,
+  now: number,
+): string {
+  if (because.kind === 'pause') {
+    const what = 'queue' in because ? `queue ${because.queue}` : `flow-control key ${because.flowControlKey}`
+    return `${plainText(what)} is paused, and nothing there starts before somebody resumes it.`
+  }
+  const earliest = notBefore > now ? ` It starts not before ${timeSeenFrom(notBefore, now)}.` : ''
+  return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() first.`
+}
+
+const mostNamed = 3
+
+function answersText(
+  evidence: Evidence,
+  { messageIds, scheduleIds = [], first }: Extract<ForecastCause, { readonly kind: 'answer' }>,
+): string {
+  const names = [
+    ...messageIds.map((id) => evidence.name(id)),
+    ...scheduleIds.map((id) => `what schedule ${plainText(id)} publishes`),
+  ]
+  if (names.length === 0) return 'a fault holds it until another delivery has gone'
+  const more = names.length - mostNamed
+  const listed = `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
+  if (!first) return `it depends on the answer of ${listed}`
+  return names.length === 1 ? `${listed} must answer first` : `one of ${listed} must answer first`
+}

@@ -1,0 +1,145 @@
+import type { Bytes } from '../../src/kernel/bytes.js'
+import { counted } from '../../src/kernel/counted.js'
+import type { EntryOf } from '../../src/kernel/traffic.js'
+import { plainText } from '../../src/report/safe-text.js'
+import { timeSeenFrom } from '../../src/report/shown-times.js'
+import { headerMap } from '../kinds.js'
+import { isPlainObject, literal } from '../literal.js'
+import type { Judged } from '../near-misses.js'
+import type { Evidence } from '../received.js'
+import { wrongWithSignature } from '../signatures.js'
+import { changesWhenRewritten } from '../spellings.js'
+import { isOpen, type MessageStory, stateOf } from '../stories.js'
+import { waitHint } from './forecasts.js'
+
+/** Sentences for slips that the ✗ alone does not explain. */
+export function hintsOf(
+  evidence: Evidence,
+  pattern: { readonly to?: unknown; readonly headers?: unknown },
+  nearest: readonly Judged<unknown>[],
+): string[] {
+  const hints: string[] = []
+  const { to } = pattern
+  if (typeof to === 'string' && !/^[a-z]+:\/\//i.test(to) && !to.startsWith('*')) {
+    hints.push(
+      `to is compared with the whole url: write 'https://${plainText(to)}', or '*${plainText(to)}' for any host.`,
+    )
+  }
+  const prefixed = prefixHint(evidence, pattern.headers)
+  if (
+    prefixed !== undefined &&
+    nearest.some(({ compared }) => compared.some((one) => one.name === 'headers' && one.differences.length > 0))
+  ) {
+    hints.push(prefixed)
+  }
+  return hints
+}
+
+/** Entries whose headers a hint reads: reading those of an attempt signs it. */
+const mostRead = 200
+
+/** The prefix of the service's own headers is another word in each vocabulary. */
+function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
+  if (!isPlainObject(wanted)) return undefined
+  const seen = new Set<string>()
+  for (const type of ['published', 'attempt'] as const) {
+    for (const entry of evidence.of(type).slice(-mostRead)) {
+      for (const name of headerMap(entry.headers).keys()) seen.add(name)
+    }
+  }
+  for (const name of Object.keys(wanted)) {
+    const lower = name.toLowerCase()
+    const rest = lower.slice(lower.indexOf('-'))
+    const other = [...seen].find((header) => header !== lower && header.includes('-') && header.endsWith(rest))
+    if (!seen.has(lower) && other !== undefined && rest.length > 2) {
+      return `there is no header ${literal(name)}, but ${literal(other)}: headers of the service carry the prefix of the sandbox's vocabulary.`
+    }
+  }
+  return undefined
+}
+
+const mostWaits = 3
+
+/** Messages that have not come to their end: until when they wait, why, and the call that gets them there. */
+export function waitHints(
+  evidence: Evidence,
+  stories: Iterable<MessageStory>,
+  nearest: readonly Judged<MessageStory>[],
+): string[] {
+  const near = nearest.map(({ thing }) => thing)
+  const others: MessageStory[] = []
+  for (const story of stories) {
+    if (others.length >= mostWaits) break
+    if (!near.includes(story) && isOpen(stateOf(story))) others.push(story)
+  }
+  const open = [...near.filter((story) => isOpen(stateOf(story))), ...others]
+  const [first, ...rest] = open.slice(0, mostWaits)
+  if (first === undefined) return []
+  const told = [waitHint(evidence, first)]
+  // Others matter when it waits for them, or when none of them is nearer than another.
+  const isNear = near.includes(first)
+  for (const story of rest) {
+    if (!isNear || told.some((hint) => hint.includes(evidence.name(story.id)))) told.push(waitHint(evidence, story))
+  }
+  return told
+}
+
+/** Deliveries that an app refused: whether it was right about their signatures. */
+export function refusalHints(evidence: Evidence, nearest: readonly Judged<MessageStory>[]): string[] {
+  return nearest.flatMap(({ thing: { id, last } }) => {
+    const status = last?.outcome?.status
+    if (last === undefined || (status !== 401 && status !== 403)) return []
+    const isScripted = evidence.of('fault').some(({ cause, fault }) => cause === last.seq && fault === 'status')
+    const flaws = isScripted ? undefined : wrongWithSignature(evidence, last)
+    if (flaws === undefined) return []
+    const name = evidence.name(id)
+    if (flaws.length > 0)
+      return [`${name} was refused with ${status}, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
+    const rotations = evidence.of('setting').filter((entry) => entry.of === 'signing-keys' && entry.seq < last.seq)
+    if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last, status)}`]
+    return [`${name} was refused with ${status} although it was correctly signed. ${whatVerifyingTakes(last.body)}`]
+  })
+}
+
+/** An app that was started before keys were rotated has the former pair, of which the second is the current one now. */
+function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf<'attempt'>, status: number): string {
+  const { at, seq } = rotations.at(-1)!
+  const known =
+    rotations.length === 1
+      ? 'An app that has the keys of before knows it as the next signing key, and has to verify with both.'
+      : `They were rotated ${rotations.length} times: an app that has the keys of the beginning does not know it.`
+  return `was refused with ${status} although it was correctly signed, with the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
+}
+
+/** Of attempts, the pattern names as many as there were retries. */
+export function retriesHints(
+  { attempts }: { readonly attempts?: unknown },
+  nearest: readonly Judged<MessageStory>[],
+): string[] {
+  const wanted = Array.isArray(attempts) ? attempts.length : attempts
+  const isMistaken = nearest.some(
+    ({ thing }) =>
+      stateOf(thing) === 'FAILED' && wanted === thing.last?.maxRetries && thing.attempts.length === Number(wanted) + 1,
+  )
+  return isMistaken && wanted !== 0
+    ? [
+        `${counted(Number(wanted), 'retry is', 'retries are')} ${Number(wanted) + 1} attempts: the first one is no retry.`,
+      ]
+    : []
+}
+
+const keys = 'the keys of this sandbox (sandbox.env has them)'
+const url = 'the url that the message was published to'
+
+/** Frameworks that parse a body hand their app other bytes than those that were signed: the likely cause goes first. */
+function whatVerifyingTakes(body: Bytes): string {
+  const changes = changesWhenRewritten(body)
+  if (changes === true && /^\s*[{[]/.test(body)) {
+    return `Its body is JSON that JSON.stringify(JSON.parse(body)) writes differently: an app that verifies that, and not the raw body, refuses it. await request.text() gives the raw body. If it is verified, look at ${keys} and at ${url}.`
+  }
+  const spelling =
+    changes === undefined || !/^\s*[{[]/.test(body)
+      ? ''
+      : ' Its body is JSON without white space: an app that writes it again with blanks, or with its keys in another order, refuses it.'
+  return `An app that verifies needs ${keys}, the raw body as it came, and ${url}.${spelling}`
+}

@@ -1,0 +1,86 @@
+import { text } from '../../src/kernel/bytes.js'
+import { counted } from '../../src/kernel/counted.js'
+import type { EntryOf } from '../../src/kernel/traffic.js'
+import { answerText, commandLine, urlText } from '../../src/report/describe.js'
+import { quoted } from '../../src/report/safe-text.js'
+import { timeSeenFrom } from '../../src/report/shown-times.js'
+import type { Evidence } from '../received.js'
+import { type Circumstance, grouped, type Log } from './circumstances.js'
+
+// What did not happen: runs that were skipped, work behind a guard, messages that failed for good.
+
+/** Runs of schedules that did not happen, told once for each reason. */
+export function skippedSlots({ evidence }: Log): Circumstance[] {
+  const from = evidence.entries[0]?.at ?? 0
+  const slots = evidence.of('setting').filter((entry) => entry.of === 'schedule' && entry.change === 'skipped')
+  return [...grouped(slots, ({ name, value }) => `${name}\n${value?.because}`).values()].map((skipped) => {
+    const [{ name, at, value }] = skipped as [EntryOf<'setting'>]
+    const more = skipped.length === 1 ? '' : ` and ${skipped.length - 1} more`
+    return {
+      sentence: `the schedule ${quoted(name, 60)} skipped its run of ${timeSeenFrom(at, from)}${more}: ${value?.because}.`,
+      seqs: skipped.map(({ seq }) => seq),
+      explainsMissing: true,
+    }
+  })
+}
+
+/** `SET … NX` of the code under test that found the key: what it guards was left out. */
+export function guarded({ evidence }: Log): Circumstance[] {
+  const written = new Map<string, EntryOf<'command'>>()
+  const refused = new Map<string, Circumstance>()
+  for (const entry of evidence.of('command')) {
+    const key = guardKey(entry)
+    if (key === undefined) continue
+    const isRefused = entry.error === undefined && (entry.reply === null || entry.reply === 0)
+    if (!isRefused) {
+      written.set(key, entry)
+      continue
+    }
+    const holder = written.get(key)
+    const since = holder === undefined ? '' : `, since #${holder.seq} at ${timeSeenFrom(holder.at, entry.at)}`
+    refused.set(key, {
+      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} found the key there already${since}: what it guards was left out.`,
+      seqs: [entry.seq],
+      explainsMissing: true,
+    })
+  }
+  return [...refused.values()]
+}
+
+function guardKey({ argv, via }: EntryOf<'command'>): string | undefined {
+  if (via === 'direct') return undefined
+  const [name = '', key = '', ...rest] = argv.map((word) => text(word))
+  const isGuard =
+    name.toUpperCase() === 'SETNX' ||
+    (name.toUpperCase() === 'SET' && rest.slice(1).some((word) => word.toUpperCase() === 'NX'))
+  return isGuard ? key : undefined
+}
+
+const mostLetters = 3
+
+/** Dead letters, but for one that the failure is about: what should have come of them did not. */
+export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
+  const letters = evidence.of('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
+  if (letters.length === 0) return []
+  const alike = grouped(letters, ({ kind, url, status, error }) => {
+    return `${kind} ${urlText(url, evidence.redaction)}, ${answerText(status, error, evidence.redaction)}`
+  })
+  const told = [...alike.values()].slice(0, mostLetters).map((group) => letterText(evidence, group))
+  const more = alike.size > mostLetters ? `; and others` : ''
+  return [
+    {
+      sentence: `${counted(letters.length, 'message')} failed for good: ${told.join('; ')}${more}.`,
+      seqs: letters.map(({ seq }) => seq),
+      explainsMissing: true,
+    },
+  ]
+}
+
+/** `failure callback msg_xTq… to https://…, 503 Service Unavailable`; several to one address are counted. */
+function letterText({ name, redaction }: Evidence, letters: readonly EntryOf<'dead-letter'>[]): string {
+  const [{ kind, messageId, url, status, error }] = letters as [EntryOf<'dead-letter'>]
+  const noun = kind.replace('-', ' ')
+  const what =
+    letters.length > 1 ? counted(letters.length, noun) : `${kind === 'message' ? '' : `${noun} `}${name(messageId)}`
+  return `${what} to ${urlText(url, redaction)}, ${answerText(status, error, redaction)}`
+}

@@ -1,0 +1,154 @@
+import { text } from '../../src/kernel/bytes.js'
+import { formatDuration } from '../../src/kernel/duration.js'
+import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
+import { answerText, urlText } from '../../src/report/describe.js'
+import { repetitionsOf } from '../../src/report/nesting.js'
+import { quoted } from '../../src/report/safe-text.js'
+import { timeOf } from '../../src/report/shown-times.js'
+import type { Evidence } from '../received.js'
+import { type Circumstance, grouped, type Log } from './circumstances.js'
+
+// What came more than once, or in another order: by delivery, by request, by publishing.
+
+/** The same was done in two attempts of one message: the first did its work and did not count. */
+export function doneAgain({ evidence, attemptOf }: Log): Circumstance[] {
+  const done = new Map<string, { attempts: Set<EntryOf<'attempt'>>; deed: string; first: Entry; seqs: number[] }>()
+  for (const entry of evidence.entries) {
+    const deed = deedOf(entry, evidence)
+    if (deed === undefined) continue
+    const attempt = attemptOf(entry)
+    if (attempt === undefined) continue
+    const name = `${attempt.messageId} ${deed}`
+    const known = done.get(name) ?? { attempts: new Set(), deed, first: entry, seqs: [] }
+    known.attempts.add(attempt)
+    known.seqs.push(entry.seq)
+    done.set(name, known)
+  }
+  return [...done.values()]
+    .filter(({ attempts }) => attempts.size > 1)
+    .map(({ attempts, deed, first: entry, seqs }) => {
+      const [first, second] = [...attempts] as [EntryOf<'attempt'>, EntryOf<'attempt'>]
+      const again = attempts.size === 2 ? 'did it again' : `and ${attempts.size - 2} more did it again`
+      return {
+        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts: attempt ${first.retried + 1} (#${first.seq}) did, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}.`,
+        seqs: [...seqs, first.seq, second.seq],
+      }
+    })
+}
+
+/** What an entry changed for others, as the end of a sentence that begins with who did it. */
+function deedOf(entry: Entry, { redaction }: Evidence): string | undefined {
+  if (entry.type === 'keyspace') {
+    if (entry.event === 'expire' || entry.event === 'expired' || entry.event === 'evicted') return undefined
+    return `changed the key ${quoted(text(entry.key), 60)}`
+  }
+  if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
+    return `published to ${urlText(entry.url, redaction)}`
+  }
+  if (entry.type === 'call' && entry.handled > 0) {
+    return `called ${entry.method} ${urlText(entry.url, redaction)}`
+  }
+  return undefined
+}
+
+/** A foreign host did its work, and the app did not hear of it. */
+function unheard(entry: Entry): string {
+  return entry.type === 'call' && entry.answer?.status === 0
+    ? 'got no answer from there although the work was done, and '
+    : ''
+}
+
+/** Why an attempt that did something did not count. */
+function endOf({ outcome }: EntryOf<'attempt'>): string {
+  if (outcome === undefined) return 'it has not ended'
+  const { note, status, error } = outcome
+  // Notes begin with what the handler did.
+  if (note !== undefined) {
+    return note
+      .replace(/^the handler ran and answered \d+, /, '')
+      .replace(/^the handler answered (\S+) /, 'it answered $1, ')
+  }
+  return status === 0 ? `it got no answer (${error ?? 'none'})` : `it was answered ${answerText(status, error)}`
+}
+
+/** Requests that the code under test sent again, by itself or its client, after an answer that told it to or none. */
+export function repeated({ evidence, nesting }: Log): Circumstance[] {
+  const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
+  const bySequence = new Map<number, EntryOf<'request' | 'call'>[]>()
+  for (const [seq, before] of repetitionsOf(evidence.entries, nesting)) {
+    const sequence = [...(bySequence.get(before.seq) ?? []), before]
+    bySequence.delete(before.seq)
+    bySequence.set(seq, sequence)
+  }
+  return [...bySequence].map(([last, sequence]) => {
+    const { method, url } = sequence[0]!
+    const ends = sequence.map((entry) => {
+      const { seq, answer } = entry
+      const wasDone = entry.type === 'call' ? entry.handled > 0 : done.has(seq)
+      const end = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
+      return `#${seq} ${end}${wasDone ? ', although it was done' : ''}`
+    })
+    return {
+      sentence: `the client sent ${method} ${urlText(url, evidence.redaction)} ${sequence.length + 1} times: ${ends.join('; ')}; then #${last}.`,
+      seqs: [...sequence.map(({ seq }) => seq), last],
+    }
+  })
+}
+
+/** Callbacks about one message that came in another order than what they tell. */
+export function overtaken({ evidence }: Log): Circumstance[] {
+  const arrived = new Map<string, EntryOf<'attempt'>>()
+  for (const attempt of evidence.of('attempt')) {
+    if (attempt.outcome?.state === 'DELIVERED') arrived.set(attempt.messageId, attempt)
+  }
+  const callbacks = evidence
+    .of('published')
+    .filter(({ kind, messageId }) => kind === 'callback' && arrived.has(messageId))
+  return [...grouped(callbacks, ({ sourceMessageId = '' }) => sourceMessageId)].flatMap(([source, callbacks]) => {
+    for (const [index, early] of callbacks.entries()) {
+      const came = arrived.get(early.messageId)!
+      const overtaker = callbacks.slice(index + 1).find(({ messageId }) => arrived.get(messageId)!.seq < came.seq)
+      if (overtaker === undefined) continue
+      const before = arrived.get(overtaker.messageId)!
+      const told = (one: EntryOf<'published'>): string => `attempt ${reportedAttempt(evidence, one) ?? '?'}`
+      return [
+        {
+          sentence: `the callbacks about ${evidence.name(source)} came out of order: the one about ${told(early)} at ${timeOf(came.at)} (#${came.seq}), after the one about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}).`,
+          seqs: [early.seq, came.seq, before.seq],
+        },
+      ]
+    }
+    return []
+  })
+}
+
+/** The attempt that a callback reports. */
+function reportedAttempt(evidence: Evidence, { cause }: EntryOf<'published'>): number | undefined {
+  const attempt = evidence.of('attempt').find(({ seq }) => seq === cause)
+  return attempt === undefined ? undefined : attempt.retried + 1
+}
+
+/** Messages that the queue accepted and did not deliver, because it knew them. */
+export function takenForDuplicates({ evidence }: Log): Circumstance[] {
+  return evidence.of('published').flatMap((again) => {
+    if (!again.deduplicated) return []
+    const about = evidence.about(again.messageId)
+    const first = about.find((entry): entry is EntryOf<'published'> => entry.type === 'published')
+    const by =
+      again.deduplicationId === undefined
+        ? 'it has the same content'
+        : `it has the same deduplication id ${quoted(again.deduplicationId, 60)}`
+    const before =
+      first === undefined || first === again
+        ? evidence.name(again.messageId)
+        : `${evidence.name(again.messageId)} (#${first.seq}), published ${formatDuration(again.at - first.at)} before`
+    const hasFailed = about.some(({ type, seq }) => type === 'dead-letter' && seq < again.seq)
+    return [
+      {
+        sentence: `#${again.seq} to ${urlText(again.url, evidence.redaction)} was taken for a duplicate and not delivered: ${by} as ${before}${hasFailed ? ', although that one had failed for good' : ''}.`,
+        seqs: [again.seq],
+        explainsMissing: true,
+      },
+    ]
+  })
+}

@@ -1,0 +1,150 @@
+import { text } from '../../src/kernel/bytes.js'
+import { counted } from '../../src/kernel/counted.js'
+import { editDistance, nearestName } from '../../src/kernel/nearest-name.js'
+import { parsedJson } from '../../src/kernel/parsed-json.js'
+import type { EntryOf } from '../../src/kernel/traffic.js'
+import { urlText } from '../../src/report/describe.js'
+import { answerText, sleepEnd } from '../../src/report/run-text.js'
+import type { RunStory, StepStory } from '../../src/report/runs.js'
+import { excerpt, plainText } from '../../src/report/safe-text.js'
+import { timeSeenFrom } from '../../src/report/shown-times.js'
+import { literal } from '../literal.js'
+import type { Text } from '../patterns.js'
+import type { Evidence } from '../received.js'
+
+// Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
+
+const mostNames = 5
+const longestAnswer = 320
+
+/** Why no run began at all. */
+export function noRunHints(evidence: Evidence): string[] {
+  const { redaction } = evidence
+  const asked = evidence.of('request').filter(isTrigger)
+  const refused = asked.filter(({ answer }) => answer !== undefined && (answer.status === 0 || answer.status >= 400))
+  const last = refused.at(-1)
+  if (last !== undefined) {
+    const { status, body } = last.answer!
+    const error = parsedJson(text(body ?? ('' as never))) as { error?: unknown } | undefined
+    const why = typeof error?.error === 'string' ? ` ${redaction.text(error.error)}` : ''
+    const answer = status === 0 ? 'had no answer' : `was refused with ${status}${excerpt(why, longestAnswer)}`
+    return [`no run began: ${last.method} ${urlText(last.url, redaction)} ${answer}.`]
+  }
+  const published = evidence.of('published').length
+  if (published > 0)
+    return [
+      `no run began: ${counted(published, 'message')} ${published === 1 ? 'was' : 'were'} published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.`,
+    ]
+  return [
+    'no run began: nothing was sent to the queue. Trigger one, and check that its client has the address of the sandbox.',
+  ]
+}
+
+const triggers = /\/v2\/(?:trigger|batch|publish|enqueue|schedules)(?:\/|\?|$)/
+
+function isTrigger({ service, method, url }: EntryOf<'request'>): boolean {
+  return service === 'queue' && method === 'POST' && triggers.test(url)
+}
+
+/** Why a run is where it is; `undefined` for one that ended well. */
+export function causeOf(run: RunStory, evidence: Evidence): string | undefined {
+  const { state, failing, steps } = run
+  const name = `run ${plainText(run.id)}`
+  const at = (time: number): string => timeSeenFrom(time, evidence.entries[0]?.at ?? 0)
+  if (state === 'success') return undefined
+  if (state === 'canceled') return `${name} was canceled at ${at(run.end!.at)}`
+  if (failing !== undefined) {
+    const { attempt, step } = failing
+    const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
+    const { next, note } = attempt.outcome!
+    const answer = `${answerText(attempt)}${note === undefined ? '' : ` (${note})`}`
+    const told = excerpt(evidence.redaction.text(answer), longestAnswer)
+    const tries = counted(attempt.retried + 1, 'attempt')
+    if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${told}`
+    return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${told}`
+  }
+  if (state === 'failed') return `${name} failed`
+  const waiting = steps.find((step) => step.state === 'waiting')
+  if (waiting?.wait !== undefined)
+    return `${name} waits for event ${eventText(waiting)} until ${at(waiting.wait.entry.until)}`
+  const sleeping = steps.findLast((step) => sleepEnd(step) !== undefined)
+  if (sleeping !== undefined)
+    return `${name} sleeps until ${at(sleepEnd(sleeping)!)}: move the clock, or workflow.skipSleeps()`
+  return `${name} has not ended: move the clock`
+}
+
+/** A name that no step of the runs has. */
+export function missingStep(
+  name: Text,
+  runs: readonly RunStory[],
+  names: readonly string[],
+  evidence: Evidence,
+): string[] {
+  if (typeof name !== 'string' || names.includes(name)) return []
+  const called = `no step ${literal(name)}`
+  const near = nearest(name, names)
+  if (near !== undefined) return [`${called}; there is ${plainText(literal(near))}.`]
+  const causes = runs.flatMap((run) => causeOf(run, evidence) ?? []).slice(0, 3)
+  if (causes.length > 0) return causes.map((cause) => `${called}: ${cause}.`)
+  return names.length === 0 ? [] : [`${called}; there are ${listed(names)}.`]
+}
+
+/** A workflow that no run is of. */
+export function missingWorkflow(url: unknown, runs: readonly RunStory[], { redaction }: Evidence): string[] {
+  if (typeof url !== 'string' || url.includes('*')) return []
+  const urls = [...new Set(runs.map((run) => run.url))]
+  if (urls.length === 0 || urls.includes(url)) return []
+  return [
+    `no run of ${literal(url)}; there are runs of ${urls
+      .slice(0, mostNames)
+      .map((one) => urlText(one, redaction))
+      .join(', ')}.`,
+  ]
+}
+
+/** An event that nobody waits for, or that has not come: perhaps under another name. */
+export function eventHints(event: Text, waits: readonly StepStory[], evidence: Evidence): string[] {
+  if (typeof event !== 'string') return []
+  const ids = waits.map(({ wait }) => wait!.entry.eventId)
+  if (!ids.includes(event)) {
+    const near = nearest(event, ids) ?? ids[0]
+    return near === undefined ? [] : [`no wait for event ${literal(event)}; there is ${plainText(literal(near))}.`]
+  }
+  if (waits.some(({ wait }) => wait!.entry.eventId === event && wait!.notified !== undefined)) return []
+  const told = evidence.of('notify').filter(({ runIds }) => runIds.length === 0)
+  const near =
+    nearest(
+      event,
+      told.map(({ eventId }) => eventId),
+    ) ?? told.at(-1)?.eventId
+  const same = told.findLast(({ eventId }) => eventId === near)
+  if (same === undefined) return [`nobody has told event ${literal(event)}.`]
+  const at = timeSeenFrom(same.at, evidence.entries[0]?.at ?? 0)
+  if (same.eventId !== event)
+    return [
+      `nobody has told event ${literal(event)}; ${plainText(literal(same.eventId))} was told at ${at}, and nobody waited for it.`,
+    ]
+  if (same.kept) return []
+  return [
+    `event ${literal(event)} was told at ${at}, when nobody waited for it: told to a run by its id, it is kept for the run's next wait.`,
+  ]
+}
+
+function eventText({ wait }: StepStory): string {
+  return plainText(literal(wait!.entry.eventId))
+}
+
+function listed(names: readonly string[]): string {
+  const all = [...new Set(names)]
+  const more = all.length > mostNames ? ` and ${all.length - mostNames} more` : ''
+  return `${all
+    .slice(0, mostNames)
+    .map((one) => plainText(literal(one)))
+    .join(', ')}${more}`
+}
+
+/** A typo, not merely the least different: of a short name, any other is that. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const near = nearestName(name, names)
+  return near === undefined || editDistance(name, near) >= Math.max(name.length, near.length) ? undefined : near
+}

@@ -1,0 +1,51 @@
+import { plainText } from '../../src/report/safe-text.js'
+import type { Evidence } from '../received.js'
+
+/** What a world knows beside its log. */
+export interface WorldFacts {
+  /** What handlers threw. */
+  readonly errors: readonly unknown[]
+  /** A sentence for each fault, script and verb that nothing met, safe to print. */
+  readonly unused: readonly string[]
+}
+
+/** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
+interface Loose {
+  readonly destinations?: { readonly errors?: unknown; readonly unplayed?: unknown }
+  readonly faults?: { readonly unused?: unknown }
+  readonly calls?: { readonly errors?: unknown; readonly unplayed?: unknown }
+  /** Of both regions. */
+  readonly workflows?: readonly { readonly unused?: unknown }[]
+}
+
+/** Facts of the world that evidence comes from, empty when it is only a log. */
+export function worldOf({ received, context }: Evidence): WorldFacts {
+  const given = (received ?? {}) as Loose
+  const world = given.faults === undefined ? ((context.world?.() ?? {}) as Loose) : given
+  const errors = [world.destinations, world.calls].flatMap((owner) => listOf(owner?.errors, owner))
+  return { errors, unused: unusedIn(world) }
+}
+
+/** What was prepared and never met, as sentences. */
+function unusedIn({ destinations, calls, faults, workflows = [] }: Loose): string[] {
+  return [
+    ...unmet(destinations, 'delivery'),
+    ...unmet(calls, 'call'),
+    ...(listOf(faults?.unused, faults) as { sentence?: unknown }[]).map(({ sentence }) => String(sentence)),
+    ...workflows.flatMap((workflow) => listOf(workflow.unused, workflow).map(String)),
+  ].map(plainText)
+}
+
+function unmet(owner: Loose['calls'], what: string): string[] {
+  const scripts = listOf(owner?.unplayed, owner) as { pattern: string; steps: { kind?: unknown }[] }[]
+  return scripts.map(({ pattern, steps }) => {
+    const kinds = steps.map(({ kind }) => String(kind)).join(', ')
+    return `The script for ${pattern} has steps that no ${what} met: ${kinds}.`
+  })
+}
+
+/** Some views offer a list, others a function that makes one. */
+export function listOf(given: unknown, owner: unknown): readonly unknown[] {
+  const list = typeof given === 'function' ? given.call(owner) : given
+  return Array.isArray(list) ? list : []
+}

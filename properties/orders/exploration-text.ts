@@ -1,0 +1,35 @@
+import { literal } from '../delivery/rule-literal.js'
+import type { Outcome } from './explore.js'
+import { differenceText, flawText, stepRows } from './order-text.js'
+
+// What an exploration says of what fails.
+
+/** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
+export function reasonOf({ why, flaw, differences = [] }: Outcome): string {
+  if (flaw === undefined) return why
+  return [`${flaw.name}: ${differences.slice(0, 2).map(differenceText).join(', ')}`, why].filter(Boolean).join('; ')
+}
+
+const mostRows = 8
+
+/** @param table all outcomes, and a line that counts them */
+export function explorationReport(outcomes: readonly Outcome[], table: string): string {
+  const lines = table.split('\n')
+  const failing = lines.filter((line) => line.startsWith('✗'))
+  const first = outcomes.find(({ holds }) => !holds)!
+  const { flaw, steps, differences = [], rule, sandbox } = first
+  const story =
+    flaw === undefined || steps === undefined
+      ? failing.slice(0, mostRows)
+      : [...stepRows(steps, flaw), flaw.sentence, ...differences.slice(0, 2).map((one) => `  ${differenceText(one)}`)]
+  const told = flaw === undefined ? mostRows : 1
+  return [
+    ...(flaw === undefined ? [] : [`${flawText(flaw)}: ${first.why}`]),
+    ...story,
+    ...(failing.length > told ? [`… and ${failing.length - told} more that fail`] : []),
+    lines.at(-1),
+    ...(rule === undefined ? [] : [`Replay: sandbox.faults.add(${literal(rule)})`]),
+    '',
+    sandbox.traffic.timeline({ limit: 60 }),
+  ].join('\n')
+}

@@ -1,0 +1,72 @@
+import type { EffectOptions } from '../delivery/delivery-effects.js'
+import { type DeliveryHandler, type DeliverySubject, inEnvironment } from '../delivery/delivery-run.js'
+import { type Answer, type Asked, ask, worldOf } from './verification-app.js'
+import { questionsFor, type VerificationCase } from './verification-cases.js'
+import { addressesOf, asked, bodyText, checkOptions } from './verification-options.js'
+import { notVerified } from './verification-report.js'
+
+/** The signing keys of an app. */
+export interface AppKeys {
+  readonly current: string
+  readonly next: string
+  /** Keys that were current once, the latest first: the app must not know them any more. */
+  readonly former?: readonly string[]
+}
+
+export interface VerificationOptions extends Omit<DeliverySubject, 'handler' | 'deliver'>, EffectOptions {
+  /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
+  readonly to?: string
+  /** A text, or a value that becomes JSON, that the app can handle. Default `{"id":1}`. */
+  readonly body?: unknown
+  /** Headers of the deliveries beside `content-type: application/json`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Default `POST`. */
+  readonly method?: string
+  /** The keys that the app knows. Default: those of the sandbox, which are in the environment meanwhile. */
+  readonly keys?: AppKeys
+  /** What the app may answer as it likes, such as `url` behind a wrapper of the vendor's SDK. */
+  readonly except?: readonly VerificationCase[]
+  /** Nothing but this is tried. */
+  readonly only?: readonly VerificationCase[]
+  /** Hosts beside this machine that deliveries may reach, for an app that is given as an address. */
+  readonly hosts?: readonly string[]
+}
+
+/** What takes the deliveries: a route, routes by url, or the address of an app that runs elsewhere. */
+export type VerificationSubject = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
+
+/**
+ * Fails unless an app refuses every delivery that is signed wrongly, and accepts every one that is signed correctly: with
+ * the current and with the next key, however its JSON is written. Each of `signatureFlaws` is tried, and a request
+ * without signature, each in a world of its own. Accepted is what is answered with 2xx; any other answer, and an error
+ * that is thrown, is a refusal, unless the app has done its work nevertheless. [queue.md 9]
+ * @example await expectVerified(POST, { to: 'https://shop.test/api/orders', sandbox: { vocabulary: 'upstash' } })
+ * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
+ */
+export async function expectVerified(subject: VerificationSubject, options: VerificationOptions = {}): Promise<void> {
+  checkOptions(subject, options)
+  for (const to of addressesOf(subject, options)) await verify(subject, { ...options, to })
+}
+
+async function verify(subject: VerificationSubject, options: Asked): Promise<void> {
+  const questions = questionsFor(bodyText(options.body))
+  const world = worldOf(subject, options)
+  const simple = questions[0]!.deliveries[0]!
+  const answers: Answer[] = []
+  const right = await inEnvironment(world, async () => {
+    // What an accepted delivery leaves behind is the work that no refused one may do.
+    const accepted = await ask(world, simple, options)
+    for (const question of asked(questions, options))
+      for (const delivery of question.deliveries) answers.push({ question, ...(await ask(world, delivery, options)) })
+    return accepted
+  })
+  const failed = notVerified(answers, right, { ...options, words: right.accepted ? undefined : await otherWords() })
+  if (failed !== undefined) throw failed
+
+  /** The other vocabulary, if the app would have accepted the delivery in that one. */
+  async function otherWords(): Promise<string | undefined> {
+    const vocabulary = right.sandbox.vocabulary.name === 'upstash' ? 'service' : 'upstash'
+    const other = { ...world, sandbox: { ...world.sandbox, vocabulary } } as const
+    return (await inEnvironment(other, () => ask(other, simple, options))).accepted ? vocabulary : undefined
+  }
+}
