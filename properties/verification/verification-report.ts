@@ -130,7 +130,7 @@ function answerText({ attempt, accepted }: Reaction): string {
 
 function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
   const { queueCurrentSigningKey, queueNextSigningKey } = right.sandbox.vocabulary.environment
-  const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right)}.`
+  const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right).replace(/\.+$/, '')}.`
   if (words !== undefined)
     return [
       head,

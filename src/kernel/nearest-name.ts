@@ -22,6 +22,8 @@ export function editDistance(one: string, other: string, enough: number = Number
 
 /** The nearest name, if one is near enough for a typo. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  // Nothing was typed, so nothing was mistyped.
+  if (name === '') return undefined
   const plain = name.toLowerCase()
   let best: string | undefined
   let least = Math.max(2, Math.floor(name.length / 3)) + 1

@@ -143,6 +143,11 @@ export class DirectQueue {
    * @example queue.forecast(id) // { at: 1893488450000 }
    */
   forecast(id: string): Forecast | undefined {
+    if (typeof id !== 'string') {
+      throw new TypeError(
+        "queue.forecast() takes the id of a message; explain({ queue: 'orders' }) tells of queues, keys and schedules.",
+      )
+    }
     const message = this.#known(id)
     return engineOf(this).forecasts([message]).get(message)
   }

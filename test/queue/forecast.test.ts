@@ -282,3 +282,16 @@ test('10,000 that wait are forecast in one go, with work that grows as their num
   expect(forecasts.size).toBe(9990)
   expect(at.queue.forecast(all.at(-1)!)).toEqual({ at: seconds(999) })
 })
+
+test('names that nobody typed, or typed without an end, are told as they are', () => {
+  using sandbox = createSandbox()
+  const { queue } = sandbox
+  queue.publish({ to: 'https://shop.test/orders', flowControlKey: 'k', flowControlValue: 'rate=1' })
+  expect(queue.explain('')).toMatch(/^There is no message "": it was never published here/)
+  expect(queue.explain({ flowControlKey: '' })).not.toContain('Did you mean')
+  const long = 'x'.repeat(100_000)
+  const texts = [long, { queue: long }, { flowControlKey: long }, { schedule: long }, { deduplicationId: long }]
+  for (const what of texts) expect(queue.explain(what).length).toBeLessThan(400)
+  for (const wrong of [{ queue: 'orders' }, undefined, () => 1, Symbol('id')])
+    expect(() => queue.forecast(wrong as never)).toThrow(/takes the id of a message; explain\(/)
+})

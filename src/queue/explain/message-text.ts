@@ -4,7 +4,7 @@ import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
 import { type Forecast, forecastsOf } from './forecast.js'
-import { ordinal, timeText } from './time-text.js'
+import { ordinal, quoted, timeText } from './time-text.js'
 import { toldForecast } from './told-forecast.js'
 import { limitsText, pauseCost, pausedSince, slotsText, turn } from './waits.js'
 
@@ -22,12 +22,17 @@ export function messageText(queue: Queue, id: string): string {
 /** Known names of which the nearest is looked for. */
 const mostCompared = 1000
 
+/** As it was given; quoted where one would not see that, and no longer than a line. */
+function shownId(id: string): string {
+  return /^[\w-]{1,100}$/.test(id) ? id : quoted(id)
+}
+
 function unknown({ courier: { byId }, limits }: Queue, id: string): string {
   const start = id.replace(/…$|\.\.\.$/, '')
   const alike = id.length > 5 ? [...byId.keys()].filter((known) => known.startsWith(start)) : []
   const nearest = alike.length === 1 ? alike[0] : byId.size > mostCompared ? undefined : nearestName(id, byId.keys())
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  return `There is no message ${id}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
+  return `There is no message ${shownId(id)}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
 }
 
 /** Whether the place has said it all: the time of its own timer, or of the attempt that runs. */

@@ -4,7 +4,7 @@ import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
 import { forecastsOf } from './forecast.js'
-import { timeText } from './time-text.js'
+import { quoted, timeText } from './time-text.js'
 import { toldForecast } from './told-forecast.js'
 import { limitsText, pausedSince, slotsText } from './waits.js'
 
@@ -20,7 +20,7 @@ export function noSuch(kind: string, name: string, known: Iterable<string>): str
       : names.length === 0
         ? ` There is none yet.`
         : ` Known: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}.`
-  return `There is no ${kind} ${JSON.stringify(name)}.${next}`
+  return `There is no ${kind} ${quoted(name)}.${next}`
 }
 
 export function queueText(queue: Queue, name: string): string {
@@ -78,7 +78,7 @@ export function deduplicationText(queue: Queue, id: string): string {
       .flatMap(({ key }) => (key.startsWith('id ') ? [key.slice(3).split(' ')[0]!] : []))
     const nearest = nearestName(id, ids.slice(-1000))
     const meant = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}, which one holds?`
-    return `No message holds deduplication id ${JSON.stringify(id)}: the next publish with it is enqueued.${meant}`
+    return `No message holds deduplication id ${quoted(id)}: the next publish with it is enqueued.${meant}`
   }
   const held = messages.map(({ first, until, key }) => {
     const place = key === `id ${id}` ? '' : ` for ${shownUrl(first.url)}`

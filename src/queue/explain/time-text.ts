@@ -13,6 +13,13 @@ export function ordinal(place: number): string {
   return `${place}${ending}`
 }
 
+const mostQuoted = 100
+
+/** A name as it was given, no longer than a line. */
+export function quoted(name: string): string {
+  return JSON.stringify(name.length > mostQuoted ? `${name.slice(0, mostQuoted)}…` : name)
+}
+
 const mostNamed = 3
 
 /** `a, b, c and 7 others` */
