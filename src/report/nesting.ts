@@ -17,13 +17,19 @@ const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'n
  */
 export function nestingOf(entries: readonly Entry[]): Nesting {
   const during = new Map<number, number | undefined>()
-  let open: EntryOf<'attempt'>[] = []
+  const open = new Set<number>()
+  // By their ends: however many are under way, each is looked at once.
+  const ending = entries
+    .filter((entry) => entry.type === 'attempt')
+    .filter(({ seq, endedAfter = 0 }) => endedAfter > seq)
+  ending.sort((one, other) => one.endedAfter! - other.endedAfter!)
+  let ended = 0
   for (const entry of entries) {
-    if (open.length > 0) open = open.filter(({ endedAfter }) => endedAfter === undefined || endedAfter >= entry.seq)
-    if (entry.cause === undefined && open.length > 0 && work.has(entry.type)) {
-      during.set(entry.seq, open.length === 1 ? open[0]!.seq : undefined)
+    while (ended < ending.length && ending[ended]!.endedAfter! < entry.seq) open.delete(ending[ended++]!.seq)
+    if (entry.cause === undefined && open.size > 0 && work.has(entry.type)) {
+      during.set(entry.seq, open.size === 1 ? open.values().next().value : undefined)
     }
-    if (entry.type === 'attempt' && entry.endedAfter !== entry.seq) open.push(entry)
+    if (entry.type === 'attempt' && (entry.endedAfter ?? Number.POSITIVE_INFINITY) > entry.seq) open.add(entry.seq)
   }
   return {
     above: (entry) => entry.cause ?? during.get(entry.seq),
