@@ -5,7 +5,7 @@ import { type QueueRegion, queueRegions } from '../protocol/address.js'
 import { queueSchema } from '../queue/dump/loading.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { LedgerDump } from '../stats/ledger.js'
-import { ledgerSchema } from '../stats/ledger-schema.js'
+import { areOurs, ledgerSchema } from '../stats/ledger-schema.js'
 import type { Statistics } from '../stats/statistics.js'
 import type { AccessDump } from '../store/access/access.js'
 import { ReplyError } from '../store/command/reply.js'
@@ -83,8 +83,9 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
       reason: `${home} is the home region of this sandbox, and was the other one of the dump: set policy.homeRegion`,
     })
   }
-  for (const [interval, rows] of counted.tallies.length === 0 ? [] : counted.rings) {
-    const [ahead] = rows?.find(([number]) => number > Math.floor(now / interval)) ?? []
+  // What another version counted is left out, whatever it is.
+  for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
+    const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
     throw noDump('a sandbox', {
       place: 'counted.rings',

@@ -31,8 +31,8 @@ export const ledgerSchema: v.GenericSchema<unknown, LedgerDump> = v.lazy((given)
   Array.isArray(given) || areOurs((given as Partial<LedgerDump> | null)?.tallies) ? ours : others,
 )
 
-/** One by one: a list within lists without end would break `join`. */
-function areOurs(names: unknown): boolean {
+/** Whether these are the tallies of this version. One by one: a list within lists without end would break `join`. */
+export function areOurs(names: unknown): boolean {
   return (
     Array.isArray(names) && names.length === tallies.length && names.every((name, index) => name === tallies[index])
   )

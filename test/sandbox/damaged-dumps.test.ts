@@ -94,6 +94,20 @@ const stateOf = (world: Sandbox): unknown => [
 ]
 
 describe('a damaged dump', () => {
+  test('that counts other things, in whatever shape, is loaded without them', () => {
+    using world = createSandbox({ startAt: start })
+    const dump = damaged([])
+    for (const rings of [['no list'], [[60_000, 'no list']], [[60_000, { find: 1 }]], [null]]) {
+      const counted = { ...dump.counted, tallies: ['of another version'], rings }
+      try {
+        world.load({ ...dump, counted } as never)
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError)
+        expect((error as Error).message).toMatch(/^This is not a dump of /)
+      }
+    }
+  })
+
   test('is refused with one sentence, or the world lives on', async () => {
     const mine = createSandbox({ startAt: start })
     mine.store.run('SET', 'k', 'mine')
