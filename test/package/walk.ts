@@ -128,7 +128,7 @@ export class Walk implements AsyncDisposable {
   #spawn(script: string) {
     const child = spawn('sh', ['-ec', script], {
       cwd: this.#folder,
-      env: this.#env,
+      env: this.#env as NodeJS.ProcessEnv,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
