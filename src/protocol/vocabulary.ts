@@ -201,6 +201,12 @@ export function isRealHost(host: string): boolean {
   return Object.values(vocabularies).some(({ productionHosts }) => isUnder(name, productionHosts))
 }
 
+/** Which of the sandbox's addresses stands in for a real host: `qstash-us-east-1.upstash.io` is a queue. */
+export function realServiceAt(host: string): 'store' | 'queue' | 'mgmt' {
+  if (/^qstash\b/i.test(host)) return 'queue'
+  return /^(?:api|developer)\./i.test(host) ? 'mgmt' : 'store'
+}
+
 /** The variables among those that any SDK reads whose url is one of the vendor's real addresses. */
 export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
   const found: RealHost[] = []
