@@ -15,7 +15,7 @@ const misdirected = 421
 export function answerUnreached(
   addresses: Addresses,
   why: (origin: string) => string,
-  note: (sentence: string) => void,
+  note: (sentence: string) => void = () => {},
 ): () => void {
   const { store, queue, mgmt, regions } = addresses
   const urls = [store, queue, mgmt, ...Object.values(regions)].map((address) => new URL(address))
