@@ -2,6 +2,7 @@ import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { headerOf } from '../kernel/http.js'
+import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { QueueDump } from './dump/snapshot.js'
@@ -293,8 +294,9 @@ function settingOf(name: string): string {
   const known = settingNames.get(name)
   if (known !== undefined) return known
   if (openOption.test(name)) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const names = ['to', 'body', 'headers', 'queue', ...settingNames.keys()]
   throw new TypeError(
-    `queue.publish() has no option ${JSON.stringify(name)}. It takes to, body, headers, queue, ${[...settingNames.keys()].join(', ')}.`,
+    `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
   )
 }
 
