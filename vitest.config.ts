@@ -75,6 +75,8 @@ export default defineConfig({
     // A busy machine is no failure; what hangs is still ended.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Ten tests run side by side where the fixtures are tested.
+    maxConcurrency: 10,
     // Texts are compared as they are without colours, wherever the tests run.
     env: { NO_COLOR: '1' },
     projects: [

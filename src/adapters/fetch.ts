@@ -1,23 +1,16 @@
-import { isRealHost } from '../protocol/vocabulary.js'
+import { isRealHost, realServiceAt } from '../protocol/vocabulary.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
+import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
-type Fetch = typeof globalThis.fetch
 type StrayNoter = Partial<Pick<Sandbox, 'noteStray'>>
 type Caller = Partial<Pick<Sandbox, 'calls'>>
 
-/** One replacement of the global `fetch`, on top of what was there before. */
-interface Layer {
-  readonly previous: Fetch | undefined
-  active: boolean
-}
-
-const layers = new WeakMap<Fetch, Layer>()
-
 /**
- * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.calls` has registered; every other request goes on to the `fetch` that was
- * there before. Restored by the returned function, by `using`, or when the sandbox is disposed. Several replacements
- * may lie on top of each other and end in any order; of two that own an address the newer one answers.
+ * Replaces `globalThis.fetch` for this sandbox's addresses and for what `sandbox.calls` has registered; every other
+ * request goes on to the `fetch` that was there before. Restored by the returned function, by `using`, or when the sandbox
+ * is disposed. Several replacements may lie on top of each other and end in any order; of two that own an address the newer
+ * one answers.
  *
  * A request to the vendor's real hosts is refused meanwhile: no test hits production by accident. Clients that do not
  * use the global `fetch`, over `node:http` for example, fail with a sentence that says what to use.
@@ -29,41 +22,19 @@ const layers = new WeakMap<Fetch, Layer>()
 export function replaceFetch(
   sandbox: Pick<Sandbox, 'addresses' | 'fetch' | 'onDispose' | 'owns'> & StrayNoter & Caller,
 ): (() => void) & Disposable {
-  const layer: Layer = { previous: globalThis.fetch, active: true }
-  const replacement: Fetch = (input, init) => {
-    const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
-    if (layer.active && sandbox.owns(url)) return sandbox.fetch(input, init)
+  const endLayer = layOver((url, input, init, pass) => {
+    if (sandbox.owns(url)) return sandbox.fetch(input, init)
     // A real host of the service may be registered, too: then it is not called.
-    if (layer.active && sandbox.calls?.takes(methodOf(input, init), url)) return sandbox.calls.fetch(input, init)
-    if (layer.active && isReal(url)) return Promise.reject(strayed(url, sandbox))
-    // Called on the global object, for a host's fetch that insists on it.
-    return layer.previous ? layer.previous.call(globalThis, input, init) : Promise.reject(noFetch(url))
-  }
-  layers.set(replacement, layer)
-  globalThis.fetch = replacement
+    if (sandbox.calls?.takes(methodOf(input, init), url)) return sandbox.calls.fetch(input, init)
+    return isReal(url) ? Promise.reject(strayed(url, sandbox)) : pass()
+  })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
   const restore = (): void => {
     endRefusals()
-    layer.active = false
-    unwind()
+    endLayer()
   }
   sandbox.onDispose(restore)
   return Object.assign(restore, { [Symbol.dispose]: restore })
-}
-
-function methodOf(input: Parameters<Fetch>[0], init: RequestInit | undefined): string {
-  const given = init?.method ?? (typeof input === 'object' && 'method' in input ? input.method : 'GET')
-  return given.toUpperCase()
-}
-
-/** Takes ended layers off the top. One that somebody else has wrapped stays, and passes everything through. */
-function unwind(): void {
-  for (;;) {
-    const top = layers.get(globalThis.fetch)
-    if (top === undefined || top.active) return
-    if (top.previous) globalThis.fetch = top.previous
-    else Reflect.deleteProperty(globalThis, 'fetch')
-  }
 }
 
 /** What a connection to a host is told that should have been a call of the replaced `fetch`. */
@@ -87,14 +58,11 @@ function isReal(url: string): boolean {
 
 /** An application may swallow the error, so the sandbox remembers it for the end of the test. */
 function strayed(url: string, { addresses, noteStray }: Pick<Sandbox, 'addresses'> & StrayNoter): Error {
+  const { host } = new URL(url)
   const sentence =
-    `A test was about to call ${new URL(url).host}, a real host of the service. ` +
-    `Point the client at the sandbox instead: its addresses and tokens are in sandbox.env (${addresses.store}). ` +
+    `A test was about to call ${host}, a real host of the service. ` +
+    `Point the client at the sandbox instead: ${addresses[realServiceAt(host)]}, with the names and tokens of sandbox.env. ` +
     'A client that is made while its module loads reads the environment then: useSandbox() in a setup file has set it by that time.'
   noteStray?.(sentence)
   return new Error(sentence)
-}
-
-function noFetch(url: string): Error {
-  return new TypeError(`${url} is not an address of the sandbox, and there was no global fetch to pass it on to.`)
 }

@@ -111,9 +111,9 @@ export class Calls {
    * The next calls meet these steps, one each: a fault such as `lostAck()`, `ok()`, a `Response`, or a handler;
    * afterwards the handler underneath answers, or 200.
    * @throws TypeError for a step that cannot be played
-   * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), status(503)])
+   * @example sandbox.calls.script('https://bank.test/charges', [lostAck(), 503])
    */
-  script(pattern: string | URL, steps: readonly CallStep[]): this {
+  script(pattern: string | URL, steps: readonly (CallStep | number)[]): this {
     const checked = checkedSteps(steps, called('script', pattern))
     this.#route(pattern).script.push(...checked)
     return this

@@ -1,4 +1,4 @@
-import { addRoute, createRouter, findRoute, type RouterContext } from 'rou3'
+import { findRoute, type RouterContext } from 'rou3'
 import type { FaultSource } from '../faults/fault.js'
 import type { Bytes } from '../kernel/bytes.js'
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
@@ -9,7 +9,8 @@ import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location, QueueRegion } from './address.js'
 import { json, RoutedCall } from './call.js'
-import type { Answer, Call, Endpoint, Exchange, Service } from './service.js'
+import { type Route, routesOf } from './routes.js'
+import type { Answer, Call, Exchange, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
 import { serviceVocabulary, type Vocabulary } from './vocabulary.js'
 
@@ -151,45 +152,25 @@ class Received implements RequestEntry, EntryStamp {
   ) {}
 }
 
-interface Route {
-  readonly endpoint: Endpoint<unknown>
-  readonly segments: readonly string[]
-  /** Segments before the `**` of the pattern, if it has one. */
-  readonly restAfter: number
-  /** Whether the pattern names segments. */
-  readonly hasNames: boolean
-}
-
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 class Routes {
   readonly service: Service
-  readonly #router: RouterContext<Route> = createRouter<Route>()
-
+  readonly #router: RouterContext<Route>
   readonly #anyCase: boolean
 
   constructor(service: Service) {
     this.service = service
     this.#anyCase = service.anyCase ?? false
-    for (const endpoint of service.endpoints) {
-      const segments = endpoint.path.split('/').slice(1)
-      const route: Route = {
-        endpoint,
-        segments,
-        restAfter: segments.findIndex((segment) => segment.startsWith('**')),
-        hasNames: segments.some((segment) => segment.startsWith(':')),
-      }
-      const pattern = this.#anyCase ? segments.map(lowerFixed).join('/') : segments.join('/')
-      for (const method of [endpoint.method].flat()) addRoute(this.#router, method, `/${pattern}`, route)
-    }
+    this.#router = routesOf(service.endpoints, this.#anyCase)
   }
 
   /** Gives the call its endpoint, and writes the fixed parts of its path as the endpoint's pattern has them. */
   route(call: RoutedCall): RoutedCall {
     const found = this.#find(call.method, call.path)
     if (found === undefined) return call
-    const { endpoint, segments, restAfter, hasNames } = found
-    call.endpoint = endpoint
+    const { index, segments, restAfter, hasNames } = found
+    call.endpoint = this.service.endpoints[index]
     call.segmentsBeforeRest = restAfter
     if (this.#anyCase) call.path = spelled(call.path, segments)
     if (hasNames) call.params = namedIn(call.path, segments)
@@ -230,10 +211,6 @@ class Routes {
 
 function isFixed(segment: string): boolean {
   return !segment.startsWith(':') && !segment.startsWith('**')
-}
-
-function lowerFixed(segment: string): string {
-  return isFixed(segment) ? segment.toLowerCase() : segment
 }
 
 /** A path that matched a pattern but for the case of its fixed parts, with those of the pattern. */

@@ -1,3 +1,5 @@
+import { type QueueRegion, queueRegions } from './address.js'
+
 /**
  * The words of one vendor. Services speak neutral words only; these are put on and taken off at the gateway.
  * Rows: store.md 0, queue.md 0.2, statistics.md 0.
@@ -201,17 +203,30 @@ export function isRealHost(host: string): boolean {
   return Object.values(vocabularies).some(({ productionHosts }) => isUnder(name, productionHosts))
 }
 
+/** Which of the sandbox's addresses stands in for a real host: `qstash-us-east-1.upstash.io` is a queue. */
+export function realServiceAt(host: string): 'store' | 'queue' | 'mgmt' {
+  if (/^qstash\b/i.test(host)) return 'queue'
+  return /^(?:api|developer)\./i.test(host) ? 'mgmt' : 'store'
+}
+
 /** The variables among those that any SDK reads whose url is one of the vendor's real addresses. */
 export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
   const found: RealHost[] = []
   for (const { environment, productionHosts } of Object.values(vocabularies)) {
     const { storeUrl, queueUrl } = environment
-    for (const [variable, url] of Object.entries(env)) {
-      const isRead = storeUrl.includes(variable) || variable === queueUrl || variable.endsWith(`_${queueUrl}`)
-      if (!isRead || url === undefined || !URL.canParse(url)) continue
+    const regional = queueRegions.map((region) => regionalName(queueUrl, region))
+    // Name by name: reading a whole environment asks the operating system for each.
+    for (const variable of [...storeUrl, queueUrl, ...regional]) {
+      const url = env[variable]
+      if (url === undefined || !URL.canParse(url)) continue
       const host = new URL(url).hostname
       if (isUnder(host, productionHosts)) found.push({ variable, host })
     }
   }
   return found
+}
+
+/** The name under which a client that was told a region looks first: `US_EAST_1_QUEUE_URL`. */
+export function regionalName(name: string, region: QueueRegion): string {
+  return `${region.replaceAll('-', '_').toUpperCase()}_${name}`
 }

@@ -45,13 +45,13 @@ export interface Given {
 export interface ScenarioDestination {
   /** A url; `*` stands for any characters. */
   readonly url: string
-  /** What the first deliveries meet, one each. */
-  readonly script?: readonly DeliveryFault[]
+  /** What the first deliveries meet, one each; a number is the status of an answer. */
+  readonly script?: readonly (DeliveryFault | number)[]
   /**
    * What production answered, one for each attempt. Played as a script while no code under test answers at the url:
    * code that `prepare` registers, or an application that `--to` names, takes its place.
    */
-  readonly recorded?: readonly DeliveryFault[]
+  readonly recorded?: readonly (DeliveryFault | number)[]
   /** The answer to all other deliveries. Default 200. */
   readonly answer?: {
     readonly status?: number
@@ -66,8 +66,8 @@ export interface ScenarioDestination {
 export interface ScenarioCall {
   /** A url; `*` stands for any characters, and a method may stand in front. */
   readonly url: string
-  /** What the first calls meet, one each: faults of the point `app.call`. */
-  readonly script?: readonly Fault[]
+  /** What the first calls meet, one each: faults of the point `app.call`; a number is the status of an answer. */
+  readonly script?: readonly (Fault | number)[]
   /** The answer to all other calls. Default 200. */
   readonly answer?: ScenarioDestination['answer']
 }
@@ -141,7 +141,9 @@ const timedAnswer = (): v.GenericSchema =>
 const destinationSchema = (): v.GenericSchema =>
   v.strictObject({
     url,
-    script: v.exactOptional(v.pipe(script(), v.description('What the first deliveries meet, one each.'))),
+    script: v.exactOptional(
+      v.pipe(script(), v.description('What the first deliveries meet, one each; a number is the status of an answer.')),
+    ),
     recorded: v.exactOptional(
       v.pipe(script(), v.description('What production answered; played while no code under test answers at the url.')),
     ),
@@ -153,7 +155,9 @@ const destinationSchema = (): v.GenericSchema =>
 const callSchema = (): v.GenericSchema =>
   v.strictObject({
     url: calledUrl,
-    script: v.exactOptional(v.pipe(callScript(), v.description('What the first calls meet, one each.'))),
+    script: v.exactOptional(
+      v.pipe(callScript(), v.description('What the first calls meet, one each; a number is the status of an answer.')),
+    ),
     answer: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
   })
 

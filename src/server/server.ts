@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
 import { publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
+import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
@@ -47,6 +48,20 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly scenario?: Scenario
   /** Starts although `NODE_ENV` is `production`. */
   readonly iKnow?: boolean
+}
+
+/** What is no option of a sandbox; the compiler keeps it complete. */
+const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
+  host: true,
+  port: true,
+  report: true,
+  controlToken: true,
+  limits: true,
+  log: true,
+  state: true,
+  shift: true,
+  scenario: true,
+  iKnow: true,
 }
 
 /** How long requests that run may go on after `close()`, in host milliseconds. */
@@ -106,6 +121,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     scenario,
     ...world
   } = options
+  checkNames(options, 'startServer()', 'A server', serverNames)
   refuseProduction(iKnow)
   const address = await addressOf(host)
   const isWide = !isLoopbackAddress(address)

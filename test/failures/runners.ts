@@ -143,7 +143,8 @@ function output(command: readonly string[], cwd: string, more: Readonly<Record<s
     Object.entries(clean).filter(([name]) => !/^(?:VITEST|JEST|PLAYWRIGHT|TEST)_/.test(name)),
   )
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, command, { cwd, env: { ...env, NO_COLOR: '1', CI: '1', ...more } })
+    const own = { ...env, NO_COLOR: '1', CI: '1', ...more } as unknown as NodeJS.ProcessEnv
+    const child = spawn(process.execPath, command, { cwd, env: own })
     let text = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8')

@@ -128,7 +128,7 @@ export class Walk implements AsyncDisposable {
   #spawn(script: string) {
     const child = spawn('sh', ['-ec', script], {
       cwd: this.#folder,
-      env: this.#env,
+      env: this.#env as unknown as NodeJS.ProcessEnv,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -167,7 +167,8 @@ export function browserEnvironment(folder: string, chromium: string): Readonly<R
   const env = { PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers') }
   // Only Playwright knows where it looks for the browser that it runs without a window.
   const launch = `require('playwright-core').chromium.launch().catch(({ message }) => console.log(message))`
-  const told = execFileSync(process.execPath, ['-e', launch], { cwd: root, env: { ...cleanEnvironment(), ...env } })
+  const all = { ...cleanEnvironment(), ...env } as unknown as NodeJS.ProcessEnv
+  const told = execFileSync(process.execPath, ['-e', launch], { cwd: root, env: all })
   const wanted = /Executable doesn't exist at (.*)/.exec(String(told))?.[1]
   if (wanted === undefined) throw new Error(`Playwright did not say where it looks for a browser:\n${told}`)
   mkdirSync(dirname(wanted), { recursive: true })

@@ -3,8 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 describe('misuse is told with the next step', () => {
   test.each([
-    ['an unknown option', { sede: 7 } as never, /no option "sede"\. The options are .*seed/],
-    ['an unknown policy', { policy: { retires: 3 } as never }, /no policy "retires"\. The policies are .*retries/],
+    ['an unknown option', { sede: 7 } as never, /no option "sede"\. Did you mean "seed"\? The options are .*seed/],
+    [
+      'an unknown policy',
+      { policy: { retires: 3 } as never },
+      /no policy "retires"\. Did you mean "retries"\? The policies are .*retries/,
+    ],
     ['a page of nothing', { policy: { scanPageSize: 0 } }, 'policy.scanPageSize takes >=1, not 0.'],
     [
       'a size that is no number',

@@ -164,7 +164,7 @@ describe('a mistake is one sentence and exit code 2', () => {
   test.each([
     [
       ['serve', '--prot', '1'],
-      /^stuntdouble: There is no option --prot\. serve takes --host, --port, .*--deliver, .*--i-know\.\n$/,
+      /^stuntdouble: There is no option --prot\. Did you mean --port\? serve takes --host, --port, .*--deliver, .*--i-know\.\n$/,
     ],
     [['serve', '--startAt', '2030-01-01'], /There is no option --startAt\./],
     [['serve', '--no-port'], /There is no option --no-port\./],
@@ -184,7 +184,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
-    [['sevre'], /There is no command sevre\. Commands: serve, .*\./],
+    [['sevre'], /There is no command sevre\. Did you mean serve\? Commands: serve, .*\./],
     [['--port', '1'], /There is no option --port\. Commands: serve, .*\./],
   ])('%j', async (args, sentence) => {
     const { code, out, err } = await run(...args)

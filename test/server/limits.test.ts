@@ -135,14 +135,15 @@ function hasIpv6(): Promise<boolean> {
 }
 
 describe('production', () => {
-  const before = process.env.NODE_ENV
+  const env: Record<string, string | undefined> = process.env
+  const before = env.NODE_ENV
   afterEach(() => {
-    if (before === undefined) delete process.env.NODE_ENV
-    else process.env.NODE_ENV = before
+    if (before === undefined) delete env.NODE_ENV
+    else env.NODE_ENV = before
   })
 
   test('is refused unless one knows', async () => {
-    process.env.NODE_ENV = 'production'
+    env.NODE_ENV = 'production'
     await expect(start()).rejects.toThrow('NODE_ENV is production')
     expect((await start({ iKnow: true })).port).toBeGreaterThan(0)
   })

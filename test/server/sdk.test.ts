@@ -133,7 +133,7 @@ test('the queue SDK in development mode takes the server for its own, with nothi
   const before = { ...process.env }
   try {
     process.env.QSTASH_DEV_PORT = String(server.port)
-    delete process.env.NODE_ENV
+    delete (process.env as Record<string, string | undefined>).NODE_ENV
     const client = new Client({ devMode: true })
     await client.publishJSON({ url: appUrl('/orders'), body: { id: 42 }, callback: appUrl('/done') })
     await advance('1s')

@@ -145,10 +145,12 @@ export class Destinations {
   }
 
   /**
-   * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200.
+   * The next deliveries meet these steps, one each; afterwards the handler underneath answers, or 200. A number is the
+   * status of an answer.
    * @throws TypeError for a step that cannot be played
+   * @example destinations.script('https://shop.example/orders', [503, reset(), 200])
    */
-  script(pattern: string | URL, steps: readonly Step[]): this {
+  script(pattern: string | URL, steps: readonly (Step | number)[]): this {
     const checked = checkedSteps(steps, `destinations.script(${JSON.stringify(String(pattern))})`)
     const { script } = this.#route(pattern)
     for (const step of checked) script.push(step)

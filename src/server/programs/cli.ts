@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
+import { nearestName } from '../../kernel/nearest-name.js'
 import { multiLine } from '../../report/safe-text.js'
 import { type Given, type Program, UsageError } from '../program.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
@@ -14,8 +15,9 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     if (name === '--version' || name === '-v') return await print(version())
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (row === undefined) {
-      const what = name.startsWith('-') ? 'option' : 'command'
-      throw new UsageError(`There is no ${what} ${name}. Commands: ${Object.keys(programs).join(', ')}.`)
+      const known = Object.keys(programs)
+      const [what, near] = name.startsWith('-') ? ['option', ''] : ['command', meant(name, known)]
+      throw new UsageError(`There is no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
     }
     const { program } = await row.load()
     if (rest.includes('--help') || rest.includes('-h')) return await print(usageOf(name, row, program))
@@ -44,7 +46,11 @@ function parsed(name: string, { args, operands, repeated = [] }: Program, rest: 
       const option = word.slice(2).split('=', 1)[0]!
       if (!known.includes(option)) {
         const takes = known.map((one) => `--${one}`).join(', ')
-        throw new UsageError(`There is no option --${option}. ${name} takes ${takes || 'no options'}.`)
+        const near = meant(
+          `--${option}`,
+          known.map((one) => `--${one}`),
+        )
+        throw new UsageError(`There is no option --${option}.${near} ${name} takes ${takes || 'no options'}.`)
       }
     } else if (/^-[a-z]/i.test(word))
       throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
@@ -57,6 +63,11 @@ function parsed(name: string, { args, operands, repeated = [] }: Program, rest: 
     throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.`)
   }
   return given
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known)
+  return near === undefined ? '' : ` Did you mean ${near}?`
 }
 
 /** All values of options that may come several times; the parser keeps the last. */
