@@ -30,9 +30,9 @@ const moduleEntries: Record<string, string> = {
   collections: 'fixtures/collections.ts',
 }
 
-/** The same code under another name, with declarations that are written by hand. */
+/** With declarations that are written by hand. */
 const declaredEntries: Record<string, string> = {
-  'vitest4/extend': 'matchers/vitest.ts',
+  'vitest4/extend': 'matchers/vitest4.ts',
 }
 
 const common: Options = {
@@ -68,7 +68,7 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
 
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true })
-  cpSync('matchers/vitest4.d.ts', 'dist/vitest4/extend.d.ts')
+  cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
   return [
     {
       ...common,
