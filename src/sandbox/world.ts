@@ -1,6 +1,7 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
 import { accompany, stop, VirtualClock } from '../kernel/clock.js'
+import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { Traffic } from '../kernel/traffic.js'
@@ -66,16 +67,18 @@ export interface Plan {
   readonly locate: Locate
   /** Tokens that a world begins with. */
   readonly tokens: SandboxTokens
+  readonly hints: Hints
   /** Reaches the world that is there when it is called. */
   readonly answer: (request: Request) => Promise<Response>
 }
 
 export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): World {
-  const { options, vocabulary, policy, tokens } = plan
+  const { options, vocabulary, policy, tokens, hints } = plan
   const clock = new VirtualClock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
     ...(options.warn && { warn: options.warn }),
+    hints,
   })
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
@@ -95,6 +98,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     random: random.fork('calls'),
     callers,
     patience: policy.handlerPatience,
+    hints,
   })
   const regions = new Regions(
     homeRegionOf(policy),
@@ -202,9 +206,13 @@ function storeOf(
   return new Journal(engine, traffic)
 }
 
-function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan, callers: Callers): Destinations {
+function destinationsOf(
+  { options, vocabulary, policy, addresses, answer, hints }: Plan,
+  callers: Callers,
+): Destinations {
   const destinations = new Destinations({
     callers,
+    hints,
     fetch: options.fetch,
     deliver: options.deliver,
     refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),

@@ -116,8 +116,9 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   shift: { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
   scenario: {
     type: 'string',
-    valueHint: 'FILE',
-    description: 'what every new tenant begins with: state, destinations and faults of a scenario',
+    valueHint: 'FILE|NAME',
+    description:
+      'what every new tenant begins with: state, destinations and faults of a scenario, or of a shipped one by its name',
   },
   watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
   'i-know': { type: 'boolean', description: 'start even if NODE_ENV is production' },
