@@ -8,11 +8,11 @@ import { StateFileError } from '../state/file.js'
 export const program: Program = {
   args: serveArguments,
   examples: [
-    'stuntdouble serve --vocabulary upstash',
+    'stuntdouble serve',
     'stuntdouble serve --port 0 --clock manual --seed 7',
-    'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
-    'stuntdouble serve --vocabulary upstash --clock auto --scenario scenarios/lost-acknowledgements.yaml --watch',
-    'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
+    'stuntdouble serve --state .stuntdouble.json',
+    'stuntdouble serve --clock auto --scenario scenarios/lost-acknowledgements.yaml --watch',
+    'stuntdouble serve --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
     await serve(given)
