@@ -45,7 +45,7 @@ function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
 }
 
 function mayEnter(call: Call, location: Location, options: SandboxOptions, known: Sandbox | undefined): boolean {
-  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'service')
+  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'auto')
   const asked = new RoutedCall(call, latin1(''), location, new Hearing(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {

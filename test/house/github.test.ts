@@ -34,7 +34,7 @@ test('there are some', () => {
 })
 
 test('a mistake would be noticed', () => {
-  const text = 'on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ matrx.node }}\n'
+  const text = `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo \${{ matrx.node }}\n`
   expect(lint(text, 'a.yml').map(({ message }) => message)).toEqual([expect.stringContaining('matrx')])
 })
 

@@ -7,11 +7,11 @@ import { startedServer } from './started-server.js'
 export const program: Program = {
   args: serveArguments,
   examples: [
-    'stuntdouble serve --vocabulary upstash',
+    'stuntdouble serve',
     'stuntdouble serve --port 0 --clock manual --seed 7',
-    'stuntdouble serve --vocabulary upstash --state .stuntdouble.json',
-    'stuntdouble serve --vocabulary upstash --clock auto --scenario lost-acknowledgements',
-    'stuntdouble serve --vocabulary upstash --port 8080   # what the queue SDK looks for in development',
+    'stuntdouble serve --state .stuntdouble.json',
+    'stuntdouble serve --clock auto --scenario lost-acknowledgements',
+    'stuntdouble serve --port 8080   # what the queue SDK looks for in development',
   ],
   run: async (given) => {
     await serve(given)
