@@ -59,7 +59,7 @@ export class Sandbox {
   constructor(options: SandboxOptions) {
     checkOptions(options)
     this.options = options
-    this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
+    this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
     this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
