@@ -11,7 +11,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone.
  * Event streams cannot come through nock: they fail with a sentence that says what to use.
  * @example
- * using sandbox = createSandbox({ vocabulary: 'upstash' })
+ * using sandbox = createSandbox()
  * nockScopes(sandbox)
  */
 export function nockScopes(

@@ -32,7 +32,7 @@ export { defaultStart } from './options.js'
 /**
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
  * @example
- * using sandbox = createSandbox({ seed: 7, vocabulary: 'upstash' })
+ * using sandbox = createSandbox({ seed: 7 })
  * const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/greeting/hello`, {
  *   headers: { authorization: `Bearer ${sandbox.tokens.store}` },
  * })

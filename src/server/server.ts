@@ -89,7 +89,7 @@ export interface RunningServer extends AsyncDisposable {
  * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
  * @throws TypeError for tokens that everybody knows where other machines can call
  * @example
- * await using server = await startServer({ port: 0, vocabulary: 'upstash' })
+ * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {

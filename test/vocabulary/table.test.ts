@@ -126,11 +126,10 @@ describe.each(manners)('words of a request: $name', ({ say, heard, answered }) =
     at.destinations.on(shop, () => new Response('no', { status: 500 }))
     await at.send('POST', `/v2/publish/${shop}`, { headers: say({ Retries: '0' }) })
     await at.clock.drain()
-    const [{ id }] = at.queue.deadLetters as readonly [{ id: string }]
     for (const other of ['Service-', 'Upstash-']) {
       at.destinations.on(shop, () => new Response('no', { status: 500 }))
       const [letter] = at.queue.deadLetters
-      const answer = await at.send('POST', `/v2/dlq/retry/${letter?.id ?? id}`, {
+      const answer = await at.send('POST', `/v2/dlq/retry/${letter!.id}`, {
         headers: { [`${other}Retries`]: '0' },
       })
       expect(answer.status).toBe(201)
