@@ -80,6 +80,12 @@ const run = (script: string, ...args: string[]) => {
 
 const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
 
+/** Where each test of an index failed, and what it says. */
+const rowsOf = (directory: string): string[][] =>
+  [...page(directory, 'index.html').matchAll(/<small>(.*?)<\/small><br><code>(.*?)<\/code>/g)].map(([, ...texts]) =>
+    texts.map((text) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))),
+  )
+
 describe('vitest', () => {
   let printed: string
   beforeAll(() => {
@@ -96,18 +102,23 @@ describe('vitest', () => {
     expect(printed).toContain(join('stuntdouble-report', 'index.html'))
     const names = readdirSync(join(place, 'stuntdouble-report')).sort()
     expect(names).toEqual([
-      '1-a-message-is-left-over.html',
-      '2-a-vitest-b-test-b-fails.html',
-      '3-a-message-is-left-over-too.html',
-      '4-with-a-setup-file.html',
+      ...['1-a-vitest-b-test-b-fails.html', '2-a-message-is-left-over.html'],
+      ...['3-with-a-setup-file.html', '4-a-message-is-left-over-too.html'],
       'index.html',
     ])
     const index = page('stuntdouble-report', 'index.html')
     expect(index).toContain('4 failed tests')
     expect(index).toContain('a vitest &#60;b&#62;test&#60;/b&#62; fails')
     expect(index).not.toContain('<b>test')
-    expect(page('stuntdouble-report', '2-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
-    expect(page('stuntdouble-report', '4-with-a-setup-file.html')).toContain('stock')
+    expect(index).not.toContain(place)
+    expect(rowsOf('stuntdouble-report')).toEqual([
+      ['fixture.test.ts:6', 'expected 2 to be 3 // Object.is equality'],
+      ['fixture.test.ts:11', expect.stringContaining('A message is left over.')],
+      ['setup.test.ts:6', "expected 'a' to be 'b' // Object.is equality"],
+      ['setup.test.ts:8', expect.stringContaining('A message is left over.')],
+    ])
+    expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
+    expect(page('stuntdouble-report', '3-with-a-setup-file.html')).toContain('stock')
   })
 })
 
@@ -117,9 +128,13 @@ test('playwright prints the story, and its reporter writes the pages', () => {
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toContain(join('pw-report', 'index.html'))
   expect(readdirSync(join(place, 'pw-report')).sort()).toEqual([
-    '1-a-message-is-left-over.html',
-    '2-a-playwright-test-fails.html',
+    '1-a-playwright-test-fails.html',
+    '2-a-message-is-left-over.html',
     'index.html',
+  ])
+  expect(rowsOf('pw-report')).toEqual([
+    ['story.spec.ts:5', 'Error: expect(received).toBe(expected) // Object.is equality'],
+    ['story.spec.ts:7', expect.stringContaining('A message is left over.')],
   ])
   // The path of the page, not its first lines.
   expect(printed).toMatch(/stuntdouble-trace-[\w-]+\.html/)
