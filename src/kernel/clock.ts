@@ -4,7 +4,7 @@ import { Heap, type Ranked } from './heap.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
-import { type DriveCall, Move, type MoveOptions } from './move.js'
+import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
@@ -504,12 +504,10 @@ export class VirtualClock implements Clock {
     )
   }
 
-  async #driveNow(
-    name: DriveCall,
-    { signal, budget, until }: MoveOptions,
-    run: (move: Move) => Promise<void>,
-  ): Promise<void> {
+  async #driveNow(name: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(name)
+    checkMove(name, options)
+    const { signal, budget, until } = options
     signal?.throwIfAborted()
     const { log, waiting = {} } = this.#company
     const inLine = Object.values(waiting).reduce((sum, { size }) => sum + size, 0)

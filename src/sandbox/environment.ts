@@ -1,4 +1,5 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
+import { regionalName } from '../protocol/vocabulary.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { Sandbox } from './sandbox.js'
 
@@ -20,11 +21,10 @@ export function environmentOf(
   // A client that was told a region reads the names of that region, and the plain ones where there are none.
   for (const region of queueRegions) {
     const keys = keysIn(region)
-    const prefix = region.replaceAll('-', '_').toUpperCase()
-    env[`${prefix}_${environment.queueUrl}`] = addresses.regions[region]
-    env[`${prefix}_${environment.queueToken}`] = tokens.queue
-    env[`${prefix}_${environment.queueCurrentSigningKey}`] = keys.current
-    env[`${prefix}_${environment.queueNextSigningKey}`] = keys.next
+    env[regionalName(environment.queueUrl, region)] = addresses.regions[region]
+    env[regionalName(environment.queueToken, region)] = tokens.queue
+    env[regionalName(environment.queueCurrentSigningKey, region)] = keys.current
+    env[regionalName(environment.queueNextSigningKey, region)] = keys.next
   }
   return env
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 
 // Real runners on tests that fail, in the consumer's project: what a reader of their output gets to know.
-const consumer = inject('consumer')
-const place = join(consumer, 'story-tests')
+const newest = inject('consumer')
+const oldest = inject('consumers')
 
 const body = (kind: string) => `
 test('a ${kind} <b>test</b> fails', async ({ sandbox }) => {
@@ -34,7 +34,7 @@ test('a message is left over, too', () => {
   sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
 })
 `,
-  'vitest.config.ts': `export default { test: { include: ['*.test.ts'], reporters: ['default', 'stuntdouble/vitest/reporter'] } }`,
+  'vitest.config.ts': `export default { test: { include: ['*.test.ts'], fileParallelism: false, reporters: ['default', 'stuntdouble/vitest/reporter'] } }`,
   'playwright.config.ts': `export default { testMatch: '*.spec.ts', reporter: [['line'], ['stuntdouble/playwright/reporter', { outputDir: 'pw-report' }]] }`,
   'story.spec.ts': `import { expect, test } from 'stuntdouble/playwright'
 test('a playwright test fails', async ({ request, sandbox }) => {
@@ -64,12 +64,18 @@ test('the next one holds', () => {
 }
 
 beforeAll(() => {
-  rmSync(place, { recursive: true, force: true })
-  mkdirSync(place, { recursive: true })
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(place, name), content)
+  for (const consumer of [newest, ...Object.values(oldest)]) {
+    const place = placeIn(consumer)
+    rmSync(place, { recursive: true, force: true })
+    mkdirSync(place, { recursive: true })
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(place, name), content)
+  }
 })
 
-const run = (script: string, ...args: string[]) => {
+const placeIn = (consumer: string): string => join(consumer, 'story-tests')
+
+const run = (consumer: string, script: string, ...args: string[]) => {
+  const place = placeIn(consumer)
   const { stdout, stderr } = spawnSync(process.execPath, [join(consumer, 'node_modules', script), ...args], {
     cwd: place,
     encoding: 'utf8',
@@ -78,18 +84,21 @@ const run = (script: string, ...args: string[]) => {
   return stdout + stderr
 }
 
-const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
-
 /** Where each test of an index failed, and what it says. */
-const rowsOf = (directory: string): string[][] =>
-  [...page(directory, 'index.html').matchAll(/<small>(.*?)<\/small><br><code>(.*?)<\/code>/g)].map(([, ...texts]) =>
+const rowsOf = (index: string): string[][] =>
+  [...index.matchAll(/<small>(.*?)<\/small><br><code>(.*?)<\/code>/g)].map(([, ...texts]) =>
     texts.map((text) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))),
   )
 
-describe('vitest', () => {
+describe.each([
+  { vitest: 'the newest Vitest', consumer: newest },
+  { vitest: 'Vitest 4', consumer: oldest['vitest-4'] },
+])('$vitest', ({ consumer }) => {
+  const place = placeIn(consumer)
+  const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
   let printed: string
   beforeAll(() => {
-    printed = run('vitest/vitest.mjs', 'run', '--root', place)
+    printed = run(consumer, 'vitest/vitest.mjs', 'run', '--root', place)
   })
 
   test('prints the story under a failure that no matcher of ours explained', () => {
@@ -111,7 +120,7 @@ describe('vitest', () => {
     expect(index).toContain('a vitest &#60;b&#62;test&#60;/b&#62; fails')
     expect(index).not.toContain('<b>test')
     expect(index).not.toContain(place)
-    expect(rowsOf('stuntdouble-report')).toEqual([
+    expect(rowsOf(index)).toEqual([
       ['fixture.test.ts:6', 'expected 2 to be 3 // Object.is equality'],
       ['fixture.test.ts:11', expect.stringContaining('A message is left over.')],
       ['setup.test.ts:6', "expected 'a' to be 'b' // Object.is equality"],
@@ -122,8 +131,21 @@ describe('vitest', () => {
   })
 })
 
-test('playwright prints the story, and its reporter writes the pages', () => {
-  const printed = run('@playwright/test/cli.js', 'test')
+test('Vitest 3.2 prints the story, and its reporter says which version writes pages', () => {
+  const place = placeIn(oldest['vitest-3'])
+  const printed = run(oldest['vitest-3'], 'vitest/vitest.mjs', 'run', '--root', place)
+  expect(printed).toMatch(/#\d+ .*SET stock 3/)
+  expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
+  expect(printed).toContain('stuntdouble/vitest/reporter needs Vitest 4.0.11 or newer')
+  expect(readdirSync(place)).not.toContain('stuntdouble-report')
+})
+
+test.each([
+  { playwright: 'the newest Playwright', consumer: newest },
+  { playwright: 'Playwright 1.50', consumer: oldest['playwright-1.50'] },
+])('$playwright prints the story, and its reporter writes the pages', ({ consumer }) => {
+  const place = placeIn(consumer)
+  const printed = run(consumer, '@playwright/test/cli.js', 'test')
   expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toContain(join('pw-report', 'index.html'))
@@ -132,7 +154,7 @@ test('playwright prints the story, and its reporter writes the pages', () => {
     '2-a-message-is-left-over.html',
     'index.html',
   ])
-  expect(rowsOf('pw-report')).toEqual([
+  expect(rowsOf(readFileSync(join(place, 'pw-report', 'index.html'), 'utf8'))).toEqual([
     ['story.spec.ts:5', 'Error: expect(received).toBe(expected) // Object.is equality'],
     ['story.spec.ts:7', expect.stringContaining('A message is left over.')],
   ])
@@ -141,8 +163,11 @@ test('playwright prints the story, and its reporter writes the pages', () => {
   expect(printed).not.toContain('<!doctype html>')
 })
 
-test('jest prints the story, and fails a test that leaves something undone', () => {
-  const printed = run('jest/bin/jest.js', '--config', 'jest.config.cjs')
+test.each([
+  { jest: 'the newest Jest', consumer: newest },
+  { jest: 'Jest 29', consumer: oldest['jest-29'] },
+])('$jest prints the story, and fails a test that leaves something undone', ({ consumer }) => {
+  const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('Nobody answers at https://nobody.test/')

@@ -248,8 +248,7 @@ export class Destinations {
   }
 
   #scene(attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Scene {
-    const { nonRetryableHeader = 'Service-NonRetryable-Error' } = this.#options
-    return { attempt, context, nonRetryableHeader, underneath }
+    return { attempt, context, underneath }
   }
 
   /** The registered handler, else the network, else nobody. */

@@ -1,0 +1,49 @@
+import { defineConfig } from 'vitepress'
+import { highlight } from './site/highlight.ts'
+import { sidebar } from './site/navigation.ts'
+import { built, pages, work } from './site/places.ts'
+
+// `npm run docs:site` puts the pages together (site/assemble.ts) and builds them.
+
+const what =
+  'Both services in your test process, on one clock that you move, with failures that you script, and with a story when a test fails.'
+
+export default defineConfig({
+  lang: 'en',
+  title: 'stuntdouble',
+  description: what,
+  base: process.env.SITE_BASE ?? '/',
+  srcDir: pages,
+  outDir: built,
+  cacheDir: `${work}/vitepress`,
+  head: [
+    ['link', { rel: 'icon', href: `${process.env.SITE_BASE ?? '/'}logo.svg`, type: 'image/svg+xml' }],
+    ['meta', { name: 'theme-color', content: '#0f766e' }],
+  ],
+  markdown: {
+    anchor: { slugify },
+    highlight,
+  },
+  themeConfig: {
+    logo: { src: '/logo.svg', alt: '' },
+    nav: [
+      { text: 'Start here', link: '/how-it-works' },
+      { text: 'Playground', link: '/playground' },
+      { text: 'Recipes', link: '/recipes/' },
+      { text: 'Reference', link: '/reference/api/' },
+      { text: 'Stories', link: '/stories' },
+    ],
+    sidebar: sidebar(),
+    outline: { level: [2, 3] },
+    search: { provider: 'local' },
+    externalLinkIcon: true,
+  },
+})
+
+/** Headings are named as the repository's pages name them in their links. */
+function slugify(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-')
+}

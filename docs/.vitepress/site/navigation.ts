@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DefaultTheme } from 'vitepress'
+import { root } from './places.ts'
+
+/** A page by its path below docs/, or with a title of its own where the heading is too long. */
+type Place = string | readonly [path: string, title: string]
+
+/** A list of all pages of a folder that are not named elsewhere. */
+const rest = (folder: string): readonly Place[] =>
+  readdirSync(join(root, 'docs', folder))
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .sort()
+    .map((name) => `${folder}/${name}`)
+
+const sections: Readonly<Record<string, readonly Place[]>> = {
+  'Start here': [
+    ['how-it-works.md', 'How it works'],
+    ['runners/vitest.md', 'Vitest'],
+    ['runners/jest.md', 'Jest'],
+    ['runners/playwright.md', 'Playwright'],
+    ['runners/node-test.md', 'node:test'],
+    ['runners/other-languages.md', 'Another language'],
+  ],
+  Guides: [
+    ['sandbox.md', 'The sandbox'],
+    'guides/destinations.md',
+    'time.md',
+    'faults.md',
+    'guides/signatures.md',
+    'guides/idempotency.md',
+    'guides/rate-limits.md',
+    'guides/schedules.md',
+    'guides/flow-control.md',
+    'guides/fan-out.md',
+    'workflows.md',
+    ['histories.md', 'Runs under way'],
+    'calls.md',
+    'matchers.md',
+    'traffic.md',
+    'scenarios.md',
+    ['properties.md', 'Find the failure'],
+    ['invariants.md', 'Promises'],
+    'statistics.md',
+    ['event-streams.md', 'Event streams'],
+    'server.md',
+  ],
+  'Ways to a sandbox': ['adapters/index.md', ...rest('adapters')],
+  Recipes: rest('recipes'),
+  Stories: [['stories.md', 'What others have met']],
+  Reference: [
+    ['reference/api/index.md', 'JavaScript API'],
+    ['reference/commands.md', 'Commands'],
+    ['reference/queue.md', 'Endpoints of the queue'],
+    ['reference/faults.md', 'Every fault and its effect'],
+    ['reference/control.md', 'Control API'],
+    ['cli.md', 'Command line'],
+    ['limits.md', 'What is not built'],
+  ],
+  'The protocol': ['protocol/index.md', ...rest('protocol')],
+  About: [['comparison.md', 'Compared with others'], ...rest('contributing'), 'decisions/index.md'],
+}
+
+/** What a generated page is called before it is there. */
+function titleOf(path: string): string {
+  const file = join(root, 'docs', path)
+  const heading = existsSync(file) ? /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined
+  return heading ?? (path === 'decisions/index.md' ? 'Decisions' : path)
+}
+
+const link = (path: string): string => `/${path.replace(/(?:index)?\.md$/, (end) => (end === '.md' ? '' : ''))}`
+
+export function sidebar(): DefaultTheme.SidebarItem[] {
+  return Object.entries(sections).map(([text, places], nth) => ({
+    text,
+    collapsed: nth > 2,
+    items: places.map((place) =>
+      typeof place === 'string'
+        ? { text: titleOf(place), link: link(place) }
+        : { text: place[1], link: link(place[0]) },
+    ),
+  }))
+}
+
+/** Every page that the sidebar leads to. */
+export function placed(): readonly string[] {
+  return Object.values(sections).flatMap((places) =>
+    places.map((place) => (typeof place === 'string' ? place : place[0])),
+  )
+}
