@@ -122,9 +122,9 @@ describe.each([
     expect(index).not.toContain(place)
     expect(rowsOf(index)).toEqual([
       ['fixture.test.ts:6', 'expected 2 to be 3 // Object.is equality'],
-      ['fixture.test.ts:11', expect.stringContaining('A message is left over.')],
+      ['fixture.test.ts', expect.stringContaining('A message is left over.')],
       ['setup.test.ts:6', "expected 'a' to be 'b' // Object.is equality"],
-      ['setup.test.ts:8', expect.stringContaining('A message is left over.')],
+      ['setup.test.ts', expect.stringContaining('A message is left over.')],
     ])
     expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
     expect(page('stuntdouble-report', '3-with-a-setup-file.html')).toContain('stock')
