@@ -66,7 +66,7 @@ describe('run', () => {
     expect(out).toContain('lost-ack')
   })
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s goes to the command, which decides', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s goes to the command, which decides', async (signal) => {
     const { child, ended, printed } = started(
       'run',
       '--',

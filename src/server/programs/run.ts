@@ -6,6 +6,7 @@ import type { Sandbox } from '../../sandbox/sandbox.js'
 import { serveArguments } from '../config.js'
 import { type Program, textOf, UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
+import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
 const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
@@ -67,6 +68,7 @@ function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessE
     // On Windows most commands of projects are scripts, which only a shell finds.
     const child = spawn(command, words, { stdio: 'inherit', env, shell: process.platform === 'win32' })
     const stop = handOn(child)
+    endWithNpm(() => child.kill())
     child.once('error', (error: NodeJS.ErrnoException) => {
       stop()
       const why =
@@ -87,7 +89,7 @@ function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessE
 
 /** A terminal sends Ctrl-C to both; whatever else ends us is meant for the command. */
 function handOn(child: ChildProcess): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const signals = ['SIGINT', 'SIGTERM'] as const
   const hear = (signal: NodeJS.Signals): void => {
     if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal)
   }

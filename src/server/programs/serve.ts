@@ -2,6 +2,7 @@ import type { Sandbox } from '../../sandbox/sandbox.js'
 import { secretVariable, serveArguments } from '../config.js'
 import { type Given, type Program, UsageError } from '../program.js'
 import type { RunningServer } from '../server.js'
+import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
 export const program: Program = {
@@ -65,4 +66,5 @@ function endWithSignal(server: RunningServer): void {
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
+  endWithNpm(end)
 }
