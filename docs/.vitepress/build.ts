@@ -1,10 +1,14 @@
 // `npm run docs:site` builds the site into dist-site/; `npm run docs:dev` serves it while you write.
+import { join } from 'node:path'
 import { build, createServer } from 'vitepress'
 import { assemble } from './site/assemble.ts'
+import { bundleCore } from './site/bundle.ts'
+import { pages } from './site/places.ts'
 
 const docs = new URL('..', import.meta.url).pathname
 
 assemble()
+await bundleCore(join(pages, 'public/playground/core.js'))
 if (process.argv.includes('--serve')) {
   const server = await createServer(docs)
   await server.listen()

@@ -25,6 +25,8 @@ export function assemble(): readonly string[] {
       queue.push(one)
     }
   }
+  // Those that only the site has.
+  cpSync(join(root, 'docs/.vitepress/pages'), pages, { recursive: true })
   cpSync(join(root, 'docs/.vitepress/public'), join(pages, 'public'), { recursive: true })
   return queue.map(pageFor)
 }
