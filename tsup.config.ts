@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 
 /** Published entry → source. One key here is one row in `exports` of package.json. */
@@ -28,6 +28,11 @@ const moduleEntries: Record<string, string> = {
   'vitest/reporter': 'reporters/vitest.ts',
   'playwright/reporter': 'reporters/playwright.ts',
   collections: 'fixtures/collections.ts',
+}
+
+/** With declarations that are written by hand. */
+const declaredEntries: Record<string, string> = {
+  'vitest4/extend': 'matchers/vitest4.ts',
 }
 
 const common: Options = {
@@ -63,11 +68,13 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
 
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true })
+  cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
   return [
     {
       ...common,
       format: 'esm',
-      entry: existing({ ...entries, ...moduleEntries }),
+      entry: existing({ ...entries, ...moduleEntries, ...declaredEntries }),
+      dts: { entry: existing({ ...entries, ...moduleEntries }) },
       esbuildPlugins: [extendEntries('js')],
     },
     // Jest cannot load modules from CommonJS: the dependencies that are modules only come along.

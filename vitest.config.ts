@@ -15,6 +15,7 @@ export const alias = [
   { find: /^stuntdouble\/matchers$/, replacement: source('matchers/index.ts') },
   { find: /^stuntdouble\/vitest$/, replacement: source('fixtures/vitest.ts') },
   { find: /^stuntdouble\/vitest\/extend$/, replacement: source('matchers/vitest.ts') },
+  { find: /^stuntdouble\/vitest4\/extend$/, replacement: source('matchers/vitest4.ts') },
   { find: /^stuntdouble\/scenarios$/, replacement: source('properties/scenarios.ts') },
   { find: /^stuntdouble\/jest$/, replacement: source('fixtures/jest.ts') },
   { find: /^stuntdouble\/fast-check$/, replacement: source('properties/fast-check.ts') },

@@ -38,5 +38,15 @@ export default class StoryReporter implements Reporter {
     const root = this.#vitest?.config.root ?? process.cwd()
     const path = writePages(resolve(root, this.#options.outputDir ?? defaultDirectory), [...this.#stories.values()])
     if (path !== undefined) this.#vitest?.logger.log(`\n Stories of failed tests: ${path}`)
+    else if (!keepsArtifacts(this.#vitest?.version)) this.#vitest?.logger.log(`\n ${noArtifacts}`)
   }
+}
+
+const noArtifacts =
+  'stuntdouble/vitest/reporter needs Vitest 4.0.11 or newer, in which a test hands artifacts to reporters: no pages are written. The error of a failed test has its story.'
+
+/** Since 4.0.11. */
+function keepsArtifacts(version = '5.0.0'): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return major > 4 || (major === 4 && (minor > 0 || patch >= 11))
 }

@@ -40,7 +40,7 @@ export type { DestinationHandler, PlainHandler, Reach } from './queue/destinatio
 export { Destinations } from './queue/destinations/destinations.js'
 export type { Recorder } from './queue/destinations/recorder.js'
 export type { HeaderRecord, NetworkError, Step } from './queue/destinations/script.js'
-export type { DirectPublish } from './queue/direct.js'
+export type { DirectPublish, PublishedTo } from './queue/direct.js'
 export { DirectQueue as Queue } from './queue/direct.js'
 export type { DumpedRun } from './queue/dump/runs.js'
 export type {

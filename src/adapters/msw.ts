@@ -1,4 +1,4 @@
-import { type HttpHandler, HttpResponse, http, passthrough } from 'msw'
+import { HttpHandler, HttpResponse, passthrough } from 'msw'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /**
@@ -9,13 +9,26 @@ import type { Sandbox } from '../sandbox/sandbox.js'
  * second `setupServer` would shadow the first.
  */
 export function mswHandlers(sandbox: Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'calls'>>): HttpHandler[] {
-  const owned = ({ request }: { request: Request }): boolean => sandbox.owns(request.url)
-  const foreign = ({ request }: { request: Request }): boolean =>
-    sandbox.calls?.takes(request.method, request.url) === true
+  const owned = ({ url }: Request): boolean => sandbox.owns(url)
+  const foreign = ({ method, url }: Request): boolean => sandbox.calls?.takes(method, url) === true
   return [
-    http.all(owned, ({ request }) => sandbox.fetch(request).catch((error) => networkError(error, request))),
-    http.all(foreign, ({ request }) => sandbox.calls!.fetch(request).catch((error) => networkError(error, request))),
+    new Taking(owned, (request) => sandbox.fetch(request)),
+    new Taking(foreign, (request) => sandbox.calls!.fetch(request)),
   ]
+}
+
+/** Takes requests by what they are. A predicate in place of a path says the same, but versions before 2.12 know none. */
+class Taking extends HttpHandler {
+  readonly #takes: (request: Request) => boolean
+
+  constructor(takes: (request: Request) => boolean, answer: (request: Request) => Promise<Response>) {
+    super(/.+/, /.*/, ({ request }) => answer(request).catch((error) => networkError(error, request)))
+    this.#takes = takes
+  }
+
+  override async parse({ request }: { readonly request: Request }): ReturnType<HttpHandler['parse']> {
+    return { match: { matches: this.#takes(request), params: {} }, cookies: {} }
+  }
 }
 
 /** msw takes whatever a handler throws for a bug and answers 500; a broken connection is an error response to it. */
@@ -32,9 +45,9 @@ function networkError(error: unknown, request: Request): Response {
 export function passthroughHandlers(url: string | URL): HttpHandler[] {
   const { origin, pathname } = new URL(url)
   const below = pathname.replace(/\/$/, '')
-  const inside = ({ request }: { request: Request }): boolean => {
-    const asked = new URL(request.url)
+  const inside = ({ url }: Request): boolean => {
+    const asked = new URL(url)
     return asked.origin === origin && (asked.pathname === below || asked.pathname.startsWith(`${below}/`))
   }
-  return [http.all(inside, () => passthrough())]
+  return [new Taking(inside, async () => passthrough())]
 }

@@ -8,7 +8,8 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 /**
  * Scopes of nock for the sandbox's addresses and the hosts of `sandbox.calls`, for clients over `fetch`, `http` and `https`. They stay until the returned
- * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone.
+ * function is called, `using` ends, or the sandbox is disposed; other scopes and `disableNetConnect()` are left alone,
+ * and `nock.isDone()` and `nock.pendingMocks()` tell about those only.
  * Event streams cannot come through nock: they fail with a sentence that says what to use.
  * @example
  * using sandbox = createSandbox({ vocabulary: 'upstash' })
@@ -55,8 +56,9 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
   const bodies = new WeakMap<object, string>()
   // nock 14 gives a reply function the body only after it has read it as JSON; here it comes as it was sent.
   scope.on('request', (request: object, _interceptor: unknown, body: string) => bodies.set(request, body))
+  // Optional: what nock calls pending or done is about the mocks of the test alone.
   const interceptors = methods.map((method) =>
-    scope.intercept((path) => answering.takes(method, origin + path), method),
+    scope.intercept((path) => answering.takes(method, origin + path), method).optionally(),
   )
   for (const interceptor of interceptors) {
     interceptor.reply(async function (this: unknown, ...given: readonly unknown[]) {

@@ -39,7 +39,7 @@ export class RemoteCalls {
     )
   }
 
-  async script(pattern: string | URL, steps: readonly Fault[]): Promise<void> {
+  async script(pattern: string | URL, steps: readonly (Fault | number)[]): Promise<void> {
     await this.#wire.post('/calls/script', { to: String(pattern), steps })
   }
 

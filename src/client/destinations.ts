@@ -21,7 +21,7 @@ export class RemoteDestinations {
     )
   }
 
-  async script(pattern: string | URL, steps: readonly Step[]): Promise<void> {
+  async script(pattern: string | URL, steps: readonly (Step | number)[]): Promise<void> {
     await this.#wire.post('/destinations/script', { to: String(pattern), steps })
   }
 

@@ -1,6 +1,6 @@
 import { fromArray, toBase64 } from '../kernel/bytes.js'
 import { bytesOf } from '../kernel/portable.js'
-import type { DirectPublish, DirectQueue } from '../queue/direct.js'
+import type { DirectPublish, DirectQueue, PublishedTo } from '../queue/direct.js'
 import type { QueueDump } from '../queue/dump/snapshot.js'
 import type { Explained } from '../queue/explain/explain.js'
 import type { Forecast } from '../queue/explain/forecast.js'
@@ -49,9 +49,12 @@ export class RemoteQueue implements Twin<DirectQueue, Same> {
     this.urlGroups = new RemoteUrlGroups(wire)
   }
 
-  async publish({ body, ...direct }: DirectPublish): Promise<MessageView | readonly MessageView[]> {
+  async publish<To extends string>({
+    body,
+    ...direct
+  }: DirectPublish & { readonly to: To }): Promise<PublishedTo<To, MessageView>> {
     const given = body instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(body)) } } : { body }
-    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given }))
+    return viewed(await this.#wire.post('/queue/publish', { ...direct, ...given })) as PublishedTo<To, MessageView>
   }
 
   /** Every message that has not ended. */

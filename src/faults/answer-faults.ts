@@ -65,6 +65,7 @@ export interface ReplyOptions {
 
 /** Answers with this status; the work underneath is not done. */
 export function status(code: number, options: ReplyOptions = {}): StatusFault {
+  if (code === undefined) throw new TypeError('status() needs the status of the answer: status(503).')
   if (!Number.isInteger(code) || code < 200 || code > 599) {
     throw new RangeError(
       `status(${typeof code === 'string' ? JSON.stringify(code) : code}): an answer has a whole number from 200 to 599 as its status. For no answer at all use reset(), hang() or timeout().`,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { nearestName } from '../kernel/nearest-name.js'
+import { didYouMean } from '../kernel/nearest-name.js'
 import { once } from '../kernel/once.js'
 import { catalog, faultKinds } from './catalog.js'
 import type { Fault } from './fault.js'
@@ -108,14 +108,12 @@ function complaint({ kind, type, message, input }: v.BaseIssue<unknown>): string
 }
 
 function notKnown(given: unknown, noun: string, words: readonly string[]): string {
-  const near = typeof given === 'string' ? nearestName(given, words) : undefined
-  return `there is no ${noun} ${shown(given)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} There are ${words.join(', ')}.`
+  return `there is no ${noun} ${shown(given)}.${didYouMean(given, words)} There are ${words.join(', ')}.`
 }
 
 function unknownField(name: string, place: string, known: readonly string[]): string {
-  const near = nearestName(name, known)
   const takes = known.length === 0 ? 'It takes nothing.' : `It takes ${known.join(', ')}.`
-  return `${place}: there is no ${JSON.stringify(name)} here.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} ${takes}`
+  return `${place}: there is no ${JSON.stringify(name)} here.${didYouMean(name, known)} ${takes}`
 }
 
 /** `fault.waitMs`, `on[1]`; `it` for the whole. */

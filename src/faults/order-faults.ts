@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type Duration, formatDuration, milliseconds } from '../kernel/duration.js'
+import { status } from './answer-faults.js'
 import type { DeliveryFault, FaultOf } from './fault.js'
 import { optional, milliseconds as span, upToThousand } from './fields.js'
 import {
@@ -71,9 +72,10 @@ export function reorder(within: Duration): FaultOf<'reorder'> {
   return { kind: 'reorder', withinMs: milliseconds(within) }
 }
 
-/** In a rule: the attempt begins this much later. In a script: waits within the attempt, then does `then`. */
-export function delay(wait: Duration, then?: DeliveryFault): FaultOf<'delay'> {
+/** In a rule: the attempt begins this much later. In a script: waits within the attempt, then does what is next. */
+export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'delay'> {
   const waitMs = milliseconds(wait)
+  const then = typeof next === 'number' ? status(next) : next
   return then === undefined ? { kind: 'delay', waitMs } : { kind: 'delay', waitMs, then }
 }
 

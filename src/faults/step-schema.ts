@@ -40,10 +40,17 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
   )
 }
 
-export const stepSchema: () => v.GenericSchema = once(() => stepVariants(stepSchema))
+export const stepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(stepSchema)]))
 
 /** The same for documents that cannot refer to a part of themselves. */
-export const shallowStepSchema: () => v.GenericSchema = once(() => stepVariants(v.unknown))
+export const shallowStepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(v.unknown)]))
+
+/** A step as it may be written: a status stands for the answer with it, also after a `delay`. Checked before. */
+export function stepOf<S>(written: S | number): S {
+  if (typeof written === 'number') return { kind: 'status', status: written } as S
+  // biome-ignore lint/suspicious/noThenProperty: the field of a step
+  return waits(written) ? { ...written, then: stepOf(written.then) } : written
+}
 
 /** What a destination answers by itself. */
 export const answerEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
@@ -77,6 +84,10 @@ function waits(step: unknown): step is { readonly kind: 'delay'; readonly then: 
 
 /** Without what a `delay` does then. */
 function problemsOfOne(value: unknown): readonly FaultProblem[] {
+  if (typeof value === 'number') return problemsOfStatus(value)
+  if (typeof value === 'string' && isStatus(Number(value))) {
+    return [{ path: [], sentence: `${JSON.stringify(value)} is a text: give the number ${value}.` }]
+  }
   const { kind, then: _, ...fields } = (value ?? {}) as { kind?: unknown; then?: unknown }
   if (typeof kind === 'string' && !isStep(kind)) {
     if ((faultKinds as readonly string[]).includes(kind)) {
@@ -93,7 +104,12 @@ function problemsOfOne(value: unknown): readonly FaultProblem[] {
     }
   }
   const alone = kind === 'delay' ? { kind, ...fields } : value
-  return problemsWith(bareStepSchema(), alone, `A step is an object such as ${exampleFault}`, stepWords)
+  return problemsWith(
+    bareStepSchema(),
+    alone,
+    `A step is a status such as 503, or an object such as ${exampleFault}`,
+    stepWords,
+  )
 }
 
 const bareStepSchema = once(() => stepVariants(v.never))

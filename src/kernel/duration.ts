@@ -1,5 +1,5 @@
 /** A span of time: a number of milliseconds, or a text such as `'90s'`, `'500ms'`, `'1d10h30m'` or `'2w'`. */
-export type Duration = number | `${number}${DurationUnit}${string}`
+export type Duration = number | `${number}${DurationUnit}` | `${number}${DurationUnit}${number}${string}`
 export type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w' | 'mo' | 'y'
 
 const shownUnits: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
@@ -28,9 +28,19 @@ export function parseDuration(text: string): number | undefined {
 export function milliseconds(duration: Duration): number {
   const parsed = typeof duration === 'string' ? parseDuration(duration) : Number(duration ?? Number.NaN)
   if (parsed !== undefined && Number.isFinite(parsed) && parsed >= 0) return parsed
+  const given = typeof duration === 'string' ? JSON.stringify(duration) : String(duration)
   throw new RangeError(
-    `${typeof duration === 'string' ? JSON.stringify(duration) : String(duration)} is not a duration: give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'.`,
+    `${given} is not a duration: ${meant(given) ?? "give milliseconds as a number, or a text like '90s', '5m' or '1d10h30m'"}.`,
   )
+}
+
+/** Units as people write them out: `5 minutes`, `10 Secs`. */
+const writtenOut = /^"\s*([\d.]+)\s*(milli|ms|mo|[smhdwy])[a-z]*\s*"$/i
+
+function meant(given: string): string | undefined {
+  const [, amount = '', unit = ''] = writtenOut.exec(given) ?? []
+  const text = amount + unit.toLowerCase().replace('milli', 'ms')
+  return parseDuration(text) === undefined ? undefined : `give '${text}'`
 }
 
 /** The shortest exact text: `90_000` → `'1m30s'`, `0` → `'0s'`. */

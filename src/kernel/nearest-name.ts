@@ -20,6 +20,12 @@ export function editDistance(one: string, other: string, enough: number = Number
   return row[b.length]! + Math.abs(one.length - a.length - (other.length - b.length))
 }
 
+/** ` Did you mean "orders"?`, to be put behind a sentence; empty where nothing is near. */
+export function didYouMean(name: unknown, names: Iterable<string>): string {
+  const near = typeof name === 'string' ? nearestName(name, names) : undefined
+  return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
+}
+
 /** The nearest name, if one is near enough for a typo. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   // Nothing was typed, so nothing was mistyped.

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { didYouMean } from '../kernel/nearest-name.js'
 import { policySchema } from './schema.js'
 
 /** What a price plan of the queue allows. Durations in milliseconds, sizes in bytes; `undefined` is unlimited. [queue.md 5.6] */
@@ -214,8 +215,9 @@ export function policyWith(changes: Partial<Policy> = {}): Policy {
   if (names.length === 0) return { ...defaultPolicy }
   const unknown = names.find((name) => !Object.hasOwn(defaultPolicy, name))
   if (unknown !== undefined) {
+    const known = Object.keys(defaultPolicy)
     throw new TypeError(
-      `There is no policy ${JSON.stringify(unknown)}. The policies are ${Object.keys(defaultPolicy).join(', ')}.`,
+      `There is no policy ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The policies are ${known.join(', ')}.`,
     )
   }
   const [issue] = v.safeParse(policySchema(), changes).issues ?? []

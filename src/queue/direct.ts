@@ -2,6 +2,7 @@ import { behind } from '../kernel/behind.js'
 import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { headerOf } from '../kernel/http.js'
+import { didYouMean } from '../kernel/nearest-name.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { DeadLetter } from './delivery/dead-letters.js'
 import type { QueueDump } from './dump/snapshot.js'
@@ -51,6 +52,16 @@ export interface DirectPublish extends PublishOptions {
   readonly queue?: string
 }
 
+/**
+ * What a publish to it gives: one message for a url, one for each endpoint for the name of a url group, and either where
+ * the type is not a text that says which. A slash tells: names have none.
+ */
+export type PublishedTo<To extends string, M> = To extends `${string}/${string}`
+  ? M
+  : Record<never, never> extends Record<To, unknown>
+    ? M | readonly M[]
+    : readonly M[]
+
 const noOverrides: RawSettings = new Map()
 
 const { put, of } = behind<DirectQueue, Queue>('queue')
@@ -82,8 +93,11 @@ export class DirectQueue {
    * Publishes without HTTP.
    * @returns the message, or one message for each endpoint of a url group
    * @throws Error where the API would refuse it, with the text of the refusal
+   * @example
+   * const { id } = queue.publish({ to: 'https://shop.example/orders', body: { n: 42 } })
+   * const [first] = queue.publish({ to: 'warehouses', body: { n: 42 } })
    */
-  publish(direct: DirectPublish): Message | readonly Message[] {
+  publish<To extends string>(direct: DirectPublish & { readonly to: To }): PublishedTo<To, Message> {
     if (typeof direct?.to !== 'string') {
       throw new TypeError(
         "queue.publish() needs an object with a destination: queue.publish({ to: 'https://…', body })",
@@ -110,9 +124,11 @@ export class DirectQueue {
       body: bytesOf(body),
       callerIp: policy.callerIp,
       region,
+      words: engine.words,
       queue,
     })
-    return target.url === undefined ? results.map((result) => result.message) : results[0]!.message
+    const published = target.url === undefined ? results.map((result) => result.message) : results[0]!.message
+    return published as PublishedTo<To, Message>
   }
 
   /** Every message that has not ended. */
@@ -190,7 +206,7 @@ export class DirectQueue {
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
     }
-    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides).message
+    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides, engineOf(this).words).message
   }
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */
@@ -279,8 +295,9 @@ function settingOf(name: string): string {
   const known = settingNames.get(name)
   if (known !== undefined) return known
   if (openOption.test(name)) return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const names = ['to', 'body', 'headers', 'queue', ...settingNames.keys()]
   throw new TypeError(
-    `queue.publish() has no option ${JSON.stringify(name)}. It takes to, body, headers, queue, ${[...settingNames.keys()].join(', ')}.`,
+    `queue.publish() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} It takes ${names.join(', ')}.`,
   )
 }
 

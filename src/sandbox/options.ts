@@ -1,5 +1,6 @@
 import type { ClockMode } from '../kernel/clock.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
+import { didYouMean } from '../kernel/nearest-name.js'
 import type { Policy } from '../policy/policy.js'
 import type { AddressOptions } from '../protocol/address.js'
 import type { Vocabulary, VocabularyName } from '../protocol/vocabulary.js'
@@ -14,6 +15,10 @@ export interface SandboxOptions extends AddressOptions {
   readonly startAt?: Instant
   /** `manual` (default): the test moves time. `auto`: time skips when nothing runs. `real`: time is the host's. */
   readonly clock?: ClockMode
+  /**
+   * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
+   * `service`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
+   */
   readonly vocabulary?: VocabularyName | Vocabulary
   readonly policy?: Partial<Policy>
   /** Standard token of the data store. */
@@ -73,14 +78,16 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   warn: true,
 }
 
-function checkNames(options: SandboxOptions): void {
+/** @throws TypeError with the nearest name for an option that neither a sandbox has nor whoever takes more than one does */
+export function checkNames(options: object, called = 'createSandbox()', who = 'A sandbox', more: object = {}): void {
   if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`createSandbox() takes an object of options such as { seed: 7 }, got ${String(options)}.`)
+    throw new TypeError(`${called} takes an object of options such as { seed: 7 }, got ${String(options)}.`)
   }
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
+  const known = Object.keys({ ...more, ...optionNames })
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
   throw new TypeError(
-    `A sandbox has no option ${JSON.stringify(unknown)}. The options are ${Object.keys(optionNames).join(', ')}.`,
+    `${who} has no option ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} The options are ${known.join(', ')}.`,
   )
 }
 

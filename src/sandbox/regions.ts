@@ -1,4 +1,4 @@
-import { nearestName } from '../kernel/nearest-name.js'
+import { didYouMean } from '../kernel/nearest-name.js'
 import { RegionTraffic } from '../kernel/region-traffic.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Policy } from '../policy/policy.js'
@@ -44,9 +44,8 @@ export function awayFrom(home: QueueRegion): QueueRegion {
 export function checkedRegion(given: unknown): QueueRegion {
   const found = queueRegions.find((name) => name === given)
   if (found !== undefined) return found
-  const near = nearestName(String(given), queueRegions)
   throw new RangeError(
-    `There is no region ${JSON.stringify(given)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} The regions are ${queueRegions.join(', ')}.`,
+    `There is no region ${JSON.stringify(given)}.${didYouMean(String(given), queueRegions)} The regions are ${queueRegions.join(', ')}.`,
   )
 }
 

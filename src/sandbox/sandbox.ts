@@ -1,6 +1,7 @@
 import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
+import { type Hints, inProcess } from '../kernel/hints.js'
 import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
@@ -48,6 +49,7 @@ export class Sandbox {
   readonly addresses: Addresses
   readonly #initialTokens: SandboxTokens
   readonly #seal: string | undefined
+  readonly #hints: Hints
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
@@ -56,7 +58,9 @@ export class Sandbox {
   /** How many dumps were loaded, one upon the other. */
   #loads = 0
 
-  constructor(options: SandboxOptions) {
+  /** @param hints what the sandbox tells people to do; a server speaks to its clients. @internal */
+  constructor(options: SandboxOptions, hints: Hints = inProcess) {
+    this.#hints = hints
     checkOptions(options)
     this.options = options
     this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
@@ -260,8 +264,8 @@ export class Sandbox {
 
   #build(start: Start = { startAt: this.#start }): World {
     const { options, vocabulary, policy, addresses, fetch: answer } = this
-    const [locate, tokens] = [this.#locate, this.#initialTokens]
-    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, answer }, start)
+    const [locate, tokens, hints] = [this.#locate, this.#initialTokens, this.#hints]
+    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer }, start)
   }
 
   /** Where a world as new begins; one on a real clock does whenever that is. */

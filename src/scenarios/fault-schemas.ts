@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { callFaults } from '../calls/steps.js'
+import { callFaults, callStepProblems } from '../calls/steps.js'
 import { faultSchema } from '../faults/fault-schema.js'
+import { statusCode } from '../faults/fields.js'
 import { stepProblems, stepSchema } from '../faults/step-schema.js'
 import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
@@ -27,13 +28,12 @@ export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
 
 /** A step of a script for calls: a fault that can happen to one. */
 const callStep = once((): v.GenericSchema => {
-  const schema = v.pipe(
+  const fault = v.pipe(
     faultSchema(),
-    v.check(
-      (fault) => callFaults.includes(fault.kind),
-      `It cannot happen to a call. These can: ${callFaults.join(', ')}`,
-    ),
+    v.check(({ kind }) => callFaults.includes(kind), 'It cannot happen to a call'),
   )
-  return schema as v.GenericSchema
+  const schema: v.GenericSchema = v.union([statusCode, fault])
+  experts.set(schema, callStepProblems as Expert)
+  return schema
 })
 export const callScript: () => v.GenericSchema = once(() => v.array(callStep()))

@@ -7,6 +7,7 @@ import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { Policy } from '../policy/policy.js'
 import { policySchema } from '../policy/schema.js'
+import { type VocabularyName, vocabularyNames } from '../protocol/vocabulary.js'
 import { engineOf } from '../queue/direct.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
@@ -45,13 +46,13 @@ export interface Given {
 export interface ScenarioDestination {
   /** A url; `*` stands for any characters. */
   readonly url: string
-  /** What the first deliveries meet, one each. */
-  readonly script?: readonly DeliveryFault[]
+  /** What the first deliveries meet, one each; a number is the status of an answer. */
+  readonly script?: readonly (DeliveryFault | number)[]
   /**
    * What production answered, one for each attempt. Played as a script while no code under test answers at the url:
    * code that `prepare` registers, or an application that `--to` names, takes its place.
    */
-  readonly recorded?: readonly DeliveryFault[]
+  readonly recorded?: readonly (DeliveryFault | number)[]
   /** The answer to all other deliveries. Default 200. */
   readonly answer?: {
     readonly status?: number
@@ -66,8 +67,8 @@ export interface ScenarioDestination {
 export interface ScenarioCall {
   /** A url; `*` stands for any characters, and a method may stand in front. */
   readonly url: string
-  /** What the first calls meet, one each: faults of the point `app.call`. */
-  readonly script?: readonly Fault[]
+  /** What the first calls meet, one each: faults of the point `app.call`; a number is the status of an answer. */
+  readonly script?: readonly (Fault | number)[]
   /** The answer to all other calls. Default 200. */
   readonly answer?: ScenarioDestination['answer']
 }
@@ -79,7 +80,7 @@ export interface Scenario {
   readonly about?: string
   readonly seed?: string | number
   readonly startAt?: string | number
-  readonly vocabulary?: 'service' | 'upstash'
+  readonly vocabulary?: VocabularyName
   readonly policy?: Partial<Policy>
   readonly given?: Given
   readonly destinations?: readonly ScenarioDestination[]
@@ -141,7 +142,9 @@ const timedAnswer = (): v.GenericSchema =>
 const destinationSchema = (): v.GenericSchema =>
   v.strictObject({
     url,
-    script: v.exactOptional(v.pipe(script(), v.description('What the first deliveries meet, one each.'))),
+    script: v.exactOptional(
+      v.pipe(script(), v.description('What the first deliveries meet, one each; a number is the status of an answer.')),
+    ),
     recorded: v.exactOptional(
       v.pipe(script(), v.description('What production answered; played while no code under test answers at the url.')),
     ),
@@ -153,7 +156,9 @@ const destinationSchema = (): v.GenericSchema =>
 const callSchema = (): v.GenericSchema =>
   v.strictObject({
     url: calledUrl,
-    script: v.exactOptional(v.pipe(callScript(), v.description('What the first calls meet, one each.'))),
+    script: v.exactOptional(
+      v.pipe(callScript(), v.description('What the first calls meet, one each; a number is the status of an answer.')),
+    ),
     answer: v.exactOptional(v.pipe(timedAnswer(), v.description('The answer to all other calls. Without it 200.'))),
   })
 
@@ -167,7 +172,7 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
       v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
     ),
     startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
-    vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
+    vocabulary: v.exactOptional(v.picklist(vocabularyNames)),
     policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
     destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),

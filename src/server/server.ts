@@ -2,12 +2,14 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
 import { publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
+import { checkNames } from '../sandbox/options.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
+import { listenFailure } from './listen-failure.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import type { Scene } from './scene/scene.js'
@@ -49,6 +51,20 @@ export interface ServerOptions extends Omit<SandboxOptions, 'base' | 'name' | 's
   readonly iKnow?: boolean
 }
 
+/** What is no option of a sandbox; the compiler keeps it complete. */
+const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
+  host: true,
+  port: true,
+  report: true,
+  controlToken: true,
+  limits: true,
+  log: true,
+  state: true,
+  shift: true,
+  scenario: true,
+  iKnow: true,
+}
+
 /** How long requests that run may go on after `close()`, in host milliseconds. */
 const grace = 2_000
 
@@ -88,6 +104,7 @@ export interface RunningServer extends AsyncDisposable {
  * Starts a server and resolves when it listens.
  * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
  * @throws TypeError for tokens that everybody knows where other machines can call
+ * @throws Error where it cannot listen: with the `code` of the system, and what to give instead
  * @example
  * await using server = await startServer({ port: 0, vocabulary: 'upstash' })
  * const { env, clock } = server.tenant('main')
@@ -106,8 +123,11 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     scenario,
     ...world
   } = options
+  checkNames(options, 'startServer()', 'A server', serverNames)
   refuseProduction(iKnow)
-  const address = await addressOf(host)
+  const address = await addressOf(host).catch((error) => {
+    throw listenFailure(error, host, port)
+  })
   const isWide = !isLoopbackAddress(address)
   if (isWide) refusePublic(world, host)
   const secret = world.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
@@ -148,7 +168,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let keeper: StateKeeper | undefined
   const { servers, port: taken } = await begun(lock, async () => {
     const kept = file === undefined ? {} : readState(file)
-    const listening = await listenOn(address, port, timeouts(most), answer)
+    const listening = await listenOn(address, port, timeouts(most), answer).catch((error) => {
+      throw listenFailure(error, host, port)
+    })
     tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
     try {
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)

@@ -46,6 +46,39 @@ function send(
   })
 }
 
+describe('what nock says is pending', () => {
+  const sent = { method: 'POST', body: '["SET","k","v"]' } as const
+
+  test('is about the mocks of the test, whatever the sandbox was asked', async () => {
+    const sandbox = sandboxThroughNock({ regions: { 'us-east-1': 'https://us.queue.test' } })
+    sandbox.calls.on('https://api.shop.test', () => new Response('ours'))
+    expect(nock.pendingMocks()).toEqual([])
+    expect(nock.isDone()).toBe(true)
+
+    const mail = nock('https://mail.test').post('/send').reply(202)
+    nock('https://api.shop.test').get('/elsewhere').reply(200)
+    expect(nock.isDone()).toBe(false)
+    expect(nock.pendingMocks()).toHaveLength(2)
+
+    const headers = { authorization: `Bearer ${sandbox.tokens.store}` }
+    for (let asked = 0; asked < 3; asked++) {
+      expect(await send(https, sandbox.addresses.store, { ...sent, headers })).toMatchObject({ status: 200 })
+      expect(nock.pendingMocks()).toHaveLength(2)
+    }
+    await send(https, 'https://mail.test/send', { method: 'POST' })
+    expect(nock.pendingMocks()).toHaveLength(1)
+    expect(mail.isDone()).toBe(true)
+    await send(https, 'https://api.shop.test/elsewhere')
+    expect(nock.isDone()).toBe(true)
+
+    sandbox.reset()
+    expect(nock.isDone()).toBe(true)
+    sandbox.dispose()
+    expect(nock.isDone()).toBe(true)
+    expect(nock.activeMocks()).toEqual([])
+  })
+})
+
 describe('clients', () => {
   test('https', async () => {
     const { addresses, tokens, store } = sandboxThroughNock()

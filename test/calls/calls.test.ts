@@ -189,7 +189,7 @@ describe('what is wrong is refused, with what to do', () => {
     [() => calls.answer(bank, lostAck() as never), 'got a fault: use calls.script(url, [fault])'],
     [
       () => calls.script(bank, status(500) as never),
-      'takes steps such as status(503), lostAck(), ok(), a Response or a handler in an array',
+      'takes steps such as 503, lostAck(), ok(), a Response or a handler in an array',
     ],
     [() => calls.script(bank, [{ kind: 'drop' }]), 'step 1: drop cannot happen to a call.'],
     [

@@ -26,6 +26,7 @@ export interface Leading {
   readonly exceptions?: readonly (
     | 'a body on GET is taken'
     | 'errors are no TypeErrors'
+    | 'what was aborted before is sent'
     | 'the service does not see aborts'
     | 'a stream does not see that its reader has stopped'
   )[]

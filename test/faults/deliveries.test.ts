@@ -44,7 +44,7 @@ function world(...rules: FaultRule[]) {
     return Response.json({ done: true })
   })
   const publish = (body = 'a', more: object = {}) =>
-    sandbox.queue.publish({ to: shop, body, retries: 1, retryDelay: '10000', ...more }) as { id: string; state: string }
+    sandbox.queue.publish({ to: shop, body, retries: 1, retryDelay: '10000', ...more })
   const attempts = () =>
     sandbox.traffic
       .of('attempt')

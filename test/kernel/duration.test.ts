@@ -31,7 +31,41 @@ describe('parseDuration', () => {
   )
 })
 
+const units = {
+  ms: ['millisecond', 'msec', 'milli'],
+  s: ['second', 'sec', ''],
+  m: ['minute', 'min'],
+  h: ['hour', 'hr'],
+  d: ['day'],
+  w: ['week', 'wk'],
+  mo: ['month'],
+  y: ['year', 'yr'],
+}
+
 describe('milliseconds', () => {
+  test('a unit that is written out is told as it is meant, and what it says works', () => {
+    const written = fc.constantFrom(
+      ...Object.entries(units).flatMap(([unit, names]) =>
+        names.flatMap((name) => (name === '' ? [] : [name, `${name}s`]).map((word) => [unit, word] as const)),
+      ),
+    )
+    const amount = fc.oneof(fc.nat(1000), fc.constantFrom(0.5, 1.5, 2.25))
+    const gap = fc.constantFrom('', ' ', '  ')
+    fc.assert(
+      fc.property(written, amount, gap, fc.boolean(), ([unit, word], count, space, loud) => {
+        const text = `${count}${space}${loud ? word.toUpperCase() : word}`
+        let told = ''
+        try {
+          milliseconds(text as '1s')
+        } catch (error) {
+          told = (error as Error).message
+        }
+        expect(told).toBe(`${JSON.stringify(text)} is not a duration: give '${count}${unit}'.`)
+        expect(milliseconds(`${count}${unit}` as '1s')).toBeGreaterThanOrEqual(0)
+      }),
+    )
+  })
+
   test('numbers are milliseconds', () => {
     expect(milliseconds(1_500)).toBe(1_500)
     expect(milliseconds('1m30s')).toBe(90_000)

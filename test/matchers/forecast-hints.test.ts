@@ -21,8 +21,7 @@ test('each of many in a wait list is told its own time', async () => {
   destinations.answer(shop, 200)
   const ids = Array.from(
     { length: 30 },
-    () =>
-      (queue.publish({ to: shop, flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }) as { id: string }).id,
+    () => queue.publish({ to: shop, flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }).id,
   )
   await clock.advance('1s')
   for (const [index, waits, until, place] of [
@@ -45,7 +44,7 @@ test('what a pause has cost, and only the one that was asked for', async () => {
   const { queue, clock, destinations } = sandbox
   destinations.answer(shop, 200)
   const flow = { flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }
-  const ids = Array.from({ length: 30 }, () => (queue.publish({ to: shop, ...flow }) as { id: string }).id)
+  const ids = Array.from({ length: 30 }, () => queue.publish({ to: shop, ...flow }).id)
   await clock.advance('5s')
   engineOf(queue).flow.pause('k')
   await clock.advance('20s')
@@ -65,7 +64,7 @@ test('behind a poison message, and in a pause', async () => {
     Array.from({ length: 4 }, () => status(500)),
   )
   queue.publish({ to: shop, queue: 'orders' })
-  const { id } = queue.publish({ to: shop, queue: 'orders' }) as { id: string }
+  const { id } = queue.publish({ to: shop, queue: 'orders' })
   await clock.advance('20m')
   // An hour later its hint used to say that time had not moved.
   expect(hints(sandbox, id)[0]).toMatch(
@@ -95,7 +94,7 @@ test('a log alone is read as before', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, traffic, clock, destinations } = sandbox
   destinations.answer(shop, 500)
-  const { id } = queue.publish({ to: shop }) as { id: string }
+  const { id } = queue.publish({ to: shop })
   await clock.advance('1s')
   expect(hints(traffic, id)[0]).toMatch(/waits 11s, until 09:00:12\.000/)
   sandbox.reset()

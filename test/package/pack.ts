@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { installConsumer, type OldVersions, oldVersions } from './consumer.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,6 +11,8 @@ declare module 'vitest' {
     tarball: string
     /** A project of its own that has the packed package installed, next to everything this repository has. */
     consumer: string
+    /** The same beside older versions of what it works with. */
+    consumers: Readonly<Record<OldVersions, string>>
   }
 }
 
@@ -29,19 +32,11 @@ export default function setup({ provide }: TestProject): () => void {
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
   const tarball = join(place, filename)
   const consumer = join(place, 'consumer')
-  install(tarball, consumer)
+  installConsumer(tarball, consumer)
   provide('tarball', tarball)
   provide('consumer', consumer)
+  const consumers = Object.fromEntries(oldVersions.map((versions) => [versions, join(place, versions)]))
+  for (const versions of oldVersions) installConsumer(tarball, consumers[versions]!, versions)
+  provide('consumers', consumers as Record<OldVersions, string>)
   return () => rmSync(place, { recursive: true, force: true })
-}
-
-function install(tarball: string, consumer: string): void {
-  const modules = join(consumer, 'node_modules')
-  const own = join(modules, 'stuntdouble')
-  mkdirSync(own, { recursive: true })
-  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', own])
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (name !== 'stuntdouble') symlinkSync(join(root, 'node_modules', name), join(modules, name))
-  }
-  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true }))
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 
 // Real runners on tests that fail, in the consumer's project: what a reader of their output gets to know.
-const consumer = inject('consumer')
-const place = join(consumer, 'story-tests')
+const newest = inject('consumer')
+const oldest = inject('consumers')
 
 const body = (kind: string) => `
 test('a ${kind} <b>test</b> fails', async ({ sandbox }) => {
@@ -64,12 +64,18 @@ test('the next one holds', () => {
 }
 
 beforeAll(() => {
-  rmSync(place, { recursive: true, force: true })
-  mkdirSync(place, { recursive: true })
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(place, name), content)
+  for (const consumer of [newest, ...Object.values(oldest)]) {
+    const place = placeIn(consumer)
+    rmSync(place, { recursive: true, force: true })
+    mkdirSync(place, { recursive: true })
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(place, name), content)
+  }
 })
 
-const run = (script: string, ...args: string[]) => {
+const placeIn = (consumer: string): string => join(consumer, 'story-tests')
+
+const run = (consumer: string, script: string, ...args: string[]) => {
+  const place = placeIn(consumer)
   const { stdout, stderr } = spawnSync(process.execPath, [join(consumer, 'node_modules', script), ...args], {
     cwd: place,
     encoding: 'utf8',
@@ -78,12 +84,15 @@ const run = (script: string, ...args: string[]) => {
   return stdout + stderr
 }
 
-const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
-
-describe('vitest', () => {
+describe.each([
+  { vitest: 'the newest Vitest', consumer: newest },
+  { vitest: 'Vitest 4', consumer: oldest['vitest-4'] },
+])('$vitest', ({ consumer }) => {
+  const place = placeIn(consumer)
+  const page = (...path: string[]): string => readFileSync(join(place, ...path), 'utf8')
   let printed: string
   beforeAll(() => {
-    printed = run('vitest/vitest.mjs', 'run', '--root', place)
+    printed = run(consumer, 'vitest/vitest.mjs', 'run', '--root', place)
   })
 
   test('prints the story under a failure that no matcher of ours explained', () => {
@@ -111,8 +120,21 @@ describe('vitest', () => {
   })
 })
 
-test('playwright prints the story, and its reporter writes the pages', () => {
-  const printed = run('@playwright/test/cli.js', 'test')
+test('Vitest 3.2 prints the story, and its reporter says which version writes pages', () => {
+  const place = placeIn(oldest['vitest-3'])
+  const printed = run(oldest['vitest-3'], 'vitest/vitest.mjs', 'run', '--root', place)
+  expect(printed).toMatch(/#\d+ .*SET stock 3/)
+  expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
+  expect(printed).toContain('stuntdouble/vitest/reporter needs Vitest 4.0.11 or newer')
+  expect(readdirSync(place)).not.toContain('stuntdouble-report')
+})
+
+test.each([
+  { playwright: 'the newest Playwright', consumer: newest },
+  { playwright: 'Playwright 1.50', consumer: oldest['playwright-1.50'] },
+])('$playwright prints the story, and its reporter writes the pages', ({ consumer }) => {
+  const place = placeIn(consumer)
+  const printed = run(consumer, '@playwright/test/cli.js', 'test')
   expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toContain(join('pw-report', 'index.html'))
@@ -126,8 +148,11 @@ test('playwright prints the story, and its reporter writes the pages', () => {
   expect(printed).not.toContain('<!doctype html>')
 })
 
-test('jest prints the story, and fails a test that leaves something undone', () => {
-  const printed = run('jest/bin/jest.js', '--config', 'jest.config.cjs')
+test.each([
+  { jest: 'the newest Jest', consumer: newest },
+  { jest: 'Jest 29', consumer: oldest['jest-29'] },
+])('$jest prints the story, and fails a test that leaves something undone', ({ consumer }) => {
+  const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('Nobody answers at https://nobody.test/')

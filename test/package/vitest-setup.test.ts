@@ -6,12 +6,10 @@ import { stepsOf } from './walk.js'
 
 // The setup file of docs/runners/vitest.md, word for word, in a project of its own, and every way in which Vitest lets
 // somebody write a test on top of it.
-const consumer = inject('consumer')
-const place = join(consumer, 'vitest-setup')
 
 /** Passes: each of them sees a world as new, with its own fixtures beside it. */
 const passing = `
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.js'
 
 const visit = () => sandbox.store.run('INCR', 'visits')
@@ -60,19 +58,6 @@ test.for([1, 2])('for %i', (_, { expect }) => {
 
 extended.for([1, 2])('for with fixtures %i', (_, { product }) => {
   expect([product.length, visit()]).toEqual([21, 1])
-})
-
-describe('hooks of the file that use fixtures', () => {
-  extended.beforeEach(({ shop }) => {
-    sandbox.store.run('SET', 'shop', shop)
-  })
-  beforeEach(visit)
-  extended('are run in the world of the test', ({ shop }) => {
-    expect([sandbox.store.run('GET', 'shop'), visit()]).toEqual([shop, 2])
-  })
-  afterEach(() => {
-    expect(visit()).toBe(3)
-  })
 })
 
 let attempts = 0
@@ -136,7 +121,9 @@ import { createSandbox } from 'stuntdouble'
 import { expect, it, test } from 'stuntdouble/vitest'
 import { sandbox as shared } from './sandbox.js'
 
-const extended = test.extend('visits', ({ sandbox }) => sandbox.store.run('INCR', 'visits'))
+const extended = test.extend<{ visits: unknown }>({
+  visits: async ({ sandbox }, use) => use(sandbox.store.run('INCR', 'visits')),
+})
 
 test('a world of its own', ({ sandbox }) => {
   expect(sandbox).not.toBe(shared)
@@ -157,6 +144,37 @@ test.concurrent.for([1, 2, 3])('own concurrent %i', async (nth, { sandbox }) => 
     expect(sandbox.store.run('INCR', 'visits')).toBe(count)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
+})
+`
+
+/** Passes: forms that came with Vitest 4. */
+const later = `
+import { expect, test } from 'stuntdouble/vitest'
+import { afterEach, beforeEach, describe, test as plain } from 'vitest'
+import { sandbox as shared } from './sandbox.js'
+
+const visit = () => shared.store.run('INCR', 'visits')
+const withShop = plain.extend<{ shop: string }>({ shop: 'https://shop.test' })
+
+describe('hooks of the file that use fixtures', () => {
+  withShop.beforeEach(({ shop }) => {
+    shared.store.run('SET', 'shop', shop)
+  })
+  beforeEach(visit)
+  withShop('are run in the world of the test', ({ shop }) => {
+    expect([shared.store.run('GET', 'shop'), visit()]).toEqual([shop, 2])
+  })
+  afterEach(() => {
+    expect(visit()).toBe(3)
+  })
+})
+
+const extended = test.extend('visits', ({ sandbox }) => sandbox.store.run('INCR', 'visits'))
+extended('extended by a name', ({ sandbox, visits }) => {
+  expect([visits, sandbox.store.run('INCR', 'visits')]).toEqual([1, 2])
+})
+test.extend('one', 1)('beside the setup file', ({ one }) => {
+  expect(shared.store.run('INCR', 'visits')).toBe(one)
 })
 `
 
@@ -191,10 +209,12 @@ test('a message is left over after hooks that failed', () => {
   sandbox.queue.publish({ to: 'https://shop.test/m-left-later', delay: '1h' })
 })
 describe.concurrent('together', () => {
-  for (const wait of [12, 4, 8]) {
-    extended('concurrent fails ' + wait, async () => {
-      await new Promise((resolve) => setTimeout(resolve, wait))
-      fail('m-concurrent-' + wait)
+  const order = [1, 2, 3]
+  for (const nth of [3, 1, 2]) {
+    extended('concurrent fails ' + nth, async () => {
+      while (order[0] !== nth) await new Promise((resolve) => setTimeout(resolve, 1))
+      order.shift()
+      fail('m-concurrent-' + nth)
     })
   }
 })
@@ -218,45 +238,61 @@ interface Result {
   readonly failureMessages: readonly string[]
 }
 
-let results: Readonly<Record<string, readonly Result[]>>
+/** Vitest from the newest to the oldest. */
+const versions = [
+  { vitest: 'the newest Vitest', consumer: inject('consumer'), files: { passing, concurrent, own, later, failing } },
+  {
+    vitest: 'Vitest 4',
+    consumer: inject('consumers')['vitest-4'],
+    files: { passing, concurrent, own, later, failing },
+  },
+  { vitest: 'Vitest 3.2', consumer: inject('consumers')['vitest-3'], files: { passing, concurrent, own, failing } },
+]
 
-beforeAll(() => {
-  mkdirSync(place, { recursive: true })
-  const page = readFileSync(new URL('../../docs/runners/vitest.md', import.meta.url), 'utf8')
-  for (const step of stepsOf(page)) {
-    if (step.kind === 'file' && /^(?:sandbox|vitest\.config)\.ts$/.test(step.name))
-      writeFileSync(join(place, step.name), step.text)
-  }
-  const files = { passing, concurrent, own, failing }
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(place, `${name}.test.ts`), text)
-  const report = join(place, 'report.json')
-  const { stderr } = spawnSync(
-    process.execPath,
-    [
-      join(consumer, 'node_modules/vitest/vitest.mjs'),
-      'run',
-      '--root',
-      place,
-      '--reporter=json',
-      `--outputFile=${report}`,
-    ],
-    { cwd: place, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
-  )
-  expect(stderr).not.toContain('Unhandled')
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { name: string; assertionResults: Result[] }[]
-  }
-  results = Object.fromEntries(
-    testResults.map(({ name, assertionResults }) => [/(\w+)\.test\.ts$/.exec(name)![1]!, assertionResults]),
-  )
-}, 120_000)
+describe.each(versions)('with the documented setup file, $vitest', ({ consumer, files }) => {
+  let results: Readonly<Record<string, readonly Result[]>>
 
-describe('with the documented setup file', () => {
-  test.for([
-    ['passing', 15],
-    ['concurrent', 12],
-    ['own', 8],
-  ] as const)('every test of %s.test.ts passes', ([name, count]) => {
+  beforeAll(() => {
+    const place = join(consumer, 'vitest-setup')
+    mkdirSync(place, { recursive: true })
+    const page = readFileSync(new URL('../../docs/runners/vitest.md', import.meta.url), 'utf8')
+    for (const step of stepsOf(page)) {
+      if (step.kind === 'file' && /^(?:sandbox|vitest\.config)\.ts$/.test(step.name))
+        writeFileSync(join(place, step.name), step.text)
+    }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(place, `${name}.test.ts`), text)
+    const report = join(place, 'report.json')
+    const { stderr } = spawnSync(
+      process.execPath,
+      [
+        join(consumer, 'node_modules/vitest/vitest.mjs'),
+        'run',
+        '--root',
+        place,
+        '--reporter=json',
+        `--outputFile=${report}`,
+      ],
+      { cwd: place, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } },
+    )
+    expect(stderr).not.toContain('Unhandled')
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+      testResults: { name: string; assertionResults: Result[] }[]
+    }
+    results = Object.fromEntries(
+      testResults.map(({ name, assertionResults }) => [/(\w+)\.test\.ts$/.exec(name)![1]!, assertionResults]),
+    )
+  }, 120_000)
+
+  test.for(
+    (
+      [
+        ['passing', 14],
+        ['concurrent', 12],
+        ['own', 8],
+        ['later', 3],
+      ] as const
+    ).filter(([name]) => name in files),
+  )('every test of %s.test.ts passes', ([name, count]) => {
     const ran = results[name]!.filter(({ status }) => !/pending|skipped|todo/.test(status))
     expect(ran.filter(({ status }) => status !== 'passed')).toEqual([])
     expect(ran).toHaveLength(count)
@@ -269,7 +305,7 @@ describe('with the documented setup file', () => {
       text.match(/Replay: /g)?.length ?? 0,
       [...new Set(text.match(/\bm-[\w-]+/g))].sort().join(' '),
     ])
-    const together = 'm-concurrent-12 m-concurrent-4 m-concurrent-8'
+    const together = 'm-concurrent-1 m-concurrent-2 m-concurrent-3'
     expect(told.map(([title, status, stories]) => [title, status, stories])).toEqual([
       ['plain fails', 'failed', 1],
       ['extended fails', 'failed', 1],
@@ -280,9 +316,9 @@ describe('with the documented setup file', () => {
       ['throws', 'failed', 1],
       ['does not end', 'failed', 1],
       ['a message is left over after hooks that failed', 'failed', 1],
-      ['concurrent fails 12', 'failed', 1],
-      ['concurrent fails 4', 'failed', 1],
-      ['concurrent fails 8', 'failed', 1],
+      ['concurrent fails 3', 'failed', 1],
+      ['concurrent fails 1', 'failed', 1],
+      ['concurrent fails 2', 'failed', 1],
       ['own fails', 'failed', 1],
       ['own concurrent fails 1', 'failed', 1],
       ['own concurrent fails 2', 'failed', 1],
@@ -299,7 +335,7 @@ describe('with the documented setup file', () => {
       throws: 'm-hook-throws',
       'does not end': 'm-hook-does-not-end',
       'a message is left over after hooks that failed': 'm-left-later',
-      'concurrent fails 12': together,
+      'concurrent fails 3': together,
       'own fails': 'm-own',
       'own concurrent fails 1': 'm-own-1',
       'own concurrent fails 2': 'm-own-2',

@@ -361,7 +361,9 @@ describe('scripts', () => {
     const steps = [status(500), reset(), timeout(), lostAck(), ok(), delay('1s', hang('2s')), reply({ a: 1 })]
     expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
     expect(() => status(99)).toThrow('For no answer at all use reset(), hang() or timeout()')
-    expect(() => world().destinations.script(shop, [500 as never])).toThrow('takes steps such as status(500)')
+    expect(() => world().destinations.script(shop, ['500' as never])).toThrow(
+      'step 1: "500" is a text: give the number 500.',
+    )
   })
 })
 

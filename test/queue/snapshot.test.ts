@@ -30,7 +30,7 @@ async function busy(): Promise<World> {
   queue.publish({ to: 'https://shop.test/line', queue: 'line' })
   queue.publish({ to: 'https://shop.test/held', flowControlKey: 'held', flowControlValue: 'rate=2, period=30' })
   queue.publish({ to: 'fans', delay: '1h', body: new Uint8Array([0xff, 0]) })
-  const cancelled = queue.publish({ to: 'https://shop.test/never', delay: '2h' }) as { id: string }
+  const cancelled = queue.publish({ to: 'https://shop.test/never', delay: '2h' })
   await clock.advance('100ms')
   await send('DELETE', `/v2/messages/${cancelled.id}`)
   return w

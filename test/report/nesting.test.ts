@@ -64,7 +64,7 @@ test('the story of a message has the commands of its handler', async () => {
     await ask([['incr', 'n']])
     return answer(200)
   })
-  const { id } = sandbox.queue.publish({ to: orders }) as { id: string }
+  const { id } = sandbox.queue.publish({ to: orders })
   await sandbox.clock.drain()
   await ask([['get', 'n']])
   const [root] = sandbox.traffic.of(id).roots

@@ -32,7 +32,7 @@ describe('a trace', () => {
     })
     queue.publish({ to: orders, flowControlKey: 'k', flowControlValue: 'rate=1, period=5s' })
     queue.publish({ to: orders, flowControlKey: 'k', flowControlValue: 'rate=1, period=5s' })
-    const cancelled = queue.publish({ to: orders, delay: '1d' }) as { id: string }
+    const cancelled = queue.publish({ to: orders, delay: '1d' })
     await askQueue(sandbox, `/v2/messages/${cancelled.id}`, { method: 'DELETE' })
     await askQueue(sandbox, '/v2/keys/rotate')
     await clock.drain()

@@ -105,7 +105,7 @@ describe('entries', () => {
     })
     const flow = { flowControlKey: 'shop', flowControlValue: 'parallelism=1' }
     queue.publish({ to: orders, ...flow })
-    const second = queue.publish({ to: orders, ...flow }) as { id: string }
+    const second = queue.publish({ to: orders, ...flow })
     await clock.drain()
     const of = { flowControlKey: 'shop', messageId: second.id }
     expect(traffic.of('flow-control')).toMatchObject([

@@ -3,8 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 describe('misuse is told with the next step', () => {
   test.each([
-    ['an unknown option', { sede: 7 } as never, /no option "sede"\. The options are .*seed/],
-    ['an unknown policy', { policy: { retires: 3 } as never }, /no policy "retires"\. The policies are .*retries/],
+    ['an unknown option', { sede: 7 } as never, /no option "sede"\. Did you mean "seed"\? The options are .*seed/],
+    [
+      'an unknown policy',
+      { policy: { retires: 3 } as never },
+      /no policy "retires"\. Did you mean "retries"\? The policies are .*retries/,
+    ],
     ['a page of nothing', { policy: { scanPageSize: 0 } }, 'policy.scanPageSize takes >=1, not 0.'],
     [
       'a size that is no number',
@@ -20,7 +24,7 @@ describe('misuse is told with the next step', () => {
       /policy\.queuePlan takes .*"fixed-1m".*, not "gold"/,
     ],
     ['a word for yes', { policy: { enforceQuotas: 'yes' as never } }, 'policy.enforceQuotas takes boolean, not "yes".'],
-    ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use service or upstash/],
+    ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use auto, service or upstash/],
     ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
     ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
     ['a name that cannot be a host', { name: 'a b' }, /letters, digits and hyphens/],

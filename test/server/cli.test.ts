@@ -148,7 +148,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     expect(await run('serve', '--port', String(port))).toEqual({
       code: 2,
       out: '',
-      err: `stuntdouble: Port ${port} of localhost is taken: give another one with --port, or --port 0 for a free one.\n`,
+      err: `stuntdouble: Port ${port} of localhost is taken, perhaps by a server that was started before: end that one, or give another port (--port), 0 for a free one.\n`,
     })
     await new Promise((resolve) => other.close(resolve))
   })
@@ -157,14 +157,14 @@ describe('a mistake is one sentence and exit code 2', () => {
     const { code, err } = await run('serve', '--port', '0', '--host', '192.0.2.1')
     expect([code, err]).toEqual([
       2,
-      'stuntdouble: 192.0.2.1 is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.\n',
+      'stuntdouble: 192.0.2.1 is not an address of this machine: give one with host (--host), such as 127.0.0.1 or 0.0.0.0.\n',
     ])
   })
 
   test.each([
     [
       ['serve', '--prot', '1'],
-      /^stuntdouble: There is no option --prot\. serve takes --host, --port, .*--deliver, .*--i-know\.\n$/,
+      /^stuntdouble: There is no option --prot\. Did you mean --port\? serve takes --host, --port, .*--deliver, .*--i-know\.\n$/,
     ],
     [['serve', '--startAt', '2030-01-01'], /There is no option --startAt\./],
     [['serve', '--no-port'], /There is no option --no-port\./],
@@ -184,7 +184,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
-    [['sevre'], /There is no command sevre\. Commands: serve, .*\./],
+    [['sevre'], /There is no command sevre\. Did you mean serve\? Commands: serve, .*\./],
     [['--port', '1'], /There is no option --port\. Commands: serve, .*\./],
   ])('%j', async (args, sentence) => {
     const { code, out, err } = await run(...args)

@@ -105,7 +105,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('publishes, delivers, retries and gives up', async () => {
       const { queue, clock, destinations } = sandbox
       await destinations.script(shop, [status(500), reset()])
-      const { id } = (await queue.publish({ to: shop, body: { n: 42 }, retries: 1 })) as { id: string }
+      const { id } = await queue.publish({ to: shop, body: { n: 42 }, retries: 1 })
       expect(await queue.messages).toMatchObject([{ id, url: shop, body: '{"n":42}', state: 'CREATED', maxRetries: 1 }])
       await clock.drain()
       expect(await queue.messages).toHaveLength(0)
@@ -119,7 +119,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('tells when a message starts, what it depends on, and how what it waits for stands', async () => {
       const { queue, clock, destinations } = sandbox
       await destinations.script(shop, [status(500)])
-      const publish = async (options: object) => ((await queue.publish({ to: shop, ...options })) as { id: string }).id
+      const publish = async (options: object) => (await queue.publish({ to: shop, ...options })).id
       const first = await publish({ queue: 'orders' })
       const second = await publish({ queue: 'orders', deduplicationId: 'order-1' })
       await clock.advance('1s')
@@ -188,7 +188,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('finds a message while it waits, cancels it once', async () => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record(shop)
-      const { id } = (await queue.publish({ to: shop, delay: '1h' })) as { id: string }
+      const { id } = await queue.publish({ to: shop, delay: '1h' })
       expect(await queue.message(id)).toMatchObject({ id, state: 'CREATED' })
       expect(await queue.message('msg_none')).toBeUndefined()
       expect([await queue.cancel(id), await queue.cancel(id)]).toEqual([true, false])
@@ -201,7 +201,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('delivers a waiting message now', async () => {
       const { queue, clock, destinations } = sandbox
       const recorder = await destinations.record(shop)
-      const { id } = (await queue.publish({ to: shop, delay: '1h' })) as { id: string }
+      const { id } = await queue.publish({ to: shop, delay: '1h' })
       await queue.release(id)
       await clock.advance(0)
       expect(await recorder.count).toBe(1)
@@ -251,7 +251,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('is dumped, as new, and loaded, with its keys', async () => {
       const { queue } = sandbox
-      const { id } = (await queue.publish({ to: shop, delay: '1h' })) as { id: string }
+      const { id } = await queue.publish({ to: shop, delay: '1h' })
       const dump = await queue.dump()
       const pair = await queue.keys.pair()
       await queue.reset()

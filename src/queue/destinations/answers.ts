@@ -1,5 +1,5 @@
 import { isStatus } from '../../faults/fields.js'
-import { answerProblems, stepProblems } from '../../faults/step-schema.js'
+import { answerProblems, stepOf, stepProblems } from '../../faults/step-schema.js'
 import { errorText } from '../../kernel/error-text.js'
 import type { HeaderRecord, Step } from './script.js'
 
@@ -13,16 +13,16 @@ export type PlainAnswer =
 // Data is checked where it is given: a wrong answer or step is refused at the call, with the right form.
 
 /** @throws TypeError */
-export function checkedSteps(steps: readonly Step[], called: string): readonly Step[] {
-  const wanted = `${called} takes steps such as status(500), reset(), timeout(), lostAck(), ok() in an array`
+export function checkedSteps(steps: readonly (Step | number)[], called: string): readonly Step[] {
+  const wanted = `${called} takes steps such as 500, reset(), timeout(), lostAck(), ok() in an array`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted}, got ${typeof steps}.`)
   for (const [index, step] of steps.entries()) {
-    if (typeof step !== 'object' || step === null) throw new TypeError(`${wanted}, got ${errorText(step)}.`)
+    if (typeof step === 'function') throw new TypeError(`${wanted}, got a function: give it to destinations.on().`)
     const [problem] = stepProblems(step)
     if (problem !== undefined) throw new TypeError(`${called}, step ${index + 1}: ${problem.sentence}`)
   }
   // Later changes to the given object do not count.
-  return structuredClone(steps)
+  return structuredClone(steps.map(stepOf))
 }
 
 /** What is wrong with what a handler returned, if it is no Response, as a part of a sentence; `undefined` for nothing. */

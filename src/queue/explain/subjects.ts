@@ -1,5 +1,5 @@
 import { counted } from '../../kernel/counted.js'
-import { nearestName } from '../../kernel/nearest-name.js'
+import { didYouMean, nearestName } from '../../kernel/nearest-name.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Message } from '../message/message.js'
 import type { Queue } from '../queue.js'
@@ -13,13 +13,11 @@ import { limitsText, pausedSince, slotsText } from './waits.js'
 /** `There is no queue "ordres". Did you mean "orders"?` */
 export function noSuch(kind: string, name: string, known: Iterable<string>): string {
   const names = [...known]
-  const nearest = nearestName(name, names.slice(0, 1000))
   const next =
-    nearest !== undefined
-      ? ` Did you mean ${JSON.stringify(nearest)}?`
-      : names.length === 0
-        ? ` There is none yet.`
-        : ` Known: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}.`
+    didYouMean(name, names.slice(0, 1000)) ||
+    (names.length === 0
+      ? ` There is none yet.`
+      : ` Known: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}.`)
   return `There is no ${kind} ${quoted(name)}.${next}`
 }
 

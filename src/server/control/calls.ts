@@ -23,10 +23,11 @@ export const callOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/calls/script',
-    summary: 'The next calls of the app to a foreign url meet these faults, one each.',
+    summary:
+      'The next calls of the app to a foreign url meet these faults, one each; a number is the status of an answer.',
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
-    describes: v.strictObject({ to: v.string(), steps: v.array(faultSchema()) }),
-    example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, { kind: 'status', status: 503 }] },
+    describes: v.strictObject({ to: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
+    example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
     run: ({ calls }, { to, steps }) => void calls.script(to, steps as CallStep[]),
   }),
   order({

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { statusCode } from '../../faults/fields.js'
 import { answerSchema, shallowStepSchema } from '../../faults/step-schema.js'
 import { portableString } from '../../kernel/portable.js'
 import { HttpError } from '../../protocol/call.js'
@@ -16,16 +15,16 @@ const recorders = new WeakMap<object, Map<string, Recorder>>()
 
 // Which steps and answers are right, the engine says best; the document describes them.
 const given = v.unknown()
-const described = (): v.GenericSchema => v.union([statusCode, shallowStepSchema(), answerSchema()])
+const described = (): v.GenericSchema => v.union([shallowStepSchema(), answerSchema()])
 
 export const destinationOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/destinations/script',
-    summary: 'The next deliveries to a url meet these steps, one each.',
+    summary: 'The next deliveries to a url meet these steps, one each; a number is the status of an answer.',
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
-    example: { to: 'https://shop.test/orders', steps: [{ kind: 'reset' }, { kind: 'lost-ack' }] },
+    example: { to: 'https://shop.test/orders', steps: [503, { kind: 'reset' }, { kind: 'lost-ack' }] },
     run: ({ destinations }, { to, steps }) => void destinations.script(to, steps as Step[]),
   }),
   order({

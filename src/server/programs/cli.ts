@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters } from 'node:util'
 import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
+import { nearestName } from '../../kernel/nearest-name.js'
 import { multiLine } from '../../report/safe-text.js'
 import { type Given, type Program, UsageError } from '../program.js'
 import { about, exitCodes, programs, type Row } from './programs.js'
@@ -14,12 +15,14 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     if (name === '--version' || name === '-v') return await print(version())
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (row === undefined) {
-      const what = name.startsWith('-') ? 'option' : 'command'
-      throw new UsageError(`There is no ${what} ${name}. Commands: ${Object.keys(programs).join(', ')}.`)
+      const known = Object.keys(programs)
+      const [what, near] = name.startsWith('-') ? ['option', ''] : ['command', meant(name, known)]
+      throw new UsageError(`There is no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
     }
     const { program } = await row.load()
-    if (rest.includes('--help') || rest.includes('-h')) return await print(usageOf(name, row, program))
-    return await program.run(parsed(name, program, rest))
+    const [own, command] = program.endsOptions === true ? endOfOptions(rest, program) : [rest, []]
+    if (own.includes('--help') || own.includes('-h')) return await print(usageOf(name, row, program))
+    return await program.run(parsed(name, program, own, command))
   } catch (error) {
     if (!(error instanceof UsageError)) throw printable(error)
     console.error(`stuntdouble: ${multiLine(error.message)}`)
@@ -37,19 +40,41 @@ function printable(error: unknown): unknown {
   return error
 }
 
-function parsed(name: string, { args, operands, repeated = [] }: Program, rest: string[]): Given {
+/** Our options, and the command behind `--` or from the first word that is neither an option nor the value of one. */
+function endOfOptions(words: string[], { args }: Program): [own: string[], command: string[]] {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!
+    if (word === '--') return [words.slice(0, at), words.slice(at + 1)]
+    if (!word.startsWith('-')) return [words.slice(0, at), words.slice(at)]
+    const option = word.slice(2)
+    if (Object.hasOwn(args, option) && args[option]!.type === 'string') at++
+  }
+  return [words, []]
+}
+
+function parsed(
+  name: string,
+  { args, operands, repeated = [] }: Program,
+  rest: string[],
+  command: readonly string[] = [],
+): Given {
   const known = Object.keys(args)
   for (const word of rest) {
     if (word.startsWith('--') && word !== '--') {
       const option = word.slice(2).split('=', 1)[0]!
       if (!known.includes(option)) {
         const takes = known.map((one) => `--${one}`).join(', ')
-        throw new UsageError(`There is no option --${option}. ${name} takes ${takes || 'no options'}.`)
+        const near = meant(
+          `--${option}`,
+          known.map((one) => `--${one}`),
+        )
+        throw new UsageError(`There is no option --${option}.${near} ${name} takes ${takes || 'no options'}.`)
       }
     } else if (/^-[a-z]/i.test(word))
       throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
   }
-  const given = { ...parseArgs(rest, args), ...valuesOf(repeated, rest) } as Given
+  const own = parseArgs(rest, args)
+  const given = { ...own, ...valuesOf(repeated, rest), _: [...own._, ...command] } as Given
   const words = given._.length
   if (operands === undefined) {
     if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
@@ -57,6 +82,11 @@ function parsed(name: string, { args, operands, repeated = [] }: Program, rest: 
     throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.`)
   }
   return given
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known)
+  return near === undefined ? '' : ` Did you mean ${near}?`
 }
 
 /** All values of options that may come several times; the parser keeps the last. */
@@ -80,13 +110,19 @@ function usage(): Promise<string> {
   return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
 }
 
-async function usageOf(name: string, { description }: Row, { args, operands, examples }: Program): Promise<string> {
+async function usageOf(
+  name: string,
+  { description }: Row,
+  { args, operands, examples, notes }: Program,
+): Promise<string> {
   const words: ArgsDef = operands === undefined ? {} : { [operands.hint]: { type: 'positional', description: ' ' } }
   const text = await renderUsage(
     defineCommand({ meta: { name, description }, args: { ...words, ...args } }),
     defineCommand({ meta: about }),
   )
-  return `${text}\n\nEXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\nEXIT CODES\n\n${codes}`
+  const { title, lines } = notes?.() ?? { title: '', lines: [] }
+  const more = title === '' ? '' : `${title.toUpperCase()}\n\n${lines.map((line) => `  ${line}\n`).join('')}\n`
+  return `${text}\n\n${more}EXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\nEXIT CODES\n\n${codes}`
 }
 
 const codes = Object.entries(exitCodes)

@@ -28,7 +28,7 @@ describe('a mistake is a sentence with the next step', () => {
     [
       'publish option',
       () => createSandbox().queue.publish(wrong({ to: shop, retrys: 1 })),
-      /no option "retrys".*retries/,
+      /no option "retrys"\. Did you mean "retries"\?/,
     ],
     [
       'handler',
@@ -37,7 +37,22 @@ describe('a mistake is a sentence with the next step', () => {
     ],
     ['relative url', () => createSandbox().destinations.on('/orders', () => new Response()), /give an absolute url/],
     ['answer', () => createSandbox().destinations.answer(shop, wrong(undefined)), /needs what to answer/],
-    ['script', () => createSandbox().destinations.script(shop, [wrong(500)]), /takes steps such as status\(500\)/],
+    [
+      'script',
+      () => createSandbox().destinations.script(shop, [wrong('500')]),
+      /step 1: "500" is a text: give the number 500/,
+    ],
+    [
+      'no step',
+      () => createSandbox().destinations.script(shop, [wrong(true)]),
+      /A step is a status such as 503, or an object/,
+    ],
+    [
+      'no status',
+      () => createSandbox().destinations.script(shop, [99]),
+      /step 1: 99 is not the status of an answer: give one from/,
+    ],
+    ['a missing status', () => status(wrong(undefined)), /status\(\) needs the status of the answer: status\(503\)/],
     ['script without a list', () => createSandbox().destinations.script(shop, wrong(status(500))), /in an array/],
     ['status', () => status(99), /from 200 to 599/],
     [

@@ -1,0 +1,63 @@
+import { addRoute, createRouter, type RouterContext } from 'rou3'
+import type { Endpoint } from './service.js'
+
+/** Where a path leads in a list of endpoints. */
+export interface Route {
+  /** Of the endpoint. */
+  readonly index: number
+  readonly segments: readonly string[]
+  /** Segments before the `**` of the pattern, if it has one. */
+  readonly restAfter: number
+  /** Whether the pattern names segments. */
+  readonly hasNames: boolean
+}
+
+/** Where an endpoint is, without what it does: that would hold on to the world of a sandbox. */
+interface Place {
+  readonly method: string
+  readonly path: string
+}
+
+/** The places of a list of endpoints, and what leads to them. */
+interface Routes {
+  readonly places: readonly Place[]
+  readonly router: RouterContext<Route>
+  readonly anyCase: boolean
+}
+
+const known: Routes[] = []
+
+/** Made once in a process: the endpoints of two sandboxes differ in what they close over, not in their paths. */
+export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<Route> {
+  const places = endpoints.map(({ method, path }) => ({ method: String(method), path }))
+  const isKnown = (routes: Routes): boolean =>
+    routes.anyCase === anyCase &&
+    routes.places.length === places.length &&
+    routes.places.every(({ method, path }, index) => path === places[index]!.path && method === places[index]!.method)
+  let routes = known.find(isKnown)
+  if (routes === undefined) {
+    routes = { places, router: made(endpoints, anyCase), anyCase }
+    known.push(routes)
+  }
+  return routes.router
+}
+
+function made(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<Route> {
+  const router = createRouter<Route>()
+  for (const [index, { method, path }] of endpoints.entries()) {
+    const segments = path.split('/').slice(1)
+    const route: Route = {
+      index,
+      segments,
+      restAfter: segments.findIndex((segment) => segment.startsWith('**')),
+      hasNames: segments.some((segment) => segment.startsWith(':')),
+    }
+    const pattern = anyCase ? segments.map(lowerFixed).join('/') : segments.join('/')
+    for (const each of [method].flat()) addRoute(router, each, `/${pattern}`, route)
+  }
+  return router
+}
+
+function lowerFixed(segment: string): string {
+  return /^(?::|\*\*)/.test(segment) ? segment : segment.toLowerCase()
+}

@@ -1,0 +1,8 @@
+import { vi } from 'vitest'
+
+// The same tests with the first release of the version before.
+vi.mock('nock', async () => {
+  const { default: nock } = await import('../versions/clients/node_modules/nock/index.js' as string)
+  return { default: nock }
+})
+await import('./nock.test.js')

@@ -1,0 +1,87 @@
+import { delay, ok, reset, type Sandbox, status } from 'stuntdouble'
+import type { RemoteSandbox } from 'stuntdouble/client'
+import { playScenario } from 'stuntdouble/scenarios'
+import { afterEach, describe, expect, test } from 'vitest'
+import { scenarioProblems } from '../../src/scenarios/scenario.js'
+import { ended, kinds, shop } from '../server/both-sandboxes.js'
+
+// A number where a step belongs is the answer with that status, wherever a script is written.
+
+const bank = 'https://bank.test/charges'
+/** As JSON has it. */
+const wait = (then: unknown) => ({ kind: 'delay', waitMs: 5, then })
+const numbers = [503, delay('1s', 429), wait(wait(500)), 200]
+const steps = [status(503), delay('1s', status(429)), delay(5, delay(5, status(500))), status(200)]
+
+describe.each(kinds)('%s', (_, make) => {
+  let sandbox: Sandbox | RemoteSandbox
+  afterEach(() => ended(sandbox))
+
+  test('a destination meets the same', async () => {
+    const seen: unknown[] = []
+    for (const script of [numbers, steps]) {
+      sandbox = await make()
+      await sandbox.destinations.script(shop, script as never)
+      seen.push(await sandbox.destinations.unplayed)
+      await sandbox.queue.publish({ to: shop, retries: 5 })
+      await sandbox.clock.drain()
+      seen.push((await sandbox.snapshot()).traffic.of('attempt').map(({ at, outcome }) => [at, outcome]))
+      expect(await sandbox.destinations.unplayed).toEqual([])
+      await ended(sandbox)
+    }
+    expect(seen[0]).toEqual([{ pattern: shop, steps }])
+    expect(seen.slice(0, 2)).toEqual(seen.slice(2))
+    expect(seen[1]).toHaveLength(4)
+  })
+
+  test('a call meets the same', async () => {
+    sandbox = await make()
+    await sandbox.calls.script(bank, [503, ok()])
+    expect(await sandbox.calls.unplayed).toMatchObject([{ steps: [status(503), ok()] }])
+  })
+
+  test.each([
+    [[99], 'step 1: 99 is not the status of an answer: give one from 200 to 599.'],
+    [[200, 600.5], 'step 2: 600.5 is not the status'],
+    [[delay(1), wait(99)], 'step 2: 99 is not the status'],
+    [['503'], 'step 1: "503" is a text: give the number 503.'],
+    [[null], 'A step is a status such as 503, or an object such as'],
+    [[reset(), {}], 'step 2: kind is missing'],
+  ])('%j is told', async (script, sentence) => {
+    sandbox = await make()
+    await expect((async () => sandbox.destinations.script(shop, script as never))()).rejects.toThrow(sentence)
+  })
+
+  test.each([[[99]], [['503']], [[ok(), 1000]]])('%j is told of calls', async (script) => {
+    sandbox = await make()
+    await expect((async () => sandbox.calls.script(bank, script as never))()).rejects.toThrow(
+      /status|takes steps such as 503/,
+    )
+  })
+})
+
+describe('in a scenario', () => {
+  test('it holds the same', async () => {
+    const scenario = (script: unknown) => ({
+      name: 'statuses',
+      destinations: [{ url: shop, script }],
+      steps: [{ publish: { to: shop, retries: 5 } }, { drain: true }],
+    })
+    const [short, long] = await Promise.all([numbers, steps].map((script) => playScenario(scenario(script) as never)))
+    expect(short!.timeline()).toBe(long!.timeline())
+    expect(short!.holds).toBe(true)
+  })
+
+  test.each([
+    [{ destinations: [{ url: shop, script: [99] }] }, '99 is not the status of an answer'],
+    [{ destinations: [{ url: shop, script: [wait(700)] }] }, '700 is not the status'],
+    [{ destinations: [{ url: shop, script: ['503'] }] }, '"503" is a text'],
+    [{ destinations: [{ url: shop, script: [{ kind: 'stauts', status: 503 }] }] }, 'Did you mean "status"?'],
+    [{ calls: [{ url: bank, script: [99] }] }, 'status'],
+    [{ calls: [{ url: bank, script: [{ kind: 'drop' }] }] }, 'drop cannot happen to a call'],
+  ])('%j is told', (part, sentence) => {
+    const problems = scenarioProblems({ name: 'mistaken', ...part })
+    expect(problems.map(({ sentence }) => sentence).join('\n')).toContain(sentence)
+    expect(problems).toHaveLength(1)
+  })
+})

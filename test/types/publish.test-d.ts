@@ -1,0 +1,32 @@
+// Compiled, never run: what a publish gives, by what it is published to.
+import type { Sandbox } from 'stuntdouble'
+import type { RemoteSandbox } from 'stuntdouble/client'
+
+declare const sandbox: Sandbox
+declare const remote: RemoteSandbox
+declare const either: Sandbox | RemoteSandbox
+declare const base: string
+declare const anything: string
+
+export const one: string = sandbox.queue.publish({ to: 'https://a.test/orders', retries: 0 }).id
+export const onPath: string = sandbox.queue.publish({ to: `${base}/orders` }).id
+export const each: string[] = sandbox.queue.publish({ to: 'warehouses', body: { n: 1 } }).map(({ id }) => id)
+export const oneAway: string = (await remote.queue.publish({ to: 'http://localhost:3000/orders' })).id
+export const eachAway: string[] = (await remote.queue.publish({ to: 'warehouses' })).map(({ id }) => id)
+export const oneSomewhere: string = (await either.queue.publish({ to: 'https://a.test/orders' })).id
+
+// @ts-expect-error: a url group has no id, its messages have
+sandbox.queue.publish({ to: 'warehouses' }).id
+// @ts-expect-error: one message is no list
+sandbox.queue.publish({ to: 'https://a.test/orders' })[0]
+// @ts-expect-error: nobody knows whether this is a url
+sandbox.queue.publish({ to: anything }).id
+// @ts-expect-error: nor here, where a scheme may be in it
+sandbox.queue.publish({ to: `${base}-orders` }).id
+// @ts-expect-error: a message needs a destination
+sandbox.queue.publish({ body: 1 })
+// @ts-expect-error: there is no such option
+sandbox.queue.publish({ to: 'https://a.test/orders', retires: 0 })
+
+const unknown = sandbox.queue.publish({ to: anything })
+export const told: string | undefined = 'id' in unknown ? unknown.id : unknown[0]?.id
