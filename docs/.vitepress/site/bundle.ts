@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import type { Said } from '../playground/messages.ts'
 import type { play } from '../playground/world.ts'
@@ -30,6 +31,7 @@ export function examples(): ReadonlyMap<string, string> {
 
 /** Plays code here, as the worker does in a page. */
 export async function playHere(code: string, core: string): Promise<Said> {
-  const world = (await import(core)) as { play: typeof play }
-  return world.play(code, core, (module) => import(`data:text/javascript,${encodeURIComponent(module)}`))
+  const { href } = pathToFileURL(core)
+  const world = (await import(href)) as { play: typeof play }
+  return world.play(code, href, (module) => import(`data:text/javascript,${encodeURIComponent(module)}`))
 }
