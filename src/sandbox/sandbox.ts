@@ -33,7 +33,7 @@ export { defaultStart } from './options.js'
 /**
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
  * @example
- * using sandbox = createSandbox({ seed: 7, vocabulary: 'upstash' })
+ * using sandbox = createSandbox({ seed: 7 })
  * const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/greeting/hello`, {
  *   headers: { authorization: `Bearer ${sandbox.tokens.store}` },
  * })
@@ -63,7 +63,7 @@ export class Sandbox {
     this.#hints = hints
     checkOptions(options)
     this.options = options
-    this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
+    this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
     this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)

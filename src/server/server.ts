@@ -106,7 +106,7 @@ export interface RunningServer extends AsyncDisposable {
  * @throws TypeError for tokens that everybody knows where other machines can call
  * @throws Error where it cannot listen: with the `code` of the system, and what to give instead
  * @example
- * await using server = await startServer({ port: 0, vocabulary: 'upstash' })
+ * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
