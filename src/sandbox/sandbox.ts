@@ -240,7 +240,7 @@ export class Sandbox {
    * Replaces the world with what `dump()` returned, here or elsewhere. It continues at the time of the dump or at `at`,
    * whichever is later, and on a real clock now: what fell due in between is due, in the order of its times, and the
    * slots that a schedule missed count once. Deliveries that were under way then are due at once.
-   * @param options.shift moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now
+   * `shift` moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now.
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
