@@ -58,7 +58,7 @@ const breaks: readonly Break[] = [
   {
     name: 'a shop that stays down',
     changes: [
-      ['[status(503), status(503)]', '[status(503), status(503), status(503), status(503)]'],
+      ['[503, 503]', '[503, 503, 503, 503]'],
       ["advance('5m')", "advance('1d')"],
     ],
     tells: [
@@ -70,7 +70,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'nothing was published',
-    changes: [['  await fetch(', '  if (headers === undefined) await fetch('], recorded],
+    changes: [['  await new Client()', '  if (queue === undefined) await new Client()'], recorded],
     tells: ['Expected a delivered message. There were no delivered messages at all.'],
   },
 ]
@@ -92,14 +92,21 @@ const oneSandbox = `const sandbox = useSandbox()
 const test = (name, body) => globalThis.test(name, () => body({ sandbox }))
 `
 const heads: Readonly<Record<Runner, string>> = {
-  vitest: "import { expect, test } from 'stuntdouble/vitest'\nimport { status } from 'stuntdouble'\n",
-  jest: `const { useSandbox } = require('stuntdouble/jest')\nconst { status } = require('stuntdouble')\n${oneSandbox}`,
-  'jest as a module': `import { useSandbox } from 'stuntdouble/jest'\nimport { status } from 'stuntdouble'\n${oneSandbox}`,
+  vitest: "import { Client } from '@upstash/qstash'\nimport { expect, test } from 'stuntdouble/vitest'\n",
+  jest: `const { Client } = require('@upstash/qstash')\nconst { useSandbox } = require('stuntdouble/jest')\n${oneSandbox}`,
+  'jest as a module': `import { Client } from '@upstash/qstash'\nimport { useSandbox } from 'stuntdouble/jest'\n${oneSandbox}`,
   // Its fixture needs a browser, which not every machine has, and the test needs none.
-  playwright: `import { expect, test as inPlaywright } from '@playwright/test'
+  playwright: `import { Client } from '@upstash/qstash'
+import { expect, test as inPlaywright } from '@playwright/test'
 import 'stuntdouble/playwright/extend'
-import { createSandbox, status } from 'stuntdouble'
-const test = (name, body) => inPlaywright(name, () => body({ sandbox: createSandbox() }))
+import { createSandbox } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+const test = (name, body) => inPlaywright(name, async () => {
+  using sandbox = createSandbox()
+  replaceFetch(sandbox)
+  Object.assign(process.env, sandbox.env)
+  await body({ sandbox })
+})
 `,
 }
 
