@@ -2,7 +2,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 
 /** Published entry → source. One key here is one row in `exports` of package.json. */
-const entries: Record<string, string> = {
+export const entries: Record<string, string> = {
   index: 'src/index.ts',
   fetch: 'src/adapters/fetch.ts',
   msw: 'src/adapters/msw.ts',
@@ -20,7 +20,7 @@ const entries: Record<string, string> = {
 }
 
 /** Without a CommonJS twin: a program, and what needs vitest or @msw/data, which are modules only. */
-const moduleEntries: Record<string, string> = {
+export const moduleEntries: Record<string, string> = {
   cli: 'src/server/programs/cli.ts',
   vitest: 'fixtures/vitest.ts',
   playwright: 'fixtures/playwright.ts',

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { FullConfig, Reporter, TestCase, TestResult } from '@playwright/test/reporter'
-import { defaultDirectory, type FailedTest, type ReporterOptions, writePages } from './pages.js'
+import {
+  defaultDirectory,
+  type FailedTest,
+  firstLine,
+  type ReporterOptions,
+  RunOrder,
+  relativeTo,
+  writePages,
+} from './pages.js'
 
 export type { ReporterOptions } from './pages.js'
 
@@ -12,6 +20,7 @@ export type { ReporterOptions } from './pages.js'
 export default class StoryReporter implements Reporter {
   readonly #options: ReporterOptions & { readonly configDir?: string }
   readonly #stories = new Map<string, FailedTest>()
+  #order = new RunOrder()
   #root = process.cwd()
 
   constructor(options: ReporterOptions & { readonly configDir?: string } = {}) {
@@ -22,7 +31,11 @@ export default class StoryReporter implements Reporter {
     this.#root = this.#options.configDir ?? config.rootDir
   }
 
-  onTestEnd(test: TestCase, { attachments }: TestResult): void {
+  onTestBegin(test: TestCase): void {
+    this.#order.began(test.id, `${test.parent.project()?.name} ${test.location.file}`)
+  }
+
+  onTestEnd(test: TestCase, { attachments, errors }: TestResult): void {
     const trace = attachments.find(({ name }) => name === 'stuntdouble-trace.json')
     if (trace === undefined) return
     const text =
@@ -30,13 +43,20 @@ export default class StoryReporter implements Reporter {
     if (text === undefined) return
     const [, ...titles] = test.titlePath()
     // Of several attempts of one test the last one counts.
-    this.#stories.set(test.id, { titles, file: test.location.file, trace: text })
+    const [error] = errors
+    const isHere = error?.location?.file === test.location.file
+    this.#stories.set(test.id, {
+      titles,
+      file: relativeTo(this.#root, test.location.file),
+      line: isHere ? error?.location?.line : test.location.line,
+      error: firstLine(error?.message ?? error?.value),
+      trace: text,
+    })
   }
 
   onEnd(): void {
-    const path = writePages(resolve(this.#root, this.#options.outputDir ?? defaultDirectory), [
-      ...this.#stories.values(),
-    ])
+    const directory = resolve(this.#root, this.#options.outputDir ?? defaultDirectory)
+    const path = writePages(directory, this.#order.sorted(this.#stories))
     if (path !== undefined) console.log(`\n  Stories of failed tests: ${path}`)
   }
 

@@ -1,8 +1,19 @@
 import { resolve } from 'node:path'
 import type { Reporter, TestCase, Vitest } from 'vitest/node'
-import { defaultDirectory, type FailedTest, type ReporterOptions, writePages } from './pages.js'
+import { defaultDirectory, type FailedTest, firstLine, type ReporterOptions, RunOrder, writePages } from './pages.js'
 
 export type { ReporterOptions } from './pages.js'
+
+interface Story {
+  readonly test: TestCase
+  readonly told: FailedTest
+}
+
+function withError({ test, told }: Story): FailedTest {
+  const [error] = test.result().errors ?? []
+  const place = error?.stacks?.find(({ file }) => file === test.module.moduleId)
+  return { ...told, line: place?.line ?? test.location?.line, error: firstLine(error?.message) }
+}
 
 /**
  * Collects the traces of failed tests into HTML pages with an index.
@@ -10,7 +21,8 @@ export type { ReporterOptions } from './pages.js'
  */
 export default class StoryReporter implements Reporter {
   readonly #options: ReporterOptions
-  readonly #stories = new Map<string, FailedTest>()
+  readonly #stories = new Map<string, Story>()
+  #order = new RunOrder()
   #vitest: Vitest | undefined
 
   constructor(options: ReporterOptions = {}) {
@@ -23,6 +35,11 @@ export default class StoryReporter implements Reporter {
 
   onTestRunStart(): void {
     this.#stories.clear()
+    this.#order = new RunOrder()
+  }
+
+  onTestCaseReady(test: TestCase): void {
+    this.#order.began(test.id, test.module.id)
   }
 
   onTestCaseArtifactRecord(test: TestCase, artifact: { readonly type: string; readonly attachments?: unknown }): void {
@@ -31,12 +48,14 @@ export default class StoryReporter implements Reporter {
     const project = test.project.name
     const titles = [project, test.module.relativeModuleId, ...test.fullName.split(' > ')]
     // Of several attempts of one test the last one counts.
-    this.#stories.set(test.id, { titles, file: test.module.relativeModuleId, trace: attachment.body })
+    this.#stories.set(test.id, { test, told: { titles, file: test.module.relativeModuleId, trace: attachment.body } })
   }
 
   onTestRunEnd(): void {
     const root = this.#vitest?.config.root ?? process.cwd()
-    const path = writePages(resolve(root, this.#options.outputDir ?? defaultDirectory), [...this.#stories.values()])
+    // Errors are known when a test has ended.
+    const stories = this.#order.sorted(this.#stories).map(withError)
+    const path = writePages(resolve(root, this.#options.outputDir ?? defaultDirectory), stories)
     if (path !== undefined) this.#vitest?.logger.log(`\n Stories of failed tests: ${path}`)
     else if (!keepsArtifacts(this.#vitest?.version)) this.#vitest?.logger.log(`\n ${noArtifacts}`)
   }

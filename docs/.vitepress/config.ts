@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitepress'
 import { highlight } from './site/highlight.ts'
-import { sidebar } from './site/navigation.ts'
+import { apiSidebar, sidebar } from './site/navigation.ts'
 import { built, pages, work } from './site/places.ts'
 
 // `npm run docs:site` puts the pages together (site/assemble.ts) and builds them.
@@ -33,7 +33,7 @@ export default defineConfig({
       { text: 'Reference', link: '/reference/api/' },
       { text: 'Stories', link: '/stories' },
     ],
-    sidebar: sidebar(),
+    sidebar: { '/reference/api/': [...apiSidebar(), { text: '← All pages', link: '/how-it-works' }], '/': sidebar() },
     outline: { level: [2, 3] },
     search: { provider: 'local' },
     externalLinkIcon: true,

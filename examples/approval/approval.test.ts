@@ -1,7 +1,7 @@
 import { test as base, expect } from 'stuntdouble/vitest'
 import { app, bank, chat } from './app.ts'
 
-const test = base.override('sandboxOptions', { startAt: '2030-01-01T09:00:00Z', vocabulary: 'upstash', via: 'fetch' })
+const test = base.override('sandboxOptions', { startAt: '2030-01-01T09:00:00Z', via: 'fetch' })
 const company = 'https://company.test'
 const run = 'wfr_dinner'
 

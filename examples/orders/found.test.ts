@@ -6,7 +6,7 @@ import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts
 // The defect of main.ts, found without knowing that it is there.
 
 const order = { id: '4711', cents: 1_990 }
-const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', vocabulary: 'upstash', via: 'fetch' } as const
+const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', via: 'fetch' } as const
 const subject = {
   sandbox,
   deliver: () => checkout(order),

@@ -17,7 +17,7 @@ console.log(`The second handler charged ${euros(chargesOnce)}: it knew the messa
 
 /** Plays the outage once, prints what happened, and returns what the customer was charged. */
 async function perform(chargeRoute: Route): Promise<number> {
-  using sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z', vocabulary: 'upstash' })
+  using sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
   const { clock, destinations, queue, store, traffic } = sandbox
   Object.assign(process.env, sandbox.env)
   replaceFetch(sandbox)

@@ -8,7 +8,6 @@ import { charge, charged, chargeOnce, checkout, failed, requestShipping, routes 
 const test = base.override('sandboxOptions', {
   seed: 7,
   startAt: '2030-01-01T09:00:00Z',
-  vocabulary: 'upstash',
   via: 'fetch',
 })
 const order = { id: '4711', cents: 1_990 }

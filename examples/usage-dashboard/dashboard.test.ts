@@ -12,7 +12,7 @@ const orders = 'https://shop.test/orders'
 const indexId = '1b671a64-40d5-491e-99b0-da01ff1f3341'
 const periods = ['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const
 
-test.override('sandboxOptions', { startAt: '2030-01-15T12:00:00Z', vocabulary: 'upstash' })
+test.override('sandboxOptions', { startAt: '2030-01-15T12:00:00Z' })
 
 /** An afternoon: three orders, one of them in vain, and a search index with a busy half hour. */
 async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promise<void> {

@@ -52,7 +52,7 @@ function prefixHint(evidence: Evidence, wanted: unknown): string | undefined {
     const rest = lower.slice(lower.indexOf('-'))
     const other = [...seen].find((header) => header !== lower && header.includes('-') && header.endsWith(rest))
     if (!seen.has(lower) && other !== undefined && rest.length > 2) {
-      return `there is no header ${literal(name)}, but ${literal(other)}: headers of the service carry the prefix of the sandbox's vocabulary.`
+      return `there is no header ${literal(name)}, but ${literal(other)}: headers of the service carry the prefix of their publisher's words.`
     }
   }
   return undefined

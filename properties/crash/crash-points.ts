@@ -54,11 +54,7 @@ export async function everyCrashPoint(
 ): Promise<CrashPointCheck> {
   checkOptions(workflow, options)
   const check = new Check({ ...options, workflow }, options)
-  return inEnvironment({ ...options, sandbox: environment(options) } as never, () => check.all())
-}
-
-function environment({ sandbox = {} }: CrashPointOptions): CrashPointOptions['sandbox'] {
-  return { vocabulary: 'upstash', ...sandbox }
+  return inEnvironment({ ...options, sandbox: options.sandbox ?? {} } as never, () => check.all())
 }
 
 interface Undisturbed {

@@ -58,7 +58,6 @@ export class CrashWorld {
     const isLazy = disturbances.some(({ kind }) => kind === 'lazy-fetch')
     const ofSandbox = subject.sandbox ?? {}
     const options: FixtureOptions = {
-      vocabulary: 'upstash',
       ...ofSandbox,
       env: false,
       realHosts: 'allow',

@@ -43,7 +43,6 @@ export async function deliver(
   patience: number,
 ): Promise<Delivered> {
   using sandbox = createSandbox({
-    vocabulary: 'upstash',
     warn: () => {},
     ...(history.createdAt !== undefined && { startAt: history.createdAt }),
   })

@@ -1,5 +1,6 @@
 import { text } from '../../src/kernel/bytes.js'
 import { counted } from '../../src/kernel/counted.js'
+import { vocabulariesOf } from '../../src/protocol/vocabulary.js'
 import { standardRedaction } from '../../src/report/redaction.js'
 import { excerpt } from '../../src/report/safe-text.js'
 import type { Effects } from '../delivery/delivery-effects.js'
@@ -129,19 +130,16 @@ function answerText({ attempt, accepted }: Reaction): string {
 }
 
 function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
-  const { queueCurrentSigningKey, queueNextSigningKey } = right.sandbox.vocabulary.environment
+  const { queueCurrentSigningKey, queueNextSigningKey } = vocabulariesOf(right.sandbox.vocabulary).at(-1)!.environment
   const head = `${to} does not accept a delivery that is correctly signed: ${answerText(right).replace(/\.+$/, '')}.`
   if (words !== undefined)
     return [
       head,
-      `  → It expects the words of another vendor: expectVerified(app, { sandbox: { vocabulary: '${words}' } }).`,
+      `  → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: '${words}' } }.`,
     ]
   return [
     head,
     `  → Does it know the keys? They are in ${queueCurrentSigningKey} and ${queueNextSigningKey} while it is asked; if it has read others before, give those: { keys: { current, next } }.`,
-    ...(right.sandbox.vocabulary.name === 'service'
-      ? ["  → Does it use a vendor's SDK? { sandbox: { vocabulary: 'upstash' } }."]
-      : []),
     '  → Does it compare the url? Give the one that it expects: { to }.',
     '  → Does it verify the text of the body as it came? await request.text(), not JSON that is written again.',
     `  → Can it handle the body ${shown(text(right.attempt.body))}? Give one that it can: { body }.`,

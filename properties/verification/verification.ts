@@ -40,7 +40,7 @@ export type VerificationSubject = DeliveryHandler | Readonly<Record<string, Deli
  * the current and with the next key, however its JSON is written. Each of `signatureFlaws` is tried, and a request
  * without signature, each in a world of its own. Accepted is what is answered with 2xx; any other answer, and an error
  * that is thrown, is a refusal, unless the app has done its work nevertheless. [queue.md 9]
- * @example await expectVerified(POST, { to: 'https://shop.test/api/orders', sandbox: { vocabulary: 'upstash' } })
+ * @example await expectVerified(POST, { to: 'https://shop.test/api/orders' })
  * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
  */
 export async function expectVerified(subject: VerificationSubject, options: VerificationOptions = {}): Promise<void> {
@@ -63,10 +63,10 @@ async function verify(subject: VerificationSubject, options: Asked): Promise<voi
   const failed = notVerified(answers, right, { ...options, words: right.accepted ? undefined : await otherWords() })
   if (failed !== undefined) throw failed
 
-  /** The other vocabulary, if the app would have accepted the delivery in that one. */
+  /** `auto`, if the app would have accepted the delivery in that, which is in the words of all. */
   async function otherWords(): Promise<string | undefined> {
-    const vocabulary = right.sandbox.vocabulary.name === 'upstash' ? 'service' : 'upstash'
-    const other = { ...world, sandbox: { ...world.sandbox, vocabulary } } as const
-    return (await inEnvironment(other, () => ask(other, simple, options))).accepted ? vocabulary : undefined
+    if (right.sandbox.vocabulary.both !== undefined) return undefined
+    const other = { ...world, sandbox: { ...world.sandbox, vocabulary: 'auto' } } as const
+    return (await inEnvironment(other, () => ask(other, simple, options))).accepted ? 'auto' : undefined
   }
 }

@@ -15,7 +15,7 @@ type Caller = Partial<Pick<Sandbox, 'calls'>>
  * A request to the vendor's real hosts is refused meanwhile: no test hits production by accident. Clients that do not
  * use the global `fetch`, over `node:http` for example, fail with a sentence that says what to use.
  * @example
- * using sandbox = createSandbox({ vocabulary: 'upstash' })
+ * using sandbox = createSandbox()
  * replaceFetch(sandbox)
  * await Redis.fromEnv(sandbox.env).get('greeting')
  */

@@ -12,7 +12,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * and `nock.isDone()` and `nock.pendingMocks()` tell about those only.
  * Event streams cannot come through nock: they fail with a sentence that says what to use.
  * @example
- * using sandbox = createSandbox({ vocabulary: 'upstash' })
+ * using sandbox = createSandbox()
  * nockScopes(sandbox)
  */
 export function nockScopes(

@@ -3,6 +3,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
+import { type Hints, inProcess } from '../kernel/hints.js'
 import { ConnectionBroken, noHeaders } from '../kernel/http.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
@@ -36,6 +37,8 @@ export interface CallsOptions {
   readonly random: Random
   /** Who makes a call. */
   readonly callers: Callers
+  /** What whoever reads a refusal can do. Default: what a test in this process can. */
+  readonly hints?: Hints | undefined
   /** Real milliseconds after which a handler that neither ends nor sleeps counts as asleep. */
   readonly patience?: number | undefined
 }
@@ -55,6 +58,7 @@ export interface CallOptions {
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
 export class Calls {
   readonly #options: CallsOptions
+  readonly #hints: Hints
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
   /** The latest call to each host that went elsewhere. */
@@ -67,6 +71,7 @@ export class Calls {
 
   constructor(options: CallsOptions) {
     this.#options = options
+    this.#hints = options.hints ?? inProcess
   }
 
   /**
@@ -201,7 +206,7 @@ export class Calls {
     const { route, wrong } = near
     return (
       `Nobody answers ${method} ${shownUrl(url)}: registered is ${shownPattern(route.text)}, of another ${wrong}. ` +
-      `Register sandbox.calls.on('${shownPattern(url)}', handler), or '*' in the pattern.`
+      `${this.#hints.call(shownPattern(url))}, or '*' in the pattern.`
     )
   }
 
@@ -227,7 +232,7 @@ export class Calls {
     if (this.takes(call.method, call.url)) return this.exchange(call)
     throw new Error(
       this.wrongWith(call.method, call.url) ??
-        `${shownUrl(call.url)} is not registered: sandbox.calls.on('${shownPattern(call.url)}', handler).`,
+        `${shownUrl(call.url)} is not registered. ${this.#hints.call(shownPattern(call.url))}.`,
     )
   }
 

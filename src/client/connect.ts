@@ -147,7 +147,7 @@ export class RemoteSandbox implements AsyncDisposable {
 
   /**
    * Replaces the world with what `dump()` returned, here or elsewhere.
-   * @param options.shift moves all times of a dump back if it is ahead of a real clock
+   * `shift` moves all times of a dump back if it is ahead of a real clock
    */
   async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
     await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)

@@ -1,4 +1,4 @@
-import type { Entry } from '../kernel/traffic.js'
+import type { Entry, EntryOf } from '../kernel/traffic.js'
 import type { Policy, QueueLimits } from '../policy/policy.js'
 import type { History } from './history.js'
 
@@ -20,8 +20,8 @@ export interface World {
   readonly pending: ReadonlyMap<string, Whereabouts>
   /** Keys that signed deliveries, the oldest first and the one in force last. */
   readonly signingKeys: readonly string[]
-  /** Name of the header with the signature. */
-  readonly signatureHeader: string
+  /** Names of the headers with signatures: one for each of the words in which it was delivered. */
+  signatureHeaders(attempt: EntryOf<'attempt'>): readonly string[]
   /** The value of an expression for the wait before a retry, milliseconds. */
   readonly retryDelay: (expression: string, retried: number) => number
   /** The times a cron expression names, after `from` and up to `to`. */

@@ -40,14 +40,16 @@ function sampled(attempts: readonly EntryOf<'attempt'>[]): readonly EntryOf<'att
 }
 
 function verify(attempt: EntryOf<'attempt'>, key: string, { world }: History, findings: Findings): void {
-  const name = world.signatureHeader.toLowerCase()
-  const token = attempt.headers.find(([header]) => header.toLowerCase() === name)?.[1]
-  const problem = token === undefined ? `there is no ${world.signatureHeader}` : flawOf(token, key, attempt)
-  if (problem === undefined) return
-  findings.broken(
-    `the signature of attempt ${attempt.retried + 1} of ${attempt.messageId} does not verify: ${problem}`,
-    attempt,
-  )
+  for (const name of world.signatureHeaders(attempt)) {
+    const lower = name.toLowerCase()
+    const token = attempt.headers.find(([header]) => header.toLowerCase() === lower)?.[1]
+    const problem = token === undefined ? `there is no ${name}` : flawOf(token, key, attempt)
+    if (problem === undefined) continue
+    findings.broken(
+      `the signature of attempt ${attempt.retried + 1} of ${attempt.messageId} does not verify: ${problem}`,
+      attempt,
+    )
+  }
 }
 
 function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'>): string | undefined {

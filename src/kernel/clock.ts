@@ -1,9 +1,10 @@
 import { type Duration, formatDuration, milliseconds } from './duration.js'
 import { type Follower, Followers } from './followers.js'
 import { Heap, type Ranked } from './heap.js'
+import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
-import { type DriveCall, Move, type MoveOptions } from './move.js'
+import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
@@ -48,6 +49,8 @@ export interface ClockOptions {
   readonly mode?: ClockMode
   /** Receives the warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
+  /** What whoever waits in vain can do. */
+  readonly hints?: Hints
 }
 
 const patienceMilliseconds = 1_000
@@ -150,6 +153,7 @@ export class VirtualClock implements Clock {
   /** Something ran since followers' code, which nobody tracks, was last waited for. */
   #stirred = false
   #warn: (text: string) => void
+  readonly #hints: Hints
   #warnedForgotten = false
   /** In mode `real`: whether time stands still yet. */
   #isHeld: boolean
@@ -183,6 +187,7 @@ export class VirtualClock implements Clock {
     this.#now = startAt
     this.#isHeld = this.mode === 'real' && options.startAt !== undefined
     this.#warn = options.warn ?? ((text) => console.warn(text))
+    this.#hints = options.hints ?? inProcess
   }
 
   now(): number {
@@ -499,12 +504,10 @@ export class VirtualClock implements Clock {
     )
   }
 
-  async #driveNow(
-    name: DriveCall,
-    { signal, budget, until }: MoveOptions,
-    run: (move: Move) => Promise<void>,
-  ): Promise<void> {
+  async #driveNow(name: DriveCall, options: MoveOptions, run: (move: Move) => Promise<void>): Promise<void> {
     this.#refuseStopped(name)
+    checkMove(name, options)
+    const { signal, budget, until } = options
     signal?.throwIfAborted()
     const { log, waiting = {} } = this.#company
     const inLine = Object.values(waiting).reduce((sum, { size }) => sum + size, 0)
@@ -722,7 +725,7 @@ export class VirtualClock implements Clock {
         const list = timers.map((timer) => `${timer.label} (due in ${formatDuration(timer.at - this.#now)})`).join(', ')
         this.#warn(
           `stuntdouble: a request waits in virtual time and a real second has passed without the clock moving. Pending: ${list}. ` +
-            `Call clock.advance('${formatDuration(timers[0]!.at - this.#now)}') or clock.drain(), or create the sandbox with clock: 'auto'.`,
+            this.#hints.advance(formatDuration(timers[0]!.at - this.#now)),
         )
       }, patienceMilliseconds),
     )

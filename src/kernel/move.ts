@@ -1,4 +1,5 @@
 import { iso } from './instant.js'
+import { didYouMean } from './nearest-name.js'
 import type { Timer } from './time.js'
 
 /** The calls that move time. */
@@ -16,6 +17,31 @@ export interface MoveOptions {
   readonly budget?: number
   /** Asked whenever nothing runs: once it says so the move ends, and time stays where it is. */
   readonly until?: () => boolean
+}
+
+const optionNames: Readonly<Record<keyof MoveOptions, true>> = { signal: true, budget: true, until: true }
+
+/** @throws TypeError for what is no option of a move: most often a time, which has a call of its own */
+export function checkMove(call: DriveCall, options: MoveOptions): void {
+  const byTime =
+    "To move time by a span call clock.advance('30s'), to an instant clock.advanceTo('2030-01-02T00:00:00Z')."
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `clock.${call}() takes options such as { budget: 50_000 }, got ${JSON.stringify(options)}. ${byTime}`,
+    )
+  }
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(optionNames, name)) continue
+    const names = Object.keys(optionNames)
+    throw new TypeError(
+      `clock.${call}() has no option ${JSON.stringify(name)}.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
+    )
+  }
+  if (options.until !== undefined && typeof options.until !== 'function') {
+    throw new TypeError(
+      `until of clock.${call}() is a function that says whether to stop, got ${JSON.stringify(options.until)}. ${byTime}`,
+    )
+  }
 }
 
 /** Timers that may fire at one instant, or in one `drain()`, before the clock calls it an endless loop … */

@@ -1,8 +1,9 @@
 import { type Bytes, fromBase64, text, utf8 } from '../kernel/bytes.js'
 import { type HeaderList, headerOf } from '../kernel/http.js'
 import type { Location } from './address.js'
+import type { Hearing, Speech } from './hearing.js'
 import type { Answer, Call, Endpoint, ServiceCall } from './service.js'
-import { neutralManagementPath, settingsOf, type Vocabulary } from './vocabulary.js'
+import { neutralManagementPath, type Vocabulary } from './vocabulary.js'
 
 // One call as a service gets it: its parts, the token that it brings, and what can be answered.
 
@@ -23,17 +24,18 @@ export class RoutedCall implements ServiceCall {
   /** Segments of the path before those that its pattern does not know. */
   segmentsBeforeRest = 0
   user: unknown = undefined
-  #settings: ServiceCall['settings'] | undefined
+  /** Found out when it is asked for. Not `#private`: endpoints make objects that inherit from calls. */
+  private heard: Speech | undefined
 
   constructor(
     private readonly call: Call,
     readonly body: Bytes,
     private readonly location: Location,
-    private readonly vocabulary: Vocabulary,
+    private readonly hearing: Hearing,
     readonly cause: number,
   ) {
     const { service, path, query } = location
-    this.path = service === 'stats' ? neutralManagementPath(path, vocabulary) : path
+    this.path = service === 'stats' ? neutralManagementPath(path, hearing.of) : path
     this.query = query
     this.service = service
     this.region = location.region
@@ -48,8 +50,9 @@ export class RoutedCall implements ServiceCall {
     const headers = this.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
     const call: Call = { method: this.method, url: this.url, headers, body: () => this.body }
     const location = { ...this.location, query: '' }
-    const copy = new RoutedCall(call, this.body, location, this.vocabulary, this.cause)
+    const copy = new RoutedCall(call, this.body, location, this.hearing, this.cause)
     copy.path = this.path
+    copy.heard = this.speech
     return copy
   }
 
@@ -66,8 +69,31 @@ export class RoutedCall implements ServiceCall {
   }
 
   get settings(): ServiceCall['settings'] {
-    this.#settings ??= settingsOf(this.headers, this.vocabulary)
-    return this.#settings
+    return this.speech.settings
+  }
+
+  get vocabulary(): Vocabulary {
+    return this.speech.vocabulary
+  }
+
+  get isSilent(): boolean {
+    return this.speech.isSilent
+  }
+
+  get speech(): Speech {
+    this.heard ??= this.hearing.request({
+      method: this.method,
+      url: this.url,
+      headers: this.headers,
+      path: this.location.path,
+      query: this.location.query,
+      service: this.service,
+    })
+    return this.heard
+  }
+
+  hear(headers: HeaderList): Speech {
+    return this.hearing.headers(headers)
   }
 
   header(name: string): string | undefined {

@@ -9,14 +9,17 @@ import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
 import type { Locate, Location, QueueRegion } from './address.js'
 import { json, RoutedCall } from './call.js'
+import { Hearing } from './hearing.js'
 import { type Route, routesOf } from './routes.js'
 import type { Answer, Call, Exchange, Service } from './service.js'
 import { serveStruck, struckBy } from './struck-requests.js'
-import { serviceVocabulary, type Vocabulary } from './vocabulary.js'
+import { foreignTo, serviceVocabulary, type Vocabulary, vocabulariesOf } from './vocabulary.js'
 
 export interface GatewayOptions {
   readonly locate: Locate
   readonly vocabulary: Vocabulary
+  /** Is told, once for each kind, of words that mean nothing here. */
+  readonly warn?: ((sentence: string) => void) | undefined
   readonly services: readonly Service[]
   readonly clock: VirtualClock
   readonly traffic: Traffic
@@ -34,6 +37,8 @@ type Waiting = (work: (task: Task) => Promise<Answer>) => Promise<Answer>
  * is, so that two requests at the same virtual instant are served in the order in which they arrived.
  */
 export function createGateway(options: GatewayOptions): Exchange {
+  const hearing = new Hearing(options.vocabulary, options.warn)
+  const tokens = tokenParameters(options.vocabulary)
   const asked = new LatestHeaders()
   const answered = new LatestHeaders()
   const routes = new Map<ServiceName, Routes>(options.services.map((service) => [service.name, new Routes(service)]))
@@ -57,14 +62,17 @@ export function createGateway(options: GatewayOptions): Exchange {
   }
 
   function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
-    const { traffic, vocabulary, clock } = options
+    const { traffic, clock } = options
     const { region } = location
     const elsewhere = region === undefined || region === home ? undefined : region
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
+    const routed = new RoutedCall(call, body, location, hearing, entry?.seq ?? 0)
     const finish = (given: Answer): Answer => {
       const { status, body } = given
+      const { vocabulary, note } = routed.speech
       const sent: Answer = { status, headers: inVendorWords(given.headers, vocabulary), body }
       if (entry !== undefined) {
+        if (note !== undefined) entry.note = note
         entry.answer = logged(sent, answered.once(sent.headers), clock.now())
         traffic.complete(entry)
       }
@@ -83,7 +91,7 @@ export function createGateway(options: GatewayOptions): Exchange {
       throw error
     }
     const target = elsewhere === undefined ? routes.get(location.service)! : routesAt(elsewhere)
-    const routed = target.route(new RoutedCall(call, body, location, vocabulary, entry?.seq ?? 0))
+    target.route(routed)
     const { faults } = options
     const struck = faults === undefined || faults.quiet ? undefined : struckBy(faults, routed, target.service, clock)
     if (struck !== undefined) {
@@ -107,7 +115,7 @@ export function createGateway(options: GatewayOptions): Exchange {
   }
 
   function logRequest(call: Call, body: Bytes, service: ServiceName, region: QueueRegion | undefined): Received {
-    const url = withoutToken(call.url, options.vocabulary)
+    const url = call.url.includes('token=') ? call.url.replace(tokens, '$1***') : call.url
     const entry = new Received(service, call.method, url, asked.once(call.headers.map(withoutCredentials)), body)
     if (region !== undefined && options.regions !== undefined) entry.region = region
     options.traffic.adopt(entry)
@@ -140,6 +148,7 @@ class Received implements RequestEntry, EntryStamp {
   at = 0
   declare cause?: number
   declare region?: string
+  declare note?: string
   declare answer?: RequestAnswer
   declare endedAfter?: number
 
@@ -291,7 +300,8 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
   return [name, scheme ? `${scheme} ***` : '***']
 }
 
-function withoutToken(url: string, vocabulary: Vocabulary): string {
-  if (!url.includes('token=')) return url
-  return url.replace(new RegExp(`([?&](?:_token|${vocabulary.queueTokenQuery})=)[^&#]*`, 'g'), '$1***')
+/** Whichever words count: a foreign token is a token, too. */
+function tokenParameters(vocabulary: Vocabulary): RegExp {
+  const names = [...vocabulariesOf(vocabulary), ...foreignTo(vocabulary)].map(({ queueTokenQuery }) => queueTokenQuery)
+  return new RegExp(`([?&](?:_token|${names.join('|')})=)[^&#]*`, 'g')
 }

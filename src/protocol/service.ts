@@ -4,7 +4,8 @@ import type { RequestPoint } from '../faults/points.js'
 import type { Bytes } from '../kernel/bytes.js'
 import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic.js'
-import type { Settings } from './vocabulary.js'
+import type { Speech } from './hearing.js'
+import type { Settings, Vocabulary } from './vocabulary.js'
 
 /** A request as an adapter hands it in: the narrow waist of the library. */
 export interface Call {
@@ -32,7 +33,7 @@ export interface ServiceCall<U = unknown> {
   readonly method: string
   /** Undecoded path below the service's base address, beginning with `/`, without the query, in neutral words. */
   readonly path: string
-  /** Undecoded query without `?`, in neutral words (`service_token`, `service-retries`), empty when there is none. */
+  /** Undecoded query without `?`, as it arrived, empty when there is none. */
   readonly query: string
   /** Decoded path parameters of the endpoint's pattern. */
   readonly params: Readonly<Record<string, string>>
@@ -47,6 +48,12 @@ export interface ServiceCall<U = unknown> {
    * `retries`, `encoding`, `forward-x-id`.
    */
   readonly settings: Settings
+  /** In whose words it is answered: those that it speaks, else the neutral ones. */
+  readonly vocabulary: Vocabulary
+  /** It has not a single word of any vocabulary. */
+  readonly isSilent: boolean
+  /** What a list of headers in its body says. */
+  hear(headers: HeaderList): Speech
   readonly body: Bytes
   /** Region of the address that was called, for the queue. */
   readonly region: string | undefined

@@ -50,6 +50,8 @@ export interface Vocabulary {
     readonly daily: string
     readonly chat: string
   }
+  /** Of `auto`: the two that are understood. Where a request speaks both, the vendor's wins. */
+  readonly both?: readonly [neutral: Vocabulary, vendor: Vocabulary]
 }
 
 export const serviceVocabulary: Vocabulary = {
@@ -128,33 +130,60 @@ export const upstashVocabulary: Vocabulary = {
   },
 }
 
-const vocabularies: Readonly<Record<string, Vocabulary>> = { service: serviceVocabulary, upstash: upstashVocabulary }
+/** Answers each request in the words in which it came, in neutral ones where it has none. */
+export const autoVocabulary: Vocabulary = {
+  ...serviceVocabulary,
+  name: 'auto',
+  both: [serviceVocabulary, upstashVocabulary],
+}
 
-export type VocabularyName = 'service' | 'upstash'
+/** Those with words of their own. */
+const known: readonly Vocabulary[] = [serviceVocabulary, upstashVocabulary]
+
+const vocabularies: Readonly<Record<string, Vocabulary>> = {
+  auto: autoVocabulary,
+  service: serviceVocabulary,
+  upstash: upstashVocabulary,
+}
+
+/** Every name of a vocabulary, the default first. */
+export const vocabularyNames = ['auto', 'service', 'upstash'] as const
+
+export type VocabularyName = (typeof vocabularyNames)[number]
 
 export function vocabularyOf(given: VocabularyName | Vocabulary): Vocabulary {
   if (typeof given === 'object' && given !== null) return given
   const found = Object.hasOwn(vocabularies, given) ? vocabularies[given] : undefined
   if (found) return found
   throw new TypeError(
-    `There is no vocabulary ${JSON.stringify(given)}. Use ${Object.keys(vocabularies).join(' or ')}, or give a Vocabulary object.`,
+    `There is no vocabulary ${JSON.stringify(given)}. Use auto, service or upstash, or give a Vocabulary object.`,
   )
+}
+
+/** The vocabularies whose words count: one, or the neutral one and the vendor's. */
+export function vocabulariesOf(vocabulary: Vocabulary): readonly Vocabulary[] {
+  return vocabulary.both ?? [vocabulary]
+}
+
+/** Known vocabularies whose words mean nothing in this one. */
+export function foreignTo(vocabulary: Vocabulary): readonly Vocabulary[] {
+  const own = vocabulariesOf(vocabulary)
+  return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
 }
 
 /** The service's own headers or query parameters, by lower-case neutral name without prefix. */
 export type Settings = ReadonlyMap<string, string>
 
 /**
- * The path of a management request in neutral words: `/v2/queue/stats/{id}`. The two words change places, so that the
- * neutral one is as unknown as it is to the vendor.
+ * The path of a management request in neutral words: `/v2/queue/stats/{id}`. Where only the vendor's word counts, the two
+ * change places, so that the neutral one is as unknown as it is to the vendor.
  */
 export function neutralManagementPath(path: string, vocabulary: Vocabulary): string {
-  const vendors = vocabulary.managementQueueSegment
   const neutral = serviceVocabulary.managementQueueSegment
-  if (vendors === neutral) return path
-  const [root, version, segment, ...rest] = path.split('/')
-  if (segment !== vendors && segment !== neutral) return path
-  return [root, version, segment === vendors ? neutral : vendors, ...rest].join('/')
+  const words = vocabulariesOf(vocabulary).map(({ managementQueueSegment }) => managementQueueSegment)
+  const [root, version, segment = '', ...rest] = path.split('/')
+  if (words.includes(segment)) return segment === neutral ? path : [root, version, neutral, ...rest].join('/')
+  return segment === neutral ? [root, version, words[0], ...rest].join('/') : path
 }
 
 const caseBit = 0x20
@@ -166,18 +195,6 @@ export function settingName(name: string, vocabulary: Vocabulary): string | unde
   if ((name.charCodeAt(0) | caseBit) !== (prefix.charCodeAt(0) | caseBit)) return undefined
   const lower = name.toLowerCase()
   return lower.startsWith(prefix.toLowerCase()) ? lower.slice(prefix.length) : undefined
-}
-
-/** The service's own headers. One that comes twice is joined with `, `, as HTTP has it. */
-export function settingsOf(headers: Iterable<readonly [string, string]>, vocabulary: Vocabulary): Settings {
-  const settings = new Map<string, string>()
-  for (const [name, value] of headers) {
-    const setting = settingName(name, vocabulary)
-    if (setting === undefined) continue
-    const before = settings.get(setting)
-    settings.set(setting, before === undefined ? value : `${before}, ${value}`)
-  }
-  return settings
 }
 
 /** `Retries` → `Service-Retries` in the vendor's words. */
@@ -200,7 +217,7 @@ export function isUnder(host: string, names: readonly string[]): boolean {
 export function isRealHost(host: string): boolean {
   // A name may end in the dot of the root.
   const name = host.replace(/\.$/, '')
-  return Object.values(vocabularies).some(({ productionHosts }) => isUnder(name, productionHosts))
+  return known.some(({ productionHosts }) => isUnder(name, productionHosts))
 }
 
 /** Which of the sandbox's addresses stands in for a real host: `qstash-us-east-1.upstash.io` is a queue. */
@@ -212,7 +229,7 @@ export function realServiceAt(host: string): 'store' | 'queue' | 'mgmt' {
 /** The variables among those that any SDK reads whose url is one of the vendor's real addresses. */
 export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
   const found: RealHost[] = []
-  for (const { environment, productionHosts } of Object.values(vocabularies)) {
+  for (const { environment, productionHosts } of known) {
     const { storeUrl, queueUrl } = environment
     const regional = queueRegions.map((region) => regionalName(queueUrl, region))
     // Name by name: reading a whole environment asks the operating system for each.

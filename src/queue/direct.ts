@@ -124,6 +124,7 @@ export class DirectQueue {
       body: bytesOf(body),
       callerIp: policy.callerIp,
       region,
+      words: engine.words,
       queue,
     })
     const published = target.url === undefined ? results.map((result) => result.message) : results[0]!.message
@@ -205,7 +206,7 @@ export class DirectQueue {
     if (letter === undefined) {
       throw new RangeError(`There is no dead letter ${JSON.stringify(id)}. They are in queue.deadLetters.`)
     }
-    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides).message
+    return engineOf(this).publisher.retryDeadLetter(letter, noOverrides, engineOf(this).words).message
   }
 
   /** The schedules: `list()`, `fire(id)`, `upcoming(id, from, to)`. */

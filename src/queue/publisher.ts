@@ -18,6 +18,7 @@ import { Refusal, refusals } from './settings/refusals.js'
 import type { PublishSettings, RawSettings } from './settings/settings.js'
 import type { NoteSetting } from './settings/settings-log.js'
 import { checkReach, checkTarget, type Target } from './settings/url.js'
+import type { Words } from './settings/words.js'
 
 /** One publish as a request, a batch item, a schedule or a test says it. */
 export interface PublishCall {
@@ -28,6 +29,8 @@ export interface PublishCall {
   readonly callerIp: string
   readonly region: string
   readonly cause?: number | undefined
+  /** In which it is said, and spoken to the destination. */
+  readonly words: Words
   /** The queue to go through. */
   readonly queue?: string | undefined
   /** The schedule that publishes it; whether a drain waits for it. */
@@ -66,6 +69,12 @@ export interface PublishResult {
   readonly deduplicated: boolean
 }
 
+/** What is said in the same words. */
+interface Reader {
+  readonly context: ReadContext
+  readonly shared: Map<string, PublishSettings>
+}
+
 /** Different settings that are kept for sharing. */
 const sharedAtMost = 256
 
@@ -89,7 +98,7 @@ export class Publisher {
   readonly published: Deduplication<Message>
   /** What counts as scheduled already. */
   readonly scheduled: Deduplication<Schedule>
-  readonly #shared = new Map<string, PublishSettings>()
+  readonly #readers = new Map<Words, Reader>()
 
   constructor(private readonly options: PublisherOptions) {
     const { clock, random, context, note, faults } = options
@@ -113,7 +122,7 @@ export class Publisher {
         return { call, accept }
       }
     }
-    const settings = this.#read(raw, headers, call.queue)
+    const settings = this.#read(raw, headers, call)
     checkTarget(target)
     this.#checkSize(body)
     return { call, settings, group }
@@ -154,24 +163,34 @@ export class Publisher {
   }
 
   /** Options as a publish reads them. @throws Refusal */
-  settings(raw: RawSettings, headers: PublishHeaders = {}, base?: PublishSettings): PublishSettings {
-    return readSettings(raw, this.options.context, headers, base)
+  settings(raw: RawSettings, words: Words, headers: PublishHeaders = {}, base?: PublishSettings): PublishSettings {
+    return readSettings(raw, this.#in(words).context, headers, base)
+  }
+
+  /** How what is said in these words is read. */
+  #in(words: Words): Reader {
+    const known = this.#readers.get(words)
+    if (known !== undefined) return known
+    const reader: Reader = { context: { ...this.options.context, words }, shared: new Map() }
+    this.#readers.set(words, reader)
+    return reader
   }
 
   /** Reads the settings of a publish; those that say the same share one object. */
-  #read(raw: RawSettings, headers: PublishHeaders, queue: string | undefined): PublishSettings {
+  #read(raw: RawSettings, headers: PublishHeaders, { queue, words }: PublishCall): PublishSettings {
+    const { context, shared } = this.#in(words)
     if (queue !== undefined) this.options.lanes.check(queue, undefined)
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
     // With lengths, because a value out of a query may contain anything.
     if (shareable) for (const [name, value] of raw) key += `\n${name.length} ${value.length} ${name}${value}`
-    const known = shareable ? this.#shared.get(key) : undefined
+    const known = shareable ? shared.get(key) : undefined
     if (known !== undefined) return known
     // `Queue-Name` is for schedules: a message goes through the queue that it was enqueued into. [queue.md 2.2]
-    const settings: PublishSettings = { ...readSettings(raw, this.options.context, headers), queue }
+    const settings: PublishSettings = { ...readSettings(raw, context, headers), queue }
     if (shareable) {
-      if (this.#shared.size >= sharedAtMost) this.#shared.clear()
-      this.#shared.set(key, settings)
+      if (shared.size >= sharedAtMost) shared.clear()
+      shared.set(key, settings)
     }
     return settings
   }
@@ -205,8 +224,11 @@ export class Publisher {
     return { message, deduplicated: false }
   }
 
-  /** Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue. */
-  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, cause?: number): PublishResult {
+  /**
+   * Publishes a dead letter again, with some settings replaced; it leaves the dead-letter queue.
+   * @param words in which the settings are told
+   */
+  retryDeadLetter(letter: DeadLetter, overrides: RawSettings, words: Words, cause?: number): PublishResult {
     const { message } = letter
     checkRetry(letter)
     const base: PublishSettings = {
@@ -216,7 +238,9 @@ export class Publisher {
       deduplicationId: undefined,
       contentBasedDeduplication: false,
     }
-    const settings = overrides.size === 0 ? base : readSettings(overrides, this.options.context, {}, base)
+    const settings = overrides.size === 0 ? base : this.settings(overrides, words, {}, base)
+    // It is still who published it that is spoken to.
+    settings.words = message.settings.words
     settings.queue = message.settings.queue
     this.options.courier.deadLetters.delete(letter)
     const origin = { ...message.origin, cause }
@@ -228,14 +252,14 @@ export class Publisher {
 
   /** Creates or replaces a schedule. @throws Refusal 400 for a bad cron, 412 over the plan */
   schedule(call: PublishCall): { readonly schedule: Schedule; readonly deduplicated: boolean } {
-    const { target, body, callerIp, region, settings: raw, headers } = call
+    const { target, body, callerIp, region, settings: raw, headers, words } = call
     if (target.group === '') throw refusals.noDestination()
-    const settings = readSettings(raw, this.options.context, headers)
+    const settings = this.settings(raw, words, headers)
     settings.queue ??= call.queue
     checkTarget(target)
     if (target.url !== undefined) checkReach(target.url, this.options.context.policy)
     else if (this.#groupOf(target) === undefined) throw refusals.notFound('topic', target.group)
-    if (settings.cron === undefined) throw refusals.invalid(this.options.context.words.header('Cron'), 'it is missing')
+    if (settings.cron === undefined) throw refusals.invalid(words.header('Cron'), 'it is missing')
     this.#checkSize(body)
     if (settings.queue !== undefined) this.options.lanes.open(settings.queue)
     const now = this.options.clock.now()
@@ -288,7 +312,18 @@ export class Publisher {
     const each = new Map([...raw].filter(([name]) => !ofCreation.has(name)))
     const schedule = { id, awaited }
     const { queue } = settings
-    const call = { target, settings: each, headers, body, callerIp, region, cause, queue, schedule }
+    const call = {
+      target,
+      settings: each,
+      headers,
+      body,
+      callerIp,
+      region,
+      words: settings.words,
+      cause,
+      queue,
+      schedule,
+    }
     return this.#prepareRuns(call, each, group)
   }
 
@@ -310,7 +345,7 @@ export class Publisher {
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
     return {
-      ...(group === undefined ? draft.settings : readSettings(raw, this.options.context, headers)),
+      ...(group === undefined ? draft.settings : this.settings(raw, draft.settings.words, headers)),
       queue: draft.settings.queue,
       notBefore: undefined,
       deduplicationId: undefined,

@@ -21,7 +21,7 @@ import type { Schedules } from './schedules/schedules.js'
 import type { ReadContext } from './settings/options.js'
 import { planOf } from './settings/plan.js'
 import { type NoteSetting, notingIn } from './settings/settings-log.js'
-import type { Words } from './settings/words.js'
+import type { KnownWords, Tongue, Words } from './settings/words.js'
 import { mintSignature, type SignatureOverrides, type SignedRequest } from './signing/signature-lab.js'
 import { bodyHash, type SignatureWindow, type SigningKeyPair, SigningKeys } from './signing/signing.js'
 
@@ -30,7 +30,7 @@ export interface QueueOptions {
   readonly random: Random
   readonly traffic: Traffic
   readonly policy: Policy
-  readonly words: Words
+  readonly words: KnownWords
   readonly destinations: Destinations
   /** Made from the seed where not given. */
   readonly keys?: Partial<SigningKeyPair> | undefined
@@ -51,7 +51,9 @@ type Holdings = Pick<Queue, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 export class Queue {
   readonly policy: Policy
   readonly limits: QueueLimits
+  /** Of what comes without any. */
   readonly words: Words
+  readonly wordsByName: ReadonlyMap<string, Words>
   readonly destinations: Destinations
   readonly keys: SigningKeys
   readonly traffic: Traffic
@@ -80,13 +82,15 @@ export class Queue {
     this.region = options.region ?? 'eu-central-1'
     this.policy = policy
     this.limits = planOf(policy)
-    this.words = words
+    this.words = words.unsaid
+    // The first of a name counts: a vocabulary of the user's own may be called as a known one.
+    this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
     this.destinations = destinations
     this.#note = notingIn(traffic)
     this.#faults = options.faults
     const { keys, keyDraws = random } = options
     this.keys = new SigningKeys(keyDraws, keys, () => this.#note('signing-keys', 'current', 'rotated'))
-    this.#context = { words, policy, limits: this.limits }
+    this.#context = { words: this.words, policy, limits: this.limits }
     this.#take(this.#fresh())
   }
 
@@ -100,7 +104,7 @@ export class Queue {
   }
 
   #fresh(): Holdings {
-    const { policy, limits, destinations, keys, words } = this
+    const { policy, limits, destinations, keys } = this
     const clock = this.#clock
     const random = this.#random
     const now = (): number => clock.now()
@@ -113,8 +117,7 @@ export class Queue {
       limits,
       destinations,
       keys,
-      writer: deliveryWriter(words, random, this.#window, keys),
-      nonRetryableHeader: words.header('NonRetryable-Error').toLowerCase(),
+      writer: deliveryWriter(random, this.#window, keys),
       laneOf: (name) => lanes.open(name),
       faults: this.#faults,
     })
@@ -165,6 +168,11 @@ export class Queue {
     }
     stop(before)
     runsBefore?.end()
+  }
+
+  /** The words of this name; those of what comes without any for a name that is not known, or for none. */
+  wordsNamed(name: string | undefined): Words {
+    return (name === undefined ? undefined : this.wordsByName.get(name)) ?? this.words
   }
 
   get schedules(): Schedules {
@@ -274,11 +282,28 @@ export class Queue {
     )
   }
 
+  /** The words in which headers are named, the vendor's where there are several; `undefined` where they are nobody's. */
+  wordsAmong(names: readonly string[]): Words | undefined {
+    const lower = names.map((name) => name.toLowerCase())
+    const prefix = this.words.prefixes.findLast((one) => lower.some((name) => name.startsWith(one)))
+    if (prefix === undefined) return undefined
+    if (this.words.tongues.length === 1) return this.words
+    return [...this.wordsByName.values()].find(({ prefixes }) => prefixes.length === 1 && prefixes[0] === prefix)
+  }
+
+  #signer(name: string | undefined): Tongue {
+    const words = name === undefined ? this.words : this.wordsByName.get(name)
+    if (words !== undefined) return words.tongues.at(-1)!
+    throw new TypeError(
+      `A signature has no vocabulary ${JSON.stringify(name)}. There are ${[...this.wordsByName.keys()].filter((one) => one !== 'both').join(' and ')}.`,
+    )
+  }
+
   /** The signature that a delivery of this request would carry now, or one that is wrong on purpose. */
   sign(request: SignedRequest, overrides: SignatureOverrides = {}): string {
     return mintSignature(request, overrides, this.keys, {
       at: this.#clock.now(),
-      issuer: this.words.issuer,
+      issuer: this.#signer(overrides.vocabulary).issuer,
       jti: singleId(this.#random.fork(`jwt/lab/${request.url}/${bodyHash(utf8(request.body ?? ''))}`), 'jwt_', 28),
       window: this.#window,
     })

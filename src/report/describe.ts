@@ -202,7 +202,7 @@ function setting(entry: EntryOf<'setting'>): string {
 }
 
 function request(entry: EntryOf<'request'>, wording: Wording): Description {
-  const { answer } = entry
+  const { answer, note } = entry
   const redaction = wording.redaction ?? standardRedaction
   const { url, answer: fields } = redaction.request(entry)
   const end = answer === undefined ? '(not answered yet)' : answer.status === 0 ? 'connection broken' : answer.status
@@ -211,6 +211,7 @@ function request(entry: EntryOf<'request'>, wording: Wording): Description {
   if (wording.bodies > 0 && answer !== undefined && answer.status >= 400 && answer.body) {
     details.push(`answer: ${bodyText(answer.body, wording, fields)}`)
   }
+  if (note !== undefined) details.push(phrase(note, 300, redaction))
   return { head: `${plainText(entry.method)} ${excerpt(url, urlLength)} → ${end}${took}`, details }
 }
 

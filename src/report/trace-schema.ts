@@ -42,6 +42,7 @@ const entries = [
     headers,
     body,
     redact: v.optional(hidden),
+    note: v.optional(v.pipe(text, v.description('What its author should know of the words that it has.'))),
     answer: v.optional(v.looseObject({ at: time, status: integer, headers, body: v.nullable(body) })),
     endedAfter: v.optional(integer),
   }),

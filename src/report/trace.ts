@@ -101,6 +101,7 @@ export class EntryWriter {
       headers: this.redaction.headers(entry.headers, fields),
       body: this.#body(entry.body, fields),
       redact: hiddenNames(entry.redact),
+      note: entry.note,
       answer: answer && {
         at: answer.at,
         status: answer.status,

@@ -1,14 +1,22 @@
 import { type QueueRegion, queueRegions } from '../protocol/address.js'
-import { regionalName } from '../protocol/vocabulary.js'
+import { regionalName, type Vocabulary, vocabulariesOf } from '../protocol/vocabulary.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { Sandbox } from './sandbox.js'
 
-/** Addresses, tokens and keys under the names that the SDKs read from the environment. */
+/** Addresses, tokens and keys under the names that the SDKs read from the environment, in all words that count. */
 export function environmentOf(
-  { vocabulary, queue, addresses, tokens }: Sandbox,
+  sandbox: Sandbox,
   keysIn: (region: QueueRegion) => SigningKeyPair,
 ): Record<string, string> {
-  const { environment } = vocabulary
+  const sets = vocabulariesOf(sandbox.vocabulary).map((vocabulary) => environmentIn(vocabulary, sandbox, keysIn))
+  return Object.assign({}, ...sets) as Record<string, string>
+}
+
+function environmentIn(
+  { environment }: Vocabulary,
+  { queue, addresses, tokens }: Sandbox,
+  keysIn: (region: QueueRegion) => SigningKeyPair,
+): Record<string, string> {
   const { current, next } = queue.keys
   const env: Record<string, string> = {}
   for (const name of environment.storeUrl) env[name] = addresses.store

@@ -1,7 +1,7 @@
 import { type Check, type CheckOptions, checkWorld } from '../invariants/check.js'
 import { CronExpression } from '../kernel/cron.js'
 import type { Entry } from '../kernel/traffic.js'
-import { ownHeader } from '../protocol/vocabulary.js'
+import { Attempt } from '../queue/destinations/attempt.js'
 import { type DirectQueue, engineOf } from '../queue/direct.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
@@ -30,7 +30,7 @@ function seenIn({ traffic }: DirectQueue, isHome: boolean): readonly Entry[] {
 }
 
 function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[]): Parameters<typeof checkWorld>[0] {
-  const { clock, policy, vocabulary } = sandbox
+  const { clock, policy } = sandbox
   const queue = engineOf(face)
   const { limits, keys } = queue
   return {
@@ -42,7 +42,8 @@ function worldOf(sandbox: Sandbox, face: DirectQueue, entries: readonly Entry[])
     limits,
     pending: queue.whereabouts(),
     signingKeys: [...keys.former].reverse().concat(keys.current),
-    signatureHeader: ownHeader('Signature', vocabulary),
+    signatureHeaders: (attempt) =>
+      (attempt instanceof Attempt ? attempt.message.settings.words : queue.words).headers('Signature'),
     retryDelay: (expression, retried) => parseRetryExpression(expression).evaluate(retried),
     slots: slotsBetween,
   }

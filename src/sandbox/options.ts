@@ -15,6 +15,10 @@ export interface SandboxOptions extends AddressOptions {
   readonly startAt?: Instant
   /** `manual` (default): the test moves time. `auto`: time skips when nothing runs. `real`: time is the host's. */
   readonly clock?: ClockMode
+  /**
+   * Whose words count: `auto` (default) answers each request in its own and delivers each message in its publisher's;
+   * `service`, `upstash` and a vocabulary of your own are strict, and tell of words that are not theirs.
+   */
   readonly vocabulary?: VocabularyName | Vocabulary
   readonly policy?: Partial<Policy>
   /** Standard token of the data store. */

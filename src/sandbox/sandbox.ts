@@ -1,6 +1,7 @@
 import type { Calls } from '../calls/calls.js'
 import { BrokenPromise, type Check, type CheckOptions } from '../invariants/check.js'
 import { goOn, type VirtualClock } from '../kernel/clock.js'
+import { type Hints, inProcess } from '../kernel/hints.js'
 import type { Instant } from '../kernel/instant.js'
 import { type Policy, policyWith } from '../policy/policy.js'
 import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } from '../protocol/address.js'
@@ -32,7 +33,7 @@ export { defaultStart } from './options.js'
 /**
  * One isolated world: a data store, a message queue and statistics on one clock, one seed and one traffic log.
  * @example
- * using sandbox = createSandbox({ seed: 7, vocabulary: 'upstash' })
+ * using sandbox = createSandbox({ seed: 7 })
  * const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/greeting/hello`, {
  *   headers: { authorization: `Bearer ${sandbox.tokens.store}` },
  * })
@@ -48,6 +49,7 @@ export class Sandbox {
   readonly addresses: Addresses
   readonly #initialTokens: SandboxTokens
   readonly #seal: string | undefined
+  readonly #hints: Hints
   readonly #locate: Locate
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
@@ -56,10 +58,12 @@ export class Sandbox {
   /** How many dumps were loaded, one upon the other. */
   #loads = 0
 
-  constructor(options: SandboxOptions) {
+  /** @param hints what the sandbox tells people to do; a server speaks to its clients. @internal */
+  constructor(options: SandboxOptions, hints: Hints = inProcess) {
+    this.#hints = hints
     checkOptions(options)
     this.options = options
-    this.vocabulary = vocabularyOf(options.vocabulary ?? 'service')
+    this.vocabulary = vocabularyOf(options.vocabulary ?? 'auto')
     this.policy = policyWith(options.policy)
     this.addresses = addressesOf(options)
     this.#locate = locator(this.addresses)
@@ -236,7 +240,7 @@ export class Sandbox {
    * Replaces the world with what `dump()` returned, here or elsewhere. It continues at the time of the dump or at `at`,
    * whichever is later, and on a real clock now: what fell due in between is due, in the order of its times, and the
    * slots that a schedule missed count once. Deliveries that were under way then are due at once.
-   * @param options.shift moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now
+   * `shift` moves all times of a dump that is ahead back, so that it continues at `at`, or on a real clock now.
    * A sandbox with a `secret` keeps its own tokens and keys, unless the dump comes of the same ones.
    * @throws TypeError for anything else and, on a real clock, for a dump that is ahead of the host; nothing has changed
    */
@@ -260,8 +264,8 @@ export class Sandbox {
 
   #build(start: Start = { startAt: this.#start }): World {
     const { options, vocabulary, policy, addresses, fetch: answer } = this
-    const [locate, tokens] = [this.#locate, this.#initialTokens]
-    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, answer }, start)
+    const [locate, tokens, hints] = [this.#locate, this.#initialTokens, this.#hints]
+    return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer }, start)
   }
 
   /** Where a world as new begins; one on a real clock does whenever that is. */

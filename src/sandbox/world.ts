@@ -1,6 +1,7 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
 import { accompany, stop, VirtualClock } from '../kernel/clock.js'
+import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { Traffic } from '../kernel/traffic.js'
@@ -8,7 +9,7 @@ import type { Policy } from '../policy/policy.js'
 import type { Addresses, Locate } from '../protocol/address.js'
 import { createGateway } from '../protocol/gateway.js'
 import type { Exchange, Service } from '../protocol/service.js'
-import { ownHeader, type Vocabulary } from '../protocol/vocabulary.js'
+import { type Vocabulary, vocabulariesOf } from '../protocol/vocabulary.js'
 import { Destinations } from '../queue/destinations/destinations.js'
 import { DirectQueue } from '../queue/direct.js'
 import { Queue } from '../queue/queue.js'
@@ -32,6 +33,7 @@ import { Workflows } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxOptions } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
+import { wordsOf } from './words.js'
 
 /** Everything that a reset makes anew. */
 export interface World {
@@ -65,16 +67,18 @@ export interface Plan {
   readonly locate: Locate
   /** Tokens that a world begins with. */
   readonly tokens: SandboxTokens
+  readonly hints: Hints
   /** Reaches the world that is there when it is called. */
   readonly answer: (request: Request) => Promise<Response>
 }
 
 export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): World {
-  const { options, vocabulary, policy, tokens } = plan
+  const { options, vocabulary, policy, tokens, hints } = plan
   const clock = new VirtualClock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
     mode: options.clock ?? 'manual',
     ...(options.warn && { warn: options.warn }),
+    hints,
   })
   const { seed = 1 } = options
   const random = createRandom(loads === 0 ? seed : `${seed}/load ${loads}`)
@@ -94,6 +98,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     random: random.fork('calls'),
     callers,
     patience: policy.handlerPatience,
+    hints,
   })
   const regions = new Regions(
     homeRegionOf(policy),
@@ -125,6 +130,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   const exchange = createGateway({
     locate: plan.locate,
     vocabulary,
+    warn: options.warn ?? ((sentence) => console.warn(sentence)),
     services,
     clock,
     traffic,
@@ -135,7 +141,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   const context: TrafficContext = {
     seed: options.seed ?? 1,
     now: () => clock.now(),
-    headerPrefix: vocabulary.headerPrefix,
+    ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
     addresses: { ...plan.addresses },
     secrets: () => secretsOf(tokens, journal, regions),
     world: () => ({ destinations, calls, faults, workflows: regions.used.map(({ workflow }) => workflow) }),
@@ -200,15 +206,18 @@ function storeOf(
   return new Journal(engine, traffic)
 }
 
-function destinationsOf({ options, vocabulary, policy, addresses, answer }: Plan, callers: Callers): Destinations {
+function destinationsOf(
+  { options, vocabulary, policy, addresses, answer, hints }: Plan,
+  callers: Callers,
+): Destinations {
   const destinations = new Destinations({
     callers,
+    hints,
     fetch: options.fetch,
     deliver: options.deliver,
-    refusedHosts: vocabulary.productionHosts,
+    refusedHosts: vocabulariesOf(vocabulary).flatMap(({ productionHosts }) => productionHosts),
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
-    nonRetryableHeader: ownHeader('NonRetryable-Error', vocabulary),
   })
   // A message may go to this very sandbox: a command of the store as a destination, a publish by a publish.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
@@ -237,11 +246,7 @@ function regionOf(
     random: random.fork(`queue${stream}`),
     traffic,
     policy,
-    words: {
-      header: (word) => ownHeader(word, vocabulary),
-      issuer: vocabulary.issuer,
-      userAgent: vocabulary.userAgent,
-    },
+    words: wordsOf(vocabulary),
     destinations,
     keys,
     keyDraws: stream === '' ? draws : draws?.fork(stream),
@@ -251,7 +256,6 @@ function regionOf(
   })
   const workflows = new Workflows({ queue: engine, clock, random: random.fork(`workflow${stream}`), traffic })
   const service = queueService(engine, {
-    vocabulary,
     token: tokens.queue,
     readOnlyToken: tokens.queueReadonly,
     more: workflowEndpoints(workflows),

@@ -69,6 +69,7 @@ function messageCall(destination: string, content: MessageContent, options: Mess
     body: bodyBase64 === undefined ? bytesOf(body) : (fromBase64(bodyBase64) ?? utf8('')),
     callerIp: sandbox.policy.callerIp,
     region: engineOf(sandbox.queue).region,
+    words: engineOf(sandbox.queue).words,
   }
 }
 

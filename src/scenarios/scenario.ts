@@ -7,6 +7,7 @@ import { once } from '../kernel/once.js'
 import { bytesOf } from '../kernel/portable.js'
 import type { Policy } from '../policy/policy.js'
 import { policySchema } from '../policy/schema.js'
+import { type VocabularyName, vocabularyNames } from '../protocol/vocabulary.js'
 import { engineOf } from '../queue/direct.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
@@ -79,7 +80,7 @@ export interface Scenario {
   readonly about?: string
   readonly seed?: string | number
   readonly startAt?: string | number
-  readonly vocabulary?: 'service' | 'upstash'
+  readonly vocabulary?: VocabularyName
   readonly policy?: Partial<Policy>
   readonly given?: Given
   readonly destinations?: readonly ScenarioDestination[]
@@ -171,7 +172,7 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
       v.pipe(v.union([v.number(), v.string()]), v.description('Replays everything that is left to chance.')),
     ),
     startAt: v.exactOptional(v.pipe(moment, v.description('Virtual time at the start.'))),
-    vocabulary: v.exactOptional(v.picklist(['service', 'upstash'])),
+    vocabulary: v.exactOptional(v.picklist(vocabularyNames)),
     policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that the public sources leave open.'))),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('What exists when it begins.'))),
     destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('Where deliveries go.'))),

@@ -1,7 +1,7 @@
 import type { BooleanArgDef, StringArgDef } from 'citty'
 import type { ClockMode } from '../kernel/clock.js'
 import { instant } from '../kernel/instant.js'
-import type { VocabularyName } from '../protocol/vocabulary.js'
+import { vocabularyNames } from '../protocol/vocabulary.js'
 import { publicCredentials, userOf } from '../queue/signing/public-users.js'
 import { defaultStart } from '../sandbox/sandbox.js'
 import type { ServerLimits } from './limits.js'
@@ -54,9 +54,9 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 takes a free one' },
   vocabulary: {
     type: 'string',
-    valueHint: 'service|upstash',
-    default: 'service',
-    description: 'words of headers, paths and texts',
+    valueHint: vocabularyNames.join('|'),
+    default: 'auto',
+    description: 'words of headers, paths and texts; with auto those of each request',
   },
   clock: {
     type: 'string',
@@ -116,8 +116,9 @@ export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'stri
   shift: { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
   scenario: {
     type: 'string',
-    valueHint: 'FILE',
-    description: 'what every new tenant begins with: state, destinations and faults of a scenario',
+    valueHint: 'FILE|NAME',
+    description:
+      'what every new tenant begins with: state, destinations and faults of a scenario, or of a shipped one by its name',
   },
   watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
   'i-know': { type: 'boolean', description: 'start even if NODE_ENV is production' },
@@ -129,7 +130,7 @@ export function serverOptions(given: Given): ServerOptions {
   return {
     host: text('host', given)!,
     port: port(text('port', given)!),
-    vocabulary: oneOf('vocabulary', given, ['service', 'upstash'] as const satisfies readonly VocabularyName[]),
+    vocabulary: oneOf('vocabulary', given, vocabularyNames),
     clock,
     seed: text('seed', given)!,
     ...startAt(text('start-at', given), clock),

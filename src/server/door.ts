@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { latin1 } from '../kernel/bytes.js'
 import { addressesOf, type Location, locator, relocator } from '../protocol/address.js'
 import { basicCredentials, RoutedCall, storeTokenQuery, tokenOf } from '../protocol/call.js'
+import { Hearing } from '../protocol/hearing.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { vocabularyOf } from '../protocol/vocabulary.js'
 import { isPublic, tokensOf } from '../sandbox/credentials.js'
@@ -44,15 +45,15 @@ function porterOf({ vocabulary, policy }: SandboxOptions): Sandbox {
 }
 
 function mayEnter(call: Call, location: Location, options: SandboxOptions, known: Sandbox | undefined): boolean {
-  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'service')
-  const asked = new RoutedCall(call, latin1(''), location, vocabulary, 0)
+  const vocabulary = known?.vocabulary ?? vocabularyOf(options.vocabulary ?? 'auto')
+  const asked = new RoutedCall(call, latin1(''), location, new Hearing(vocabulary), 0)
   const tokens = known?.tokens ?? tokensOf(options)
   if (location.service === 'stats') {
     const { user = '', password = '' } = basicCredentials(asked) ?? {}
     return isOneOf(password, [tokens.mgmtKey]) && user === tokens.mgmtUser
   }
   if (location.service === 'queue') {
-    return isOneOf(tokenOf(asked, vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
+    return isOneOf(tokenOf(asked, asked.vocabulary.queueTokenQuery), [tokens.queue, tokens.queueReadonly])
   }
   const token = tokenOf(asked, storeTokenQuery)
   if (isOneOf(token, [tokens.store, tokens.readonly])) return true

@@ -8,8 +8,12 @@ export interface Program {
   readonly args: ArgsDef
   /** What its words are, for the usage: `FILE…`. Without it a command takes options only. */
   readonly operands?: { readonly hint: string; readonly least: number; readonly most: number }
+  /** Its words are a command with options of its own: `--`, or its first word, ends ours. */
+  readonly endsOptions?: boolean
   /** Options that may come several times: their values are a list. */
   readonly repeated?: readonly string[]
+  /** More to know, for the usage and the reference: computed when it is asked for. */
+  readonly notes?: () => { readonly title: string; readonly lines: readonly string[] }
   /** Command lines that a reader may copy. */
   readonly examples: readonly string[]
   /** @returns the exit code: 0 good, 1 not as expected, 2 bad use or unreadable; `undefined` when it goes on running */

@@ -9,6 +9,7 @@ import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addres
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
+import { listenFailure } from './listen-failure.js'
 import { listener, sendPlain, targetOf } from './listener.js'
 import { type LoggedRequest, logRequest } from './request-log.js'
 import type { Scene } from './scene/scene.js'
@@ -103,8 +104,9 @@ export interface RunningServer extends AsyncDisposable {
  * Starts a server and resolves when it listens.
  * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
  * @throws TypeError for tokens that everybody knows where other machines can call
+ * @throws Error where it cannot listen: with the `code` of the system, and what to give instead
  * @example
- * await using server = await startServer({ port: 0, vocabulary: 'upstash' })
+ * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
@@ -123,7 +125,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
   refuseProduction(iKnow)
-  const address = await addressOf(host)
+  const address = await addressOf(host).catch((error) => {
+    throw listenFailure(error, host, port)
+  })
   const isWide = !isLoopbackAddress(address)
   if (isWide) refusePublic(world, host)
   const secret = world.secret ?? (isWide ? randomBytes(24).toString('base64url') : undefined)
@@ -164,7 +168,9 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   let keeper: StateKeeper | undefined
   const { servers, port: taken } = await begun(lock, async () => {
     const kept = file === undefined ? {} : readState(file)
-    const listening = await listenOn(address, port, timeouts(most), answer)
+    const listening = await listenOn(address, port, timeouts(most), answer).catch((error) => {
+      throw listenFailure(error, host, port)
+    })
     tenants.origin = `http://${nameOf(host, address)}:${listening.port}`
     try {
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)

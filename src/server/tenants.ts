@@ -4,11 +4,12 @@ import { HttpError, json } from '../protocol/call.js'
 import type { Answer, Call } from '../protocol/service.js'
 import { isPublic, publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
-import { createSandbox, type LoadOptions, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
+import { type LoadOptions, Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 import { control } from './control/control.js'
 import { Door } from './door.js'
 import { mayMakeTenant } from './guard.js'
+import { hintsFor } from './hints.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
@@ -81,7 +82,7 @@ export class Tenants {
         `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
       )
     }
-    const sandbox = createSandbox(this.#optionsOf(name))
+    const sandbox = new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name))
     this.#scene?.begin(sandbox)
     this.#sandboxes.set(name, sandbox)
     return sandbox
@@ -174,10 +175,9 @@ export class Tenants {
     const calls = this.#sandboxes.get(name)?.calls
     if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
     const known = calls?.wrongWith(call.method, url)
-    const verb = `sandbox.calls.answer('${shownPattern(url)}', 200)`
     const error =
       known ??
-      `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. Register it: ${verb}, or POST /_control/${name}/calls/answer.`
+      `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. ${hintsFor(this.origin, name).call(shownPattern(url))}.`
     return json({ error }, 502)
   }
 

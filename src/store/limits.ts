@@ -69,12 +69,12 @@ export function isMetered(policy: Policy): boolean {
 }
 
 /** The refusal of so many more commands today, or this month. */
-export function refusedCount(commands: number, { options, meter }: Store): ReplyError | undefined {
+export function refusedCount(commands: number, { options, meter, docs }: Store): ReplyError | undefined {
   const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
   if (daily === undefined && monthly === undefined) return undefined
   const { today, thisMonth } = meter.spend()
-  if (daily !== undefined && today + commands > daily) return dailyLimit(daily, daily + 1, options.docs)
-  if (monthly !== undefined && thisMonth + commands > monthly) return monthlyLimit(monthly, monthly, options.docs)
+  if (daily !== undefined && today + commands > daily) return dailyLimit(daily, daily + 1, docs)
+  if (monthly !== undefined && thisMonth + commands > monthly) return monthlyLimit(monthly, monthly, docs)
   return undefined
 }
 
@@ -95,12 +95,12 @@ function refusedWrite(
   command: Command,
   keys: readonly Bytes[],
   argv: readonly Bytes[],
-  { db, options }: Store,
+  { db, options, docs }: Store,
 ): ReplyError | undefined {
   const { maxRecordSize, maxStorage } = options.policy
   if (maxStorage !== undefined) {
     const usage = usedMemory(db)
-    if (usage >= maxStorage) return storageExceeded(maxStorage, usage, options.docs)
+    if (usage >= maxStorage) return storageExceeded(maxStorage, usage, docs)
   }
   if (maxRecordSize === undefined) return undefined
   const added = sizeOfWords(argv)

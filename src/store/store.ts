@@ -67,13 +67,15 @@ export class Store {
   #context: CommandContext
   /** Whether commands share the work of one request. */
   #isRequest = false
+  #docs: string
 
   constructor(options: StoreOptions) {
     this.options = options
+    this.#docs = options.docs
     this.work = new Work(options.policy.maxWork, () => tooMuchWork(options.policy.maxWork))
     const now = (): number => options.clock.now()
     this.meter = new Meter(now)
-    const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, options.docs)
+    const refuseText = (length: number) => requestTooLarge(options.policy.maxRequestSize, length, this.docs)
     this.db = new Database(now, this.work, refuseText, (eventClass, event, key) => {
       if (this.#notifications.hearsAny) this.#notifications.announce(eventClass, event, key)
       for (const listener of this.#keyspaceListeners) listener(eventClass, event, key)
@@ -152,15 +154,22 @@ export class Store {
     }
   }
 
-  /** Runs commands that have the work of one request between them. */
-  asOneRequest<T>(run: () => T): T {
+  /** Runs commands that have the work of one request between them. @param docs the documentation in its words */
+  asOneRequest<T>(docs: string, run: () => T): T {
     this.#beginWork()
     this.#isRequest = true
+    this.#docs = docs
     try {
       return run()
     } finally {
       this.#isRequest = false
+      this.#docs = this.options.docs
     }
+  }
+
+  /** Where error texts point to: in the words of the request that runs. */
+  get docs(): string {
+    return this.#docs
   }
 
   /** What a transaction checks before it runs anything: the command exists, has its arity and is allowed. */
@@ -208,7 +217,7 @@ export class Store {
     if (subcommand !== undefined && streamContainers.has(upper) && subcommand.toUpperCase() !== 'HELP') {
       throw unknownSubcommand(upper, subcommand)
     }
-    throw notAvailable(commandTable.shownName(argv), this.options.docs)
+    throw notAvailable(commandTable.shownName(argv), this.docs)
   }
 
   #run(argv: readonly Bytes[], user: User, origin: string | undefined): Reply {

@@ -1,5 +1,6 @@
 import type { Message } from '../queue/message/message.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import type { Words } from '../queue/settings/words.js'
 import { CallbackPart, StepPart } from './parts.js'
 import type { Run, RunEntry } from './run.js'
 import type { RunSettings } from './run-settings.js'
@@ -19,9 +20,9 @@ export class Again {
   }
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
-  run(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
+  run(run: Run, overrides: RawSettings, words: Words, resume: boolean, cause?: number): Run {
     const { configuration, url, features, failure } = run
-    const settings = this.#settings.read(overrides, {}, { ...configuration.settings, delay: 0, notBefore: undefined })
+    const settings = this.#read(overrides, words, configuration.settings)
     const next = { url, body: run.payload, settings, features, origin: run.originFor(cause), runId: undefined }
     if (!resume || failure === undefined || run.entries.length === 1) return this.#triggers.begin(next).run
     const resumed = this.#triggers.newRun(next)
@@ -52,6 +53,12 @@ export class Again {
       this.#acceptAgain(failure.message, new CallbackPart(resumed, this.#engine, record), overrides, settings, cause)
     }
     return resumed
+  }
+
+  /** It is still who began the run that is spoken to. */
+  #read(overrides: RawSettings, words: Words, before: PublishSettings): PublishSettings {
+    const settings = this.#settings.read(overrides, words, {}, { ...before, delay: 0, notBefore: undefined })
+    return settings.words === before.words ? settings : { ...settings, words: before.words }
   }
 
   #acceptAgain(

@@ -1,5 +1,5 @@
 import { portableString } from '../kernel/portable.js'
-import { portableHeaders, portableSettings } from '../queue/dump/portable-settings.js'
+import { portableHeaders, portableSettings, portableWords } from '../queue/dump/portable-settings.js'
 import type {
   DumpedPart,
   DumpedReply,
@@ -86,6 +86,7 @@ function dumpedRun(run: Run, runs: ReadonlyMap<string, Run>, turns: ReadonlyMap<
     features: [...run.features],
     settings: portableSettings(configuration.settings),
     headers: portableHeaders(configuration.settings.headers),
+    words: portableWords(configuration.settings),
     applies: configuration.applies,
     callerIp: run.callerIp,
     region: run.region,

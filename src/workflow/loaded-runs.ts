@@ -43,7 +43,7 @@ export function loading(engine: Workflows, dumped: readonly DumpedRun[], add: (r
 function runOf({ queue }: Workflows, dumped: DumpedRun, seq: number): Run {
   const { id, createdAt, url, features, applies, callerIp, region, state } = dumped
   const { raw, given } = readable(dumped.settings, dumped.headers)
-  const settings = queue.publisher.settings(raw, given)
+  const settings = queue.publisher.settings(raw, queue.wordsNamed(dumped.words), given)
   const run = new Run(id, seq, createdAt, url, new Set(features), { settings, applies }, callerIp, region)
   run.state = state
   run.completedAt = dumped.completedAt

@@ -1,8 +1,8 @@
 import { type Bytes, fromBase64, utf8 } from '../kernel/bytes.js'
-import { headerMap, headerOf } from '../kernel/http.js'
+import { headerMap } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import { redactedBody, redactedHeaders } from '../queue/settings/redacted-fields.js'
-import type { RunWords } from './protocol.js'
+import { answeredIn } from './protocol.js'
 import type { Run, RunEntry, StepRecord } from './run.js'
 
 type Shape = Record<string, unknown>
@@ -10,7 +10,6 @@ type Shape = Record<string, unknown>
 /** What a log looks at beside the run. */
 export interface LogView {
   readonly now: number
-  readonly words: RunWords
   /** Failed attempts of a message, oldest first. */
   readonly errors: (message: Message) => readonly Shape[]
   /** A text as it may be shown: `trimBody`. */
@@ -184,7 +183,7 @@ function nextShape(run: Run, message: Message, view: LogView): Shape | undefined
   const last = run.failure?.message === message ? run.failure : undefined
   return {
     messageId: message.id,
-    stepName: last && headerOf(last.headers, view.words.errorStepName),
+    stepName: last && answeredIn(last.headers, message, ({ errorStepName }) => errorStepName),
     state: nextState(run, message),
     retries: message.maxRetries,
     retryDelay: message.settings.retryDelay?.text,
@@ -202,13 +201,10 @@ function nextState({ isStarted }: Run, message: Message): string {
 export type FailureFunctionState = 'CALLBACK_INPROGRESS' | 'CALLBACK_SUCCESS' | 'CALLBACK_FAIL' | 'CALLBACK_CANCELED'
 
 /** `undefined` where there is no failure function: nobody was told, or the endpoint has none. */
-export function failureFunctionState(
-  { failureFunction, failureReply }: Run,
-  words: RunWords,
-): FailureFunctionState | undefined {
+export function failureFunctionState({ failureFunction, failureReply }: Run): FailureFunctionState | undefined {
   if (failureFunction === undefined) return undefined
-  if (failureReply !== undefined && headerOf(failureReply.headers, words.failureNotFound) !== undefined)
-    return undefined
+  const notFound = failureReply && answeredIn(failureReply.headers, failureFunction, (words) => words.failureNotFound)
+  if (notFound !== undefined) return undefined
   const { state } = failureFunction
   if (state === 'DELIVERED') return 'CALLBACK_SUCCESS'
   if (state === 'FAILED') return 'CALLBACK_FAIL'
@@ -217,7 +213,7 @@ export function failureFunctionState(
 
 function failureFunctionShape(run: Run, view: LogView): Shape | undefined {
   const { failureFunction: message, failureReply: reply, failure } = run
-  const state = failureFunctionState(run, view.words)
+  const state = failureFunctionState(run)
   if (message === undefined || failure === undefined || state === undefined) return undefined
   const errors = view.errors(message)
   return {

@@ -4,21 +4,20 @@ import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, RunPart, RunReply, StagedDelivery } from '../queue/message/run-part.js'
 import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
-import type { RunWords } from './protocol.js'
+import { answeredIn, type RunWords, spellingsIn } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
 import type { RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
 export interface RunKeeper {
-  readonly words: RunWords
   /** Bytes of a list above which deliveries are empty, and the SDK fetches it. */
   readonly lazyAbove: number | undefined
   /** Whether deliveries tell the configuration in force. [workflow.md 12] */
   readonly echoes: boolean
   began(run: Run, message: Message): void
   ended(run: Run, message: Message): void
-  answered(run: Run, reply: RunReply): void
+  answered(run: Run, message: Message, reply: RunReply): void
   failed(run: Run, message: Message, reply: RunReply, dlqId: string): void
   stage(run: Run, index: number, delivery: StagedDelivery): Promise<EndpointReply> | undefined
   /** It is tried again later, unless a test skips such waits. */
@@ -70,7 +69,7 @@ abstract class Part implements RunPart {
     return undefined
   }
 
-  wrongWith(_reply: RunReply): string | undefined {
+  wrongWith(_message: Message, _reply: RunReply): string | undefined {
     return undefined
   }
 
@@ -83,7 +82,7 @@ abstract class Part implements RunPart {
   }
 
   get failureFunctionState(): string | undefined {
-    return failureFunctionState(this.run, this.keeper.words)
+    return failureFunctionState(this.run)
   }
 
   deadLetter(): Record<string, unknown> {
@@ -128,7 +127,10 @@ abstract class Part implements RunPart {
 
   /** [workflow.md 3.1] */
   protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
-    const { words } = this.keeper
+    return spellingsIn(message.settings.words).flatMap((words) => this.#headersIn(words, message, init, callType))
+  }
+
+  #headersIn(words: RunWords, message: Message, init: boolean, callType: string | undefined): [string, string][] {
     const { id, url, time, labels, configuration } = this.run
     const headers: [string, string][] = [
       [words.runId, id],
@@ -197,8 +199,11 @@ export class StepPart extends Part {
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, this.index === 0)
-    if (this.announces) headers.push([this.keeper.words.unknownSdk, 'true'])
-    if (this.run.entries[this.index]?.callType === 'stepConfig') headers.push([this.keeper.words.stepConfig, 'true'])
+    const configures = this.run.entries[this.index]?.callType === 'stepConfig'
+    for (const { unknownSdk, stepConfig } of spellingsIn(message.settings.words)) {
+      if (this.announces) headers.push([unknownSdk, 'true'])
+      if (configures) headers.push([stepConfig, 'true'])
+    }
     return headers
   }
 
@@ -222,18 +227,17 @@ export class StepPart extends Part {
   }
 
   /** Whether the endpoint of a first delivery is a workflow at all. [workflow.md 2.5] */
-  override wrongWith({ status, headers }: RunReply): string | undefined {
+  override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
     if (this.index > 0 || status < 200 || status > 299) return undefined
     const { run } = this
-    const { sdk, sdkVersion } = this.keeper.words
-    if (headerOf(headers, sdkVersion) === undefined)
+    if (answeredIn(headers, message, ({ sdkVersion }) => sdkVersion) === undefined)
       return run.features.has('WF_DetectTrigger') ? noWorkflow : undefined
-    return run.byRest && headerOf(headers, sdk) === undefined ? tooOld : undefined
+    return run.byRest && answeredIn(headers, message, ({ sdk }) => sdk) === undefined ? tooOld : undefined
   }
 
   override ends(message: Message, reply: RunReply, error: string | undefined): void {
-    this.keeper.answered(this.run, reply)
-    this.run.failingStep = headerOf(reply.headers, this.keeper.words.errorStepName)
+    this.keeper.answered(this.run, message, reply)
+    this.run.failingStep = answeredIn(reply.headers, message, ({ errorStepName }) => errorStepName)
     super.ends(message, reply, error)
   }
 
@@ -351,7 +355,7 @@ export class FailurePart extends Part {
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
     // The SDK forwards these itself; a trigger by the REST API need not know them. [queue.md 14.7]
-    for (const name of this.keeper.words.failure)
+    for (const name of spellingsIn(message.settings.words).flatMap(({ failure }) => failure))
       if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
     return headers
   }

@@ -1,6 +1,8 @@
-import type { HeaderList } from '../kernel/http.js'
+import { type HeaderList, headerOf } from '../kernel/http.js'
+import type { Message } from '../queue/message/message.js'
 import type { RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
+import type { HeaderLists } from './run.js'
 
 /** What a publish says to the workflow engine. [workflow.md 2, 5, 6, 9] */
 export interface AskedOfRuns {
@@ -74,22 +76,31 @@ const transport = new Set(['accept-encoding'])
  * POST forwards all that it received, transport headers and a stale message id among them. [workflow.md 0, 3.3]
  */
 export function cleanTrigger(raw: RawSettings, words: Words): Map<string, string> {
-  const own = words.header('').toLowerCase()
   const clean = new Map<string, string>()
   for (const [name, value] of raw) {
     if (name.startsWith('forward-')) {
       const header = name.slice('forward-'.length).toLowerCase()
       if (transport.has(header)) continue
-      if (header.startsWith(own) && !keptOwn.includes(header.slice(own.length))) continue
+      const own = words.ownName(header)
+      if (own !== undefined && !keptOwn.includes(own)) continue
     }
     clean.set(name, value)
   }
   return clean
 }
 
-/** `forward-<prefix>workflow-invoke-count` and its like. */
-export function forwardName(header: string, words: Words): string {
-  return `forward-${words.header(header).toLowerCase()}`
+/** `forward-<prefix>workflow-invoke-count` and its like, in each of the words. */
+export function forwardNames(header: string, words: Words): readonly string[] {
+  return words.headers(header).map((name) => `forward-${name.toLowerCase()}`)
+}
+
+/** What a publish tells the SDK on the other side by such a header. @param before prefix of the settings of a callback */
+export function forwardedIn(raw: RawSettings, header: string, words: Words, before = ''): string | undefined {
+  for (const name of forwardNames(header, words)) {
+    const value = raw.get(before + name)
+    if (value !== undefined) return value
+  }
+  return undefined
 }
 
 /** The spellings of the headers that runs add to deliveries. */
@@ -115,45 +126,70 @@ export interface RunWords {
   >
 }
 
-export function runWords(words: Words): RunWords {
-  const lower = (name: string): string => words.header(name).toLowerCase()
+const spelled = new WeakMap<Words, readonly RunWords[]>()
+
+/** The spellings in each of the words in which a message is delivered. */
+export function spellingsIn(words: Words): readonly RunWords[] {
+  let spellings = spelled.get(words)
+  if (spellings === undefined) {
+    spellings = words.tongues.map(({ prefix }) => spelledBehind(prefix))
+    spelled.set(words, spellings)
+  }
+  return spellings
+}
+
+/** A header of an answer, which comes in one of the words of the message that it answers. */
+export function answeredIn(
+  headers: HeaderList,
+  { settings }: Pick<Message, 'settings'>,
+  name: (words: RunWords) => string,
+): string | undefined {
+  for (const words of spellingsIn(settings.words)) {
+    const value = headerOf(headers, name(words))
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+function spelledBehind(prefix: string): RunWords {
+  const own = (name: string): string => prefix + name
+  const lower = (name: string): string => own(name).toLowerCase()
   return {
-    runId: words.header('Workflow-RunId'),
-    url: words.header('Workflow-Url'),
-    init: words.header('Workflow-Init'),
-    createdAt: words.header('Workflow-CreatedAt'),
-    callType: words.header('Workflow-CallType'),
-    label: words.header('Label'),
-    stepConfig: words.header('Workflow-Step-Config'),
-    unknownSdk: words.header('Workflow-Unknown-Sdk'),
+    runId: own('Workflow-RunId'),
+    url: own('Workflow-Url'),
+    init: own('Workflow-Init'),
+    createdAt: own('Workflow-CreatedAt'),
+    callType: own('Workflow-CallType'),
+    label: own('Label'),
+    stepConfig: own('Workflow-Step-Config'),
+    unknownSdk: own('Workflow-Unknown-Sdk'),
     sdkVersion: lower('Workflow-Sdk-Version'),
     sdk: lower('Workflow-Sdk'),
     errorStepName: lower('Error-Step-Name'),
     failureNotFound: lower('Workflow-Failure-Callback-Notfound'),
-    failure: ['Workflow-Is-Failure', 'Workflow-Failure-Callback'].map((name) => words.header(name)),
+    failure: ['Workflow-Is-Failure', 'Workflow-Failure-Callback'].map((name) => own(name)),
     echo: {
-      maxRetries: words.header('Max-Retries'),
-      retries: words.header('Retries'),
-      retryDelay: words.header('Retry-Delay'),
-      flowControlKey: words.header('Flow-Control-Key'),
-      flowControlValue: words.header('Flow-Control-Value'),
+      maxRetries: own('Max-Retries'),
+      retries: own('Retries'),
+      retryDelay: own('Retry-Delay'),
+      flowControlKey: own('Flow-Control-Key'),
+      flowControlValue: own('Flow-Control-Value'),
     },
   }
 }
 
-/** Headers without one, whose name is given in any case. */
-export function without(headers: HeaderList, name: string): HeaderList {
-  const lower = name.toLowerCase()
-  return headers.filter(([key]) => key.toLowerCase() !== lower)
+/** Headers without one, in each of its spellings. */
+export function without(headers: HeaderList, names: readonly string[]): HeaderList {
+  const lower = names.map((name) => name.toLowerCase())
+  return headers.filter(([key]) => !lower.includes(key.toLowerCase()))
 }
 
 /** Headers of a JSON body as settings: `Service-Forward-X: [a]` → `forward-x: a`. */
-export function rawOf(headers: Readonly<Record<string, readonly string[]>>, words: Words): Map<string, string> {
-  const own = words.header('').toLowerCase()
+export function rawOf(headers: HeaderLists, words: Words): Map<string, string> {
   const raw = new Map<string, string>()
   for (const [name, values] of Object.entries(headers)) {
-    const lower = name.toLowerCase()
-    if (lower.startsWith(own)) raw.set(lower.slice(own.length), values.join(', '))
+    const own = words.ownName(name.toLowerCase())
+    if (own !== undefined) raw.set(own, values.join(', '))
   }
   return raw
 }

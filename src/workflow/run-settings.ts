@@ -4,7 +4,8 @@ import type { PublishCall, Publisher } from '../queue/publisher.js'
 import type { Queue } from '../queue/queue.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
-import { cleanTrigger, type RunWords, rawOf, without } from './protocol.js'
+import type { Words } from '../queue/settings/words.js'
+import { cleanTrigger, rawOf, without } from './protocol.js'
 import type { HeaderLists, Run, RunConfiguration } from './run.js'
 
 /** Different settings that are kept for sharing, over the same ones; and urls. */
@@ -16,9 +17,8 @@ const sharedAtMost = 256
  */
 export class RunSettings {
   readonly #queue: Queue
-  readonly #words: RunWords
-  /** Of a message that says nothing. */
-  readonly #silent: PublishSettings
+  /** Of messages that say nothing. */
+  readonly #silent = new Map<Words, PublishSettings>()
   readonly #read = new WeakMap<PublishSettings, Map<string, PublishSettings>>()
   readonly #triggers = new WeakMap<PublishSettings, PublishSettings>()
   readonly #configurations = new WeakMap<
@@ -28,10 +28,14 @@ export class RunSettings {
   readonly #urls = new Map<string, string>()
   readonly #bases = new WeakMap<RunConfiguration, readonly [plain: PublishSettings, ownFlow: PublishSettings]>()
 
-  constructor(queue: Queue, words: RunWords) {
+  constructor(queue: Queue) {
     this.#queue = queue
-    this.#words = words
-    this.#silent = defaultSettings(queue.policy)
+  }
+
+  #silentIn(words: Words): PublishSettings {
+    const settings = this.#silent.get(words) ?? defaultSettings(this.#queue.policy, words)
+    this.#silent.set(words, settings)
+    return settings
   }
 
   get #publisher(): Publisher {
@@ -48,28 +52,33 @@ export class RunSettings {
   }
 
   /** Of a message of a run, or of the trigger of one. @param base what holds where it is silent @throws Refusal */
-  read(raw: RawSettings, headers: PublishHeaders = {}, base: PublishSettings = this.#silent): PublishSettings {
+  read(
+    raw: RawSettings,
+    words: Words,
+    headers: PublishHeaders = {},
+    base: PublishSettings = this.#silentIn(words),
+  ): PublishSettings {
     const own = withoutRun(raw)
-    if (own.has('header-forward')) return this.#publisher.settings(own, headers, base)
-    let key = headers.contentType ?? ''
+    if (own.has('header-forward')) return this.#publisher.settings(own, words, headers, base)
+    let key = `${words.name}\n${headers.contentType ?? ''}`
     // With lengths, because a value may contain anything.
     for (const [name, value] of own) key += `\n${name.length} ${value.length} ${name}${value}`
     const shared = this.#read.get(base) ?? new Map<string, PublishSettings>()
     this.#read.set(base, shared)
     const known = shared.get(key)
     if (known !== undefined) return known
-    const settings = this.#publisher.settings(own, headers, base)
+    const settings = this.#publisher.settings(own, words, headers, base)
     if (shared.size >= sharedAtMost) shared.clear()
     shared.set(key, settings)
     return settings
   }
 
   /** @throws Refusal */
-  ofTrigger({ headers, queue }: PublishCall, raw: RawSettings): PublishSettings {
-    const read = this.read(cleanTrigger(raw, this.#queue.words), headers)
+  ofTrigger({ headers, queue, words }: PublishCall, raw: RawSettings): PublishSettings {
+    const read = this.read(cleanTrigger(raw, words), words, headers)
     // They travel as a header.
     if (read.labels?.some((label) => /[\0\r\n]/.test(label)))
-      throw refusals.invalid(this.#words.label, 'it has a line break')
+      throw refusals.invalid(words.header('Label'), 'it has a line break')
     if (queue !== undefined) return finished(read, queue)
     const settings = this.#triggers.get(read) ?? finished(read, undefined)
     this.#triggers.set(read, settings)
@@ -80,7 +89,7 @@ export class RunSettings {
   configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
     let both = this.#configurations.get(settings)
     if (both === undefined) {
-      const headers = without(settings.headers, this.#words.unknownSdk)
+      const headers = without(settings.headers, settings.words.headers('Workflow-Unknown-Sdk'))
       const kept = { ...settings, headers, queue: undefined }
       both = [
         { settings: kept, applies: false },
@@ -94,28 +103,33 @@ export class RunSettings {
   /** What holds where a message of a run is silent. [workflow.md 4] */
   base(configuration: RunConfiguration, raw: RawSettings): PublishSettings {
     const { settings, applies } = configuration
-    if (!applies) return this.#silent
+    if (!applies) return this.#silentIn(settings.words)
     let both = this.#bases.get(configuration)
     if (both === undefined) {
-      const { retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
+      const { words, retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
       // Steps bring their own; the callback of a call must not say that it carries steps.
-      const headers = without(without(settings.headers, 'Content-Type'), this.#words.sdkVersion)
-      const ownFlow = { ...this.#silent, retries, retryDelay, headers, labels, redact, failureCallback }
+      const headers = without(settings.headers, ['Content-Type', ...words.headers('Workflow-Sdk-Version')])
+      const ownFlow = { ...this.#silentIn(words), retries, retryDelay, headers, labels, redact, failureCallback }
       both = [{ ...ownFlow, flowControl }, ownFlow]
       this.#bases.set(configuration, both)
     }
     return both[raw.has('flow-control-key') ? 1 : 0]
   }
 
-  /** Of what is published with headers that a request has left behind. @throws Refusal */
-  ofHeaders({ configuration }: Run, headers: HeaderLists): PublishSettings {
-    const raw = rawOf(headers, this.#queue.words)
-    return this.read(raw, { contentType: 'application/json' }, this.base(configuration, raw))
+  /** Of what is published with headers that a request has left behind: in their words, else in those of the run. @throws Refusal */
+  ofHeaders(run: Run, headers: HeaderLists): PublishSettings {
+    const words = this.#queue.wordsAmong(Object.keys(headers)) ?? run.configuration.settings.words
+    return this.ofStep(run, rawOf(headers, words), words)
+  }
+
+  /** Of a step whose result the service makes. @throws Refusal */
+  ofStep({ configuration }: Run, raw: RawSettings, words: Words): PublishSettings {
+    return this.read(raw, words, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
   /** Of a call: its callback is a message of the run. What the run redacts, both tell redacted. [workflow.md 4, 6] @throws Refusal */
-  ofCall(configuration: RunConfiguration, raw: RawSettings, headers: PublishHeaders | undefined): PublishSettings {
-    const settings = this.read(raw, headers)
+  ofCall(configuration: RunConfiguration, raw: RawSettings, { words, headers }: PublishCall): PublishSettings {
+    const settings = this.read(raw, words, headers)
     const { callback } = settings
     if (callback === undefined) return settings
     const base = this.base(configuration, raw)

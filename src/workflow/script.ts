@@ -2,11 +2,11 @@ import type { Clock } from '../kernel/clock.js'
 import { headerOf } from '../kernel/http.js'
 import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, StagedDelivery } from '../queue/message/run-part.js'
-import type { PublishResult } from '../queue/publisher.js'
+import type { PublishCall, PublishResult } from '../queue/publisher.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import type { Words } from '../queue/settings/words.js'
 import type { InvokeBody } from './invoke.js'
-import { forwardName } from './protocol.js'
+import { forwardedIn, forwardNames } from './protocol.js'
 import type { Run, StepRecord, Wait } from './run.js'
 import { placeOf, type Stage, staged } from './staging.js'
 import { readStep, type StepBody, writtenStep } from './step.js'
@@ -25,14 +25,8 @@ export class Script {
     this.#clock = clock
     this.#stage = {
       verbs: this.verbs,
-      words: engine.words,
-      nonRetryable: engine.queue.words.header('NonRetryable-Error'),
       submit: (run, delivery, step) => this.#submit(run, delivery, step),
     }
-  }
-
-  get #words(): Words {
-    return this.#engine.queue.words
   }
 
   /** A sentence for each verb that nothing has met. */
@@ -49,17 +43,8 @@ export class Script {
   /** A step that its endpoint did not run, as if it had submitted it. */
   #submit(run: Run, { message, seq }: StagedDelivery, step: StepBody): void {
     const engine = this.#engine
-    engine.append(run, run.url, writtenStep(step), engine.settingsOf(run, this.#stepHeaders(message)), seq)
-  }
-
-  /** What the SDK sends along with each step. [workflow.md 5] */
-  #stepHeaders({ headers }: Message): Record<string, string[]> {
-    const { header } = this.#words
-    const forwarded = ['Workflow-Sdk-Version', 'Workflow-Invoke-Count'].flatMap((name) => {
-      const value = headerOf(headers, header(name).toLowerCase())
-      return value === undefined ? [] : [[header(`Forward-${header(name)}`), [value]] as [string, string[]]]
-    })
-    return Object.fromEntries([[header('Method'), ['POST']], ...forwarded])
+    const settings = engine.stepSettings(run, stepSettings(message), message.settings.words)
+    engine.append(run, run.url, writtenStep(step), settings, seq)
   }
 
   #verbAt(run: Run, { stepName, stepId }: StepRecord, does: StepFate['does']): StepVerb | undefined {
@@ -71,18 +56,17 @@ export class Script {
   }
 
   /** A call that a verb answers. */
-  calls(run: Run, step: StepBody, raw: RawSettings, cause?: number): PublishResult | undefined {
+  calls(run: Run, step: StepBody, raw: RawSettings, { words, cause }: PublishCall): PublishResult | undefined {
     const engine = this.#engine
     const verb = this.#verbAt(run, run.record(step, engine.now()), 'returns')
     if (verb === undefined) return undefined
-    const { header } = this.#words
-    const count = raw.get(`callback-${forwardName('Workflow-Invoke-Count', this.#words)}`)
-    const headers = {
-      [header(`Forward-${header('Workflow-Sdk-Version')}`)]: ['1'],
-      ...(count !== undefined && { [header(`Forward-${header('Workflow-Invoke-Count')}`)]: [count] }),
+    const forwarded = {
+      'Workflow-Sdk-Version': '1',
+      'Workflow-Invoke-Count': forwardedIn(raw, 'Workflow-Invoke-Count', words, 'callback-'),
     }
+    const settings = engine.stepSettings(run, forwarding(forwarded, words), words)
     const result = writtenStep({ ...step, out: callOut(given(verb)) })
-    return { message: engine.append(run, run.url, result, engine.settingsOf(run, headers), cause), deduplicated: false }
+    return { message: engine.append(run, run.url, result, settings, cause), deduplicated: false }
   }
 
   /** An invocation that a verb answers. */
@@ -180,4 +164,25 @@ function given({ fate }: StepVerb): unknown {
 
 function isSleep({ stepType }: StepBody): boolean {
   return stepType === 'SleepFor' || stepType === 'SleepUntil'
+}
+
+/** What the SDK sends along with each step. [workflow.md 5] */
+function stepSettings({ headers, settings: { words } }: Message): Map<string, string> {
+  const got = (name: string): string | undefined =>
+    words
+      .headers(name)
+      .map((one) => headerOf(headers, one.toLowerCase()))
+      .find((value) => value !== undefined)
+  const names = ['Workflow-Sdk-Version', 'Workflow-Invoke-Count']
+  const forwarded = forwarding(Object.fromEntries(names.map((name) => [name, got(name)])), words)
+  return new Map([['method', 'POST'], ...forwarded])
+}
+
+/** Settings that forward the service's own headers, in each of the words. */
+function forwarding(headers: Readonly<Record<string, string | undefined>>, words: Words): Map<string, string> {
+  return new Map(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : forwardNames(name, words).map((setting) => [setting, value] as const),
+    ),
+  )
 }

@@ -1,8 +1,9 @@
 import { type Bytes, text, utf8 } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import { quietly } from '../kernel/quiet.js'
+import type { Message } from '../queue/message/message.js'
 import type { EndpointReply, StagedDelivery } from '../queue/message/run-part.js'
-import type { RunWords } from './protocol.js'
+import { spellingsIn } from './protocol.js'
 import type { Run } from './run.js'
 import { rawStep, type StepBody, writtenStep } from './step.js'
 import type { StepVerb, Verbs } from './verbs.js'
@@ -12,9 +13,6 @@ import type { StepVerb, Verbs } from './verbs.js'
 /** What staging needs of the engine. */
 export interface Stage {
   readonly verbs: Verbs
-  readonly words: RunWords
-  /** Name of the header that forbids retries. */
-  readonly nonRetryable: string
   /** Adds a step to the list of a run, as if its endpoint had submitted it. */
   submit(run: Run, delivery: StagedDelivery, step: StepBody): void
 }
@@ -166,37 +164,47 @@ function met(stage: Stage, run: Run, verb: StepVerb, step: StepBody, delivery: S
   verb.used++
   const { fate, text: note } = verb
   if (fate.does === 'timesOut') return { ...nothing, error: 'no answer', never: true, note }
-  if (fate.does === 'fails') return { ...failure(stage, step, fate.error), note }
+  if (fate.does === 'fails') return { ...failure(delivery.message, step, fate.error), note }
   const { concurrent, ...own } = step
   // In the order of the SDK, which leaves out what is undefined.
   stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
   const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
-  return { status: 200, headers: sdkHeaders(stage), body, note: `${note}: its body did not run` }
+  return { status: 200, headers: sdkHeaders(delivery.message), body, note: `${note}: its body did not run` }
 }
 
 const nothing = { status: 0, headers: [], body: '' as Bytes }
 
-function sdkHeaders({ words }: Stage): [string, string][] {
-  return [
-    [words.sdkVersion, '1'],
-    [words.sdk, 'stuntdouble'],
-    ['content-type', 'application/json'],
-  ]
+function sdkHeaders({ settings }: Message): [string, string][] {
+  const own = spellingsIn(settings.words).flatMap(({ sdkVersion, sdk }): [string, string][] => [
+    [sdkVersion, '1'],
+    [sdk, 'stuntdouble'],
+  ])
+  return [...own, ['content-type', 'application/json']]
 }
 
 /** As the SDK tells what a step throws. [workflow.md 3.4] */
-function failure(stage: Stage, { stepName, concurrent }: StepBody, error: StepFailure): EndpointReply {
+function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): EndpointReply {
+  const { settings } = delivered
   const { name = 'Error', message, stack, retryAfter } = error
   const plain = utf8(JSON.stringify({ error: name, message, stack }))
   if (name === 'WorkflowNonRetryableError')
-    return { status: 489, headers: [...sdkHeaders(stage), [stage.nonRetryable, 'true']], body: plain }
+    return {
+      status: 489,
+      headers: [
+        ...sdkHeaders(delivered),
+        ...settings.words.headers('NonRetryable-Error').map((own) => [own, 'true'] as const),
+      ],
+      body: plain,
+    }
   if (name === 'WorkflowRetryAfterError')
-    return { status: 429, headers: [...sdkHeaders(stage), ['retry-after', String(retryAfter ?? 0)]], body: plain }
-  const { words } = stage
+    return { status: 429, headers: [...sdkHeaders(delivered), ['retry-after', String(retryAfter ?? 0)]], body: plain }
   // As the SDK cleans it.
   const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
-  const headers: [string, string][] = [[words.sdkVersion, '1']]
-  if (isHeaderText(shown)) headers.push([words.errorStepName, shown])
+  const headers: [string, string][] = []
+  for (const { sdkVersion, errorStepName } of spellingsIn(settings.words)) {
+    headers.push([sdkVersion, '1'])
+    if (isHeaderText(shown)) headers.push([errorStepName, shown])
+  }
   if (concurrent === 1) return { status: 500, headers, body: plain }
   const wrapped = `Error submitting steps to QStash in partial parallel step execution: ${name}: ${message}`
   return { status: 500, headers, body: utf8(JSON.stringify({ error: 'WorkflowError', message: wrapped, stack })) }

@@ -5,8 +5,9 @@ import { Published } from '../queue/publish/published.js'
 import type { PublishCall, PublishResult } from '../queue/publisher.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
+import type { Words } from '../queue/settings/words.js'
 import { CallPart, isCallbackOf, StepPart } from './parts.js'
-import { forwardName } from './protocol.js'
+import { forwardedIn } from './protocol.js'
 import type { Run } from './run.js'
 import type { RunSettings } from './run-settings.js'
 import { readStep, type StepBody } from './step.js'
@@ -27,7 +28,7 @@ export class Submissions {
   /** @throws Refusal */
   step(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
+    const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     return () => {
       this.#engine.hide(run, cause)
       const known = this.#knownStep(run, body)
@@ -43,7 +44,7 @@ export class Submissions {
   /** A step is going to run with a configuration of its own: the endpoint is called once more, under that. [workflow.md 12] */
   configuration(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.#settings.read(raw, call.headers, this.#settings.base(run.configuration, raw))
+    const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     return () => {
       this.#engine.hide(run, cause)
       const { entries } = run
@@ -51,7 +52,7 @@ export class Submissions {
       if (known !== undefined && this.#engine.queue.policy.deduplicateSteps)
         return { message: known.message, deduplicated: true }
       if (entries.at(-1)!.callType === 'stepConfig')
-        throw refusals.invalid(this.#engine.words.callType, 'the step before has a configuration already')
+        throw refusals.invalid(call.words.header('Workflow-CallType'), 'the step before has a configuration already')
       const part = new StepPart(run, this.#engine, entries.length)
       const message = this.#accept(run, { url, body, settings, cause, part })
       entries.push({ message, callType: 'stepConfig' })
@@ -130,13 +131,13 @@ export class Submissions {
   /** @throws Refusal */
   call(run: Run, call: PublishCall, url: string, raw: RawSettings): () => PublishResult {
     const { body, cause } = call
-    const settings = this.#settings.ofCall(run.configuration, raw, call.headers)
-    const step = this.#callStep(raw)
+    const settings = this.#settings.ofCall(run.configuration, raw, call)
+    const step = this.#callStep(raw, call.words)
     return () => {
       this.#engine.hide(run, cause)
       const record = step === undefined ? undefined : run.record(step, this.#engine.now())
       const known = this.#engine.queue.policy.deduplicateSteps ? record?.call?.message : undefined
-      const answered = step && this.#engine.script.calls(run, step, raw, cause)
+      const answered = step && this.#engine.script.calls(run, step, raw, call)
       if (answered !== undefined) return answered
       if (known !== undefined && known.url === url && known.body === body) {
         return { message: known, deduplicated: true }
@@ -159,9 +160,8 @@ export class Submissions {
   }
 
   /** The step that a call is made for, as its callback will name it. */
-  #callStep(raw: RawSettings): StepBody | undefined {
-    const told = (name: string): string | undefined =>
-      raw.get(`callback-${forwardName(name, this.#engine.queue.words)}`)
+  #callStep(raw: RawSettings, words: Words): StepBody | undefined {
+    const told = (name: string): string | undefined => forwardedIn(raw, name, words, 'callback-')
     const stepId = Number(told('Workflow-StepId') ?? Number.NaN)
     if (!Number.isInteger(stepId)) return undefined
     return {

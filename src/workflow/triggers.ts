@@ -7,9 +7,10 @@ import type { PublishCall, PublishResult } from '../queue/publisher.js'
 import { refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkUrl } from '../queue/settings/url.js'
+import type { Words } from '../queue/settings/words.js'
 import { type InvokeBody, readInvoke } from './invoke.js'
 import { StepPart } from './parts.js'
-import { type AskedOfRuns, forwardName } from './protocol.js'
+import { type AskedOfRuns, answeredIn, forwardedIn } from './protocol.js'
 import { Run } from './run.js'
 import type { RunSettings } from './run-settings.js'
 import type { Workflows } from './workflows.js'
@@ -58,7 +59,7 @@ export class Triggers {
   prepare(call: PublishCall, url: string, raw: RawSettings, asked: AskedOfRuns): () => PublishResult {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
-      this.#checkDepth(raw)
+      this.#checkDepth(raw, call.words)
       // What could not be said at its end is refused at its beginning.
       this.#settings.ofHeaders(this.#engine.started(invoke.workflowRunId), invoke.headers)
       checkUrl(invoke.workflowUrl, 'workflowUrl')
@@ -69,7 +70,7 @@ export class Triggers {
       body: invoke === undefined ? call.body : utf8(invoke.body ?? ''),
       features: asked.features,
       bySdk: asked.bySdk,
-      announce: raw.has(forwardName('Workflow-Unknown-Sdk', this.#engine.queue.words)),
+      announce: forwardedIn(raw, 'Workflow-Unknown-Sdk', call.words) !== undefined,
       invoke,
     }
     return () => (invoke === undefined ? undefined : this.#engine.script.invokes(invoke)) ?? this.begin(trigger)
@@ -83,8 +84,8 @@ export class Triggers {
     return { url, body: call.body, settings, origin, awaited: schedule?.awaited }
   }
 
-  #checkDepth(raw: RawSettings): void {
-    const depth = Number(raw.get(forwardName('Workflow-Invoke-Count', this.#engine.queue.words)) ?? 0)
+  #checkDepth(raw: RawSettings, words: Words): void {
+    const depth = Number(forwardedIn(raw, 'Workflow-Invoke-Count', words) ?? 0)
     if (depth < deepestInvocation) return
     throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
   }
@@ -132,7 +133,8 @@ export class Triggers {
   }
 
   #first(run: Run, { url, body, settings, origin, announce = false, awaited }: Trigger, cause: number): Message {
-    const isAnnounced = announce && !settings.headers.some(([name]) => name === this.#engine.words.unknownSdk)
+    const asks = answeredIn(settings.headers, { settings }, (words) => words.unknownSdk.toLowerCase()) !== undefined
+    const isAnnounced = announce && !asks
     const part = new StepPart(run, this.#engine, 0, isAnnounced)
     const { callerIp, region, scheduleId } = origin
     const from = { callerIp, region, scheduleId, cause: cause || origin.cause }

@@ -11,13 +11,14 @@ import type { Queue } from '../queue/queue.js'
 import { Refusal, refusals } from '../queue/settings/refusals.js'
 import type { PublishSettings, RawSettings } from '../queue/settings/settings.js'
 import { checkReach, checkTarget, type Target } from '../queue/settings/url.js'
+import type { Words } from '../queue/settings/words.js'
 import { Again } from './again.js'
 import { dumpOf } from './dumped-runs.js'
 import { Endings } from './endings.js'
 import { type AskedWait, Events } from './events.js'
 import { loading } from './loaded-runs.js'
 import type { RunKeeper } from './parts.js'
-import { type RunWords, runSettingsOf, runWords } from './protocol.js'
+import { answeredIn, runSettingsOf } from './protocol.js'
 import type { HeaderLists, Run, RunState } from './run.js'
 import { RunRegister } from './run-register.js'
 import { RunSettings } from './run-settings.js'
@@ -36,7 +37,6 @@ export interface WorkflowOptions {
 /** The workflow engine: runs are lists of steps, and every step is a message of the queue. */
 export class Workflows implements WorkflowDoor, RunKeeper {
   readonly queue: Queue
-  readonly words: RunWords
   /** Which runs there are. */
   register: RunRegister
   waits: Waits
@@ -54,11 +54,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
 
   constructor({ queue, clock, random, traffic }: WorkflowOptions) {
     this.queue = queue
-    this.words = runWords(queue.words)
     this.#clock = clock
     this.#random = random
     this.#traffic = traffic
-    this.#settings = new RunSettings(queue, this.words)
+    this.#settings = new RunSettings(queue)
     this.#triggers = new Triggers(this, this.#settings, traffic)
     this.#submissions = new Submissions(this, this.#settings, traffic)
     this.#again = new Again(this, this.#settings, this.#triggers)
@@ -143,7 +142,7 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   prepare(call: PublishCall, raw: RawSettings): (() => PublishResult) | undefined {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
-    this.checkRunId(asked.runId)
+    this.checkRunId(asked.runId, call.words)
     if (asked.init) return this.#triggers.prepare(call, this.urlOf(call.target), raw, asked)
     const run = this.started(asked.runId!, asked.createdAt)
     return this.submitting(run, () => {
@@ -177,9 +176,9 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   }
 
   /** An id travels as a header. @throws Refusal 400 */
-  checkRunId(id: string | undefined): void {
+  checkRunId(id: string | undefined, words: Words): void {
     if (id !== undefined && !/^[!-~]+$/.test(id))
-      throw refusals.invalid(this.words.runId, `${JSON.stringify(id)} is not an id`)
+      throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
   }
 
   // ── beginning
@@ -218,6 +217,11 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     return this.#settings.ofHeaders(run, headers)
   }
 
+  /** Of a step whose result a test gives. @throws Refusal */
+  stepSettings(run: Run, raw: RawSettings, words: Words): PublishSettings {
+    return this.#settings.ofStep(run, raw, words)
+  }
+
   // ── waiting
 
   /** A step waits for an event. [workflow.md 7] @throws Refusal 400 */
@@ -253,8 +257,8 @@ export class Workflows implements WorkflowDoor, RunKeeper {
   // ── again
 
   /** Another run with what a failed one had: on from where it failed, or from the beginning. [workflow.md 11] */
-  runAgain(run: Run, overrides: RawSettings, resume: boolean, cause?: number): Run {
-    return this.#again.run(run, overrides, resume, cause)
+  runAgain(run: Run, overrides: RawSettings, words: Words, resume: boolean, cause?: number): Run {
+    return this.#again.run(run, overrides, words, resume, cause)
   }
 
   /** Calls the failure function of a run once more. [workflow.md 1] */
@@ -287,10 +291,10 @@ export class Workflows implements WorkflowDoor, RunKeeper {
     if (!free.some(({ due }) => due <= now)) run.rest()
   }
 
-  answered({ url }: Run, { headers }: RunReply): void {
+  answered({ url }: Run, message: Message, { headers }: RunReply): void {
     const { proven } = this.register
     if (proven.has(url) || proven.size >= 1000) return
-    if (headers.some(([name]) => name.toLowerCase() === this.words.sdk)) proven.add(url)
+    if (answeredIn(headers, message, ({ sdk }) => sdk) !== undefined) proven.add(url)
   }
 
   failed(run: Run, message: Message, reply: RunReply, dlqId: string): void {

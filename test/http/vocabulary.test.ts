@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { Hearing } from '../../src/protocol/hearing.js'
 import {
   neutralManagementPath,
   ownHeader,
   serviceVocabulary,
-  settingsOf,
   upstashVocabulary,
   type Vocabulary,
   vocabularyOf,
@@ -94,7 +94,7 @@ describe('vocabularyOf', () => {
 
   test('an unknown name is told with the next step', () => {
     expect(() => vocabularyOf('acme' as 'service')).toThrow(
-      'There is no vocabulary "acme". Use service or upstash, or give a Vocabulary object.',
+      'There is no vocabulary "acme". Use auto, service or upstash, or give a Vocabulary object.',
     )
   })
 })
@@ -108,11 +108,11 @@ describe('settings', () => {
       ['Service-Retries', '9'],
       ['content-type', 'text/plain'],
     ]
-    expect([...settingsOf(headers, upstashVocabulary)]).toEqual([
+    expect([...new Hearing(upstashVocabulary).headers(headers).settings]).toEqual([
       ['retries', '3'],
       ['label', 'a, b'],
     ])
-    expect([...settingsOf(headers, serviceVocabulary)]).toEqual([['retries', '9']])
+    expect([...new Hearing(serviceVocabulary).headers(headers).settings]).toEqual([['retries', '9']])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSandbox } from '../../src/index.js'
+import { createSandbox, type Sandbox } from '../../src/index.js'
 import { accompany, stop, VirtualClock } from '../../src/kernel/clock.js'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -205,3 +205,31 @@ describe('the budget of drain()', () => {
     expect(fired()).toBeGreaterThanOrEqual(39_999)
   })
 })
+
+describe('what is no option of a move', () => {
+  test.each([
+    ['a time', (clock: Clock) => clock.drain('30s' as never), 'got "30s". To move time by a span call clock.advance'],
+    [
+      'nothing',
+      (clock: Clock) => clock.advance('1s', null as never),
+      'takes options such as { budget: 50_000 }, got null',
+    ],
+    [
+      'another name',
+      (clock: Clock) => clock.drain({ budgett: 1 } as never),
+      'has no option "budgett". Did you mean "budget"?',
+    ],
+    [
+      'a time as the end',
+      (clock: Clock) => clock.drain({ until: '30s' } as never),
+      'until of clock.drain() is a function that says whether to stop, got "30s". To move time by a span',
+    ],
+  ])('%s is told', async (_, move, sentence) => {
+    using sandbox = createSandbox()
+    await expect(move(sandbox.clock)).rejects.toThrow(sentence)
+    expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T00:00:00Z'))
+    await sandbox.clock.advance('1s')
+  })
+})
+
+type Clock = Sandbox['clock']

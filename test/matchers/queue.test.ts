@@ -232,7 +232,7 @@ describe('toHavePublished', () => {
       "\n\nHint: to is compared with the whole url: write 'https://shop.test/orders', or '*shop.test/orders' for any host.\nReplay:",
     )
     expect(verdictOf(() => expect(queue).toHavePublished({ headers: { 'Service-Label': 'x' } }))).toContain(
-      "Hint: there is no header 'Service-Label', but 'upstash-label': headers of the service carry the prefix of the sandbox's vocabulary.",
+      "Hint: there is no header 'Service-Label', but 'upstash-label': headers of the service carry the prefix of their publisher's words.",
     )
   })
 

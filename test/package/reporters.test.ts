@@ -34,7 +34,7 @@ test('a message is left over, too', () => {
   sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
 })
 `,
-  'vitest.config.ts': `export default { test: { include: ['*.test.ts'], reporters: ['default', 'stuntdouble/vitest/reporter'] } }`,
+  'vitest.config.ts': `export default { test: { include: ['*.test.ts'], fileParallelism: false, reporters: ['default', 'stuntdouble/vitest/reporter'] } }`,
   'playwright.config.ts': `export default { testMatch: '*.spec.ts', reporter: [['line'], ['stuntdouble/playwright/reporter', { outputDir: 'pw-report' }]] }`,
   'story.spec.ts': `import { expect, test } from 'stuntdouble/playwright'
 test('a playwright test fails', async ({ request, sandbox }) => {
@@ -84,6 +84,12 @@ const run = (consumer: string, script: string, ...args: string[]) => {
   return stdout + stderr
 }
 
+/** Where each test of an index failed, and what it says. */
+const rowsOf = (index: string): string[][] =>
+  [...index.matchAll(/<small>(.*?)<\/small><br><code>(.*?)<\/code>/g)].map(([, ...texts]) =>
+    texts.map((text) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))),
+  )
+
 describe.each([
   { vitest: 'the newest Vitest', consumer: newest },
   { vitest: 'Vitest 4', consumer: oldest['vitest-4'] },
@@ -105,18 +111,23 @@ describe.each([
     expect(printed).toContain(join('stuntdouble-report', 'index.html'))
     const names = readdirSync(join(place, 'stuntdouble-report')).sort()
     expect(names).toEqual([
-      '1-a-message-is-left-over.html',
-      '2-a-vitest-b-test-b-fails.html',
-      '3-a-message-is-left-over-too.html',
-      '4-with-a-setup-file.html',
+      ...['1-a-vitest-b-test-b-fails.html', '2-a-message-is-left-over.html'],
+      ...['3-with-a-setup-file.html', '4-a-message-is-left-over-too.html'],
       'index.html',
     ])
     const index = page('stuntdouble-report', 'index.html')
     expect(index).toContain('4 failed tests')
     expect(index).toContain('a vitest &#60;b&#62;test&#60;/b&#62; fails')
     expect(index).not.toContain('<b>test')
-    expect(page('stuntdouble-report', '2-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
-    expect(page('stuntdouble-report', '4-with-a-setup-file.html')).toContain('stock')
+    expect(index).not.toContain(place)
+    expect(rowsOf(index)).toEqual([
+      ['fixture.test.ts:6', 'expected 2 to be 3 // Object.is equality'],
+      ['fixture.test.ts', expect.stringContaining('A message is left over.')],
+      ['setup.test.ts:6', "expected 'a' to be 'b' // Object.is equality"],
+      ['setup.test.ts', expect.stringContaining('A message is left over.')],
+    ])
+    expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
+    expect(page('stuntdouble-report', '3-with-a-setup-file.html')).toContain('stock')
   })
 })
 
@@ -139,9 +150,13 @@ test.each([
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toContain(join('pw-report', 'index.html'))
   expect(readdirSync(join(place, 'pw-report')).sort()).toEqual([
-    '1-a-message-is-left-over.html',
-    '2-a-playwright-test-fails.html',
+    '1-a-playwright-test-fails.html',
+    '2-a-message-is-left-over.html',
     'index.html',
+  ])
+  expect(rowsOf(readFileSync(join(place, 'pw-report', 'index.html'), 'utf8'))).toEqual([
+    ['story.spec.ts:5', 'Error: expect(received).toBe(expected) // Object.is equality'],
+    ['story.spec.ts:7', expect.stringContaining('A message is left over.')],
   ])
   // The path of the page, not its first lines.
   expect(printed).toMatch(/stuntdouble-trace-[\w-]+\.html/)

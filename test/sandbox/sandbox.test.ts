@@ -24,7 +24,7 @@ describe('misuse is told with the next step', () => {
       /policy\.queuePlan takes .*"fixed-1m".*, not "gold"/,
     ],
     ['a word for yes', { policy: { enforceQuotas: 'yes' as never } }, 'policy.enforceQuotas takes boolean, not "yes".'],
-    ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use service or upstash/],
+    ['an unknown vocabulary', { vocabulary: 'vendor' as never }, /Use auto, service or upstash/],
     ['an unknown clock', { clock: 'fast' as never }, /Use manual, auto, real/],
     ['a start that is no time', { startAt: 'soon' }, /2030-01-01T09:00:00Z/],
     ['a name that cannot be a host', { name: 'a b' }, /letters, digits and hyphens/],

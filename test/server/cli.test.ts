@@ -148,7 +148,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     expect(await run('serve', '--port', String(port))).toEqual({
       code: 2,
       out: '',
-      err: `stuntdouble: Port ${port} of localhost is taken: give another one with --port, or --port 0 for a free one.\n`,
+      err: `stuntdouble: Port ${port} of localhost is taken, perhaps by a server that was started before: end that one, or give another port (--port), 0 for a free one.\n`,
     })
     await new Promise((resolve) => other.close(resolve))
   })
@@ -157,7 +157,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     const { code, err } = await run('serve', '--port', '0', '--host', '192.0.2.1')
     expect([code, err]).toEqual([
       2,
-      'stuntdouble: 192.0.2.1 is not an address of this machine: give one with --host, such as 127.0.0.1 or 0.0.0.0.\n',
+      'stuntdouble: 192.0.2.1 is not an address of this machine: give one with host (--host), such as 127.0.0.1 or 0.0.0.0.\n',
     ])
   })
 

@@ -12,6 +12,7 @@ export const program = join(place, 'cli.mjs')
 // The program as it will run, without waiting for a whole build.
 beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
+  symlinkSync(join(root, 'scenarios'), join(place, 'scenarios'))
   copyFileSync(join(root, 'package.json'), join(place, 'package.json'))
   const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'silent' } as const
   await build({ ...options, entryPoints: [join(root, 'src/server/programs/cli.ts')], outfile: program })
@@ -30,19 +31,23 @@ export interface Ended {
 }
 
 export function started(...args: string[]) {
+  return startedWith('ignore', ...args)
+}
+
+export function startedWith(input: 'ignore' | 'pipe', ...args: string[]) {
   const child = spawn(process.execPath, [program, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input, 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1' },
   })
   running.push(child)
   let out = ''
   let err = ''
   let heard = (): void => {}
-  child.stdout.on('data', (chunk) => {
+  child.stdout!.on('data', (chunk) => {
     out += chunk
     heard()
   })
-  child.stderr.on('data', (chunk) => {
+  child.stderr!.on('data', (chunk) => {
     err += chunk
   })
   const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, out, err })))
@@ -59,12 +64,12 @@ export function started(...args: string[]) {
     new Promise((resolve, reject) => {
       const look = (): void => {
         if (!wanted.test(out + err)) return
-        child.stdout.off('data', look)
-        child.stderr.off('data', look)
+        child.stdout!.off('data', look)
+        child.stderr!.off('data', look)
         resolve(out)
       }
-      child.stdout.on('data', look)
-      child.stderr.on('data', look)
+      child.stdout!.on('data', look)
+      child.stderr!.on('data', look)
       look()
       void ended.then(({ code }) => reject(new Error(`ended with ${code} before ${wanted}: ${out}${err}`)))
     })

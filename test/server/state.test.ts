@@ -149,7 +149,7 @@ describe('two servers and one file', () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as { port: number }
-    await expect(start({ port })).rejects.toThrow('EADDRINUSE')
+    await expect(start({ port })).rejects.toThrow(`Port ${port} of localhost is taken`)
     taken.close()
     await expect(start()).resolves.toBeDefined()
   })

@@ -11,7 +11,7 @@ interface Option {
 export async function commandLinePage(): Promise<string> {
   const sections: string[] = []
   for (const [name, { description, load }] of Object.entries(programs)) {
-    const { args, operands, examples } = (await load()).program
+    const { args, operands, examples, notes } = (await load()).program
     const options = Object.entries(args as Record<string, Option>).map(
       ([option, { valueHint, default: or, description }]) => {
         const written = `--${option}${valueHint === undefined ? '' : ` ${valueHint}`}`.replaceAll('|', '\\|')
@@ -19,8 +19,13 @@ export async function commandLinePage(): Promise<string> {
       },
     )
     const table = options.length === 0 ? '' : `\n| Option | Default | |\n|---|---|---|\n${options.join('\n')}\n`
+    const { title, lines } = notes?.() ?? { title: '', lines: [] }
+    const more =
+      title === ''
+        ? ''
+        : `\n${title[0]!.toUpperCase()}${title.slice(1)}: ${lines.map((line) => `\`${line}\``).join(', ')}.\n`
     const usage = `stuntdouble ${name}${operands === undefined ? '' : ` ${operands.hint}`}${options.length === 0 ? '' : ' [OPTIONS]'}`
-    sections.push(`## ${usage}\n\n${description}\n\n\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n${table}`)
+    sections.push(`## ${usage}\n\n${description}\n\n\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n${table}${more}`)
   }
   const codes = Object.entries(exitCodes).map(([code, what]) => `| ${code} | ${what} |`)
   return `# The command line

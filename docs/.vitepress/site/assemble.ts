@@ -14,7 +14,11 @@ export function assemble(): readonly string[] {
   const sources = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
     .map((name) => `docs/${name}`)
-  const queue = [...sources]
+  // A folder without a page of its own gets a list.
+  const folders = [...new Set(sources.map((source) => dirname(source)))].filter(
+    (folder) => folder !== 'docs' && !sources.includes(`${folder}/index.md`),
+  )
+  const queue = [...sources, ...folders]
   const done = new Set(queue)
   for (const source of queue) {
     const { text, linked } = pageOf(source)
@@ -25,6 +29,8 @@ export function assemble(): readonly string[] {
       queue.push(one)
     }
   }
+  // Those that only the site has.
+  cpSync(join(root, 'docs/.vitepress/pages'), pages, { recursive: true })
   cpSync(join(root, 'docs/.vitepress/public'), join(pages, 'public'), { recursive: true })
   return queue.map(pageFor)
 }

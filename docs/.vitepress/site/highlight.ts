@@ -22,7 +22,8 @@ export function highlight(code: string, language: string): string {
 /** What has the colour of the block. */
 const plain = /^(?:tok-(?:punctuation|variableName|propertyName|operator|labelName))?$/
 
-function coloured(code: string, parser: (typeof parsers)[string]): string {
+/** JavaScript, or what else the parser reads, with its parts in spans. */
+export function coloured(code: string, parser: (typeof parsers)[string] = javascriptLanguage.parser): string {
   const parts: string[] = []
   highlightCode(
     code,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
-import { root } from './places.ts'
+import { pages, root } from './places.ts'
 
 /** A page by its path below docs/, or with a title of its own where the heading is too long. */
 type Place = string | readonly [path: string, title: string]
@@ -13,7 +13,8 @@ const rest = (folder: string): readonly Place[] =>
     .sort()
     .map((name) => `${folder}/${name}`)
 
-const sections: Readonly<Record<string, readonly Place[]>> = {
+/** What the sidebar shows, from above. */
+export const sections: Readonly<Record<string, readonly Place[]>> = {
   'Start here': [
     ['how-it-works.md', 'How it works'],
     ['runners/vitest.md', 'Vitest'],
@@ -46,7 +47,7 @@ const sections: Readonly<Record<string, readonly Place[]>> = {
     'server.md',
   ],
   'Ways to a sandbox': ['adapters/index.md', ...rest('adapters')],
-  Recipes: rest('recipes'),
+  Recipes: [['recipes/index.md', 'All recipes'], ...rest('recipes')],
   Stories: [['stories.md', 'What others have met']],
   Reference: [
     ['reference/api/index.md', 'JavaScript API'],
@@ -61,8 +62,8 @@ const sections: Readonly<Record<string, readonly Place[]>> = {
   About: [['comparison.md', 'Compared with others'], ...rest('contributing'), 'decisions/index.md'],
 }
 
-/** What a generated page is called before it is there. */
-function titleOf(path: string): string {
+/** The heading of a page; a generated one is called here. */
+export function titleOf(path: string): string {
   const file = join(root, 'docs', path)
   const heading = existsSync(file) ? /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined
   return heading ?? (path === 'decisions/index.md' ? 'Decisions' : path)
@@ -87,4 +88,10 @@ export function placed(): readonly string[] {
   return Object.values(sections).flatMap((places) =>
     places.map((place) => (typeof place === 'string' ? place : place[0])),
   )
+}
+
+/** The names of the reference, once it is written. */
+export function apiSidebar(): DefaultTheme.SidebarItem[] {
+  const file = join(pages, 'reference/api/typedoc-sidebar.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DefaultTheme.SidebarItem[]) : []
 }

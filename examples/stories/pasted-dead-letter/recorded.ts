@@ -13,7 +13,6 @@ export const recorded = defineScenario({
   name: 'order 4711',
   about: 'Imported from a record of the service.',
   startAt: '2024-09-03T00:34:18.000Z',
-  vocabulary: 'upstash',
   destinations: [{ url: 'https://shop.example.org/api/orders', recorded: [failure, failure, failure, failure] }],
   steps: [
     {

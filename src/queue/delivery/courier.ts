@@ -1,5 +1,5 @@
 import type { FaultSource } from '../../faults/fault.js'
-import { headerOf } from '../../kernel/http.js'
+import { type HeaderList, headerOf } from '../../kernel/http.js'
 import { IdSource } from '../../kernel/random.js'
 import { Records } from '../../kernel/records.js'
 import type { Task } from '../../kernel/time.js'
@@ -25,7 +25,6 @@ export interface CourierOptions extends Omit<InFlightOptions, 'outcomes' | 'keep
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
   /** Name of the header that forbids retries, lower case. */
-  readonly nonRetryableHeader: string
   readonly laneOf: (name: string) => Lane
   readonly faults?: FaultSource | undefined
 }
@@ -434,7 +433,7 @@ export class Courier {
     const now = clock.now()
     const reply = truncated(given, limits.maxMessageSize)
     message.running = false
-    const wrong = message.part?.wrongWith(reply)
+    const wrong = message.part?.wrongWith(message, reply)
     const error = wrong ?? failureText(reply)
     if (error === undefined) {
       this.live.delete(message)
@@ -453,7 +452,7 @@ export class Courier {
   }
 
   #failed(attempt: Attempt, reply: WireReply, error: string, now: number, isFinal: boolean): void {
-    const { policy, nonRetryableHeader } = this.#options
+    const { policy } = this.#options
     const { message } = attempt
     const { status, headers } = reply
     this.log.write(message, 'ERROR', now, { error, response: reply })
@@ -463,7 +462,7 @@ export class Courier {
       attempt.end(now, reply, 'CANCELLED', undefined, error)
       return
     }
-    const hopeless = isFinal || (status === 489 && /^true$/i.test(headerOf(headers, nonRetryableHeader) ?? ''))
+    const hopeless = isFinal || (status === 489 && forbidsRetries(headers, message))
     if (hopeless || message.retried >= message.maxRetries) {
       this.live.delete(message)
       this.log.write(message, 'FAILED', now, { error })
@@ -546,4 +545,8 @@ function waitingState({ retried }: { readonly retried: number }): MessageState {
 function waitingReason(message: Message): string {
   const key = message.settings.flowControl?.key
   return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
+}
+
+function forbidsRetries(headers: HeaderList, { settings }: Message): boolean {
+  return settings.words.nonRetryable.some((name) => /^true$/i.test(headerOf(headers, name) ?? ''))
 }

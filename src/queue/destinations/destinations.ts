@@ -2,6 +2,7 @@ import { AddressPattern } from '../../kernel/address-pattern.js'
 import { toArray } from '../../kernel/bytes.js'
 import { callerLine } from '../../kernel/caller-line.js'
 import { errorText } from '../../kernel/error-text.js'
+import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
@@ -40,6 +41,8 @@ export interface DestinationsOptions {
   readonly callers?: Listening | undefined
   /** Name of the header that forbids retries, in the vendor's words. */
   readonly nonRetryableHeader?: string | undefined
+  /** What whoever reads a refusal can do. Default: what a test in this process can. */
+  readonly hints?: Hints | undefined
 }
 
 /** Follows the code that works on an entry. */
@@ -245,8 +248,7 @@ export class Destinations {
   }
 
   #scene(attempt: Attempt, context: DeliveryContext, underneath: Scene['underneath']): Scene {
-    const { nonRetryableHeader = 'Service-NonRetryable-Error' } = this.#options
-    return { attempt, context, nonRetryableHeader, underneath }
+    return { attempt, context, underneath }
   }
 
   /** The registered handler, else the network, else nobody. */
@@ -367,10 +369,9 @@ export class Destinations {
     const place = publisher === undefined ? '' : callerLine(publisher)
     const by =
       attempt.message.source === undefined ? 'published' : `${attempt.kind} of ${attempt.message.source.id}, published`
-    const pattern = shownPattern(url)
     const sentence =
       `Nobody answers at ${shownUrl(url)} (message ${attempt.messageId}, ${by}${place === '' ? '' : ` at ${place}`}). ` +
-      `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or give the sandbox a fetch.`
+      (this.#options.hints ?? inProcess).destination(shownPattern(url))
     if (!this.#unhandled.has(url)) this.#unhandled.set(url, sentence)
     return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
   }
@@ -403,15 +404,15 @@ export class Destinations {
 
   /** Why this url must not be fetched, as a sentence with the next step. */
   #refusal(url: string): string | undefined {
-    const { deliver = 'loopback', refusedHosts = [] } = this.#options
+    const { deliver = 'loopback', refusedHosts = [], hints = inProcess } = this.#options
     const host = hostname(url)
     const named = Array.isArray(deliver) && deliver.some((name: string) => name === host || name === new URL(url).host)
     if (named) return undefined
     if (refusedHosts.some((name) => host === name || host.endsWith(`.${name}`))) {
-      return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. If you mean it, name it: deliver: ['${host}'].`
+      return `Delivery to ${shownUrl(url)} was refused: ${host} is a production address of the vendor. ${hints.production(host)}`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. Register destinations.on('${shownPattern(url)}', handler), or name the host: deliver: ['${host}'].`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. ${hints.reach(shownPattern(url), host)}`
   }
 
   async #follow(first: WireReply, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {

@@ -24,8 +24,6 @@ export interface Encounter {
 export interface Scene {
   readonly attempt: Attempt
   readonly context: DeliveryContext
-  /** In the vendor's words. */
-  readonly nonRetryableHeader: string
   /** Lets the layer underneath answer: a handler, a script, the network. */
   underneath(context: DeliveryContext): Maybe<WireReply>
 }
@@ -49,7 +47,7 @@ export function perform(encounters: readonly Encounter[], scene: Scene, from = 0
   const moment: AttemptMoment = {
     phase,
     timeout: context.timeout,
-    nonRetryableHeader: scene.nonRetryableHeader,
+    nonRetryableHeader: attempt.message.settings.words.header('NonRetryable-Error'),
     draw: (below) => met.draw(below),
     tell: (effect) => met.tell?.(effect),
     now: () => context.now(),

@@ -28,6 +28,7 @@ const sent = {
   body: portable,
   headers: v.record(v.string(), portable),
   settings: texts,
+  words: v.optional(v.string()),
   callerIp: v.string(),
   region: v.string(),
 }
@@ -270,7 +271,7 @@ function loadMessages(queue: Queue, { messages, log = [] }: QueueDump, runs: Run
     within(`message ${id}`, () => {
       checkUrl(url, 'url')
       const { raw, given } = readable(dumped.settings, dumped.headers)
-      const settings = queue.publisher.settings(raw, given)
+      const settings = queue.publisher.settings(raw, queue.wordsNamed(dumped.words), given)
       const { kind, callerIp, region, urlGroup, endpointName, scheduleId } = dumped
       const origin = { callerIp, region, urlGroup, endpointName, scheduleId }
       const part = run && partOf(runs, id, run)
@@ -311,7 +312,7 @@ function loadSchedule(queue: Queue, dumped: DumpedSchedule): void {
   const target = targetOf(destination)
   checkTarget(target)
   const { raw, given } = readable({ ...dumped.settings, cron, 'schedule-id': id }, dumped.headers)
-  const settings = queue.publisher.settings(raw, given)
+  const settings = queue.publisher.settings(raw, queue.wordsNamed(dumped.words), given)
   const body = bytesOf(dumped.body)
   const draft = { cron, target, body, settings, raw, headers: given, callerIp, region }
   const lastMessages = dumped.lastMessages.flatMap((message) => queue.courier.byId.get(message) ?? [])

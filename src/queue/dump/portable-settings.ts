@@ -5,6 +5,7 @@ import { defaultPolicy } from '../../policy/policy.js'
 import { defaultSettings, type PublishHeaders } from '../publish/publish.js'
 import { publishOptions } from '../settings/options.js'
 import type { CallbackSettings, PublishSettings } from '../settings/settings.js'
+import { Words } from '../settings/words.js'
 
 /** Options by the names of their headers, without prefix and lower case, as texts. */
 export type PortableSettings = Readonly<Record<string, string>>
@@ -13,7 +14,7 @@ export type PortableSettings = Readonly<Record<string, string>>
 export type PortableHeaders = Readonly<Record<string, PortableString>>
 
 /** A message that says nothing. The number of retries is always written: what it is by default is a choice of the policy. */
-const silent = { ...defaultSettings(defaultPolicy), retries: -1 }
+const silent = { ...defaultSettings(defaultPolicy, new Words('none', [])), retries: -1 }
 
 /** The options that read as these settings. */
 export function portableSettings(settings: PublishSettings): PortableSettings {
@@ -48,6 +49,11 @@ function* ofCallback(
     .filter(([name, value]) => name !== 'Content-Type' || value !== 'application/json')
     .map(([name, value]) => [`forward-${name.toLowerCase()}`, value] as const)
   yield* written(callback.settings, { ...silent, retries }, prefix, [...(workflow ?? []), ...forwarded])
+}
+
+/** How a dump calls the words of whoever published: `undefined` for all, as where none are told. */
+export function portableWords({ words }: PublishSettings): string | undefined {
+  return words.name === 'both' ? undefined : words.name
 }
 
 export function portableHeaders(headers: HeaderList): PortableHeaders {

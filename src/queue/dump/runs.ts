@@ -68,6 +68,8 @@ export interface DumpedRun {
   readonly features: readonly string[]
   /** What its trigger says for all its messages. */
   readonly settings: PortableSettings
+  /** As those of messages. */
+  readonly words?: string | undefined
   readonly headers: PortableHeaders
   /** Whether it does, or each message stands for itself. */
   readonly applies: boolean
@@ -163,6 +165,7 @@ export const dumpedRun: v.GenericSchema<unknown, DumpedRun> = v.object({
   result: v.optional(portable),
   features: v.array(v.string()),
   settings: texts,
+  words: v.optional(v.string()),
   headers: v.record(v.string(), portable),
   applies: v.boolean(),
   callerIp: v.string(),

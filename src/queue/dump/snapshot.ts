@@ -12,7 +12,13 @@ import type { Remembered } from '../publish/deduplication.js'
 import type { UrlGroup } from '../publish/url-groups.js'
 import type { Queue } from '../queue.js'
 import type { Schedule, ScheduleDraft } from '../schedules/schedules.js'
-import { type PortableHeaders, type PortableSettings, portableHeaders, portableSettings } from './portable-settings.js'
+import {
+  type PortableHeaders,
+  type PortableSettings,
+  portableHeaders,
+  portableSettings,
+  portableWords,
+} from './portable-settings.js'
 import type { DumpedPart, DumpedRun, RunsOfDump } from './runs.js'
 
 // The queue as JSON. Instants in milliseconds since the Unix epoch. What a dump leaves out: which calls are under way.
@@ -57,6 +63,8 @@ interface Sent {
   readonly body: PortableString
   readonly headers: PortableHeaders
   readonly settings: PortableSettings
+  /** In whose words it is delivered: the name of a vocabulary; left out for all that count. */
+  readonly words?: string | undefined
   readonly callerIp: string
   readonly region: string
 }
@@ -254,6 +262,7 @@ function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
     body: portableString(body),
     headers: portableHeaders(settings.headers),
     settings: givenSettings(draft),
+    words: portableWords(settings),
     callerIp,
     region,
     createdAt,
@@ -280,6 +289,7 @@ function dumpedMessage(message: Message, known: ReadonlySet<Message>, runs: Runs
     body: portableString(message.body),
     headers: portableHeaders(settings.headers),
     settings: portableSettings(settings),
+    words: portableWords(settings),
     callerIp: origin.callerIp,
     region: origin.region,
     createdAt: time,

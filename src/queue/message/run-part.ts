@@ -43,14 +43,14 @@ export interface RunPart {
   readonly isCall: boolean
   /** The step that it carries or is made for; `undefined` where it speaks of none. */
   step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
-  /** Headers of its deliveries beside those of every message, in the vendor's words. */
+  /** Headers of its deliveries beside those of every message, in the words of the message. */
   headers(message: Message): HeaderList
   /** What its deliveries carry. */
   body(message: Message): Bytes
   /** SHA-256 of that, where it is known without another look at all of it. */
   bodyHash(message: Message): Bytes | undefined
   /** Why a successful answer fails the message at once, if it does. [workflow.md 2.5] */
-  wrongWith(reply: RunReply): string | undefined
+  wrongWith(message: Message, reply: RunReply): string | undefined
   /** What a message that reports on it is to the run. */
   reporter(kind: 'callback' | 'failure-callback'): RunPart | undefined
   /** What a report says of it beyond what every report says. */

@@ -26,10 +26,10 @@ export function readSettings(
   raw: RawSettings,
   context: ReadContext,
   given: PublishHeaders = {},
-  base: PublishSettings = defaultSettings(context.policy),
+  base: PublishSettings = defaultSettings(context.policy, context.words),
   prefix = '',
 ): PublishSettings {
-  const settings = { ...base }
+  const settings = { ...base, words: context.words }
   const gathering: Gathering = {
     context,
     prefix,
@@ -73,8 +73,9 @@ export function readSettings(
 }
 
 /** Settings of a message that says nothing. */
-export function defaultSettings(policy: Policy): PublishSettings {
+export function defaultSettings(policy: Policy, words: Words): PublishSettings {
   return {
+    words,
     method: 'POST',
     headers: [],
     timeout: undefined,
@@ -117,15 +118,14 @@ function readHeaders(
   const contentType =
     given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
   const passed = headerForward ? passedHeaders(given, context.words) : []
-  return deliveryHeaders(contentType, [...before, ...passed, ...forward], context.words.header)
+  return deliveryHeaders(contentType, [...before, ...passed, ...forward], context.words)
 }
 
 /** What `Header-Forward: true` passes on. [queue.md 2.3] */
 function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: Words): HeaderList {
-  const own = words.header('').toLowerCase()
   return incoming.filter(([name]) => {
     const lower = name.toLowerCase()
-    return (lower !== 'authorization' || ownAuthorization) && !isHopByHop(lower) && !lower.startsWith(own)
+    return (lower !== 'authorization' || ownAuthorization) && !isHopByHop(lower) && words.ownName(lower) === undefined
   })
 }
 
@@ -153,7 +153,7 @@ function readCallback(
   if (url === undefined && raw === undefined) return undefined
   // [queue.md 3.2]
   const headers: HeaderList = [['Content-Type', 'application/json']]
-  const base = before?.settings ?? { ...defaultSettings(context.policy), retries, headers }
+  const base = before?.settings ?? { ...defaultSettings(context.policy, context.words), retries, headers }
   // Read even without a url: what is wrong with it is refused.
   const settings = raw === undefined ? base : readSettings(raw, context, {}, base, prefix)
   return url === undefined ? undefined : { url, settings }

@@ -6,14 +6,14 @@ import { checkRetry } from '../publisher.js'
 import type { Queue } from '../queue.js'
 import { refusals } from '../settings/refusals.js'
 import { dlqFilters, type QueryValues, readFilters, readTrimBody, runFilters } from './filters.js'
-import { resultShape, settingsIn } from './publishing.js'
+import { resultShape, settingsIn, wordsOf } from './publishing.js'
 import { done, found, type QueueApi, queryAndBody, queryOf, type Row, row } from './reading.js'
 import { deadLetterShape } from './shapes.js'
 
 /** [queue.md 1.9] */
 export const deadLetterEndpoints: readonly Row[] = [
   row('GET', '/v2/dlq', 'List the dead letters.', (call, api) => {
-    const query = queryOf(call, api)
+    const query = queryOf(call)
     const page = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue))
     return json({
       messages: page.items.map((letter) => deadLetterShape(letter, readTrimBody(query))),
@@ -25,14 +25,15 @@ export const deadLetterEndpoints: readonly Row[] = [
     done(queue.courier.deadLetters.delete(deadLetter(queue, call))),
   ),
   row('DELETE', '/v2/dlq', 'Delete many dead letters, by ids or filters.', (call, api) => {
-    const page = api.queue.courier.deadLetters.select(dlqSelection(queryAndBody(call, api), api.queue))
+    const page = api.queue.courier.deadLetters.select(dlqSelection(queryAndBody(call), api.queue))
     for (const letter of page.items) api.queue.courier.deadLetters.delete(letter)
     return json({ deleted: page.items.length, cursor: page.cursor })
   }),
   row('POST', '/v2/dlq/retry/:id', 'Publish a dead letter again.', (call, api) => {
     const { message, deduplicated } = api.queue.publisher.retryDeadLetter(
       deadLetter(api.queue, call),
-      settingsIn(call, api),
+      settingsIn(call),
+      wordsOf(call, api),
       call.cause,
     )
     return json({ messageId: message.id, url: message.url, ...(deduplicated && { deduplicated }) }, 201)
@@ -71,7 +72,7 @@ export function dlqSelection(
 
 function retryMany(call: ServiceCall, api: QueueApi): Answer {
   const { queue } = api
-  const query = queryAndBody(call, api)
+  const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)
   const ids = query.get('dlqIds') ?? []
   // Runs are resumed, not retried; but what is named is not left out without a word.
@@ -80,9 +81,9 @@ function retryMany(call: ServiceCall, api: QueueApi): Answer {
   const page = queue.courier.deadLetters.select({ ...selection, only })
   for (const letter of page.items) checkRetry(letter)
   if (page.items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
-  const overrides = settingsIn(call, api)
+  const overrides = settingsIn(call)
   const responses = page.items.map((letter) =>
-    resultShape(queue.publisher.retryDeadLetter(letter, overrides, call.cause), false),
+    resultShape(queue.publisher.retryDeadLetter(letter, overrides, wordsOf(call, api), call.cause), false),
   )
   return json({ cursor: page.cursor ?? '', responses }, 201)
 }

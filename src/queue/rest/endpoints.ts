@@ -1,7 +1,6 @@
 import type { HeaderList } from '../../kernel/http.js'
 import { empty, json, tokenOf } from '../../protocol/call.js'
 import type { Answer, Service } from '../../protocol/service.js'
-import type { Vocabulary } from '../../protocol/vocabulary.js'
 import { CallLimits } from '../publish/call-limits.js'
 import type { Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/refusals.js'
@@ -16,7 +15,6 @@ import { open, type QueueApi, type Row, row } from './reading.js'
 import { resourceEndpoints } from './resources.js'
 
 export interface QueueServiceOptions {
-  readonly vocabulary: Vocabulary
   readonly token: string
   readonly readOnlyToken?: string | undefined
   /** Endpoints of what is built on the queue. */
@@ -41,17 +39,17 @@ export const queueEndpoints: readonly Row[] = [
 
 /** The queue as the gateway serves it. */
 export function queueService(queue: Queue, options: QueueServiceOptions): Service<QueueApi> {
-  const { vocabulary, token, readOnlyToken, more = [] } = options
+  const { token, readOnlyToken, more = [] } = options
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)
   return {
     name: 'queue',
     // [queue.md 1.1]
     anyCase: true,
-    state: { queue, vocabulary },
+    state: { queue },
     faults: queueFaults,
     endpoints: [...queueEndpoints, ...more],
     authorize(call) {
-      const given = tokenOf(call, vocabulary.queueTokenQuery)
+      const given = tokenOf(call, call.vocabulary.queueTokenQuery)
       if (given === undefined || (given !== token && given !== readOnlyToken)) return refuse(refusals.invalidToken())
       const { homeRegion, readOnlyStatus } = queue.policy
       if (homeRegion !== undefined && call.region !== undefined && call.region !== homeRegion) {

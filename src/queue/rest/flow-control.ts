@@ -12,7 +12,7 @@ import { flowKeyShape } from './shapes.js'
 export const flowControlEndpoints: readonly Row[] = [
   row('GET', '/v2/flowControl', 'List the flow-control keys.', (call, api) => {
     const { queue } = api
-    const search = queryOf(call, api).get('search')?.[0] ?? ''
+    const search = queryOf(call).get('search')?.[0] ?? ''
     const keys = [...queue.flow.keys.values()].filter((key) => key.key.includes(search))
     return json(keys.map((key) => flowKeyShape(key, queue.now())))
   }),
@@ -50,7 +50,7 @@ function manageFlow(call: ServiceCall, api: QueueApi): Answer {
   if (asked === undefined) throw refusals.unknownPath(call.method, call.path)
   const { key, action } = asked
   if (key === '') throw refusals.invalid('flow control key', 'it is missing')
-  const query = queryOf(call, api)
+  const query = queryOf(call)
   const flag = (of: string): boolean => query.get(of)?.[0]?.toLowerCase() === 'true'
   switch (action) {
     case 'pause':

@@ -25,7 +25,7 @@ function logs(
   shape: (entries: readonly object[], cursor: string | undefined) => object,
 ): Answer {
   const { queue } = api
-  const query = new Map(queryOf(call, api))
+  const query = new Map(queryOf(call))
   const wantedStates = query.get('state')?.flatMap((value) => value.split(',')) ?? []
   if (wantedStates.length > 0) query.set('state', wantedStates.flatMap(statesNamed))
   const { logPageSize, maxLogPageSize } = queue.policy

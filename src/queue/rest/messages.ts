@@ -31,7 +31,7 @@ function cancelMany(call: ServiceCall, api: QueueApi): Answer {
     defaultCount: undefined,
     maxCount: queue.policy.maxCancelCount,
   }
-  const page = queue.courier.live.select(readFilters<Message>(queryAndBody(call, api), rules))
+  const page = queue.courier.live.select(readFilters<Message>(queryAndBody(call), rules))
   let cancelled = 0
   for (const message of page.items) if (queue.courier.cancel(message)) cancelled++
   return json({ cancelled })

@@ -11,6 +11,7 @@ import type { Queue } from '../queue.js'
 import { Refusal, refusals } from '../settings/refusals.js'
 import type { RawSettings } from '../settings/settings.js'
 import { readTarget, targetOf } from '../settings/url.js'
+import type { Words } from '../settings/words.js'
 import { entriesOf, parsed, type QueueApi, type Row, row } from './reading.js'
 
 /** [queue.md 1.3, 1.4] */
@@ -27,7 +28,7 @@ export const publishEndpoints: readonly Row[] = [
     '/v2/enqueue/:queue/**',
     'Publish into a FIFO queue; creates the queue.',
     (call, api) => publish(call, api, call.params.queue),
-    { facts: (call, api) => ({ ...targetFacts(call, api), queue: call.params.queue }), limit: 'daily' },
+    { facts: (call) => ({ ...targetFacts(call), queue: call.params.queue }), limit: 'daily' },
   ),
   row('POST', '/v2/batch', 'Many publishes and enqueues at once.', (call, api) => batch(call, api), {
     limit: 'daily',
@@ -35,9 +36,9 @@ export const publishEndpoints: readonly Row[] = [
 ]
 
 /** Where the message of a publish, or of a schedule, is to go. */
-export function targetFacts(call: ServiceCall, { vocabulary }: QueueApi): FaultFacts {
+export function targetFacts(call: ServiceCall): FaultFacts {
   const rules = { refuseEncodedDestination: false }
-  const { url, group } = readTarget(call.rest, splitQuery(call.query, vocabulary).rest, rules)
+  const { url, group } = readTarget(call.rest, splitQuery(call.query, call.vocabulary).rest, rules)
   return url === undefined ? { urlGroup: group } : { destination: url }
 }
 
@@ -62,8 +63,8 @@ export function resultShape({ message, deduplicated }: PublishResult, withUrl: b
 
 /** A publish as path, query, headers and body say it. Headers win over the query. [queue.md 2.1] */
 export function publishCall(call: ServiceCall, api: QueueApi, into?: string): PublishCall {
-  const { queue, vocabulary } = api
-  const { own, rest } = splitQuery(call.query, vocabulary)
+  const { queue } = api
+  const { own, rest } = splitQuery(call.query, call.vocabulary)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.refuseEncodedDestination) {
     queue.notice(
       `A percent-encoded destination was accepted: ${call.rest}. The live service is reported to refuse it; write the url as it is, or set policy.refuseEncodedDestination.`,
@@ -75,19 +76,25 @@ export function publishCall(call: ServiceCall, api: QueueApi, into?: string): Pu
     headers: {
       contentType: call.header('content-type'),
       incoming: call.headers,
-      ownAuthorization: ownAuthorization(call, vocabulary),
+      ownAuthorization: ownAuthorization(call),
     },
     body: call.body,
     callerIp: callerIp(call, queue),
     region: call.region ?? queue.region,
     cause: call.cause,
+    words: wordsOf(call, api),
     queue: into,
   }
 }
 
+/** In whose words a call speaks, and is delivered: in all that count where it has none. */
+export function wordsOf(spoken: Pick<ServiceCall, 'isSilent' | 'vocabulary'>, { queue }: QueueApi): Words {
+  return (spoken.isSilent ? undefined : queue.wordsByName.get(spoken.vocabulary.name)) ?? queue.words
+}
+
 /** Settings of a call that is not a publish, from headers and query. */
-export function settingsIn(call: ServiceCall, { vocabulary }: QueueApi): RawSettings {
-  return new Map([...splitQuery(call.query, vocabulary).own, ...call.settings])
+export function settingsIn(call: ServiceCall): RawSettings {
+  return new Map([...splitQuery(call.query, call.vocabulary).own, ...call.settings])
 }
 
 /** Takes the service's own parameters out of a query; the rest belongs to the destination, byte for byte. [queue.md 1.3] */
@@ -105,8 +112,8 @@ export function splitQuery(query: string, vocabulary: Vocabulary): { own: Map<st
 }
 
 /** With the token in the query, a webhook may sign in at the destination with a header of its own. [queue.md 2.3] */
-function ownAuthorization(call: ServiceCall, { queueTokenQuery }: Vocabulary): boolean {
-  const token = queryToken(call, queueTokenQuery)
+function ownAuthorization(call: ServiceCall): boolean {
+  const token = queryToken(call, call.vocabulary.queueTokenQuery)
   return token !== undefined && token !== bearerToken(call)
 }
 
@@ -163,7 +170,7 @@ export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): Pub
     key,
     typeof value === 'string' ? value : value.join(', '),
   ])
-  const { settings, contentType } = readHeaderObject(headers, api.vocabulary)
+  const { settings, contentType, words } = readHeaderObject(headers, call, api)
   return {
     target: targetOf(item.destination),
     settings,
@@ -172,6 +179,7 @@ export function itemCall(item: BatchItem, call: ServiceCall, api: QueueApi): Pub
     callerIp: callerIp(call, api.queue),
     region: call.region ?? api.queue.region,
     cause: call.cause,
+    words,
     queue: item.queue ? item.queue : undefined,
   }
 }
@@ -182,18 +190,15 @@ function itemBody(body: unknown): Bytes {
   return utf8(typeof body === 'string' ? body : compactJson(body))
 }
 
+/** The words of a list in a body are its own, else those of the request. */
 export function readHeaderObject(
   headers: HeaderList,
-  vocabulary: Vocabulary,
-): { settings: Map<string, string>; contentType: string | undefined } {
-  const settings = new Map<string, string>()
-  let contentType: string | undefined
-  for (const [key, value] of headers) {
-    const setting = settingName(key, vocabulary)
-    if (setting !== undefined) settings.set(setting, value)
-    else if (key.toLowerCase() === 'content-type') contentType = value
-  }
-  return { settings, contentType }
+  call: ServiceCall,
+  api: QueueApi,
+): { settings: RawSettings; contentType: string | undefined; words: Words } {
+  const spoken = call.hear(headers)
+  const contentType = headers.findLast(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  return { settings: spoken.settings, contentType, words: spoken.isSilent ? wordsOf(call, api) : wordsOf(spoken, api) }
 }
 
 export function createSchedule(call: ServiceCall, api: QueueApi): Answer {

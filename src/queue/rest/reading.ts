@@ -4,15 +4,14 @@ import { text } from '../../kernel/bytes.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import { empty } from '../../protocol/call.js'
 import type { Answer, Endpoint, ServiceCall } from '../../protocol/service.js'
-import { settingName, type Vocabulary } from '../../protocol/vocabulary.js'
+import { settingName } from '../../protocol/vocabulary.js'
 import type { Queue } from '../queue.js'
 import { refusals } from '../settings/refusals.js'
 import type { QueryValues } from './filters.js'
 
-/** What the endpoints work on: the queue and the words in which its settings arrive. */
+/** What the endpoints work on. */
 export interface QueueApi {
   readonly queue: Queue
-  readonly vocabulary: Vocabulary
 }
 
 export type Row = Endpoint<QueueApi>
@@ -60,9 +59,10 @@ export function done(_nothing: void): Answer {
 }
 
 /** The query without the token and the service's own settings. */
-export function queryOf(call: ServiceCall, { vocabulary }: QueueApi): Map<string, string[]> {
+export function queryOf(call: ServiceCall): Map<string, string[]> {
   const query = new Map<string, string[]>()
   if (call.query === '') return query
+  const { vocabulary } = call
   for (const [key, value] of new URLSearchParams(call.query)) {
     if (key === vocabulary.queueTokenQuery || settingName(key, vocabulary) !== undefined) continue
     const values = query.get(key)
@@ -73,8 +73,8 @@ export function queryOf(call: ServiceCall, { vocabulary }: QueueApi): Map<string
 }
 
 /** The query, or the JSON body that older clients send the same names in. [queue.md 1.5] */
-export function queryAndBody(call: ServiceCall, api: QueueApi): QueryValues {
-  const query = queryOf(call, api)
+export function queryAndBody(call: ServiceCall): QueryValues {
+  const query = queryOf(call)
   if (call.body === '') return query
   const scalar = v.union([v.string(), v.number(), v.boolean()])
   for (const [key, value] of parsed(call, entriesOf(v.nullish(v.union([scalar, v.array(scalar)]))))) {

@@ -91,10 +91,10 @@ function schedule(queue: Queue, call: ServiceCall): Schedule {
   return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
 }
 
-function setDefaults(call: ServiceCall, { queue, vocabulary }: QueueApi): Answer {
+function setDefaults(call: ServiceCall, api: QueueApi): Answer {
   const { headers } = parsed(call, v.object({ headers: headerObject }))
   const list = headers.map(([key, value]): [string, string] => [key, [value].flat().join(', ')])
-  const { settings, contentType } = readHeaderObject(list, vocabulary)
-  queue.urlGroups.setDefaults(name(call), settings, contentType, Object.fromEntries(headers))
+  const { settings, contentType } = readHeaderObject(list, call, api)
+  api.queue.urlGroups.setDefaults(name(call), settings, contentType, Object.fromEntries(headers))
   return empty()
 }

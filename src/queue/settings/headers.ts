@@ -1,4 +1,5 @@
 import { canonicalName, type HeaderList } from '../../kernel/http.js'
+import type { Words } from './words.js'
 
 /** Headers that belong to one connection: never passed on. [queue.md 2.3, 3.1] */
 export function isHopByHop(lowerName: string): boolean {
@@ -31,13 +32,9 @@ export const ownDeliveryHeaders: readonly string[] = [
  * The headers that a destination gets by configuration. Later pairs replace earlier ones of the same name, so explicit
  * ones come last.
  */
-export function deliveryHeaders(
-  contentType: string | undefined,
-  forwarded: HeaderList,
-  ownHeader: (name: string) => string,
-): HeaderList {
+export function deliveryHeaders(contentType: string | undefined, forwarded: HeaderList, words: Words): HeaderList {
   if (forwarded.length === 0) return contentType === undefined ? [] : [['Content-Type', contentType]]
-  const dropped = new Set(ownDeliveryHeaders.map((name) => ownHeader(name).toLowerCase()))
+  const dropped = new Set(ownDeliveryHeaders.flatMap((name) => words.headers(name).map((own) => own.toLowerCase())))
   const byName = new Map<string, string>()
   if (contentType !== undefined) byName.set('Content-Type', contentType)
   for (const [name, value] of forwarded) {

@@ -1,6 +1,7 @@
 import type { HeaderList } from '../../kernel/http.js'
 import type { Redaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
+import type { Words } from './words.js'
 
 /** The service's own headers or query parameters: lower-case name without prefix → value. */
 export type RawSettings = ReadonlyMap<string, string>
@@ -25,6 +26,8 @@ export interface CallbackSettings {
 
 /** Everything a publish says about its messages, read and checked. Durations and instants in milliseconds. */
 export interface PublishSettings {
+  /** The words of whoever published it. */
+  words: Words
   method: string
   /** Content-Type and forwarded headers, as the destination gets them. */
   headers: HeaderList

@@ -42,6 +42,11 @@ export interface SignatureOverrides {
   /** The text of a key, or which of ours. Default `current`. */
   readonly key?: 'current' | 'next' | (string & {})
   readonly window?: SignatureWindow
+  /**
+   * Whose signature it is, `service` or `upstash`: claim `iss`. By default that of the sandbox's vocabulary, and of `auto`
+   * the vendor's, whose SDKs look at it.
+   */
+  readonly vocabulary?: string
 }
 
 interface SigningContext {

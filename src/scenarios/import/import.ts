@@ -4,6 +4,7 @@ import { isUtf8, text, toBase64 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 import { iso } from '../../kernel/instant.js'
 import { defaultPolicy } from '../../policy/policy.js'
+import type { VocabularyName } from '../../protocol/vocabulary.js'
 import { networkErrors } from '../../queue/destinations/script.js'
 import { publicCredentials } from '../../queue/signing/public-users.js'
 import type { Expectation } from '../expectations.js'
@@ -15,8 +16,8 @@ import { type Redaction, Redactor, type SecretKind } from './placeholders.js'
 import { type AttemptFact, ImportError, recordsOf } from './records.js'
 
 export interface ImportOptions {
-  /** Vocabulary of the scenario. Default `upstash`, that of the real service. */
-  readonly vocabulary?: 'service' | 'upstash'
+  /** Vocabulary of the scenario. Default `auto`, which the scenario does without naming. */
+  readonly vocabulary?: VocabularyName
   /** Kinds of secrets that stay as they are. Default none. */
   readonly keep?: readonly SecretKind[]
   /**
@@ -90,7 +91,7 @@ class Writer {
       name: title,
       about: `Imported from ${messages.length === 1 ? 'a record' : 'records'} of the service.`,
       startAt: iso(first!.createdAt),
-      vocabulary: options.vocabulary ?? 'upstash',
+      ...(options.vocabulary !== undefined && options.vocabulary !== 'auto' && { vocabulary: options.vocabulary }),
       given: { signingKeys: { current: publicCredentials[0].current, next: publicCredentials[0].next } },
       destinations: this.#destinations(),
       steps: this.#steps(),
@@ -161,7 +162,7 @@ class Writer {
 
   /** Names of the service's own headers in the words of the scenario. */
   #inWords(name: string): string {
-    const prefix = (this.options.vocabulary ?? 'upstash') === 'upstash' ? 'Upstash-' : 'Service-'
+    const prefix = this.options.vocabulary === 'service' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
   }
 

@@ -23,7 +23,8 @@ export const callOrders: readonly Order[] = [
   order({
     method: 'POST',
     path: '/calls/script',
-    summary: 'The next calls of the app to a foreign url meet these faults, one each; a number is the status of an answer.',
+    summary:
+      'The next calls of the app to a foreign url meet these faults, one each; a number is the status of an answer.',
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ to: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { to: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },

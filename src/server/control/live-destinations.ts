@@ -16,6 +16,11 @@ interface Limits {
   readonly timeout: number
 }
 
+export interface LiveApplication {
+  /** A sentence when deliveries were sent and nobody has ever taken one. */
+  silence(): string | undefined
+}
+
 /**
  * Sends the deliveries of a scenario to a running application. A target with a path takes the one destination that the
  * scenario publishes to; a target without one takes all of them, callbacks too, each at its own path.
@@ -24,9 +29,16 @@ export function liveDestinations(
   scenario: Scenario,
   to: string,
   limits: Limits,
-): Pick<PlayOptions, 'prepare' | 'elsewhere' | 'sandbox'> {
+): Pick<PlayOptions, 'prepare' | 'elsewhere' | 'sandbox'> & LiveApplication {
   const target = targetOf(to, limits.deliver)
   const routes = routesOf(scenario, target)
+  const reached = { refused: 0, taken: 0 }
+  const send = async (delivery: Attempt, address: string): Promise<PlainAnswer> => {
+    const answer = await forwarded(delivery, address, limits.timeout)
+    const isRefused = typeof answer === 'object' && 'kind' in answer && absent.includes(answer.kind)
+    reached[isRefused ? 'refused' : 'taken']++
+    return answer
+  }
   return {
     // The application is given the time of `--timeout`.
     sandbox: { policy: { handlerPatience: undefined } },
@@ -35,11 +47,17 @@ export function liveDestinations(
       return [...routes.keys()].some((url) => taken.matches(url))
     },
     prepare: ({ destinations }) => {
-      for (const [url, address] of routes)
-        destinations.answer(url, (delivery) => forwarded(delivery, address(delivery.url), limits.timeout))
+      for (const [url, address] of routes) destinations.answer(url, (delivery) => send(delivery, address(delivery.url)))
+    },
+    silence: () => {
+      if (reached.taken > 0 || reached.refused === 0) return undefined
+      return `Nothing listens at ${target.origin}: start the application first, or name another address with --to.`
     },
   }
 }
+
+/** What says that nobody is there. */
+const absent: readonly string[] = ['refused', 'unresolved']
 
 function targetOf(to: string, deliver: string | undefined): URL {
   if (!/^https?:\/\//.test(to) || !URL.canParse(to)) {

@@ -20,8 +20,9 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
       throw new UsageError(`There is no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
     }
     const { program } = await row.load()
-    if (rest.includes('--help') || rest.includes('-h')) return await print(usageOf(name, row, program))
-    return await program.run(parsed(name, program, rest))
+    const [own, command] = program.endsOptions === true ? endOfOptions(rest, program) : [rest, []]
+    if (own.includes('--help') || own.includes('-h')) return await print(usageOf(name, row, program))
+    return await program.run(parsed(name, program, own, command))
   } catch (error) {
     if (!(error instanceof UsageError)) throw printable(error)
     console.error(`stuntdouble: ${multiLine(error.message)}`)
@@ -39,7 +40,24 @@ function printable(error: unknown): unknown {
   return error
 }
 
-function parsed(name: string, { args, operands, repeated = [] }: Program, rest: string[]): Given {
+/** Our options, and the command behind `--` or from the first word that is neither an option nor the value of one. */
+function endOfOptions(words: string[], { args }: Program): [own: string[], command: string[]] {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!
+    if (word === '--') return [words.slice(0, at), words.slice(at + 1)]
+    if (!word.startsWith('-')) return [words.slice(0, at), words.slice(at)]
+    const option = word.slice(2)
+    if (Object.hasOwn(args, option) && args[option]!.type === 'string') at++
+  }
+  return [words, []]
+}
+
+function parsed(
+  name: string,
+  { args, operands, repeated = [] }: Program,
+  rest: string[],
+  command: readonly string[] = [],
+): Given {
   const known = Object.keys(args)
   for (const word of rest) {
     if (word.startsWith('--') && word !== '--') {
@@ -55,7 +73,8 @@ function parsed(name: string, { args, operands, repeated = [] }: Program, rest: 
     } else if (/^-[a-z]/i.test(word))
       throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
   }
-  const given = { ...parseArgs(rest, args), ...valuesOf(repeated, rest) } as Given
+  const own = parseArgs(rest, args)
+  const given = { ...own, ...valuesOf(repeated, rest), _: [...own._, ...command] } as Given
   const words = given._.length
   if (operands === undefined) {
     if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
@@ -91,13 +110,19 @@ function usage(): Promise<string> {
   return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
 }
 
-async function usageOf(name: string, { description }: Row, { args, operands, examples }: Program): Promise<string> {
+async function usageOf(
+  name: string,
+  { description }: Row,
+  { args, operands, examples, notes }: Program,
+): Promise<string> {
   const words: ArgsDef = operands === undefined ? {} : { [operands.hint]: { type: 'positional', description: ' ' } }
   const text = await renderUsage(
     defineCommand({ meta: { name, description }, args: { ...words, ...args } }),
     defineCommand({ meta: about }),
   )
-  return `${text}\n\nEXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\nEXIT CODES\n\n${codes}`
+  const { title, lines } = notes?.() ?? { title: '', lines: [] }
+  const more = title === '' ? '' : `${title.toUpperCase()}\n\n${lines.map((line) => `  ${line}\n`).join('')}\n`
+  return `${text}\n\n${more}EXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\nEXIT CODES\n\n${codes}`
 }
 
 const codes = Object.entries(exitCodes)

@@ -1,12 +1,7 @@
-import { loadTrace } from '../../report/load-trace.js'
-import { plainJson, plainText } from '../../report/safe-text.js'
+import { plainJson } from '../../report/safe-text.js'
 import { differenceText, traceDifference } from '../../report/trace-difference.js'
-import type { TrafficView } from '../../report/traffic-view.js'
 import { type Program, UsageError } from '../program.js'
-import { readText } from '../text-file.js'
-
-/** Bytes of a trace: some hundred thousand entries. */
-const largestTrace = 268_435_456
+import { readTrace } from '../trace-file.js'
 
 export const program: Program = {
   args: {
@@ -17,7 +12,7 @@ export const program: Program = {
   run: async (given) => {
     const [one, other] = given._ as [string, string]
     if (one === '-' && other === '-') throw new UsageError('The standard input can be one of the two traces, not both.')
-    const [before, after] = [await traceOf(one), await traceOf(other)]
+    const [before, after] = [await readTrace(one), await readTrace(other)]
     const difference = traceDifference(before, after)
     if (given.json === true) {
       const changes = difference.changes.map((change) => ({
@@ -31,14 +26,4 @@ export const program: Program = {
     } else console.log(differenceText(difference, before, after))
     return difference.equal ? 0 : 1
   },
-}
-
-async function traceOf(file: string): Promise<TrafficView> {
-  const text = await readText(file, largestTrace)
-  try {
-    return loadTrace(text)
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`${plainText(file)}: ${plainText(error.message)}`)
-    throw error
-  }
 }

@@ -1,4 +1,5 @@
 import { connect } from '../../client/connect.js'
+import { didYouMean } from '../../kernel/nearest-name.js'
 import { excerpt, plainText } from '../../report/safe-text.js'
 import { controlTokenVariable, fromEnvironment } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
@@ -68,3 +69,33 @@ export async function connected(given: Given): ReturnType<typeof connect> {
     throw new UsageError((error as Error).message)
   }
 }
+
+/**
+ * For commands that only look: a tenant that nobody has used has nothing to show, and is not made by looking. `main` is
+ * there with every server.
+ * @throws UsageError with the tenants that there are
+ */
+export async function refuseUnknownTenant(given: Given): Promise<void> {
+  const name = textOf(given, 'tenant', 'NAME')!
+  if (name === 'main') return
+  const tenants = await tenantsOf(given).catch(() => undefined)
+  if (tenants === undefined || tenants.includes(name)) return
+  const known = tenants.map(plainText)
+  throw new UsageError(
+    `The server at ${textOf(given, 'url', 'URL')} has no tenant ${JSON.stringify(name)}.${didYouMean(name, known)} ${known.length === 0 ? 'It has none yet.' : `It has ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`}`,
+  )
+}
+
+/** The tenants of a server; `undefined` where what answers is none, or does not let us in: `connect()` tells that. */
+async function tenantsOf(given: Given): Promise<readonly string[] | undefined> {
+  const token = textOf(fromEnvironment(given), 'control-token', 'T')
+  const answer = await fetch(new URL('/_control', textOf(given, 'url', 'URL')), {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(patience),
+  })
+  const { tenants } = (await answer.json()) as { tenants?: unknown }
+  return Array.isArray(tenants) && tenants.every((one) => typeof one === 'string') ? tenants : undefined
+}
+
+/** Host milliseconds for a list of names. */
+const patience = 10_000

@@ -6,7 +6,7 @@ import { type HistorySource, historyFrom } from '../../workflow/history-reading.
 import { controlTokenVariable } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readText } from '../text-file.js'
-import { connected } from './env.js'
+import { connected, refuseUnknownTenant } from './env.js'
 
 /** Bytes of a run: a list whose payload and results are as large as the service lets them be. */
 const largestRun = 67_108_864
@@ -70,7 +70,9 @@ async function ofServer(given: Given): Promise<History> {
   const runId = textOf(given, 'run', 'ID')
   if (runId === undefined)
     throw new UsageError('history needs a file, - for the standard input, or --run ID for a run of a running server.')
-  const sandbox = await connected({ ...given, url: given.server })
+  const asked = { ...given, url: given.server }
+  await refuseUnknownTenant(asked)
+  const sandbox = await connected(asked)
   const history = await sandbox.workflow
     .run(runId)
     .history({ secrets: given.secrets === true })

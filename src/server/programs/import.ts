@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { stringify } from 'yaml'
+import { vocabularyNames } from '../../protocol/vocabulary.js'
 import { multiLine, plainText } from '../../report/safe-text.js'
 import { type Imported, importDeliveries } from '../../scenarios/import/import.js'
 import { type SecretKind, secretKinds } from '../../scenarios/import/placeholders.js'
@@ -18,7 +19,12 @@ export const program: Program = {
     test: { type: 'boolean', description: 'write a test file for Vitest, with a line for the code under test' },
     jest: { type: 'boolean', description: 'write a test file for Jest' },
     name: { type: 'string', valueHint: 'TEXT', description: 'name of the scenario' },
-    vocabulary: { type: 'string', valueHint: 'service|upstash', default: 'upstash', description: 'words of headers' },
+    vocabulary: {
+      type: 'string',
+      valueHint: vocabularyNames.join('|'),
+      default: 'auto',
+      description: 'words that count in the scenario',
+    },
     expect: {
       type: 'string',
       valueHint: 'same|delivered',
@@ -69,7 +75,7 @@ function imports(sources: readonly { name: string; value: unknown }[], given: Gi
   const name = textOf(given, 'name', 'TEXT')
   try {
     return importDeliveries(sources, {
-      vocabulary: oneOf('vocabulary', given, ['service', 'upstash']),
+      vocabulary: oneOf('vocabulary', given, vocabularyNames),
       expect: oneOf('expect', given, ['same', 'delivered']),
       keep: keptKinds(textOf(given, 'keep', 'KIND')),
       ...(name !== undefined && { name }),

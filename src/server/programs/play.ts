@@ -3,9 +3,10 @@ import { iso } from '../../kernel/instant.js'
 import { multiLine, plainJson, plainText } from '../../report/safe-text.js'
 import { type Play, type PlayOptions, playScenario } from '../../scenarios/play.js'
 import type { Scenario } from '../../scenarios/scenario.js'
-import { liveDestinations } from '../control/live-destinations.js'
+import { type LiveApplication, liveDestinations } from '../control/live-destinations.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readScenarioFile } from '../scene/file.js'
+import { scenarioFile, shippedScenarios } from '../scene/shipped.js'
 import { readText } from '../text-file.js'
 
 const mostRuns = 1_000_000
@@ -32,19 +33,22 @@ export const program: Program = {
     seed: { type: 'string', valueHint: 'S', description: "seed of the first run, instead of the scenario's" },
     json: { type: 'boolean', description: 'print the verdict and the entries as JSON' },
   },
-  operands: { hint: 'FILE', least: 1, most: 1 },
+  operands: { hint: 'FILE|NAME', least: 1, most: 1 },
+  notes: () => ({ title: 'shipped scenarios, by name', lines: shippedScenarios() }),
   examples: [
-    'stuntdouble play scenarios/lost-acknowledgements.yaml',
+    'stuntdouble play lost-acknowledgements',
     'stuntdouble play order-4711.yaml --to http://localhost:3000/api/orders',
     'stuntdouble play flaky.yaml --runs 500 --json | jq .failedSeeds',
   ],
   run: async (given) => {
-    const file = given._[0]!
+    const file = scenarioFile(given._[0]!)
     const { scenario, lineOf } = readScenarioFile(await readText(file), file === '-' ? 'stdin' : file)
-    const options = { ...playOptions(given, scenario), lineOf }
+    const { silence, ...played } = playOptions(given, scenario)
+    const options = { ...played, lineOf }
     const runs = wholeNumber('runs', textOf(given, 'runs', 'N')!)
     const outcome = await playRuns(scenario, options, runs)
     console.log(given.json === true ? plainJson(asJson(scenario, outcome)) : multiLine(asText(scenario, outcome)))
+    if (silence?.() !== undefined) console.error(`stuntdouble: ${silence()}`)
     return outcome.failed.length === 0 ? 0 : 1
   },
 }
@@ -56,7 +60,7 @@ interface Outcome {
   readonly shown: Play
 }
 
-function playOptions(given: Given, scenario: Scenario): PlayOptions {
+function playOptions(given: Given, scenario: Scenario): PlayOptions & Partial<LiveApplication> {
   const to = textOf(given, 'to', 'URL')
   const seed = textOf(given, 'seed', 'S')
   const live =

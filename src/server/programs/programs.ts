@@ -22,6 +22,10 @@ export const programs: Readonly<Record<string, Row>> = {
     description: 'Follow the story of a running server.',
     load: () => import('./tail.js'),
   },
+  run: {
+    description: 'Run a command, such as the tests of an app, with a server and its environment.',
+    load: () => import('./run.js'),
+  },
   play: {
     description: 'Play a scenario and say whether it holds.',
     load: () => import('./play.js'),
@@ -37,6 +41,10 @@ export const programs: Readonly<Record<string, Row>> = {
   diff: {
     description: 'Compare two traces and show what changed.',
     load: () => import('./diff.js'),
+  },
+  report: {
+    description: 'Make a page of a trace.',
+    load: () => import('./report.js'),
   },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',

@@ -4,7 +4,7 @@ import type { RemoteSandbox } from '../../client/connect.js'
 import { type Entry, type EntryType, entryTypes } from '../../kernel/traffic.js'
 import { controlTokenVariable } from '../config.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
-import { connected } from './env.js'
+import { connected, refuseUnknownTenant } from './env.js'
 import { LiveTimeline, type Paint } from './live-timeline.js'
 
 /** What happens at once is told together, in order and with its answers; host milliseconds. */
@@ -31,6 +31,7 @@ export const program: Program = {
   run: async (given) => {
     const types = typesOf(textOf(given, 'type', 'TYPE,TYPE'))
     const lines = countOf(textOf(given, 'lines', 'N|all')!)
+    await refuseUnknownTenant(given)
     const sandbox = await connected(given)
     endWithPipe()
     const last = await sandbox.traffic.mark()

@@ -340,7 +340,7 @@ function texted(values: Json, { store }: CommandContext, layout?: Layout): Bytes
   try {
     return formatJson(values, layout, store.work)
   } catch (error) {
-    throw error instanceof JsonSizeError ? requestTooLarge(maxTextLength, error.length, store.options.docs) : error
+    throw error instanceof JsonSizeError ? requestTooLarge(maxTextLength, error.length, store.docs) : error
   }
 }
 

@@ -72,7 +72,7 @@ export const serverCommands: readonly Command[] = [
     deviations: 'Always an empty list; no subcommands.',
     args: [named('', zeroOrMore(bytes))],
     run({ store }, rest) {
-      if (rest[0] !== undefined) throw notAvailable(latin1(`COMMAND ${rest[0]}`), store.options.docs)
+      if (rest[0] !== undefined) throw notAvailable(latin1(`COMMAND ${rest[0]}`), store.docs)
       return []
     },
   }),

@@ -79,7 +79,7 @@ export class StoreFront {
   }
 
   #oversized(size: number, status: 413 | 200): Oversized {
-    return new Oversized(requestTooLarge(this.#longest, size, this.store.options.docs).message, status)
+    return new Oversized(requestTooLarge(this.#longest, size, this.store.docs).message, status)
   }
 }
 
@@ -130,7 +130,7 @@ export function storeService(
     authorize(call) {
       const token = tokenOf(call, storeTokenQuery)
       const user = token === undefined ? undefined : store.access.userOf(token)
-      if (user === undefined) return errorAnswer(unauthorized(store.options.docs), 401, call)
+      if (user === undefined) return errorAnswer(unauthorized(call.vocabulary.docs), 401, call)
       call.user = user
       return undefined
     },
@@ -155,7 +155,7 @@ function answered(call: StoreCall, front: StoreFront, run: Form['run']): Answer 
   let answer: Answer
   try {
     encoding = encodingOf(call)
-    answer = front.store.asOneRequest(() => run(call, front, encoding))
+    answer = front.store.asOneRequest(call.vocabulary.docs, () => run(call, front, encoding))
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
     answer = failed(error, 400, encoding)

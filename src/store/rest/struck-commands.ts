@@ -20,16 +20,16 @@ import type { Argv } from './request.js'
 const freePlan = 500_000
 
 export const storeFaults: ServiceFaults<StoreFront> = {
-  answer(fault, call, { store }) {
-    if (fault.kind === 'quota') return errorAnswer(quotaError(store), 400, call)
+  answer(fault, call) {
+    if (fault.kind === 'quota') return errorAnswer(quotaError(call), 400, call)
     if (fault.kind === 'status') return errorAnswer(new ReplyError(fault.text), fault.status, call)
     return empty(429)
   },
   restart: (_until, { store }) => store.pubsub.close(),
 }
 
-function quotaError({ options }: Store): ReplyError {
-  return monthlyLimit(freePlan, freePlan, options.docs)
+function quotaError({ vocabulary }: ServiceCall): ReplyError {
+  return monthlyLimit(freePlan, freePlan, vocabulary.docs)
 }
 
 /** A request that cannot be read names no command: it is refused when it is served. */
@@ -144,7 +144,7 @@ export function executeStruck(
       return stale
     },
     fail: (error) => refuse(new ReplyError(error)),
-    failOverQuota: () => refuse(quotaError(store)),
+    failOverQuota: () => refuse(quotaError(call)),
     breakConnection: () => fail(new ConnectionBroken('ECONNRESET', 'read ECONNRESET')),
   }
   const reply = actionAt('store.command', fault)(fault, moment)

@@ -2,7 +2,7 @@ import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { DeadLetter } from '../../queue/delivery/dead-letters.js'
 import { deadLetterEndpoints, dlqSelection } from '../../queue/rest/dead-letters.js'
-import { settingsIn } from '../../queue/rest/publishing.js'
+import { settingsIn, wordsOf } from '../../queue/rest/publishing.js'
 import { found, type QueueApi, queryAndBody, type Row, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { failureFunctionState } from '../log.js'
@@ -19,8 +19,8 @@ export function runDeadLetterEndpoints(workflows: Workflows): readonly Row[] {
     row('POST', `/v2/workflows/dlq/${verb}`, `${summary}, by ids or filters.`, (call, api) =>
       many(call, api, workflows, verb),
     ),
-    row('POST', `/v2/workflows/dlq/${verb}/:id`, `${summary}.`, (call, api) =>
-      json(shape(runAgain(workflows, letterOf(call, workflows), call, api, verb))),
+    row('POST', `/v2/workflows/dlq/${verb}/:id`, `${summary}.`, (call) =>
+      json(shape(runAgain(workflows, letterOf(call, workflows), call, verb))),
     ),
   ]
   return [
@@ -39,14 +39,14 @@ export function runDeadLetterEndpoints(workflows: Workflows): readonly Row[] {
     row('POST', '/v2/workflows/dlq/callback/:id', 'Call a failure function again that has failed.', (call) => {
       const letter = letterOf(call, workflows)
       const run = failedRun(letter)
-      if (failureFunctionState(run, workflows.words) !== 'CALLBACK_FAIL')
+      if (failureFunctionState(run) !== 'CALLBACK_FAIL')
         throw refusals.invalid('dlqId', 'its failure function has not failed')
       workflows.retryFailureFunction(run, call.cause)
       return json(shape(run))
     }),
     row('DELETE', '/v2/workflows/dlq/callback/:id', 'Cancel a failure function.', (call) => {
       const run = failedRun(letterOf(call, workflows))
-      if (failureFunctionState(run, workflows.words) !== 'CALLBACK_INPROGRESS')
+      if (failureFunctionState(run) !== 'CALLBACK_INPROGRESS')
         throw refusals.invalid('dlqId', 'its failure function is not in progress')
       workflows.queue.courier.cancel(run.failureFunction!)
       return empty(302)
@@ -78,26 +78,20 @@ function failedRun(letter: DeadLetter): Run {
   return run
 }
 
-function runAgain(
-  workflows: Workflows,
-  letter: DeadLetter,
-  call: ServiceCall,
-  api: QueueApi,
-  verb: 'resume' | 'restart',
-): Run {
+function runAgain(workflows: Workflows, letter: DeadLetter, call: ServiceCall, verb: 'resume' | 'restart'): Run {
   const run = failedRun(letter)
-  const begun = workflows.runAgain(run, settingsIn(call, api), verb === 'resume', call.cause)
+  const begun = workflows.runAgain(run, settingsIn(call), wordsOf(call, workflows), verb === 'resume', call.cause)
   workflows.queue.courier.deadLetters.delete(letter)
   return begun
 }
 
 function many(call: ServiceCall, api: QueueApi, workflows: Workflows, verb: 'resume' | 'restart'): Answer {
-  const query = new Map(queryAndBody(call, api))
+  const query = new Map(queryAndBody(call))
   query.set('source', ['workflow'])
   const { items, cursor } = api.queue.courier.deadLetters.select(dlqSelection(query, api.queue, atOnce))
   const ids = query.get('dlqIds') ?? []
   if (items.length === 0 && ids.length > 0) throw refusals.notFound('dlq message', ids.join(','))
-  const workflowRuns = items.map((letter) => shape(runAgain(workflows, letter, call, api, verb)))
+  const workflowRuns = items.map((letter) => shape(runAgain(workflows, letter, call, verb)))
   return json({ cursor: cursor ?? '', workflowRuns })
 }
 

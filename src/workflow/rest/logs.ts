@@ -5,7 +5,7 @@ import { json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { Message } from '../../queue/message/message.js'
 import { readTrimBody } from '../../queue/rest/filters.js'
-import { type QueueApi, queryAndBody, queryOf, type Row, row } from '../../queue/rest/reading.js'
+import { queryAndBody, queryOf, type Row, row } from '../../queue/rest/reading.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { eventsOf, type LogView, runShape } from '../log.js'
 import type { Run } from '../run.js'
@@ -22,25 +22,21 @@ const eventsOfPage = 1000
 /** What is asked about runs, and the bulk cancel that is asked with the same filters. [workflow.md 1, 10] */
 export function logEndpoints(workflows: Workflows): readonly Row[] {
   return [
-    row('GET', '/v2/workflows/events', 'The log of runs, grouped by run or flat.', (call, api) =>
-      queryOf(call, api).get('groupBy')?.[0] === 'workflowRunId'
-        ? runs(call, api, workflows)
-        : events(call, api, workflows),
+    row('GET', '/v2/workflows/events', 'The log of runs, grouped by run or flat.', (call) =>
+      queryOf(call).get('groupBy')?.[0] === 'workflowRunId' ? runs(call, workflows) : events(call, workflows),
     ),
-    row('GET', '/v2/workflows/logs', 'The log of runs.', (call, api) => runs(call, api, workflows)),
-    row('GET', '/v2/workflows/messageLogs', 'The flat log of runs under its older name.', (call, api) =>
-      events(call, api, workflows),
+    row('GET', '/v2/workflows/logs', 'The log of runs.', (call) => runs(call, workflows)),
+    row('GET', '/v2/workflows/messageLogs', 'The flat log of runs under its older name.', (call) =>
+      events(call, workflows),
     ),
-    row('DELETE', '/v2/workflows/runs', 'Cancel many runs, by ids or filters.', (call, api) =>
-      cancelMany(call, api, workflows),
-    ),
+    row('DELETE', '/v2/workflows/runs', 'Cancel many runs, by ids or filters.', (call) => cancelMany(call, workflows)),
   ]
 }
 
 const others = ['groupBy', 'trimBody', 'workflowRuns']
 
-function runs(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
-  const query = queryOf(call, api)
+function runs(call: ServiceCall, workflows: Workflows): Answer {
+  const query = queryOf(call)
   const page = workflows.records.select(selectionOf(query))
   const view = viewOf(workflows, readTrimBody(query))
   return json({ cursor: page.cursor ?? '', runs: page.items.map((run) => runShape(run, view)) })
@@ -61,10 +57,9 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): Selection<R
 
 /** What a run's log needs to know of its messages. */
 function viewOf(workflows: Workflows, trim: number | undefined): LogView {
-  const { queue, words } = workflows
+  const { queue } = workflows
   return {
     now: workflows.now(),
-    words,
     errors: (message: Message) =>
       queue.log.about(message).flatMap(({ state, time, detail }) => {
         if (state !== 'ERROR') return []
@@ -84,8 +79,8 @@ function viewOf(workflows: Workflows, trim: number | undefined): LogView {
 }
 
 /** Lines of the flat log, the latest first. Runs are filtered; what happened to them makes the pages. */
-function events(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
-  const query = new Map(queryOf(call, api))
+function events(call: ServiceCall, workflows: Workflows): Answer {
+  const query = new Map(queryOf(call))
   const [state, after] = [query.get('state'), cursorOf(query)]
   query.delete('state')
   query.delete('cursor')
@@ -113,8 +108,8 @@ function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
 }
 
 /** Ids that nobody knows and runs that ended do not count. [workflow.md 1] */
-function cancelMany(call: ServiceCall, api: QueueApi, workflows: Workflows): Answer {
-  const query = queryAndBody(call, api)
+function cancelMany(call: ServiceCall, workflows: Workflows): Answer {
+  const query = queryAndBody(call)
   const ids = query.get('workflowRunIds')
   const found =
     ids === undefined

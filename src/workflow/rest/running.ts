@@ -5,13 +5,14 @@ import { decodeSegment, headerMap } from '../../kernel/http.js'
 import { empty, json } from '../../protocol/call.js'
 import type { Answer, ServiceCall } from '../../protocol/service.js'
 import type { PublishCall } from '../../queue/publisher.js'
-import { batchSchema, itemCall, publishCall } from '../../queue/rest/publishing.js'
+import { batchSchema, itemCall, publishCall, wordsOf } from '../../queue/rest/publishing.js'
 import { open, parsed, type QueueApi, type Row, row } from '../../queue/rest/reading.js'
 import { parseServiceDuration } from '../../queue/settings/options.js'
 import { refusals } from '../../queue/settings/refusals.js'
 import { checkReach, checkUrl } from '../../queue/settings/url.js'
+import type { Words } from '../../queue/settings/words.js'
 import { headerArrays, stepSchema } from '../invoke.js'
-import { allFeatures } from '../protocol.js'
+import { allFeatures, forwardNames } from '../protocol.js'
 import type { Wait } from '../run.js'
 import type { Begun } from '../triggers.js'
 import type { Workflows } from '../workflows.js'
@@ -68,8 +69,8 @@ function prepared(call: PublishCall, workflows: Workflows): () => Begun {
   const isAsked = /^true$/i.test(settings.get('workflow-unknown-sdk') ?? '')
   const given = settings.get('workflow-runid')?.trim()
   const runId = given === undefined || given === '' ? undefined : given.startsWith('wfr_') ? given : `wfr_${given}`
-  workflows.checkRunId(runId)
-  const read = workflows.readTrigger(call, url, withProtocol(settings, workflows))
+  workflows.checkRunId(runId, call.words)
+  const read = workflows.readTrigger(call, url, withProtocol(settings, call.words))
   return () =>
     workflows.begin({
       ...read,
@@ -81,9 +82,8 @@ function prepared(call: PublishCall, workflows: Workflows): () => Begun {
 }
 
 /** What an SDK would say about itself. */
-function withProtocol(settings: Map<string, string>, { queue }: Workflows): Map<string, string> {
-  const own = queue.words.header('Workflow-Sdk-Version').toLowerCase()
-  if (!settings.has(`forward-${own}`)) settings.set(`forward-${own}`, '1')
+function withProtocol(settings: Map<string, string>, words: Words): Map<string, string> {
+  for (const name of forwardNames('Workflow-Sdk-Version', words)) if (!settings.has(name)) settings.set(name, '1')
   return settings
 }
 
@@ -122,7 +122,7 @@ function waiting(call: ServiceCall, workflows: Workflows): Answer {
   if (eventId === '') throw refusals.invalid('eventId', 'it is empty')
   const runId = call.settings.get('workflow-runid')
   const { url, timeout: given, timeoutUrl = url, timeoutHeaders, step } = parsed(call, waitBody)
-  if (runId === undefined) throw refusals.invalid(workflows.words.runId, 'it is missing')
+  if (runId === undefined) throw refusals.invalid(wordsOf(call, workflows).header('Workflow-RunId'), 'it is missing')
   const timeout = typeof given === 'number' || /^\d+$/.test(given) ? `${given}s` : given
   const after = parseServiceDuration(timeout)
   if (after === undefined) throw refusals.invalid('timeout', `${JSON.stringify(given)} is not a duration`)

@@ -1,0 +1,16 @@
+import { expect, test } from 'stuntdouble/vitest'
+
+// Keys, delays and the clock are one world: three days take no time.
+test('an invitation lives for three days, and a reminder goes out after two', async ({ sandbox }) => {
+  const { clock, destinations, queue, store } = sandbox
+  const reminders = destinations.record('https://shop.test/remind')
+  store.run('SET', 'invitation:ada', 'open', 'EX', 3 * 24 * 60 * 60)
+  queue.publish({ to: 'https://shop.test/remind', body: { to: 'ada' }, delay: '2d' })
+
+  await clock.advance('2d')
+  expect(reminders.last().json()).toEqual({ to: 'ada' })
+  expect(store).toHaveKey('invitation:ada', { ttl: '1d' })
+
+  await clock.advance('1d')
+  expect(store).not.toHaveKey('invitation:ada')
+})

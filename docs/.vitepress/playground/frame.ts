@@ -1,0 +1,81 @@
+import { readSaid, type Said } from './messages.ts'
+
+// A run has a frame of its own: no origin, no network, no storage, and gone when the run is over. In it a worker runs the
+// code, so that a loop without end holds up nobody.
+
+/** Milliseconds that code may take. */
+export const limit = 10_000
+
+/** Messages of a run, and characters of one: more than the worker itself sends. */
+const most = 250
+const longest = 8_000_000
+
+const policy = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
+
+const script = `
+addEventListener('message', ({ source, data: { core, code, limit, most, longest } }) => {
+  if (source !== parent) return
+  const url = URL.createObjectURL(new Blob([core], { type: 'text/javascript' }))
+  // Chromium starts no module worker without an origin, but lets any worker import a module.
+  const first = 'onmessage = ({ data }) => import(data.core).then(({ begin }) => begin(data.code, data.core))'
+  const worker = new Worker(URL.createObjectURL(new Blob([first], { type: 'text/javascript' })))
+  const tell = (said) => parent.postMessage(typeof said === 'string' ? said : JSON.stringify(said), '*')
+  const end = (why) => { worker.terminate(); clearTimeout(timer); tell({ kind: 'ended', why }) }
+  const timer = setTimeout(end, limit, 'time')
+  let messages = 0
+  worker.onmessage = ({ data }) => {
+    if (++messages > most || typeof data !== 'string' || data.length > longest) end('flood')
+    else tell(data)
+  }
+  worker.onerror = ({ message }) => tell({ kind: 'broken', text: String(message || 'The worker could not start.') })
+  worker.postMessage({ code, core: url })
+}, { once: true })
+parent.postMessage('"ready"', '*')
+`
+
+/** A run that is under way. */
+export interface Running {
+  /** Resolves when it is over, whichever way. */
+  readonly over: Promise<void>
+  end(): void
+}
+
+/**
+ * Runs code in a fresh frame.
+ * @param core the text of the module that worker.ts is built into
+ * @param hear what the run says, as it comes
+ */
+export function runInFrame(code: string, core: string, place: HTMLElement, hear: (said: Said) => void): Running {
+  const frame = document.createElement('iframe')
+  frame.setAttribute('sandbox', 'allow-scripts')
+  frame.title = 'The run'
+  frame.hidden = true
+  frame.srcdoc = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}"><script>${script}</script>`
+  let resolve = (): void => {}
+  const over = new Promise<void>((done) => {
+    resolve = done
+  })
+  const end = (): void => {
+    window.removeEventListener('message', listen)
+    clearTimeout(timer)
+    frame.remove()
+    resolve()
+  }
+  // The frame keeps the limit; this one is for a frame that does not.
+  const timer = setTimeout(() => {
+    hear({ kind: 'ended', why: 'time' })
+    end()
+  }, limit + 2_000)
+  const listen = ({ source, data }: MessageEvent): void => {
+    if (source !== frame.contentWindow) return
+    // Its origin is opaque, so it cannot be named.
+    if (data === '"ready"') frame.contentWindow?.postMessage({ core, code, limit, most, longest }, '*')
+    const said = readSaid(data)
+    if (said === undefined) return
+    hear(said)
+    if (said.kind !== 'printed') end()
+  }
+  window.addEventListener('message', listen)
+  place.append(frame)
+  return { over, end }
+}

@@ -1,0 +1,27 @@
+// A link carries code behind its `#`, which no server sees: deflated, in base64 for addresses.
+
+const name = '#code='
+
+/** What an address carries, or `undefined`; what cannot be read is nothing. */
+export async function codeOf(hash: string): Promise<string | undefined> {
+  if (!hash.startsWith(name)) return undefined
+  try {
+    const packed = Uint8Array.from(atob(hash.slice(name.length).replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+      char.charCodeAt(0),
+    )
+    return await new Response(through(packed, new DecompressionStream('deflate-raw'))).text()
+  } catch {
+    return undefined
+  }
+}
+
+export async function linkOf(code: string): Promise<string> {
+  const packed = new Response(through(new TextEncoder().encode(code), new CompressionStream('deflate-raw')))
+  const bytes = new Uint8Array(await packed.arrayBuffer())
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  return name + text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+function through(bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream): ReadableStream {
+  return new Blob([bytes]).stream().pipeThrough(stream)
+}

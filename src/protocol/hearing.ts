@@ -1,0 +1,165 @@
+import type { HeaderList } from '../kernel/http.js'
+import type { ServiceName } from '../kernel/traffic.js'
+import { foreignTo, type Settings, type Vocabulary, vocabulariesOf } from './vocabulary.js'
+
+/** What a request, or a list of headers, says in the service's own words. */
+export interface Speech {
+  /** In which it is answered: its own, or the neutral one where it has not a single word. */
+  readonly vocabulary: Vocabulary
+  /** It has not a single word; never where only one vocabulary counts. */
+  readonly isSilent: boolean
+  readonly settings: Settings
+  /** What its author should know: words of two vocabularies, or of one that means nothing here. */
+  readonly note?: string | undefined
+}
+
+/** Where words may stand. */
+export interface Spoken {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
+  /** Below the base address, as it arrived. */
+  readonly path: string
+  /** Without `?`. */
+  readonly query: string
+  readonly service: ServiceName
+}
+
+interface Tongue {
+  readonly vocabulary: Vocabulary
+  readonly prefix: string
+  /** Lower-case code of the prefix's first letter, which tells most names apart. */
+  readonly initial: number
+}
+
+/** Words of one vocabulary in one request. */
+interface Found {
+  readonly vocabulary: Vocabulary
+  /** One of them, as it came. */
+  readonly word: string
+  readonly settings: Map<string, string>
+}
+
+const caseBit = 0x20
+const none: Settings = new Map()
+/** `Service-Worker` is a browser's. */
+const browsers = /^worker(?:-|$)/
+
+/** Finds out in whose words a request speaks. One for a sandbox: what it warns of, it warns of once. */
+export class Hearing {
+  readonly #own: readonly Vocabulary[]
+  readonly #tongues: readonly Tongue[]
+  /** Whether a query may have a word in it. */
+  readonly #inQuery: RegExp
+  readonly #warn: (sentence: string) => void
+  readonly #warned = new Set<string>()
+
+  constructor(
+    readonly of: Vocabulary,
+    warn: (sentence: string) => void = () => {},
+  ) {
+    this.#own = vocabulariesOf(of)
+    const heard = [...this.#own, ...foreignTo(of)]
+    this.#tongues = heard.map((one) => {
+      const prefix = one.headerPrefix.toLowerCase()
+      return { vocabulary: one, prefix, initial: prefix.charCodeAt(0) | caseBit }
+    })
+    const words = heard.flatMap(({ headerPrefix, queueTokenQuery }) => [headerPrefix, queueTokenQuery])
+    this.#inQuery = new RegExp(['%', ...words.map((word) => word.replace(/[^\w-]/g, '\\$&'))].join('|'), 'i')
+    this.#warn = warn
+  }
+
+  /** The headers of a request, or those of an object in its body. A name that comes twice is joined with `, `, as HTTP has it. */
+  headers(headers: HeaderList): Speech {
+    return this.#speech(this.#inHeaders(headers))
+  }
+
+  request(request: Spoken): Speech {
+    const { headers, query, path, service } = request
+    let found = this.#inHeaders(headers)
+    if (query !== '' && service === 'queue' && this.#inQuery.test(query)) found = this.#withQuery(query, found)
+    if (service === 'stats') found = this.#withPath(path, found)
+    return this.#speech(found, request)
+  }
+
+  /** By the place of the vocabulary; `undefined` where there is no word at all, as in most requests of some services. */
+  #inHeaders(headers: HeaderList): (Found | undefined)[] | undefined {
+    let found: (Found | undefined)[] | undefined
+    const tongues = this.#tongues
+    for (const [name, value] of headers) {
+      const initial = name.charCodeAt(0) | caseBit
+      for (let place = 0; place < tongues.length; place++) {
+        const { initial: first, prefix, vocabulary } = tongues[place]!
+        if (initial !== first) continue
+        const lower = name.toLowerCase()
+        if (!lower.startsWith(prefix)) continue
+        const setting = lower.slice(prefix.length)
+        if (browsers.test(setting)) continue
+        found ??= []
+        const { settings } = found[place] ?? { settings: new Map<string, string>() }
+        found[place] ??= { vocabulary, word: name, settings }
+        const before = settings.get(setting)
+        settings.set(setting, before === undefined ? value : `${before}, ${value}`)
+      }
+    }
+    return found
+  }
+
+  #withQuery(query: string, found: (Found | undefined)[] = []): (Found | undefined)[] {
+    for (const name of new URLSearchParams(query).keys()) {
+      const lower = name.toLowerCase()
+      this.#tongues.forEach(({ vocabulary, prefix }, place) => {
+        if (!lower.startsWith(prefix) && name !== vocabulary.queueTokenQuery) return
+        found[place] ??= { vocabulary, word: `${name}=…`, settings: new Map() }
+      })
+    }
+    return found
+  }
+
+  #withPath(path: string, found: (Found | undefined)[] | undefined): (Found | undefined)[] | undefined {
+    const segment = path.split('/')[2]
+    const place = this.#tongues.findIndex(({ vocabulary }) => vocabulary.managementQueueSegment === segment)
+    if (place < 0) return found
+    found ??= []
+    const { vocabulary } = this.#tongues[place]!
+    found[place] ??= { vocabulary, word: `/v2/${segment}`, settings: new Map() }
+    return found
+  }
+
+  #speech(found: (Found | undefined)[] | undefined, request?: Spoken): Speech {
+    const own = this.#own
+    const alone = own.length === 1
+    if (found === undefined) return { vocabulary: own[0]!, isSilent: !alone, settings: none }
+    const [first, second] = alone ? [found[0], undefined] : [found[0], found[1]]
+    const counts = second ?? first
+    return {
+      vocabulary: counts?.vocabulary ?? own[0]!,
+      isSilent: !alone && counts === undefined,
+      settings: counts?.settings ?? none,
+      note: first && second ? mixed(first, second) : this.#foreign(found.slice(own.length), request),
+    }
+  }
+
+  /** A word that means nothing here: told once for each vocabulary and place. */
+  #foreign(found: readonly (Found | undefined)[], request: Spoken | undefined): string | undefined {
+    const stranger = found.find((one) => one !== undefined)
+    if (stranger === undefined || request === undefined) return undefined
+    const { vocabulary, word } = stranger
+    const [mine, other] = [this.#own[0]!.name, vocabulary.name]
+    const what = `${word} is a word of vocabulary '${other}'; this sandbox speaks only '${mine}', where it means nothing.`
+    const kind = `${other} ${word.startsWith('/') ? 'path' : word.endsWith('=…') ? 'query' : 'header'}`
+    if (!this.#warned.has(kind)) {
+      this.#warned.add(kind)
+      const { method, url } = request
+      this.#warn(
+        `${method} ${url.replace(/\?.*$/s, '')}: ${what} Set the option vocabulary: '${other}', or leave it out: 'auto', the default, understands both.`,
+      )
+    }
+    return what
+  }
+}
+
+function mixed(neutral: Found, vendor: Found): string {
+  const { headerPrefix } = vendor.vocabulary
+  return `it has words of two vocabularies, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { counted } from '../../kernel/counted.js'
+import { multiLine, plainText } from '../../report/safe-text.js'
+import type { Sandbox } from '../../sandbox/sandbox.js'
+import { serveArguments } from '../config.js'
+import { type Program, textOf, UsageError } from '../program.js'
+import type { RunningServer } from '../server.js'
+import { endWithNpm } from './parent.js'
+import { startedServer } from './started-server.js'
+
+const { vocabulary, clock, seed, 'start-at': startAt, deliver, scenario, 'i-know': iKnow } = serveArguments
+
+/** Entries of a timeline that are shown when a command has failed. */
+const mostShown = 200
+
+/** The address of the tenant's control API, for commands that move time or tell faults. */
+const controlVariable = 'STUNTDOUBLE_CONTROL'
+
+export const program: Program = {
+  args: {
+    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose addresses and tokens it gets' },
+    port: { type: 'string', valueHint: 'N', default: '0', description: 'port of the server; 0 takes a free one' },
+    vocabulary,
+    clock,
+    seed,
+    'start-at': startAt,
+    deliver,
+    scenario,
+    'i-know': iKnow,
+  },
+  operands: { hint: '-- COMMAND …', least: 1, most: Number.POSITIVE_INFINITY },
+  endsOptions: true,
+  examples: [
+    'stuntdouble run -- pytest -q',
+    'stuntdouble run --clock auto --scenario lost-acknowledgements -- go test ./...',
+    `stuntdouble run -- sh -c 'curl -d "{\\"by\\":\\"5m\\"}" $${controlVariable}/clock/advance'`,
+  ],
+  run: async (given) => {
+    const { server } = await startedServer({ ...defaultsOfServe, ...given, _: [] })
+    const name = textOf(given, 'tenant', 'NAME')!
+    try {
+      const { env } = tenantOf(server, name)
+      const control = `${server.origin}/_control/${name}`
+      const code = await ended(given._, { ...process.env, ...env, [controlVariable]: control })
+      if (code !== 0) for (const each of server.tenants) tell(server.tenant(each), each)
+      return code
+    } finally {
+      await server.close()
+    }
+  },
+}
+
+/** What `serve` takes and this does not. */
+const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([name, row]) => [name, row.default]))
+
+function tenantOf(server: RunningServer, name: string): Sandbox {
+  try {
+    return server.tenant(name)
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
+}
+
+/** Runs the command with our terminal, hands signals on to it, and resolves with what it ended with. */
+function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // On Windows most commands of projects are scripts, which only a shell finds.
+    const child = spawn(command, words, { stdio: 'inherit', env, shell: process.platform === 'win32' })
+    const stop = handOn(child)
+    endWithNpm(() => child.kill())
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      stop()
+      const why =
+        error.code === 'ENOENT'
+          ? 'There is no such command'
+          : error.code === 'EACCES'
+            ? 'It may not be run'
+            : error.message
+      reject(new UsageError(`${plainText(command)} cannot be started. ${why}: write it as in a shell, behind --.`))
+    })
+    child.once('close', (code, signal) => {
+      stop()
+      // As shells tell it.
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]))
+    })
+  })
+}
+
+/** A terminal sends Ctrl-C to both; whatever else ends us is meant for the command. */
+function handOn(child: ChildProcess): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const hear = (signal: NodeJS.Signals): void => {
+    if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal)
+  }
+  for (const signal of signals) process.on(signal, hear)
+  return () => {
+    for (const signal of signals) process.off(signal, hear)
+  }
+}
+
+/** What has happened in a world, for whoever wonders why the command failed. */
+function tell({ traffic, destinations, calls }: Sandbox, name: string): void {
+  if (traffic.size === 0) return
+  const left = traffic.size - mostShown
+  const lines = [
+    '',
+    `stuntdouble, tenant ${name}: ${counted(traffic.size, 'entry', 'entries')}${left > 0 ? `, the last ${mostShown}` : ''}`,
+    '',
+    traffic.timeline({ limit: mostShown }),
+    ...[...destinations.unhandled, ...calls.unhandled].map((sentence) => `\n${sentence}`),
+  ]
+  console.error(multiLine(lines.join('\n')))
+}

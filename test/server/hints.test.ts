@@ -1,0 +1,77 @@
+import { latency } from 'stuntdouble'
+import { startServer } from 'stuntdouble/server'
+import { expect, test } from 'vitest'
+
+// What a client without JavaScript is told to do is a request, and sending it does what it says.
+
+async function asked(url: string, init?: RequestInit): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(10_000) })
+}
+
+/** Sends the request that a sentence names. */
+async function obey(sentence: string): Promise<Response> {
+  const [, method, url, body] = /(POST) (http:\S+) with (\{.*?\})[,.;]/.exec(sentence) ?? []
+  return asked(url!, { method: method!, body: body! })
+}
+
+const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliver: \[/
+
+test('a delivery that may not leave', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  const { tokens, addresses, traffic } = server.tenant('w1')
+  const published = () =>
+    asked(`${addresses.queue}/v2/publish/https://shop.example/orders`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.queue}`, 'service-retries': '0' },
+      body: '{}',
+    })
+  const advance = () => asked(`${server.origin}/_control/w1/clock/advance`, { method: 'POST', body: '{"by":"1s"}' })
+  expect((await published()).ok).toBe(true)
+  await advance()
+  const { unhandled } = (await (await asked(`${server.origin}/_control/w1/destinations`)).json()) as {
+    unhandled: string[]
+  }
+  expect(unhandled).toEqual([
+    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Say what it answers: POST ${server.origin}/_control/w1/destinations/answer with {"to":"https://shop.example/orders","answer":200}; or let it leave: start the server with --deliver shop.example.`,
+  ])
+  expect(unhandled.join()).not.toMatch(noJavaScript)
+  expect((await obey(unhandled[0]!)).status).toBe(200)
+  await published()
+  await advance()
+  expect(traffic.of('attempt').at(-1)!.outcome).toMatchObject({ status: 200 })
+})
+
+test('a production address of the vendor', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual', vocabulary: 'upstash' })
+  const { destinations, queue, clock } = server.tenant('w1')
+  queue.publish({ to: 'https://qstash.upstash.io/v2/queues', retries: 0 })
+  await clock.drain()
+  expect(destinations.unhandled[0]).toContain('If you mean it, start the server with --deliver qstash.upstash.io.')
+})
+
+test('a call to a foreign host that nobody registered, and one of another path', async () => {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  server.tenant('w1')
+  const bank = `${server.origin}/w1/calls/https://bank.example/charges`
+  for (const url of [bank, `${bank}/42`]) {
+    const refused = await asked(url)
+    expect(refused.status).toBe(502)
+    const { error } = (await refused.json()) as { error: string }
+    expect(error).not.toMatch(noJavaScript)
+    expect((await obey(error)).status).toBe(200)
+    expect((await asked(url)).status).toBe(200)
+  }
+})
+
+test('a request that waits for time', async () => {
+  const warnings: string[] = []
+  await using server = await startServer({ port: 0, clock: 'manual', warn: (text) => warnings.push(text) })
+  const { addresses, tokens, faults } = server.tenant('w1')
+  faults.add({ on: 'store.request', fault: latency('5s') })
+  const waiting = asked(`${addresses.store}/ping`, { headers: { authorization: `Bearer ${tokens.store}` } })
+  await expect.poll(() => warnings, { timeout: 9000 }).toHaveLength(1)
+  expect(warnings[0]).toContain('start the server with --clock auto')
+  expect(warnings[0]).not.toMatch(/clock\.|sandbox/)
+  expect((await obey(warnings[0]!)).status).toBe(200)
+  expect((await waiting).status).toBe(200)
+})

@@ -1,0 +1,360 @@
+import { serviceVocabulary, upstashVocabulary, type Vocabulary } from 'stuntdouble'
+import { describe, expect, test } from 'vitest'
+import { fromBase64, text } from '../../src/kernel/bytes.js'
+import type { Attempt } from '../../src/queue/destinations/attempt.js'
+import { shop, type World, world } from '../queue/world.js'
+
+// What is published in which words, and in which it comes back: issue 18, section 2. Rows of the vocabularies: queue.md 0.2.
+
+const neutral = serviceVocabulary
+const vendor = upstashVocabulary
+
+interface Manner {
+  readonly name: string
+  /** Headers that say `retries: 1` and this in the words of the manner. */
+  say(settings: Readonly<Record<string, string>>): Record<string, string>
+  /** In whose words it is delivered. */
+  readonly heard: readonly Vocabulary[]
+  /** In whose words it is answered. */
+  readonly answered: Vocabulary
+}
+
+function spoken(prefix: string): Manner['say'] {
+  return (settings) => Object.fromEntries(Object.entries(settings).map(([name, value]) => [prefix + name, value]))
+}
+
+const manners: readonly Manner[] = [
+  { name: 'neutral', say: spoken('Service-'), heard: [neutral], answered: neutral },
+  { name: "the vendor's", say: spoken('Upstash-'), heard: [vendor], answered: vendor },
+  {
+    name: 'mixed',
+    say: (settings) => ({ 'Service-Retries': '7', ...spoken('UPSTASH-')(settings) }),
+    heard: [vendor],
+    answered: vendor,
+  },
+]
+
+const own = ['signature', 'message-id', 'retried', 'caller-ip', 'region']
+
+function namesOf(vocabularies: readonly Vocabulary[], names: readonly string[]): string[] {
+  return vocabularies.flatMap(({ headerPrefix }) => names.map((name) => headerPrefix.toLowerCase() + name)).sort()
+}
+
+/** Headers with a prefix of any vocabulary. */
+function ownNames({ headers }: Pick<Attempt, 'headers'>): string[] {
+  return headers
+    .map(([name]) => name.toLowerCase())
+    .filter((name) => /^(?:service|upstash)-/.test(name))
+    .sort()
+}
+
+function issuers({ headers }: Pick<Attempt, 'headers'>): string[] {
+  return headers
+    .filter(([name]) => /-signature$/i.test(name))
+    .map(
+      ([, token]) => JSON.parse(text(fromBase64(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'))!)).iss,
+    )
+}
+
+function attemptsTo(at: World, url: string): readonly Attempt[] {
+  return at.traffic.of('attempt').filter((one) => one.url === url) as unknown as readonly Attempt[]
+}
+
+function heardIn(attempt: Attempt, vocabularies: readonly Vocabulary[], more: readonly string[] = []): void {
+  expect(ownNames(attempt)).toEqual(namesOf(vocabularies, [...own, ...more]))
+  expect(issuers(attempt)).toEqual(vocabularies.map(({ issuer }) => issuer))
+  expect(attempt.header('user-agent')).toBe(vocabularies.at(-1)!.userAgent)
+}
+
+const back = 'https://shop.test/back'
+const failed = 'https://shop.test/failed'
+
+describe.each(manners)('words of a request: $name', ({ say, heard, answered }) => {
+  test('a publish, its callback and its failure callback', async () => {
+    const at = world()
+    at.destinations.on(shop, () => new Response('no', { status: 500 }))
+    at.destinations.record('https://shop.test/*')
+    const headers = say({ Retries: '0', Callback: back, 'Failure-Callback': failed, 'Forward-X-Order': '7' })
+    await at.send('POST', `/v2/publish/${shop}`, { headers })
+    await at.clock.drain()
+    expect(attemptsTo(at, shop)).toHaveLength(1)
+    for (const url of [shop, back, failed]) heardIn(attemptsTo(at, url)[0]!, heard)
+    expect(attemptsTo(at, shop)[0]!.header('x-order')).toBe('7')
+  })
+
+  test('a url group, a queue, and a batch whose items say nothing', async () => {
+    const at = world()
+    at.destinations.record('https://*.test/*')
+    at.queue.urlGroup('all', ['https://a.test/1', 'https://a.test/2'])
+    await at.send('POST', '/v2/publish/all', { headers: say({ Retries: '1' }) })
+    await at.send('POST', '/v2/enqueue/line/https://a.test/3', { headers: say({ Retries: '1' }) })
+    const items = [
+      { destination: 'https://a.test/4' },
+      { destination: 'https://a.test/5', headers: { 'X-Plain': '1' } },
+    ]
+    await at.send('POST', '/v2/batch', { headers: say({ 'Telemetry-Sdk': 'x' }), body: items })
+    await at.clock.drain()
+    for (const n of [1, 2]) heardIn(attemptsTo(at, `https://a.test/${n}`)[0]!, heard, ['topic-name'])
+    for (const n of [3, 4, 5]) heardIn(attemptsTo(at, `https://a.test/${n}`)[0]!, heard)
+  })
+
+  test('a batch item with words of its own', async () => {
+    const at = world()
+    at.destinations.record('https://*.test/*')
+    const items = [
+      { destination: 'https://a.test/n', headers: { 'Service-Delay': '1s' } },
+      { destination: 'https://a.test/v', headers: { 'upstash-delay': '1s' } },
+    ]
+    await at.send('POST', '/v2/batch', { headers: say({ 'Telemetry-Sdk': 'x' }), body: items })
+    expect(attemptsTo(at, 'https://a.test/n')).toHaveLength(0)
+    await at.clock.advance('1s')
+    heardIn(attemptsTo(at, 'https://a.test/n')[0]!, [neutral])
+    heardIn(attemptsTo(at, 'https://a.test/v')[0]!, [vendor])
+  })
+
+  test('a schedule', async () => {
+    const at = world()
+    at.destinations.record(shop)
+    const answer = await at.send('POST', `/v2/schedules/${shop}`, { headers: say({ Cron: '* * * * *' }) })
+    expect(answer.status).toBe(200)
+    await at.clock.advance('1m')
+    heardIn(attemptsTo(at, shop)[0]!, heard, ['schedule-id'])
+  })
+
+  test('a dead letter that is published again in other words is still its publisher’s', async () => {
+    const at = world()
+    at.destinations.on(shop, () => new Response('no', { status: 500 }))
+    await at.send('POST', `/v2/publish/${shop}`, { headers: say({ Retries: '0' }) })
+    await at.clock.drain()
+    for (const other of ['Service-', 'Upstash-']) {
+      at.destinations.on(shop, () => new Response('no', { status: 500 }))
+      const [letter] = at.queue.deadLetters
+      const answer = await at.send('POST', `/v2/dlq/retry/${letter!.id}`, {
+        headers: { [`${other}Retries`]: '0' },
+      })
+      expect(answer.status).toBe(201)
+      await at.clock.drain()
+      heardIn(attemptsTo(at, shop).at(-1)!, heard)
+    }
+  })
+
+  test('an answer of the app forbids retries in the words of the message', async () => {
+    const statuses = async (name: string): Promise<number> => {
+      const at = world()
+      at.destinations.on(shop, () => new Response('no', { status: 489, headers: { [name]: 'true' } }))
+      await at.send('POST', `/v2/publish/${shop}`, { headers: say({ Retries: '1' }) })
+      await at.clock.drain()
+      return attemptsTo(at, shop).length
+    }
+    for (const one of [neutral, vendor])
+      expect(await statuses(`${one.headerPrefix}NonRetryable-Error`)).toBe(heard.includes(one) ? 1 : 2)
+  })
+
+  test('what is wrong is told in them', async () => {
+    const at = world()
+    const { json } = await at.send('POST', `/v2/publish/${shop}`, { headers: say({ Delay: 'soon' }) })
+    expect(json.error).toContain(`${answered.headerPrefix}Delay`)
+  })
+})
+
+describe('a request without any word, and a publish in process', () => {
+  const ways: readonly (readonly [string, (at: World) => unknown])[] = [
+    ['request', (at) => at.send('POST', `/v2/publish/${shop}`, { body: '{}' })],
+    ['publish', (at) => at.queue.publish({ to: shop, retries: 3 })],
+    [
+      "a browser's own Service-Worker header",
+      (at) => at.send('POST', `/v2/publish/${shop}`, { headers: { 'Service-Worker': 'script' } }),
+    ],
+  ]
+
+  test.each(ways)('%s: both sets of headers, each signature with its own issuer', async (_, publish) => {
+    const at = world()
+    at.destinations.record(shop)
+    await publish(at)
+    await at.clock.drain()
+    heardIn(attemptsTo(at, shop)[0]!, [neutral, vendor])
+  })
+
+  test.each(ways)('%s: an answer in either words forbids retries', async (_, publish) => {
+    for (const name of ['Service-NonRetryable-Error', 'Upstash-NonRetryable-Error']) {
+      const at = world()
+      at.destinations.on(shop, () => new Response('no', { status: 489, headers: { [name]: 'TRUE' } }))
+      await publish(at)
+      await at.clock.drain()
+      expect(attemptsTo(at, shop)).toHaveLength(1)
+    }
+  })
+
+  test('the promises of the engine hold, and are broken by one wrong signature', async () => {
+    const at = world()
+    at.destinations.record(shop)
+    at.queue.publish({ to: shop })
+    await at.clock.drain()
+    at.sandbox.check()
+  })
+})
+
+describe('the query', () => {
+  test.each([
+    ['upstash-retries=0', [vendor]],
+    ['SERVICE-retries=0', [neutral]],
+    ['%75pstash-retries=0', [vendor]],
+  ])('%s gives the words', async (query, heard) => {
+    const at = world()
+    at.destinations.on('https://shop.test/*', () => new Response('no', { status: 500 }))
+    await at.send('POST', `/v2/publish/${shop}?${query}&x=1`)
+    await at.clock.drain()
+    const attempts = at.traffic.of('attempt') as unknown as readonly Attempt[]
+    expect(attempts.map(({ url }) => url)).toEqual([`${shop}?x=1`])
+    heardIn(attempts[0]!, heard)
+  })
+
+  test('the token counts, too, and the parameter of the other set is the destination’s', async () => {
+    const at = world()
+    at.destinations.record('https://shop.test/*')
+    const { token } = { token: at.sandbox.tokens.queue }
+    const query = `qstash_token=${encodeURIComponent(token)}&service-retries=0`
+    expect((await at.send('POST', `/v2/publish/${shop}?${query}`, { token: null })).status).toBe(200)
+    await at.clock.drain()
+    const [attempt] = at.traffic.of('attempt') as unknown as readonly Attempt[]
+    expect(attempt!.url).toBe(`${shop}?service-retries=0`)
+    heardIn(attempt!, [vendor])
+    expect(at.traffic.of('request')[0]!.url).toContain('qstash_token=***')
+    expect(at.traffic.of('request')[0]!.note).toMatch(/words of two vocabularies/)
+  })
+})
+
+test('words of both sets: the vendor’s count, the others are plain headers, and the timeline says so', async () => {
+  const at = world()
+  at.destinations.record(shop)
+  const headers = { 'Upstash-Header-Forward': 'true', 'Service-Delay': '1h', 'Service-Signature': 'mine' }
+  await at.send('POST', `/v2/publish/${shop}`, { headers })
+  await at.clock.advance('1s')
+  const [attempt] = attemptsTo(at, shop)
+  expect(attempt!.header('service-delay')).toBe('1h')
+  expect(attempt!.header('service-signature')).toBe('mine')
+  expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
+  expect(at.traffic.timeline()).toContain(
+    'it has words of two vocabularies, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
+  )
+})
+
+describe('strict vocabularies tell of foreign words', () => {
+  test.each([
+    ['service', 'Upstash-Retries', 'upstash'],
+    ['upstash', 'Service-Retries', 'service'],
+  ] as const)('%s hears %s', async (vocabulary, header, other) => {
+    const warnings: string[] = []
+    const { createSandbox } = await import('stuntdouble')
+    const sandbox = createSandbox({ vocabulary, warn: (sentence) => warnings.push(sentence) })
+    sandbox.destinations.record(shop)
+    const publish = () =>
+      sandbox.fetch(`${sandbox.addresses.queue}/v2/publish/${shop}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${sandbox.tokens.queue}`, [header]: '0' },
+      })
+    await publish()
+    await publish()
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain(header)
+    expect(warnings[0]).toContain(`Set the option vocabulary: '${other}', or leave it out: 'auto'`)
+    expect(sandbox.traffic.timeline()).toContain(`is a word of vocabulary '${other}'`)
+    await sandbox.clock.drain()
+    expect(ownNames(sandbox.traffic.of('attempt')[0]! as unknown as Attempt)).toEqual(
+      namesOf([vocabulary === 'service' ? neutral : vendor], own),
+    )
+  })
+
+  test('the path of the statistics', async () => {
+    const warnings: string[] = []
+    const { createSandbox } = await import('stuntdouble')
+    const sandbox = createSandbox({ vocabulary: 'service', warn: (sentence) => warnings.push(sentence) })
+    await sandbox.fetch(`${sandbox.addresses.mgmt}/v2/qstash/users`)
+    expect(warnings.join()).toContain("/v2/qstash is a word of vocabulary 'upstash'")
+  })
+})
+
+test('the statistics answer to both words of the path', async () => {
+  const { createSandbox } = await import('stuntdouble')
+  const sandbox = createSandbox()
+  const headers = { authorization: `Basic ${btoa(`${sandbox.tokens.mgmtUser}:${sandbox.tokens.mgmtKey}`)}` }
+  const bodies = await Promise.all(
+    ['queue', 'qstash'].map(async (segment) => {
+      const answer = await sandbox.fetch(`${sandbox.addresses.mgmt}/v2/${segment}/stats`, { headers })
+      return [answer.status, await answer.text()]
+    }),
+  )
+  expect(bodies[0]).toEqual(bodies[1])
+  expect(bodies[0]![0]).toBe(200)
+})
+
+test('the store answers in the words of the request, those of its documentation among them', async () => {
+  const { createSandbox } = await import('stuntdouble')
+  const sandbox = createSandbox()
+  const ask = async (headers: Record<string, string>, token = sandbox.tokens.store) => {
+    const answer = await sandbox.fetch(`${sandbox.addresses.store}/set/k/v`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    })
+    return { names: [...answer.headers.keys()], text: await answer.text() }
+  }
+  expect((await ask({ 'Upstash-Encoding': 'base64' })).text).toBe('{"result":"OK"}')
+  expect((await ask({ 'Upstash-Telemetry-Sdk': 'x' })).names).toContain('upstash-sync-token')
+  expect((await ask({})).names).toContain('service-sync-token')
+  expect((await ask({ 'Upstash-Telemetry-Sdk': 'x' }, 'wrong')).text).toBe(
+    (await ask({}, 'wrong')).text.replaceAll(neutral.docs, vendor.docs),
+  )
+})
+
+test('a message keeps its words in a dump; an older dump has none, and is for everybody', async () => {
+  const { createSandbox } = await import('stuntdouble')
+  const at = world()
+  await at.send('POST', `/v2/publish/${shop}`, { headers: { 'Upstash-Delay': '1h' } })
+  await at.send('POST', `/v2/publish/${back}`, { headers: { 'Service-Delay': '1h' } })
+  await at.send('POST', `/v2/schedules/${failed}`, { headers: { 'Upstash-Cron': '30 1 * * *' } })
+  const dump = JSON.parse(JSON.stringify(at.sandbox.dump()))
+  const headersAfter = async (given: typeof dump, vocabulary?: 'service') => {
+    const other = createSandbox({ startAt: at.clock.now(), ...(vocabulary && { vocabulary }) })
+    other.destinations.record('https://shop.test/*')
+    other.load(given)
+    await other.clock.advance('2h')
+    const of = (url: string) => other.traffic.of('attempt').find((one) => one.url === url) as unknown as Attempt
+    return [shop, back, failed].map((url) => issuers(of(url)))
+  }
+  expect(await headersAfter(dump)).toEqual([['Upstash'], ['Service'], ['Upstash']])
+  expect(await headersAfter(dump, 'service')).toEqual([['Upstash'], ['Service'], ['Upstash']])
+  const older = JSON.parse(JSON.stringify(dump, (name, value) => (name === 'words' ? undefined : value)))
+  expect(await headersAfter(older)).toEqual([
+    ['Service', 'Upstash'],
+    ['Service', 'Upstash'],
+    ['Service', 'Upstash'],
+  ])
+  expect(await headersAfter(older, 'service')).toEqual([['Service'], ['Service'], ['Service']])
+})
+
+test('the environment has both sets of names, and real hosts are refused as destinations', async () => {
+  const at = world()
+  const { env, addresses } = at.sandbox
+  expect(env).toMatchObject({ QSTASH_URL: addresses.queue, QUEUE_URL: addresses.queue })
+  expect(env).toMatchObject({ UPSTASH_REDIS_REST_URL: addresses.store, SERVICE_REDIS_REST_URL: addresses.store })
+  expect(env.EU_CENTRAL_1_QSTASH_URL).toBe(env.EU_CENTRAL_1_QUEUE_URL)
+  const reached: unknown[] = []
+  const fetching = async (given: unknown): Promise<Response> => {
+    reached.push(given)
+    return new Response()
+  }
+  const open = world({ deliver: 'any', fetch: fetching })
+  open.queue.publish({ to: 'https://qstash.upstash.io/v2/publish/x', retries: 0 })
+  await open.clock.drain()
+  expect(reached).toEqual([])
+  expect(open.traffic.timeline()).toContain('production address of the vendor')
+})
+
+test('a signature of one’s own is the vendor’s, or whose it is told to be', () => {
+  const at = world()
+  const iss = (token: string): string => issuers({ headers: [['x-signature', token]] })[0]!
+  expect(iss(at.queue.sign({ url: shop }))).toBe('Upstash')
+  expect(iss(at.queue.sign({ url: shop }, { vocabulary: 'service' }))).toBe('Service')
+  expect(() => at.queue.sign({ url: shop }, { vocabulary: 'acme' })).toThrow(
+    'A signature has no vocabulary "acme". There are',
+  )
+})
