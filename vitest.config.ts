@@ -114,6 +114,8 @@ export default defineConfig({
           name: 'package',
           include: ['test/package/**/*.test.ts'],
           globalSetup: 'test/package/pack.ts',
+          // Each of them is a program or more.
+          maxConcurrency: 2,
           testTimeout: 60_000,
         },
       },

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
+import { typeErrors } from './walk.js'
 
-const consumer = inject('consumer')
+const newest = inject('consumer')
 
 interface Report {
   readonly numPassedTests: number
@@ -22,10 +23,23 @@ test('fixture', async ({ sandbox }) => {
   expect(sandbox.store).toHaveKey('k', { ttl: '1m' })
   await sandbox.clock.advance('1m')
   expect(sandbox.store).not.toHaveKey('k')
+  expect.soft(sandbox.store, 'gone').not.toHaveKey('k')
+  await expect(Promise.resolve(sandbox.store)).resolves.not.toHaveKey('k')
+  await expect.poll(() => sandbox.store).not.toHaveKey('k')
+  expect([{ a: 'b' }]).toEqual([{ a: expect.stringContaining('b') }])
+  expect(1).not.toBe(2)
 })
+
+// Says nothing where it is not run: that the words are typed, and no others.
+export function typed() {
+  // @ts-expect-error
+  expect(1).toHaveKye('k')
+  // @ts-expect-error
+  expect(1).toHaveKey(1n)
+}
 `
-const withExtend = `
-import 'stuntdouble/vitest/extend'
+const withExtend = (entry: string) => `
+import '${entry}'
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 
@@ -38,7 +52,7 @@ test('extend', () => {
 
 /** The first example of the README, as a reader would paste it. */
 function firstExample(): string {
-  const readme = readFileSync(join(consumer, 'node_modules/stuntdouble/README.md'), 'utf8')
+  const readme = readFileSync(join(newest, 'node_modules/stuntdouble/README.md'), 'utf8')
   const code = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1]
   if (code === undefined) throw new Error('The README has no example.')
   return code
@@ -48,35 +62,35 @@ test('the first example of the README is at most 12 lines', () => {
   expect(firstExample().trimEnd().split('\n').length).toBeLessThanOrEqual(12)
 })
 
-test('the entries for vitest and the first example of the README work from the packed package, types included', () => {
+describe.each([
+  { vitest: 'the newest Vitest', consumer: newest, entry: 'stuntdouble/vitest/extend' },
+  { vitest: 'Vitest 4', consumer: inject('consumers')['vitest-4'], entry: 'stuntdouble/vitest4/extend' },
+  { vitest: 'Vitest 3.2', consumer: inject('consumers')['vitest-3'], entry: 'stuntdouble/vitest4/extend' },
+])('$vitest, from the packed package', ({ consumer, entry }) => {
   const place = join(consumer, 'vitest-tests')
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, 'fixture.test.ts'), withFixture)
-  writeFileSync(join(place, 'extend.test.ts'), withExtend)
-  writeFileSync(join(place, 'readme.test.ts'), firstExample())
-  const report = join(place, 'report.json')
-  const run = (script: string, ...args: string[]) =>
-    spawnSync(process.execPath, [join(consumer, 'node_modules', script), ...args], { cwd: place, encoding: 'utf8' })
-  run('vitest/vitest.mjs', 'run', '--root', place, '--reporter=json', `--outputFile=${report}`)
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
-  const results = testResults.flatMap(({ assertionResults }) => assertionResults)
-  expect(results.map(({ title, status, failureMessages }) => [title, status, failureMessages]).sort()).toEqual([
-    [expect.stringContaining('an order'), 'passed', []],
-    ['extend', 'passed', []],
-    ['fixture', 'passed', []],
-  ])
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--skipLibCheck',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--lib',
-    'es2023,esnext.disposable,dom',
-    '--types',
-    'node',
-  ]
-  expect(run('typescript/bin/tsc', ...options, 'fixture.test.ts', 'extend.test.ts', 'readme.test.ts').stdout).toBe('')
+
+  test('runs what the entries give, and the first example of the README', () => {
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'fixture.test.ts'), withFixture)
+    writeFileSync(join(place, 'extend.test.ts'), withExtend(entry))
+    writeFileSync(join(place, 'readme.test.ts'), firstExample())
+    const report = join(place, 'report.json')
+    const runner = join(consumer, 'node_modules/vitest/vitest.mjs')
+    const args = [runner, 'run', '--root', place, '--reporter=json', `--outputFile=${report}`]
+    spawnSync(process.execPath, args, { cwd: place, encoding: 'utf8' })
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
+    const results = testResults.flatMap(({ assertionResults }) => assertionResults)
+    expect(results.map(({ title, status, failureMessages }) => [title, status, failureMessages]).sort()).toEqual([
+      [expect.stringContaining('an order'), 'passed', []],
+      ['extend', 'passed', []],
+      ['fixture', 'passed', []],
+    ])
+  })
+
+  test.each([
+    ['our expect, without an addition to the global one', ['fixture.test.ts', 'readme.test.ts']],
+    ['the global expect beside it', ['fixture.test.ts', 'extend.test.ts']],
+  ])('has the types of %s', async (_, files) => {
+    expect(await typeErrors(place, files)).toBe('')
+  })
 })

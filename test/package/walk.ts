@@ -1,6 +1,6 @@
 // A walk is a page of docs/runners that a newcomer follows from an empty folder. This follows it to the letter: its files
 // are written, its commands run, and what they print is held against what the page says.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -84,7 +84,7 @@ export class Walk implements AsyncDisposable {
   /** What the page does not install is not there. */
   #install(name: string): void {
     const modules = join(this.#folder, 'node_modules')
-    const own = name === 'stuntdouble' ? join(this.#consumer, 'node_modules', name) : join(root, 'node_modules', name)
+    const own = join(this.#consumer, 'node_modules', name)
     const { bin = {} } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
       bin?: string | Readonly<Record<string, string>>
     }
@@ -142,15 +142,10 @@ export class Walk implements AsyncDisposable {
     return { child, output: () => text.replace(/\x1b\[[\d;]*m/g, '') }
   }
 
-  /** What an editor would underline in the TypeScript of the folder. */
-  mistakes(): string {
+  /** What an editor would underline in the TypeScript of the folder, and in our declarations. */
+  async mistakes(): Promise<string> {
     const files = readdirSync(this.#folder).filter((name) => name.endsWith('.ts'))
-    if (files.length === 0) return ''
-    const library = ['--target', 'es2023', '--lib', 'es2023,esnext.disposable,dom,dom.asynciterable']
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'preserve', ...library]
-    const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    const { stdout } = spawnSync(process.execPath, [compiler, ...options, ...files], { cwd: this.#folder })
-    return String(stdout)
+    return files.length === 0 ? '' : typeErrors(this.#folder, files)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,16 +154,48 @@ export class Walk implements AsyncDisposable {
 }
 
 /**
+ * What the compiler says about files of a folder, declarations of packages included: of those of other packages nothing,
+ * of ours everything.
+ */
+export async function typeErrors(folder: string, files: readonly string[]): Promise<string> {
+  const library = ['--target', 'es2023', '--lib', 'es2023,esnext.disposable,dom,dom.asynciterable']
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    'false',
+    '--skipDefaultLibCheck',
+    '--module',
+    'preserve',
+    ...library,
+  ]
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const stdout = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [compiler, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
+  })
+  // A message goes on in lines that are indented.
+  return stdout
+    .split(/\n(?! )/)
+    .filter((message) => !/^[^(]*\/node_modules\/(?!stuntdouble\/dist\/)[^(]*\(/.test(message))
+    .join('\n')
+    .trim()
+}
+
+/**
  * What `npx playwright install chromium` would have done: a directory of browsers in which Playwright finds this
  * machine's.
  * @returns the environment that names it
  */
-export function browserEnvironment(folder: string, chromium: string): Readonly<Record<string, string>> {
+export function browserEnvironment(
+  folder: string,
+  consumer: string,
+  chromium: string,
+): Readonly<Record<string, string>> {
   const env = { PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers') }
   // Only Playwright knows where it looks for the browser that it runs without a window.
   const launch = `require('playwright-core').chromium.launch().catch(({ message }) => console.log(message))`
   const all = { ...cleanEnvironment(), ...env } as unknown as NodeJS.ProcessEnv
-  const told = execFileSync(process.execPath, ['-e', launch], { cwd: root, env: all })
+  const told = execFileSync(process.execPath, ['-e', launch], { cwd: consumer, env: all })
   const wanted = /Executable doesn't exist at (.*)/.exec(String(told))?.[1]
   if (wanted === undefined) throw new Error(`Playwright did not say where it looks for a browser:\n${told}`)
   mkdirSync(dirname(wanted), { recursive: true })

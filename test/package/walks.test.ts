@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { findChromium, noChromium } from '../support/chromium.js'
+import type { OldVersions } from './consumer.js'
 import { browserEnvironment, isPrinted, stepsOf, Walk, withFreePorts } from './walk.js'
 
 // Each page of docs/runners, and each page that is a project of its own, is followed from an empty folder, with the packed
@@ -11,7 +12,38 @@ import { browserEnvironment, isPrinted, stepsOf, Walk, withFreePorts } from './w
 
 const docs = new URL('../../docs/', import.meta.url)
 const pages = [...readdirSync(new URL('runners/', docs)).map((name) => `runners/${name}`), 'adapters/playwright.md']
-const consumer = inject('consumer')
+
+/** A page, followed with the newest versions or with older ones. */
+interface Walked {
+  readonly page: string
+  readonly versions?: OldVersions
+}
+
+/** The oldest version of each runner. */
+const oldest: readonly Walked[] = [
+  { page: 'runners/vitest.md', versions: 'vitest-3' },
+  { page: 'runners/jest.md', versions: 'jest-29' },
+  { page: 'runners/playwright.md', versions: 'playwright-1.50' },
+]
+
+/** What only the night has time for. */
+const nightly: readonly Walked[] = [
+  { page: 'runners/vitest.md', versions: 'vitest-4' },
+  { page: 'adapters/playwright.md', versions: 'playwright-1.50' },
+]
+
+const walked: readonly Walked[] = [
+  ...pages.map((page) => ({ page })),
+  ...oldest,
+  ...(process.env.STUNTDOUBLE_WALKS === 'all' ? nightly : []),
+]
+
+/** As somebody with that version reads the page. */
+function forVersion(text: string, versions: OldVersions | undefined): string {
+  return versions?.startsWith('vitest')
+    ? text.replaceAll('stuntdouble/vitest/extend', 'stuntdouble/vitest4/extend')
+    : text
+}
 
 function hasProgram(name: string): boolean {
   return spawnSync(name, ['--version']).status === 0
@@ -49,21 +81,25 @@ describe('a page is taken by its word', () => {
   })
 })
 
-for (const page of pages) {
+for (const { page, versions } of walked) {
   const why = missing[page]
-  test.skipIf(why !== undefined)(
-    `docs/${page} leads to a green test${why ? `: not run, ${why}` : ''}`,
-    async () => {
-      const text = await withFreePorts(readFileSync(new URL(page, docs), 'utf8'), [3000, 4010, 4020])
+  const walk = why === undefined ? test.concurrent : test.skip
+  walk(
+    `docs/${page} leads to a green test${versions ? `, ${versions}` : ''}${why ? `: not run, ${why}` : ''}`,
+    async ({ expect }) => {
+      const consumer = versions === undefined ? inject('consumer') : inject('consumers')[versions]
+      const written = forVersion(readFileSync(new URL(page, docs), 'utf8'), versions)
+      const text = await withFreePorts(written, [3000, 4010, 4020])
       const place = mkdtempSync(join(tmpdir(), 'stuntdouble-walk-'))
       const folder = join(place, 'app')
       mkdirSync(folder)
       const chromium = page.endsWith('playwright.md') ? findChromium() : undefined
       try {
-        await using walk = new Walk(folder, consumer, chromium === undefined ? {} : browserEnvironment(place, chromium))
+        const env = chromium === undefined ? {} : browserEnvironment(place, consumer, chromium)
+        await using walker = new Walk(folder, consumer, env)
         let told = 0
         for (const step of stepsOf(text)) {
-          const outcome = await walk.take(step)
+          const outcome = await walker.take(step)
           if (outcome === undefined || step.kind === 'file') continue
           const { code, output, script } = outcome
           expect({ script, code, output: code === 0 ? '' : output }).toEqual({ script, code: 0, output: '' })
@@ -71,7 +107,7 @@ for (const page of pages) {
           told += step.prints.length
         }
         expect(told).toBeGreaterThan(0)
-        expect(walk.mistakes()).toBe('')
+        expect(await walker.mistakes()).toBe('')
       } finally {
         rmSync(place, { recursive: true, force: true })
       }
