@@ -76,7 +76,7 @@ describe('several', () => {
 })
 
 test('a real host of the vendor is refused as long as a sandbox stands in its place', async () => {
-  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   for (const url of ['https://eu1-x.upstash.io/get/a', new URL('https://qstash-us-east-1.upstash.io/v2/keys')]) {
     await expect(fetch(url)).rejects.toThrow('a real host of the service. Point the client at the sandbox instead')

@@ -29,7 +29,7 @@ test.each([
 })
 
 test('a real host of the service is refused there, too', async () => {
-  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  using sandbox = createSandbox()
   replaceFetch(sandbox)
   const error = await failure(httpsGet, 'https://eu1-x.upstash.io/get/a')
   expect(error.message).toContain('A test was about to call eu1-x.upstash.io, a real host of the service.')

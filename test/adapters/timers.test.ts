@@ -65,7 +65,7 @@ describe('hostTimers(vi)', () => {
     ['in uneven steps', ['9s', '3s', '29s', '19s']],
     ['until a later timer of ours has fired', ['drain']],
   ] as const)('a lock that is renewed every 10 s outlives its 15 s: %s', async (_, steps) => {
-    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    using sandbox = createSandbox()
     const { clock, store } = sandbox
     vi.useFakeTimers({ now: clock.now() })
     clock.follow(hostTimers(vi))

@@ -9,7 +9,7 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
  * fails. Beside: two steps beside each other, then a call that is tried twice. Waiting: for an event that never comes.
  */
 export async function flows(): Promise<Sandbox> {
-  const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z', vocabulary: 'upstash' })
+  const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z' })
   const { addresses, clock, destinations, tokens, workflow } = sandbox
   const restore = replaceFetch(sandbox)
   const { error, warn } = console

@@ -17,7 +17,7 @@ const failed = 'expected 429 to be 200'
 const blocked = "expected 'blocked' to be 'allowed'"
 
 function opened(): { sandbox: Sandbox; redis: Redis } & Disposable {
-  const sandbox = createSandbox({ vocabulary: 'upstash' })
+  const sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   const redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
   const end = (): void => {

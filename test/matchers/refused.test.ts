@@ -28,7 +28,7 @@ async function failure(sandbox: Sandbox): Promise<string> {
 }
 
 test('an app with other keys: the delivery was right', async () => {
-  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  using sandbox = createSandbox()
   verifying(sandbox, { current: 'sig_other', next: 'sig_another' })
   const text = await failure(sandbox)
   expect(text).toMatch(/msg_\S+ was refused with 401 although it was correctly signed\. .*keys.*raw body.*url/)
@@ -38,25 +38,25 @@ test('an app with other keys: the delivery was right', async () => {
 })
 
 test('a flaw that was asked for: the app is right', async () => {
-  using sandbox = createSandbox({ vocabulary: 'upstash' })
+  using sandbox = createSandbox()
   verifying(sandbox, sandbox.queue.keys)
   sandbox.faults.add({ on: 'queue.delivery', fault: badSignature('key') })
   expect(await failure(sandbox)).toMatch(/was refused with 401, and rightly so: wrong with its signature is \S+/)
 })
 
 test('an app that refuses nothing, or a 401 that was scripted, has no such sentence', async () => {
-  using right = createSandbox({ vocabulary: 'upstash' })
+  using right = createSandbox()
   verifying(right, right.queue.keys)
   right.queue.publish({ to: shop })
   await right.clock.drain()
   expect(delivered(right, { to: 'https://other.test/' }).explain(false)).not.toContain('signed')
-  using scripted = createSandbox({ vocabulary: 'upstash' })
+  using scripted = createSandbox()
   scripted.faults.add({ on: 'queue.delivery', fault: status(401) })
   expect(await failure(scripted)).not.toContain('signed')
 })
 
 test('after a rotation, and after two', async () => {
-  using sandbox = createSandbox({ vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z' })
+  using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { current } = sandbox.queue.keys
   verifying(sandbox, { current, next: current })
   sandbox.queue.keys.rotate()

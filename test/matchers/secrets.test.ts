@@ -10,7 +10,7 @@ const secrets = ['hunter2', 'qqq111', 'abcdefg77', 'kkk222', 'pass444', 'userpw5
 
 /** Every failure of a matcher that comes near something secret. */
 async function failures(): Promise<{ texts: string[]; token: string }> {
-  using sandbox = createSandbox({ seed: 7, vocabulary: 'upstash' })
+  using sandbox = createSandbox({ seed: 7 })
   const { addresses, clock, destinations, fetch, queue, store, tokens } = sandbox
   destinations.record(orders)
   const headers = { authorization: 'Bearer abcdefg77', 'x-api-key': 'kkk222' }

@@ -27,7 +27,7 @@ async function checkout(sandbox: Sandbox, redis: Redis): Promise<void> {
 
 describe('toHaveSpent(…, { since })', () => {
   test('one action costs the same the first and the third time, however much was spent before', async () => {
-    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    using sandbox = createSandbox()
     using _ = replaceFetch(sandbox)
     const redis = clientOf(sandbox)
     await checkout(sandbox, redis)
@@ -54,7 +54,7 @@ describe('toHaveSpent(…, { since })', () => {
   })
 
   test('a failure names what was spent since, and shows no more of the story', async () => {
-    using sandbox = createSandbox({ vocabulary: 'upstash' })
+    using sandbox = createSandbox()
     using _ = replaceFetch(sandbox)
     const redis = clientOf(sandbox)
     await redis.set('before', 'x')

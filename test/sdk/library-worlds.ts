@@ -43,7 +43,7 @@ export async function openWorld(place: Place, names: readonly string[] = ['main'
 }
 
 function inProcess(names: readonly string[]) {
-  const sandboxes = names.map((name) => createSandbox({ name, vocabulary: 'upstash' }))
+  const sandboxes = names.map((name) => createSandbox({ name }))
   for (const sandbox of sandboxes) replaceFetch(sandbox)
   return {
     clocks: sandboxes.map((sandbox) => sandbox.clock),
@@ -55,7 +55,7 @@ function inProcess(names: readonly string[]) {
 }
 
 async function served(names: readonly string[]) {
-  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  const server = await startServer({ port: 0, clock: 'manual' })
   const tenants = names.map((name) => server.tenant(name))
   return {
     clocks: tenants.map((tenant) => tenant.clock),

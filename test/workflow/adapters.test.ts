@@ -13,7 +13,7 @@ import { connectionOf, everyKind, expected } from './every-kind.js'
 
 /** A sandbox whose deliveries reach the app in this process. */
 function inProcess(lead: (sandbox: Sandbox) => () => unknown) {
-  const sandbox = createSandbox({ seed: 16, vocabulary: 'upstash', warn: () => {} })
+  const sandbox = createSandbox({ seed: 16, warn: () => {} })
   const close = lead(sandbox)
   onTestFinished(async () => {
     await close()
@@ -43,7 +43,7 @@ test.each([
 })
 
 test('through the local server, with the app on a port of its own', async () => {
-  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  const server = await startServer({ port: 0, clock: 'manual' })
   onTestFinished(() => server.close())
   const served = server.tenant('one')
   const connection = connectionOf(served)

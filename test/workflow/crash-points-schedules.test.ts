@@ -60,7 +60,7 @@ Replay: everyCrashPoint(workflow, { only: ['before-submission 1'] })`)
 
 /** What a test of the app itself would see after a run, with what a report tells to paste. */
 async function leftBy(workflow: WorkflowUnderTest, scenario?: Scenario): Promise<unknown> {
-  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {}, seed: 1 })
+  using sandbox = createSandbox({ warn: () => {}, seed: 1 })
   replaceFetch(sandbox)
   const charged: string[] = []
   for (const [pattern, answer] of Object.entries(calls)) {

@@ -27,7 +27,7 @@ function app(sandbox: Sandbox): void {
 const ordered = defineScenario({ name: 'ordered', steps: [{ publish: { to: url } }, { drain: true }] })
 const options = {
   prepare: app,
-  sandbox: { vocabulary: 'upstash', warn: () => {} } as const,
+  sandbox: { warn: () => {} } as const,
   holds: ({ store, workflow }: Sandbox) =>
     workflow.runs.every(({ state }) => state === 'RUN_SUCCESS') && store.get('charged') === '1',
 }

@@ -9,7 +9,7 @@ const url = 'https://app.test/x'
 function quick(options: SandboxOptions = {}): Sandbox {
   const sandbox = createSandbox({
     seed: 4,
-    vocabulary: 'upstash',
+
     warn: () => {},
     policy: { queuePlan: 'fixed-1m' },
     ...options,

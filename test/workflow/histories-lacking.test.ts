@@ -39,7 +39,7 @@ const served =
   }
 
 async function ran(redact?: { readonly body?: true; readonly header?: string[] }): Promise<Loose> {
-  const world = createSandbox({ vocabulary: 'upstash', startAt: '2030-01-01T09:00:00Z', warn: () => {} })
+  const world = createSandbox({ startAt: '2030-01-01T09:00:00Z', warn: () => {} })
   using _ = replaceFetch(world)
   world.destinations.answer(third, { status: 200, body: { paid: true } })
   served()(world)

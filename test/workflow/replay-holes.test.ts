@@ -21,7 +21,7 @@ const app =
   }
 
 async function recorded(route: Route, body: unknown = { id: 1 }): Promise<History> {
-  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  using sandbox = createSandbox({ warn: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
   const client = new Client({ baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue })
@@ -338,7 +338,7 @@ test('replays at the same time take turns', async () => {
 })
 
 test('a workflow with every kind of step, webhooks and all, and the one that it invokes', async () => {
-  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  using sandbox = createSandbox({ warn: () => {} })
   using _ = replaceFetch(sandbox)
   const origin = 'https://shop.test'
   const serveIn = (world: Sandbox): ReturnType<typeof everyKind> => {

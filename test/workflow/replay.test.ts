@@ -19,7 +19,7 @@ function app(route: Route): (sandbox: Sandbox) => void {
 }
 
 async function recorded(route: Route): Promise<History> {
-  using sandbox = createSandbox({ vocabulary: 'upstash', warn: () => {} })
+  using sandbox = createSandbox({ warn: () => {} })
   using _ = replaceFetch(sandbox)
   app(route)(sandbox)
   sandbox.destinations.answer('https://third.test/*', 200)

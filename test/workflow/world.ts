@@ -58,7 +58,7 @@ export interface Asked {
 export const app = 'https://app.test'
 
 export function workflowWorld(options: SandboxOptions = {}): WorkflowWorld {
-  const sandbox = createSandbox({ seed: 16, vocabulary: 'upstash', warn: () => {}, ...options })
+  const sandbox = createSandbox({ seed: 16, warn: () => {}, ...options })
   replaceFetch(sandbox)
   onTestFinished(() => sandbox.dispose())
   const connection = { baseUrl: sandbox.addresses.queue, token: sandbox.tokens.queue }

@@ -8,7 +8,7 @@ export const shop = 'https://shop.test/orders'
 
 /** A sandbox as a user of the vendor's SDKs sets it up: the environment's names, the global fetch, nothing else. */
 export function open(options: SandboxOptions = {}) {
-  const sandbox = createSandbox({ seed: 7, vocabulary: 'upstash', ...options })
+  const sandbox = createSandbox({ seed: 7, ...options })
   replaceFetch(sandbox)
   onTestFinished(() => sandbox.dispose())
   const { env } = sandbox

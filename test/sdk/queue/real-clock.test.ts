@@ -52,7 +52,7 @@ async function closedPort(): Promise<number> {
 
 test('publish, retry and callback over loopback, signed for a real receiver', async () => {
   const app = await application([503, 200, 200, 200], 4)
-  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'real' })
+  const server = await startServer({ port: 0, clock: 'real' })
   endings.push(() => server.close())
   const client = new Client({ baseUrl: server.tenant('main').addresses.queue, token: credentials.token, retry: false })
   const { messageId } = await client.publishJSON({
@@ -75,7 +75,7 @@ test('publish, retry and callback over loopback, signed for a real receiver', as
 })
 
 test('a request to another machine is refused, a refused connection is told as one', async () => {
-  const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'real' })
+  const server = await startServer({ port: 0, clock: 'real' })
   endings.push(() => server.close())
   const sandbox = server.tenant('main')
   const client = new Client({ baseUrl: sandbox.addresses.queue, token: credentials.token, retry: false })

@@ -15,7 +15,7 @@ const endings: (() => unknown)[] = []
 
 /** The queue behind the vendor's own client. */
 export async function sdkWorld(way: Way, policy: Partial<Policy> = {}) {
-  const options = { vocabulary: 'upstash', startAt: '2030-01-01T00:00:00Z', policy } as const
+  const options = { startAt: '2030-01-01T00:00:00Z', policy } as const
   const sandbox = await reach(way, options)
   const client = new Client({ baseUrl: sandbox.addresses.queue, token: credentials.token, retry: false })
   const receiver = new Receiver({ currentSigningKey: credentials.current, nextSigningKey: credentials.next })
@@ -23,10 +23,7 @@ export async function sdkWorld(way: Way, policy: Partial<Policy> = {}) {
   return { sandbox, clock, traffic, queue, destinations, client, receiver }
 }
 
-async function reach(
-  way: Way,
-  options: Parameters<typeof createSandbox>[0] & { vocabulary: 'upstash' },
-): Promise<Sandbox> {
+async function reach(way: Way, options: Parameters<typeof createSandbox>[0]): Promise<Sandbox> {
   if (way === 'server') {
     const server = await startServer({ port: 0, ...options })
     endings.push(() => server.close())

@@ -7,7 +7,7 @@ import { credentials, shop, world } from '../../queue/world.js'
 const config = { currentSigningKey: credentials.current, nextSigningKey: credentials.next }
 
 test('an app-router handler behind its verifier takes deliveries of the double', async () => {
-  const { queue, clock, destinations, traffic } = world({ vocabulary: 'upstash' })
+  const { queue, clock, destinations, traffic } = world()
   const seen: unknown[] = []
   destinations.on(
     shop,
@@ -23,7 +23,7 @@ test('an app-router handler behind its verifier takes deliveries of the double',
 })
 
 test('keys that were rotated twice without an update break it: the framework answers 500, the queue retries', async () => {
-  const { queue, clock, destinations, traffic } = world({ vocabulary: 'upstash' })
+  const { queue, clock, destinations, traffic } = world()
   destinations.on(
     shop,
     verifySignatureAppRouter(() => new Response('ok'), config),

@@ -6,7 +6,7 @@ import { examples, methods, setups } from './examples.js'
 
 let sandbox: Sandbox
 beforeEach(() => {
-  sandbox = createSandbox({ vocabulary: 'upstash' })
+  sandbox = createSandbox()
   replaceFetch(sandbox)
 })
 afterEach(() => sandbox.dispose())

@@ -15,13 +15,13 @@ afterEach(() => close())
 
 const transports: Readonly<Record<string, () => Sandbox | Promise<Sandbox>>> = {
   fetch() {
-    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    const sandbox = createSandbox()
     replaceFetch(sandbox)
     close = () => sandbox.dispose()
     return sandbox
   },
   msw() {
-    const sandbox = createSandbox({ vocabulary: 'upstash' })
+    const sandbox = createSandbox()
     const server = setupServer(...mswHandlers(sandbox))
     server.listen({ onUnhandledFrame: 'error' } as never)
     close = () => {
@@ -31,7 +31,7 @@ const transports: Readonly<Record<string, () => Sandbox | Promise<Sandbox>>> = {
     return sandbox
   },
   async server() {
-    const server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+    const server = await startServer({ port: 0, clock: 'manual' })
     close = () => server.close()
     return server.tenant('main')
   },

@@ -7,7 +7,7 @@ let sandbox: Sandbox
 let redis: Redis
 
 beforeEach(() => {
-  sandbox = createSandbox({ vocabulary: 'upstash' })
+  sandbox = createSandbox()
   replaceFetch(sandbox)
   redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
 })

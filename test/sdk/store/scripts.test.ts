@@ -8,7 +8,7 @@ import { setups } from './examples.js'
 
 let sandbox: Sandbox
 beforeEach(() => {
-  sandbox = createSandbox({ vocabulary: 'upstash' })
+  sandbox = createSandbox()
   replaceFetch(sandbox)
 })
 afterEach(() => sandbox.dispose())

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, it } from 'vitest'
 import { type RunningServer, startServer } from '../../../src/server/server.js'
 import { examples, setups } from './examples.js'
 
-// The same examples against `stuntdouble serve --vocabulary upstash --clock manual`: sockets, HTTP, a path prefix.
+// The same examples against `stuntdouble serve --clock manual`: sockets, HTTP, a path prefix.
 
 let server: RunningServer
 beforeEach(async () => {
-  server = await startServer({ port: 0, vocabulary: 'upstash', clock: 'manual' })
+  server = await startServer({ port: 0, clock: 'manual' })
 })
 afterEach(() => server.close())
 

@@ -7,7 +7,7 @@ let sandbox: Sandbox
 let redis: Redis
 
 beforeEach(() => {
-  sandbox = createSandbox({ vocabulary: 'upstash', startAt: 1_900_000_000_000 })
+  sandbox = createSandbox({ startAt: 1_900_000_000_000 })
   replaceFetch(sandbox)
   redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
 })
@@ -248,7 +248,7 @@ describe('groups', () => {
 
   it('stop at the limit of pending entries', async () => {
     sandbox.dispose()
-    sandbox = createSandbox({ vocabulary: 'upstash', policy: { maxPendingPerConsumer: 1000 } })
+    sandbox = createSandbox({ policy: { maxPendingPerConsumer: 1000 } })
     replaceFetch(sandbox)
     redis = new Redis({ url: sandbox.addresses.store, token: sandbox.tokens.store, retry: false })
     const pipeline = redis.pipeline()
