@@ -171,4 +171,7 @@ test.each([
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('Nobody answers at https://nobody.test/')
+  // Indented as Jest's own messages, blank lines and all.
+  const stories = [...printed.matchAll(/^( *)Replay: .*\n(.*)\n( *)\d{4}-\d\d-\d\d\n( *)#\d/gm)]
+  expect(stories.map(([, ...texts]) => texts)).toEqual(Array(2).fill(['    ', '', '    ', '      ']))
 })
