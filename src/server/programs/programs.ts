@@ -14,6 +14,10 @@ export interface Row {
 
 /** The commands of the command line. */
 export const programs: Readonly<Record<string, Row>> = {
+  init: {
+    description: 'Write the setup file and a first test into a project.',
+    load: () => import('./init.js'),
+  },
   serve: {
     description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
     load: () => import('./serve.js'),

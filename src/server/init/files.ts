@@ -1,0 +1,143 @@
+import type { Project, Runner } from './project.js'
+
+/** A file that is written where it is not there yet. */
+export interface NewFile {
+  /** Relative, with slashes. */
+  readonly path: string
+  readonly text: string
+}
+
+/** What is written into a project, and what is left to do. */
+export interface Plan {
+  readonly files: readonly NewFile[]
+  /** Sentences about what cannot be written, because it is there already. */
+  readonly left: readonly string[]
+  /** The command that runs the test. */
+  readonly run: string
+}
+
+export function planFor(project: Project): Plan {
+  const { execute, modules } = project
+  const runs: Readonly<Record<Runner, string>> = {
+    vitest: `${execute} vitest run stuntdouble`,
+    jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble`,
+    playwright: `${execute} playwright test stuntdouble`,
+    node: `node --test ${testPath(project)}`,
+  }
+  return { files: filesFor(project), left: leftIn(project), run: runs[project.runner] }
+}
+
+function filesFor(project: Project): readonly NewFile[] {
+  const test: NewFile = { path: testPath(project), text: testText(project) }
+  if (project.runner === 'playwright') return [test]
+  const setup: NewFile = { path: setupPath(project), text: setupText(project) }
+  const config = configFor(project)
+  return [setup, ...(config === undefined ? [] : [config]), test]
+}
+
+function endingOf({ runner, typescript, typeModule }: Project): string {
+  if (typescript) return 'ts'
+  if (runner === 'jest' || runner === 'playwright') return 'js'
+  return typeModule ? 'js' : 'mjs'
+}
+
+function setupPath(project: Project): string {
+  return `stuntdouble.setup.${endingOf(project)}`
+}
+
+function testPath(project: Project): string {
+  const name = `stuntdouble.${project.runner === 'playwright' ? 'spec' : 'test'}.${endingOf(project)}`
+  return project.tests === '' ? name : `${project.tests}/${name}`
+}
+
+function setupText({ runner, modules }: Project): string {
+  const about = `// The sandbox of all tests: it answers their fetch, sets the environment that the SDKs read, and is as new for each.\n`
+  if (runner === 'node') {
+    return `${about}import { after, beforeEach } from 'node:test'
+import { createSandbox } from 'stuntdouble'
+import { replaceFetch } from 'stuntdouble/fetch'
+
+export const sandbox = createSandbox()
+replaceFetch(sandbox)
+Object.assign(process.env, sandbox.env)
+beforeEach(() => sandbox.reset())
+after(() => sandbox.dispose())
+`
+  }
+  if (modules)
+    return `${about}import { useSandbox } from 'stuntdouble/${runner}'\n\nexport const sandbox = useSandbox()\n`
+  return `${about}const { useSandbox } = require('stuntdouble/${runner}')\n\nmodule.exports = { sandbox: useSandbox() }\n`
+}
+
+/** The runner's own configuration, where there is none. */
+function configFor(project: Project): NewFile | undefined {
+  const { runner, typescript, typeModule } = project
+  if (project.config !== undefined) return undefined
+  const setup = `./${setupPath(project)}`
+  if (runner === 'vitest') {
+    const path = `vitest.config.${endingOf(project)}`
+    return {
+      path: typescript ? (typeModule ? path : 'vitest.config.mts') : path,
+      text: `import { defineConfig } from 'vitest/config'\n\nexport default defineConfig({ test: { setupFiles: ['${setup}'] } })\n`,
+    }
+  }
+  // A transform has to be told to Jest by whoever chose it.
+  if (runner !== 'jest' || typescript) return undefined
+  const begin = typeModule ? 'export default' : 'module.exports ='
+  return {
+    path: 'jest.config.js',
+    text: `${begin} {\n  testEnvironment: 'node',\n  setupFilesAfterEnv: ['${setup}'],\n}\n`,
+  }
+}
+
+const body = `  const orders = 'https://shop.test/orders'
+  destinations.script(orders, [503, 503]) // the shop is down for two attempts
+  queue.publish({ to: orders, body: { id: 42 } }) // in your test, your app publishes
+  await clock.advance('5m')
+`
+const title = 'an order is delivered although the shop was down'
+
+function testText(project: Project): string {
+  const { runner, modules, tests } = project
+  const setup =
+    `${tests === '' ? './' : '../'}${setupPath(project).replace(/ts$/, runner === 'jest' ? '' : 'js')}`.replace(
+      /\.$/,
+      '',
+    )
+  const given = '  const { clock, destinations, queue } = sandbox\n'
+  const expected = '  expect(queue).toHaveDelivered({ to: orders, attempts: 3, status: 200 })\n'
+  if (runner === 'playwright') {
+    return `import { expect, test } from 'stuntdouble/playwright'\n\ntest('${title}', async ({ sandbox }) => {\n${given}${body}${expected}})\n`
+  }
+  if (runner === 'node') {
+    return `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sandbox } from '${setup}'
+
+test('${title}', async () => {
+  const { clock, destinations, queue, traffic } = sandbox
+${body}  assert.equal(traffic.of('attempt').length, 3, traffic.timeline())
+})
+`
+  }
+  const own = runner === 'vitest' ? "import { expect, test } from 'vitest'\n" : ''
+  const imported = modules ? `${own}import { sandbox } from '${setup}'\n` : `const { sandbox } = require('${setup}')\n`
+  return `${imported}\ntest('${title}', async () => {\n${given}${body}${expected}})\n`
+}
+
+function leftIn(project: Project): readonly string[] {
+  const { runner, config, typescript } = project
+  const setup = `./${setupPath(project)}`
+  if (runner === 'playwright') {
+    return [
+      `For the server of your app add to ${config ?? 'playwright.config.ts'}: use: { sandboxServer: { port: 4010 } }, and to webServer: env: sandboxEnv({ port: 4010 }), from stuntdouble/playwright.`,
+    ]
+  }
+  if (runner === 'vitest' && config !== undefined)
+    return [`${config} is left as it is. Add to it, for all tests: test: { setupFiles: ['${setup}'] }.`]
+  if (runner === 'jest' && (config !== undefined || typescript))
+    return [
+      `${config ?? 'The configuration of Jest'} is left as it is. Add to it, for all tests: setupFilesAfterEnv: ['${setup}'].`,
+    ]
+  return []
+}

@@ -1,0 +1,231 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+
+// What `stuntdouble init` writes, as somebody finds it who has a project: the next command passes.
+
+const newest = inject('consumer')
+const oldest = inject('consumers')
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+type Files = Readonly<Record<string, string>>
+
+/** A project inside of a consumer, whose packages it finds. */
+function projectWith(files: Files, consumer = newest): string {
+  const folder = mkdtempSync(join(consumer, 'init-'))
+  folders.push(folder)
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+const clean = (): NodeJS.ProcessEnv => {
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', NODE_ENV: 'test' as const }
+  for (const name of Object.keys(env)) if (/^npm_|^VITEST|^NODE_OPTIONS|^FORCE_COLOR/.test(name)) delete env[name]
+  return env
+}
+
+function init(folder: string, ...args: string[]): { readonly code: number | null; readonly out: string } {
+  const program = join(newest, 'node_modules/stuntdouble/dist/cli.js')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'init', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: clean(),
+  })
+  return { code: status, out: stdout + stderr }
+}
+
+/** The last line that it shows, with the programs of the consumer. */
+function next(folder: string, out: string, consumer = newest): string {
+  const line = out.trimEnd().split('\n').at(-1)!.trim()
+  const script = line.replace(/\bnpx (\S+)/, (_, name: string) => join(consumer, 'node_modules/.bin', name))
+  const { stdout, stderr, status } = spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', env: clean() })
+  return `${line}\n${stdout}${stderr}\nexit code ${status}`
+}
+
+const manifest = (dependency: string | undefined, more: object = {}): Files => ({
+  'package.json': JSON.stringify({ devDependencies: dependency === undefined ? {} : { [dependency]: '*' }, ...more }),
+})
+const typescript = { 'tsconfig.json': '{}' }
+
+describe.each<[string, Files, string, readonly string[]]>([
+  [
+    'Vitest, TypeScript',
+    { ...manifest('vitest', { type: 'module' }), ...typescript },
+    newest,
+    ['stuntdouble.setup.ts', 'stuntdouble.test.ts', 'vitest.config.ts'],
+  ],
+  [
+    'Vitest 3.2, JavaScript without a type',
+    manifest('vitest'),
+    oldest['vitest-3'],
+    ['stuntdouble.setup.mjs', 'stuntdouble.test.mjs', 'vitest.config.mjs'],
+  ],
+  [
+    'Vitest 4 with a configuration and a folder of tests',
+    {
+      ...manifest('vitest', { type: 'module' }),
+      ...typescript,
+      'vite.config.ts': "export default { test: { include: ['tests/**/*.test.ts'] } }",
+      'tests/own.test.ts': "import { test } from 'vitest'\ntest('own', () => {})",
+    },
+    oldest['vitest-4'],
+    ['stuntdouble.setup.ts', 'tests/stuntdouble.test.ts'],
+  ],
+  ['Jest', manifest('jest'), newest, ['jest.config.js', 'stuntdouble.setup.js', 'stuntdouble.test.js']],
+  [
+    'Jest 29 with a configuration in package.json',
+    { ...manifest('jest', { jest: { testEnvironment: 'node' } }), 'test/own.test.js': "test('own', () => {})" },
+    oldest['jest-29'],
+    ['stuntdouble.setup.js', 'test/stuntdouble.test.js'],
+  ],
+  [
+    'Jest in a package of modules',
+    manifest('jest', { type: 'module' }),
+    newest,
+    ['jest.config.js', 'stuntdouble.setup.js', 'stuntdouble.test.js'],
+  ],
+  [
+    'Jest with modules of its own',
+    manifest('jest', {
+      type: 'module',
+      scripts: { test: 'node --experimental-vm-modules node_modules/jest/bin/jest.js' },
+    }),
+    newest,
+    ['jest.config.js', 'stuntdouble.setup.js', 'stuntdouble.test.js'],
+  ],
+  [
+    'Playwright, TypeScript',
+    {
+      ...manifest('@playwright/test'),
+      ...typescript,
+      'playwright.config.ts': "export default { testDir: './e2e' }",
+      'e2e/own.spec.ts': '',
+    },
+    newest,
+    ['e2e/stuntdouble.spec.ts'],
+  ],
+  ['Playwright 1.50', manifest('@playwright/test'), oldest['playwright-1.50'], ['stuntdouble.spec.js']],
+  ['node:test', manifest(undefined), newest, ['stuntdouble.setup.mjs', 'stuntdouble.test.mjs']],
+  [
+    'node:test with a folder of tests',
+    { ...manifest(undefined, { type: 'module', scripts: { test: 'node --test' } }), 'test/own.test.js': '' },
+    newest,
+    ['stuntdouble.setup.js', 'test/stuntdouble.test.js'],
+  ],
+])('%s', (_, files, consumer, written) => {
+  const folder = projectWith(files, consumer)
+  const before = readdirSync(folder, { recursive: true })
+  const added = () =>
+    (readdirSync(folder, { recursive: true }) as string[]).filter((name) => !before.includes(name)).sort()
+
+  test('says what it would write', () => {
+    const { code, out } = init(folder, '--dry-run')
+    expect(code).toBe(0)
+    expect([...out.matchAll(/^Would write (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(written)
+    expect(added()).toEqual([])
+  })
+
+  test('what it writes passes', () => {
+    const { code, out } = init(folder)
+    expect([code, added()]).toEqual([0, written])
+    for (const name of written) {
+      const shown = readFileSync(join(folder, name), 'utf8').replace(/^(?=.)/gm, '  ')
+      expect(out).toContain(`Wrote ${name}:\n\n${shown}`)
+    }
+    for (const [name, text] of Object.entries(files)) expect(readFileSync(join(folder, name), 'utf8')).toBe(text)
+    const told = next(folder, out, consumer)
+    expect(told).toMatch(/exit code 0$/)
+    expect(told).toMatch(/1 passed|^ℹ pass 1|# pass 1/m)
+  })
+
+  test('a second time it leaves all as it is', () => {
+    const texts = () => written.map((name) => readFileSync(join(folder, name), 'utf8'))
+    writeFileSync(join(folder, written[0]!), '// mine')
+    const mine = texts()
+    const { code, out } = init(folder)
+    expect([code, texts()]).toEqual([0, mine])
+    expect(out).not.toContain('Wrote')
+    expect(out).toContain(`${written[0]} is there already, and is left as it is.`)
+  })
+})
+
+describe('where it is unsure', () => {
+  test.each<[string, Files, readonly string[], number, RegExp]>([
+    ['no package.json', {}, [], 2, /There is no package\.json here: run npm init -y first/],
+    [
+      'no runner',
+      manifest(undefined),
+      ['--dry-run'],
+      0,
+      /No test runner is among the dependencies: this is for node:test/,
+    ],
+    [
+      'two runners',
+      { 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' },
+      ['--dry-run'],
+      0,
+      /playwright is here, too: --runner playwright writes its files\./,
+    ],
+    [
+      'the root of a monorepo',
+      manifest('vitest', { workspaces: ['packages/*'] }),
+      [],
+      2,
+      /This is the root of a monorepo/,
+    ],
+    [
+      'an unknown runner',
+      manifest('vitest'),
+      ['--runner', 'mocha'],
+      2,
+      /--runner is one of vitest, jest, playwright, node/,
+    ],
+    ['a package.json that is none', { 'package.json': '{' }, [], 2, /package\.json cannot be read/],
+  ])('%s', (_, files, args, wanted, sentence) => {
+    const { code, out } = init(projectWith(files), ...args)
+    expect(code).toBe(wanted)
+    expect(out).toMatch(sentence)
+  })
+
+  test('a package of a monorepo has the runner of the root', () => {
+    const root = projectWith({
+      ...manifest('vitest', { workspaces: ['packages/*'] }),
+      'pnpm-lock.yaml': '',
+      'packages/shop/package.json': '{ "type": "module" }',
+    })
+    const { out } = init(join(root, 'packages/shop'), '--dry-run')
+    expect(out).toMatch(/pnpm add --save-dev stuntdouble\n {2}pnpm exec vitest run stuntdouble\n$/)
+  })
+
+  test('a runner that is too old', () => {
+    const folder = projectWith({
+      ...manifest('vitest'),
+      'node_modules/vitest/package.json': '{ "name": "vitest", "version": "2.1.9" }',
+    })
+    expect(init(folder, '--dry-run').out).toContain('vitest 2.1.9 is too old: stuntdouble works with 3.2 and newer.')
+  })
+})
+
+test('npm create stuntdouble does the same', () => {
+  const own = new URL('../../packages/create-stuntdouble/', import.meta.url).pathname
+  const place = mkdtempSync(join(tmpdir(), 'stuntdouble-create-'))
+  folders.push(place)
+  cpSync(own, join(place, 'node_modules/create-stuntdouble'), { recursive: true })
+  symlinkSync(join(newest, 'node_modules/stuntdouble'), join(place, 'node_modules/stuntdouble'))
+  const folder = projectWith(manifest('vitest'))
+  const program = join(place, 'node_modules/create-stuntdouble/create.js')
+  const options = { cwd: folder, encoding: 'utf8', env: clean() } as const
+  expect(execFileSync(process.execPath, [program, '--dry-run'], options)).toBe(init(folder, '--dry-run').out)
+  expect(spawnSync(process.execPath, [program, '--runner', 'mocha'], options).status).toBe(2)
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as { version: string; dependencies: object }
+  const { version } = read(join(newest, 'node_modules/stuntdouble/package.json'))
+  expect(read(join(own, 'package.json'))).toMatchObject({ version, dependencies: { stuntdouble: `^${version}` } })
+})
