@@ -33,7 +33,7 @@ export default defineConfig({
       { text: 'Reference', link: '/reference/api/' },
       { text: 'Stories', link: '/stories' },
     ],
-    sidebar: { '/reference/api/': [...apiSidebar(), { text: '← All pages', link: '/how-it-works' }], '/': sidebar() },
+    sidebar: { '/reference/api/': apiSidebar(), '/': sidebar() },
     outline: { level: [2, 3] },
     search: { provider: 'local' },
     externalLinkIcon: true,

@@ -7,7 +7,8 @@ const root = new URL('../..', import.meta.url).pathname
 const pages = [
   'README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    // What only the site has is checked when the site is built.
+    .filter((name) => name.endsWith('.md') && !name.startsWith('.vitepress/'))
     .map((name) => `docs/${name}`),
 ]
 

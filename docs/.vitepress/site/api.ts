@@ -44,6 +44,8 @@ export async function writeApi(): Promise<void> {
     excludePrivate: true,
     excludeInternal: true,
     excludeExternals: true,
+    // One page for each entry, as Node's own documentation has it: a page for each name would be most of the site.
+    outputFileStrategy: 'modules',
     hideBreadcrumbs: true,
     hidePageHeader: true,
     // `npm run check` has checked the types; some are used only by others and have no page.

@@ -90,8 +90,16 @@ export function placed(): readonly string[] {
   )
 }
 
-/** The names of the reference, once it is written. */
+/**
+ * The entries of the package, once their reference is written. Their members are on the page of each: a sidebar with all
+ * of them in every page would be most of the site.
+ */
 export function apiSidebar(): DefaultTheme.SidebarItem[] {
-  const file = join(pages, 'reference/api/typedoc-sidebar.json')
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DefaultTheme.SidebarItem[]) : []
+  const file = join(pages, 'reference/api/index.md')
+  const list = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const items = [...list.matchAll(/^- \[(.*)\]\((.*)index\.md\)$/gm)].map(([, text = '', path = '']) => ({
+    text,
+    link: `/reference/api/${path}`,
+  }))
+  return [{ text: 'JavaScript API', items }, ...sidebar()]
 }
