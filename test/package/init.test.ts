@@ -122,9 +122,11 @@ describe.each<[string, Files, string, readonly string[]]>([
   ],
 ])('%s', (_, files, consumer, written) => {
   const folder = projectWith(files, consumer)
-  const before = readdirSync(folder, { recursive: true })
+  const before = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const added = () =>
-    (readdirSync(folder, { recursive: true }) as string[]).filter((name) => !before.includes(name)).sort()
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !before.includes(name))
+      .sort()
 
   test('says what it would write', () => {
     const { code, out } = init(folder, '--dry-run')
