@@ -22,6 +22,8 @@ interface Step {
 
 const root = new URL('..', import.meta.url).pathname
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
+/** TypeScript's native compiler takes a tenth of the time; the packages that build on the compiler's JavaScript need version 6. */
+const tsc = [process.execPath, join(root, 'node_modules/typescript-7/bin/tsc')]
 const reports = mkdtempSync(join(tmpdir(), 'stuntdouble-test-'))
 // The scripts of package.json find Node 24 first on their path; a direct call of this file shall, too.
 // Texts are compared as they are without colours, those of child processes too.
@@ -29,8 +31,8 @@ const env = { ...process.env, NO_COLOR: '1', PATH: `${join(root, 'node_modules',
 
 const steps: Step[] = [
   check('types', 'type check', [
-    [bin('tsc'), '-p', '.'],
-    [bin('tsc'), '-p', 'test'],
+    [...tsc, '-p', '.'],
+    [...tsc, '-p', 'test'],
   ]),
   check('lint', 'lint and format', [[bin('biome'), 'check', '--error-on-warnings', '.']]),
   check('build', 'build', [[bin('tsup'), '--silent']]),
@@ -84,10 +86,12 @@ async function main(wanted: string[]): Promise<void> {
       continue
     }
     console.log(`\n── ${step.what}`)
+    const start = performance.now()
     const outcome = await step.run(join(reports, `${step.name}.json`))
+    const seconds = Math.round((performance.now() - start) / 1000)
     total.passed += outcome.passed
     total.failed += outcome.failed
-    lines.push(`${step.what}: ${outcome.passed} passed, ${outcome.failed} failed`)
+    lines.push(`${step.what}: ${outcome.passed} passed, ${outcome.failed} failed, ${seconds} s`)
   }
   rmSync(reports, { recursive: true, force: true })
   console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`)
