@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { defaultDirectory } from '../../reporters/pages.js'
 import { filesOf, recipeNames, recipePage, shownFiles, withFiles } from '../support/recipe-pages.js'
 
 const isWritten = (name: string): boolean => existsSync(new URL(`../../docs/recipes/${name}.md`, import.meta.url))
@@ -27,4 +29,11 @@ test('a file that was changed on a page is found', () => {
   const page = recipePage('next')
   expect(withFiles('next', page.replace('retries: 3', 'retries: 2'))).toBe(page)
   expect(page).toContain('retries: 3')
+})
+
+test('the workflow keeps the folder that the reporter writes', () => {
+  const file = new URL('../../examples/recipes/github-actions/github-actions.yml', import.meta.url)
+  const { jobs } = parse(readFileSync(file, 'utf8'))
+  const kept = jobs.test.steps.find(({ uses = '' }: { uses?: string }) => uses.startsWith('actions/upload-artifact'))
+  expect(kept).toMatchObject({ if: 'failure()', with: { path: `${defaultDirectory}/` } })
 })
