@@ -55,7 +55,7 @@ const slow = [
   // These replace the host's clock, its requests or its environment.
   ...[
     'test/**/{nock,msw2}*.test.ts',
-    'test/**/*real-clock*.test.ts',
+    'test/**/{*real-clock*,regions}.test.ts',
     'test/server/handles.test.ts',
     'test/matchers/colours.test.ts',
     'test/fixtures/**/*.test.ts',

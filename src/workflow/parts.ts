@@ -6,7 +6,7 @@ import type { Redaction } from '../queue/settings/redacted-fields.js'
 import { failureFunctionState } from './log.js'
 import { answeredIn, type RunWords, spellingsIn } from './protocol.js'
 import type { Run, StepRecord } from './run.js'
-import type { RunList } from './run-list.js'
+import { RunList } from './run-list.js'
 import { readStep, type StepBody } from './step.js'
 
 /** Who says what becomes of a run when one of its messages does something. */
@@ -211,14 +211,22 @@ export class StepPart extends Part {
     return this.announces ? undefined : this.keeper.stage(this.run, this.index, delivery)
   }
 
-  override body(): Bytes {
-    const list = this.run.list(this.index)
+  override body(message: Message): Bytes {
+    const list = this.#list(message)
     return this.#isLazy(list) ? ('' as Bytes) : list.text
   }
 
-  override bodyHash(): Bytes | undefined {
-    const list = this.run.list(this.index)
+  override bodyHash(message: Message): Bytes | undefined {
+    const list = this.#list(message)
     return this.#isLazy(list) ? undefined : list.hash
+  }
+
+  /** What was announced stands alone, also after the SDK has begun the run with another first message. */
+  #list(message: Message): RunList {
+    if (!this.announces) return this.run.list(this.index)
+    const list = new RunList(message)
+    list.growTo([{ message, callType: 'step' }], 0)
+    return list
   }
 
   #isLazy({ text }: RunList): boolean {

@@ -1,4 +1,5 @@
 import { type Bytes, utf8 } from '../kernel/bytes.js'
+import type { HeaderList } from '../kernel/http.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { Message, Origin } from '../queue/message/message.js'
 import { deduplicationKey } from '../queue/publish/deduplication.js'
@@ -157,11 +158,11 @@ export class Triggers {
     }
     run.announced = false
     run.features = trigger.features
-    const { settings } = run.configuration
-    run.configuration = this.#settings.configuration(
-      { ...settings, headers: trigger.settings.headers },
-      trigger.features,
-    )
+    // From here on it is spoken to in the words of its SDK.
+    const { words } = trigger.settings
+    const settings = { ...run.configuration.settings, words }
+    const headers = withoutEcho(trigger.settings.headers, run.configuration.settings.words, words)
+    run.configuration = this.#settings.configuration({ ...settings, headers }, trigger.features)
     const given = { ...settings, headers: run.configuration.settings.headers, delay: 0, notBefore: undefined }
     const message = this.#first(run, { ...trigger, settings: given, announce: false }, 0)
     return { run, message, deduplicated: false }
@@ -190,4 +191,11 @@ export class Triggers {
     if (twoPhaseTrigger === 'always') return true
     return isAsked || (twoPhaseTrigger === 'unknown-url' && !this.#engine.register.proven.has(url))
   }
+}
+
+/** The SDK hands on what it was sent; what was said to it in words that it does not speak was the service's own. */
+function withoutEcho(headers: HeaderList, said: Words, words: Words): HeaderList {
+  const foreign = said.prefixes.filter((prefix) => !words.prefixes.includes(prefix))
+  if (foreign.length === 0) return headers
+  return headers.filter(([name]) => !foreign.some((prefix) => name.toLowerCase().startsWith(prefix)))
 }

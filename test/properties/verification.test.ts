@@ -86,7 +86,10 @@ describe('an app that verifies passes', () => {
     const neutral: Handler = async (request) => {
       const [isCurrent, isNext] = await Promise.all(
         [keys.current, keys.next].map((key) =>
-          jwtVerify(signatureOf(request), new TextEncoder().encode(key), { issuer: 'Service', subject: request.url })
+          jwtVerify(request.headers.get('Service-Signature')!, new TextEncoder().encode(key), {
+            issuer: 'Service',
+            subject: request.url,
+          })
             .then(
               async ({ payload }) =>
                 String(payload.body).replace(/=+$/, '') === (await hashOf(await request.clone().text())),
@@ -265,7 +268,7 @@ describe('an app that accepts nothing is asked why', () => {
   })
 
   test('it expects the words of a vendor', async () => {
-    expect(await above(right, { to, keys })).toMatchInlineSnapshot(`
+    expect(await above(right, { to, keys, sandbox: { vocabulary: 'service' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
         → It expects the words of another vendor: expectVerified(app, { sandbox: { vocabulary: 'upstash' } })."
     `)

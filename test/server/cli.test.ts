@@ -174,7 +174,7 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--port', '65536'], /--port is a number from 0 to 65535, not "65536"\./],
     [['serve', '--port', 'http'], /--port is a number from 0 to 65535, not "http"\./],
     [['serve', '--clock', 'fast'], /--clock is one of manual, auto, real, not "fast"\./],
-    [['serve', '--vocabulary', 'acme'], /--vocabulary is one of service, upstash, not "acme"\./],
+    [['serve', '--vocabulary', 'acme'], /--vocabulary is one of auto, service, upstash, not "acme"\./],
     [['serve', '--start-at', 'soon'], /--start-at is a time like 2030-01-01T09:00:00Z, not "soon"\./],
     [
       ['serve', '--deliver', 'http://shop.test/a'],
@@ -184,8 +184,8 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['serve', '--dev-user', 'me'], /--dev-user is one of defaultUser, testUser1, testUser2, testUser3, not "me"\./],
     [['env', '--url', 'http://127.0.0.1:9'], /No server answers at .* Start one with "npx stuntdouble serve"\./],
     [['serve', '--deliver', 'a,,b'], /--deliver is loopback, none, any or hosts/],
-    [['sevre'], /There is no command sevre\. Did you mean serve\? Commands: serve, .*\./],
-    [['--port', '1'], /There is no option --port\. Commands: serve, .*\./],
+    [['sevre'], /There is no command sevre\. Did you mean serve\? Commands: init, serve, .*\./],
+    [['--port', '1'], /There is no option --port\. Commands: init, serve, .*\./],
   ])('%j', async (args, sentence) => {
     const { code, out, err } = await run(...args)
     expect([code, out]).toEqual([2, ''])

@@ -490,7 +490,7 @@ describe('which address decides', () => {
 
   test('a name is not what it looks like', async () => {
     // Nobody resolves it; the pattern that was asked before took it for this machine.
-    await expect(start({ host: '127.evil.invalid' })).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/)
+    await expect(start({ host: '127.evil.invalid' })).rejects.toThrow(/is not an address of this machine/)
   })
 
   test.each(['0', '::', '[::]', ''])('a server on %j asks for tokens', async (host) => {
