@@ -51,11 +51,13 @@ const steps: Step[] = [
     name: 'playwright',
     what: "Playwright with a browser and an app's own server",
     missing: () => (findChromium() ? undefined : noChromium),
-    run: async (report) => {
-      const more = { PLAYWRIGHT_JSON_OUTPUT_FILE: report }
-      await command([bin('playwright'), 'test', '--config', 'test/playwright/playwright.config.ts'], more)
-      return countPlaywright(report)
-    },
+    run: (report) => playwright('test/playwright', report),
+  },
+  {
+    name: 'site',
+    what: 'the site in a browser',
+    missing: () => (findChromium() ? undefined : noChromium),
+    run: (report) => playwright('test/site', report),
   },
   {
     ...vitest('twin', 'comparison with a real redis-server', 'twin'),
@@ -143,6 +145,12 @@ function countJest(report: string): Outcome {
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   )
   return { passed: result.numPassedTests, failed: result.numFailedTests + brokenFiles.length }
+}
+
+async function playwright(folder: string, report: string): Promise<Outcome> {
+  const more = { PLAYWRIGHT_JSON_OUTPUT_FILE: report }
+  await command([bin('playwright'), 'test', '--config', `${folder}/playwright.config.ts`], more)
+  return countPlaywright(report)
 }
 
 function countPlaywright(report: string): Outcome {
