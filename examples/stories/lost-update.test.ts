@@ -11,7 +11,6 @@ story('lost-update', { asItWas, mended, cause }, (test, app) => {
     const tried = await interleavings({
       prepare: ({ store }) => store.run('SET', 'seats', 100),
       clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },
-      sandbox: { via: 'fetch' },
       until: 'first failure',
     })
     expect(tried).toHold()

@@ -55,7 +55,7 @@ export function story<App>(
 }
 
 function testWith(options: FixtureOptions): typeof base {
-  const common: FixtureOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z', via: 'fetch' }
+  const common: FixtureOptions = { seed: 7, startAt: '2030-01-01T09:00:00Z' }
   return base.override('sandboxOptions', { ...common, ...options })
 }
 

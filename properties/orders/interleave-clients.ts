@@ -39,7 +39,7 @@ export interface ClientOrderOptions {
   readonly within?: Duration
   /** Whether orders that only swap requests without a key in common are tried once. Default true. */
   readonly reduce?: boolean
-  /** Options of each order's sandbox; `{ via: 'fetch' }` replaces the global `fetch`, as in the fixture. */
+  /** Options of each order's sandbox, as of the fixture. */
   readonly sandbox?: FixtureOptions
   /** Moves time when all clients have ended. Default `clock.drain({ budget: 20_000 })`. */
   readonly settle?: (sandbox: Sandbox) => unknown
@@ -133,7 +133,7 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "interleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK that uses the global fetch needs sandbox: { via: 'fetch' }.",
+        "interleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))

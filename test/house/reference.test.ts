@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { defaultPolicy } from '../../src/policy/policy.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { commandReference } from '../../src/store/rest/reference.js'
+import { policyReference } from '../support/policy-reference.js'
 
 const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')
 
 it('the page of commands is up to date: `npm run docs` writes it', () => {
   expect(page).toBe(commandReference())
+})
+
+it('the page of policies is up to date: `npm run docs` writes it', () => {
+  const policies = readFileSync(new URL('../../docs/reference/policies.md', import.meta.url), 'utf8')
+  expect(policies).toBe(policyReference())
+  for (const name of Object.keys(defaultPolicy)) expect(policies).toContain(`| \`${name}\` |`)
 })
 
 it('names every command once', () => {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { publint } from 'publint'
 import { expect, inject, test } from 'vitest'
 
@@ -57,7 +57,7 @@ test('only what is needed is packed', () => {
     .sort()
   const strange = files.filter(
     (file) =>
-      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|schema\/[\w.-]+\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD-PARTY-LICENSES\.md)$/.test(
+      !/^package\/(?:dist\/[\w./-]+\.(?:js|cjs|d\.ts|d\.cts)|scenarios\/[\w-]+\.yaml|schema\/[\w.-]+\.json|docs\/[\w/-]+\.md|examples\/[\w/.-]+|package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD-PARTY-LICENSES\.md)$/.test(
         file,
       ),
   )
@@ -70,6 +70,19 @@ test('only what is needed is packed', () => {
       'package/dist/index.js',
     ]),
   )
+})
+
+test('no link of a page leads out of the package', () => {
+  const pages = readdirSync(own, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+  const dead = pages.flatMap((page) => {
+    const prose = readFileSync(join(own, page), 'utf8').replace(/^```.*?^```$/gms, '')
+    const targets = [...prose.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target]) => target!)
+    return targets
+      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(own, dirname(page), target)))
+      .map((target) => `${page}: ${target}`)
+  })
+  expect(pages.length).toBeGreaterThan(40)
+  expect(dead).toEqual([])
 })
 
 test('runners and interception libraries are optional peers, and nothing installs a script', () => {

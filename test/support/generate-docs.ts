@@ -8,6 +8,7 @@ import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
 import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
+import { policyReference } from './policy-reference.js'
 import { withPromiseTable } from './promise-table.js'
 import { writeRecipes } from './recipe-pages.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
@@ -16,6 +17,7 @@ import { traceSchemaText } from './trace-schema.js'
 
 writeFileSync(new URL('../../docs/reference/commands.md', import.meta.url), commandReference())
 writeFileSync(new URL('../../docs/reference/queue.md', import.meta.url), queueReference(queueEndpoints))
+writeFileSync(new URL('../../docs/reference/policies.md', import.meta.url), policyReference())
 writeFileSync(new URL('../../docs/reference/control.md', import.meta.url), controlReference())
 writeFileSync(new URL('../../docs/cli.md', import.meta.url), await commandLinePage())
 mkdirSync(new URL('../../schema/', import.meta.url), { recursive: true })

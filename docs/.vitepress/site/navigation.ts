@@ -55,6 +55,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['reference/queue.md', 'Endpoints of the queue'],
     ['reference/faults.md', 'Every fault and its effect'],
     ['reference/control.md', 'Control API'],
+    ['reference/policies.md', 'Policies'],
     ['cli.md', 'Command line'],
     ['limits.md', 'What is not built'],
   ],
