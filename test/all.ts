@@ -46,6 +46,21 @@ const stages: Step[][] = [
   [vitest('package', 'the packed package: entries, types, publint, attw', 'package')],
   [
     {
+      name: 'playwright',
+      what: "Playwright with a browser and an app's own server",
+      missing: () => (findChromium() ? undefined : noChromium),
+      run: (report, output) => playwright('test/playwright', report, output),
+    },
+    {
+      ...vitest('twin', 'comparison with a real redis-server', 'twin'),
+      missing: () =>
+        findRedisServer()
+          ? undefined
+          : 'there is no redis-server on this machine (`npm run test:twin` obtains one from Debian)',
+    },
+  ],
+  [
+    {
       name: 'jest',
       what: 'Jest on the CommonJS build',
       run: async (report, output) => {
@@ -55,22 +70,10 @@ const stages: Step[][] = [
       },
     },
     {
-      name: 'playwright',
-      what: "Playwright with a browser and an app's own server",
+      name: 'site',
+      what: 'the site in a browser',
       missing: () => (findChromium() ? undefined : noChromium),
-      run: async (report, output) => {
-        const more = { PLAYWRIGHT_JSON_OUTPUT_FILE: report }
-        const args = ['test', '--config', 'test/playwright/playwright.config.ts']
-        await command([bin('playwright'), ...args], output, more)
-        return countPlaywright(report)
-      },
-    },
-    {
-      ...vitest('twin', 'comparison with a real redis-server', 'twin'),
-      missing: () =>
-        findRedisServer()
-          ? undefined
-          : 'there is no redis-server on this machine (`npm run test:twin` obtains one from Debian)',
+      run: (report, output) => playwright('test/site', report, output),
     },
   ],
 ]
@@ -160,6 +163,12 @@ function countJest(report: string): Outcome {
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   )
   return { passed: result.numPassedTests, failed: result.numFailedTests + brokenFiles.length }
+}
+
+async function playwright(folder: string, report: string, output: Output): Promise<Outcome> {
+  const more = { PLAYWRIGHT_JSON_OUTPUT_FILE: report }
+  await command([bin('playwright'), 'test', '--config', `${folder}/playwright.config.ts`], output, more)
+  return countPlaywright(report)
 }
 
 function countPlaywright(report: string): Outcome {

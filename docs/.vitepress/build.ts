@@ -6,12 +6,12 @@ import { assemble } from './site/assemble.ts'
 import { bundleCore } from './site/bundle.ts'
 import { writeHome } from './site/home.ts'
 import { writeLlms } from './site/llms.ts'
-import { pages } from './site/places.ts'
+import { isForTests, pages } from './site/places.ts'
 
 const docs = new URL('..', import.meta.url).pathname
 
 assemble()
-await writeApi()
+if (!isForTests) await writeApi()
 const core = join(pages, 'public/playground/core.js')
 await bundleCore(core)
 await writeHome(core)

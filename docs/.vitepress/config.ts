@@ -24,6 +24,8 @@ export default defineConfig({
     anchor: { slugify },
     highlight,
   },
+  // The index of the search and the page of an entry are as large as they are; each is loaded when it is wanted.
+  vite: { build: { chunkSizeWarningLimit: 4000 } },
   themeConfig: {
     logo: { src: '/logo.svg', alt: '' },
     nav: [

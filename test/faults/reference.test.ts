@@ -2,18 +2,23 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultKinds } from '../../src/faults/catalog.js'
 import { ruleProblems } from '../../src/rules/rule-schema.js'
+import { faultReference } from '../support/fault-reference.js'
 import { withFaultTables } from '../support/fault-tables.js'
 
 const page = readFileSync(new URL('../../docs/faults.md', import.meta.url), 'utf8')
 
-test('the tables of docs/faults.md are up to date: `npm run docs` writes them', async () => {
-  expect(page).toBe(await withFaultTables(page))
+const reference = readFileSync(new URL('../../docs/reference/faults.md', import.meta.url), 'utf8')
+
+test('the tables of docs/faults.md and the reference are up to date: `npm run docs` writes them', async () => {
+  expect(page).toBe(withFaultTables(page))
+  expect(reference).toBe(await faultReference())
 })
 
 test('every fault stands there with an effect, and strikes in it', () => {
   for (const kind of faultKinds) {
-    const from = page.indexOf(`\n**${kind}**\n`)
-    const part = page.slice(from, page.indexOf('\n**', from + 10))
+    const from = reference.indexOf(`\n## ${kind}\n`)
+    expect(from, kind).toBeGreaterThan(0)
+    const part = reference.slice(from).split('\n## ')[1]!
     expect(part, kind).toMatch(new RegExp(`^ +#\\d+ .* fault ${kind} strikes `, 'm'))
   }
 })

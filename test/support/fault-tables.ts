@@ -1,29 +1,19 @@
 // The generated tables of docs/faults.md: `npm run docs` writes them.
 
-import { Receiver } from '@upstash/qstash'
 import { literal } from '../../properties/delivery/rule-literal.js'
 import { catalog, type FaultDefinition, faultKinds } from '../../src/faults/catalog.js'
 import type { Carriage } from '../../src/faults/row.js'
-import {
-  createSandbox,
-  type Fault,
-  type FaultKind,
-  type FaultPoint,
-  type FaultRule,
-  faultPoints,
-  type Sandbox,
-} from '../../src/index.js'
+import { type FaultPoint, faultPoints } from '../../src/index.js'
 
 const begin = (name: string): string => `<!-- generated: ${name} -->`
 const end = '<!-- end -->'
 
 /** The page with its tables as they are now. */
-export async function withFaultTables(page: string): Promise<string> {
+export function withFaultTables(page: string): string {
   const tables: Record<string, string> = {
     'the catalog': catalogTable(),
     'the points': pointTable(),
     'what cannot be expressed': insteadTable(),
-    'every effect': await effects(),
   }
   let out = page
   for (const [name, table] of Object.entries(tables)) {
@@ -35,17 +25,24 @@ export async function withFaultTables(page: string): Promise<string> {
   return out
 }
 
-const definitions: readonly FaultDefinition[] = faultKinds.map((kind) => catalog[kind] as FaultDefinition)
+/** Every fault, in the order of the catalog. */
+export const definitions: readonly FaultDefinition[] = faultKinds.map((kind) => catalog[kind] as FaultDefinition)
 
 export function catalogTable(): string {
-  const rows = definitions.map(({ kind, summary, fields, effect, phases, made, sample }) => {
-    const takes = Object.keys(fields)
-      .map((name) => `\`${name}\``)
-      .join(' ')
-    return `| \`${kind}\` | \`${Object.keys(made)[0]}(${sample.map(literal).join(', ')})\` | ${takes} | ${effect}, ${phases.join(' or ')} | ${summary} |`
+  const rows = definitions.map((definition) => {
+    const { kind, summary, fields, effect, phases } = definition
+    return `| \`${kind}\` | ${writtenAs(definition)} | ${codes(Object.keys(fields))} | ${effect}, ${phases.join(' or ')} | ${summary} |`
   })
   return ['| Kind | Written as | Fields | Effect | What happens |', '|---|---|---|---|---|', ...rows].join('\n')
 }
+
+/** The call that makes the fault. */
+export function writtenAs({ made, sample }: FaultDefinition): string {
+  return `\`${Object.keys(made)[0]}(${sample.map(literal).join(', ')})\``
+}
+
+/** Names as code, one after the other. */
+export const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(' ')
 
 const moments: Readonly<Record<FaultPoint, string>> = {
   'store.request': 'a request to the data store arrives',
@@ -66,8 +63,8 @@ const moments: Readonly<Record<FaultPoint, string>> = {
 
 function pointTable(): string {
   const rows = faultPoints.map((point) => {
-    const kinds = faultKinds.filter((kind) => catalog[kind].points.includes(point)).map((kind) => `\`${kind}\``)
-    return `| \`${point}\` | ${moments[point]} | ${kinds.join(' ')} |`
+    const kinds = faultKinds.filter((kind) => catalog[kind].points.includes(point))
+    return `| \`${point}\` | ${moments[point]} | ${codes(kinds)} |`
   })
   return ['| Point | When rules are asked | Faults |', '|---|---|---|', ...rows].join('\n')
 }
@@ -85,95 +82,4 @@ function insteadTable(): string {
     Object.entries(instead ?? {}).map(([way, what]) => `| \`${kind}\` | ${carriages[way as Carriage]} | ${what} |`),
   )
   return ['| Fault | Through | What comes instead, and why |', '|---|---|---|', ...rows].join('\n')
-}
-
-async function effects(): Promise<string> {
-  const parts: string[] = []
-  for (const { kind, example, shownAt } of definitions) {
-    const rule: FaultRule = { on: shownAt, times: 1, fault: example as Fault, ...extra[kind] }
-    parts.push(`**${kind}**`, '', '```', JSON.stringify(rule), '', await shown(rule), '```', '')
-  }
-  return parts.join('\n').trimEnd()
-}
-
-/** What an example needs so that something comes of it. */
-const extra: Partial<Record<FaultKind, Partial<FaultRule>>> = {
-  'stale-read': { match: { command: 'GET' } },
-}
-
-const shop = 'https://shop.test/orders'
-
-/** The timeline of a small story in which the fault strikes. */
-async function shown(rule: FaultRule): Promise<string> {
-  // The SDK knows its own vendor only.
-  const vocabulary = ['signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'service'
-  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', vocabulary, warn: () => {} })
-  sandbox.faults.add(rule)
-  sandbox.destinations.on(shop, receiver(sandbox))
-  sandbox.destinations.answer('https://shop.test/done', 200)
-  await stories[rule.on as FaultPoint](sandbox)
-  await sandbox.clock.drain()
-  return sandbox.traffic.timeline()
-}
-
-/** A receiver that looks at the signature with the vendor's SDK. */
-function receiver({ queue: { keys } }: Sandbox): (request: Request) => Promise<Response> {
-  const sdk = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
-  return async (request) => {
-    const signature = request.headers.get('upstash-signature')
-    if (signature === null) return Response.json({ done: true })
-    const verified = sdk.verify({ signature, body: await request.text() })
-    return verified.then(
-      () => Response.json({ done: true }),
-      (error: Error) => new Response(error.message, { status: 401 }),
-    )
-  }
-}
-
-const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
-  'store.request': (sandbox) => ask(sandbox, '/incr/visits'),
-  'store.command': async (sandbox) => {
-    for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)
-  },
-  'queue.request': async (sandbox) => {
-    const url = `${sandbox.addresses.regions['us-east-1']}/v2/keys`
-    await settle(sandbox, sandbox.fetch(url, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } }))
-  },
-  'queue.delivery': (sandbox) => {
-    sandbox.queue.publish({ to: shop, body: 'first', retries: 1, timeout: '10s' })
-    if (sandbox.faults.list()[0]?.rule.fault.kind === 'reorder') {
-      sandbox.queue.publish({ to: shop, body: 'second', retries: 1, delay: '5s' })
-    }
-  },
-  'queue.callback': (sandbox) => sandbox.queue.publish({ to: shop, callback: 'https://shop.test/done' }),
-  'stats.request': () => undefined,
-  'app.call': () => undefined,
-  'stream.open': async (sandbox) => {
-    const answer = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, bearer(sandbox))
-    void answer.text().catch(() => undefined)
-    for (const message of ['a', 'b', 'c']) {
-      sandbox.store.run('PUBLISH', 'news', message)
-      await sandbox.clock.advance('1s')
-    }
-  },
-  'stream.event': () => undefined,
-  'schedule.fire': () => undefined,
-  'workflow.step': () => undefined,
-  'workflow.call': () => undefined,
-  'workflow.wait': () => undefined,
-}
-
-function bearer(sandbox: Sandbox): RequestInit {
-  return { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }
-}
-
-function ask(sandbox: Sandbox, path: string): Promise<void> {
-  return settle(sandbox, sandbox.fetch(sandbox.addresses.store + path, bearer(sandbox)))
-}
-
-/** Waits for an answer and its body, and does not mind when there is none. */
-async function settle(sandbox: Sandbox, asked: Promise<Response>): Promise<void> {
-  const read = asked.then((answer) => answer.text()).catch(() => undefined)
-  await sandbox.clock.drain()
-  await read
 }

@@ -6,6 +6,7 @@ import { commandReference } from '../../src/store/rest/reference.js'
 import { carriageTable } from '../contract/carriage.js'
 import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
+import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
 import { withPromiseTable } from './promise-table.js'
 import { writeRecipes } from './recipe-pages.js'
@@ -27,7 +28,8 @@ writeFileSync(scenarioPage, withTables(readFileSync(scenarioPage, 'utf8')))
 const promisePage = new URL('../../docs/invariants.md', import.meta.url)
 writeFileSync(promisePage, withPromiseTable(readFileSync(promisePage, 'utf8')))
 const faultPage = new URL('../../docs/faults.md', import.meta.url)
-writeFileSync(faultPage, await withFaultTables(readFileSync(faultPage, 'utf8')))
+writeFileSync(faultPage, withFaultTables(readFileSync(faultPage, 'utf8')))
+writeFileSync(new URL('../../docs/reference/faults.md', import.meta.url), await faultReference())
 mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), carriageTable())
 const storyPage = new URL('../../docs/stories.md', import.meta.url)

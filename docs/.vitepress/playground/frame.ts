@@ -6,14 +6,14 @@ import { readSaid, type Said } from './messages.ts'
 /** Milliseconds that code may take. */
 export const limit = 10_000
 
-/** Messages of a run, and characters of one: more than the worker itself sends. */
+/** Messages of a run, and characters of all of them: more than a story has. */
 const most = 250
-const longest = 8_000_000
+const mostCharacters = 8_000_000
 
 const policy = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
 
 const script = `
-addEventListener('message', ({ source, data: { core, code, limit, most, longest } }) => {
+addEventListener('message', ({ source, data: { core, code, limit, most, mostCharacters } }) => {
   if (source !== parent) return
   const url = URL.createObjectURL(new Blob([core], { type: 'text/javascript' }))
   // Chromium starts no module worker without an origin, but lets any worker import a module.
@@ -23,8 +23,9 @@ addEventListener('message', ({ source, data: { core, code, limit, most, longest 
   const end = (why) => { worker.terminate(); clearTimeout(timer); tell({ kind: 'ended', why }) }
   const timer = setTimeout(end, limit, 'time')
   let messages = 0
+  let characters = 0
   worker.onmessage = ({ data }) => {
-    if (++messages > most || typeof data !== 'string' || data.length > longest) end('flood')
+    if (++messages > most || typeof data !== 'string' || (characters += data.length) > mostCharacters) end('flood')
     else tell(data)
   }
   worker.onerror = ({ message }) => tell({ kind: 'broken', text: String(message || 'The worker could not start.') })
@@ -69,7 +70,7 @@ export function runInFrame(code: string, core: string, place: HTMLElement, hear:
   const listen = ({ source, data }: MessageEvent): void => {
     if (source !== frame.contentWindow) return
     // Its origin is opaque, so it cannot be named.
-    if (data === '"ready"') frame.contentWindow?.postMessage({ core, code, limit, most, longest }, '*')
+    if (data === '"ready"') frame.contentWindow?.postMessage({ core, code, limit, most, mostCharacters }, '*')
     const said = readSaid(data)
     if (said === undefined) return
     hear(said)

@@ -25,15 +25,25 @@ export type Said =
   /** The run was ended from outside. */
   | { readonly kind: 'ended'; readonly why: 'time' | 'flood' }
 
-/** Reads what a frame sent; whatever does not have the shape is no message. */
+/** Rows and tests that a page shows, and characters of one text. */
+const mostRows = 2000
+const mostTests = 100
+const longestText = 100_000
+/** The last instant of JavaScript. */
+const lastInstant = 8.64e15
+
+/** Reads what a frame sent; whatever does not have the shape is no message, and what would hold up a page is cut. */
 export function readSaid(data: unknown): Said | undefined {
   if (typeof data !== 'string') return undefined
   try {
     const said = JSON.parse(data) as Said
     if (typeof said !== 'object' || said === null) return undefined
-    if (said.kind === 'printed' || said.kind === 'broken') return typeof said.text === 'string' ? said : undefined
+    if (said.kind === 'printed' || said.kind === 'broken') {
+      return typeof said.text === 'string' ? { kind: said.kind, text: cut(said.text) } : undefined
+    }
     if (said.kind === 'ended') return said
-    return said.kind === 'played' && Array.isArray(said.tests) && said.tests.every(isTest) ? said : undefined
+    if (said.kind !== 'played' || !Array.isArray(said.tests) || !said.tests.every(isTest)) return undefined
+    return { kind: 'played', tests: bounded(said.tests) }
   } catch {
     return undefined
   }
@@ -41,5 +51,23 @@ export function readSaid(data: unknown): Said | undefined {
 
 function isTest({ name, failure, rows }: PlayedTest): boolean {
   const isText = typeof name === 'string' && ['undefined', 'string'].includes(typeof failure)
-  return isText && Array.isArray(rows) && rows.every(({ at, text }) => Number.isFinite(at) && typeof text === 'string')
+  return (
+    isText &&
+    Array.isArray(rows) &&
+    rows.every(({ at, text }) => Math.abs(at) <= lastInstant && typeof text === 'string')
+  )
 }
+
+function bounded(tests: readonly PlayedTest[]): readonly PlayedTest[] {
+  let left = mostRows
+  return tests.slice(0, mostTests).map((test) => {
+    const rows = test.rows.slice(0, left).map((row) => ({ ...row, text: cut(row.text) }))
+    const more = test.rows.length - rows.length
+    left -= rows.length
+    if (more > 0)
+      rows.push({ at: rows.at(-1)?.at ?? 0, text: `… and ${more} more, which the playground does not show` })
+    return { ...test, name: cut(test.name), ...(test.failure !== undefined && { failure: cut(test.failure) }), rows }
+  })
+}
+
+const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)} …` : text)

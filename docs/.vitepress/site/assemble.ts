@@ -47,7 +47,10 @@ function pageOf(source: string): SitePage {
   const text = readFileSync(place, 'utf8')
   if (extname(source) === '.md') return markdownPage(source, text)
   const language = { '.yaml': 'yaml', '.yml': 'yaml', '.json': 'json', '.html': 'html' }[extname(source)] ?? 'ts'
-  return { text: `# ${basename(source)}\n\n\`${source}\`\n\n\`\`\`\`${language}\n${text}\n\`\`\`\`\n`, linked: [] }
+  return {
+    text: `---\nsearch: false\n---\n\n# ${basename(source)}\n\n\`${source}\`\n\n\`\`\`\`${language}\n${text}\n\`\`\`\`\n`,
+    linked: [],
+  }
 }
 
 function folderPage(source: string): SitePage {

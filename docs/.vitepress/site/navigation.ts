@@ -97,7 +97,7 @@ export function placed(): readonly string[] {
 export function apiSidebar(): DefaultTheme.SidebarItem[] {
   const file = join(pages, 'reference/api/index.md')
   const list = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const items = [...list.matchAll(/^- \[(.*)\]\((.*)index\.md\)$/gm)].map(([, text = '', path = '']) => ({
+  const items = [...list.matchAll(/^- \[(.*)\]\((.*)\.md\)$/gm)].map(([, text = '', path = '']) => ({
     text,
     link: `/reference/api/${path}`,
   }))

@@ -1,14 +1,20 @@
 import { expect, test } from 'stuntdouble/vitest'
 
-// Nobody answers for half an hour. The message ends as a dead letter, and a failure callback says so.
-test('the shop hears of an order that cannot be shipped', async ({ sandbox: { clock, destinations, queue } }) => {
-  destinations.answer('https://shop.test/ship', 503)
-  const failed = destinations.record('https://shop.test/failed')
+// Nobody answers for half an hour: the message ends as a dead letter,
+// and a failure callback says so.
+test('the shop hears of what it cannot ship', async ({ sandbox }) => {
+  const { clock, destinations, queue } = sandbox
+  const ship = 'https://shop.test/ship'
+  const failed = 'https://shop.test/failed'
+  destinations.answer(ship, 503)
+  const told = destinations.record(failed)
 
-  queue.publish({ to: 'https://shop.test/ship', body: { id: 42 }, failureCallback: 'https://shop.test/failed' })
+  queue.publish({ to: ship, body: { id: 42 }, failureCallback: failed })
   await clock.drain()
 
-  expect(queue).toHaveDeadLetter({ to: 'https://shop.test/ship', status: 503 })
-  expect(queue).toHaveCalledBack({ to: 'https://shop.test/failed', status: 503, retried: 3 })
-  expect(failed.last().json()).toMatchObject({ sourceMessageId: expect.stringContaining('msg_') })
+  expect(queue).toHaveDeadLetter({ to: ship, status: 503 })
+  expect(queue).toHaveCalledBack({ to: failed, status: 503, retried: 3 })
+  expect(told.last().json()).toMatchObject({
+    sourceMessageId: expect.stringContaining('msg_'),
+  })
 })

@@ -1,11 +1,12 @@
 import { expect, test } from 'stuntdouble/vitest'
 
 // Keys, delays and the clock are one world: three days take no time.
-test('an invitation lives for three days, and a reminder goes out after two', async ({ sandbox }) => {
+test('an invitation lives for three days', async ({ sandbox }) => {
   const { clock, destinations, queue, store } = sandbox
-  const reminders = destinations.record('https://shop.test/remind')
+  const remind = 'https://shop.test/remind'
+  const reminders = destinations.record(remind)
   store.run('SET', 'invitation:ada', 'open', 'EX', 3 * 24 * 60 * 60)
-  queue.publish({ to: 'https://shop.test/remind', body: { to: 'ada' }, delay: '2d' })
+  queue.publish({ to: remind, body: { to: 'ada' }, delay: '2d' })
 
   await clock.advance('2d')
   expect(reminders.last().json()).toEqual({ to: 'ada' })

@@ -1,14 +1,17 @@
 import { status } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 
-// The shop is down twice. The queue tries again, later each time; the clock gets there at once.
-test('an order is retried until the shop is back', async ({ sandbox: { clock, destinations, queue } }) => {
-  const orders = destinations.record('https://shop.test/orders')
-  destinations.script('https://shop.test/orders', [status(503), status(503)])
+// The shop is down twice. The queue tries again, later each time;
+// the clock gets there at once.
+test('an order is retried until the shop is back', async ({ sandbox }) => {
+  const { clock, destinations, queue } = sandbox
+  const shop = 'https://shop.test/orders'
+  const orders = destinations.record(shop)
+  destinations.script(shop, [status(503), status(503)])
 
-  queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } })
+  queue.publish({ to: shop, body: { id: 42 } })
   await clock.advance('5m')
 
   expect(orders.last().json()).toEqual({ id: 42 })
-  expect(queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: [503, 503, 200] })
+  expect(queue).toHaveDelivered({ to: shop, attempts: [503, 503, 200] })
 })

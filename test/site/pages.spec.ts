@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { placed } from '../../docs/.vitepress/site/navigation.ts'
+import { folder } from './build-and-serve.ts'
+import { expect, test } from './reader.ts'
+
+// Every page as it was built, without a browser.
+
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
+const pages = new Map(files.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+
+test('no page asks a foreign host for anything', () => {
+  expect(pages.size).toBeGreaterThan(100)
+  const asked = [...pages].flatMap(([name, html]) => {
+    const loaded = [
+      ...html.matchAll(/<(?:script|img|iframe|source|video|audio|object|embed)\b[^>]*?\b(?:src|data)="([^"]*)"/g),
+    ]
+    const linked = [...html.matchAll(/<link\b[^>]*?\bhref="([^"]*)"/g)]
+    return [...loaded, ...linked]
+      .map(([, url]) => url!)
+      .filter((url) => !/^\/(?!\/)/.test(url))
+      .map((url) => `${name}: ${url}`)
+  })
+  expect(asked).toEqual([])
+  const styles = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.css'))
+  expect(styles.length).toBeGreaterThan(0)
+  for (const style of styles) {
+    expect(readFileSync(join(folder, 'assets', style), 'utf8')).not.toMatch(/@import|url\(["']?(?:https?:)?\/\//)
+  }
+})
+
+test('every link within the site leads to a page and to its heading', () => {
+  const ids = new Map(
+    [...pages].map(([name, html]) => [name, new Set([...html.matchAll(/\bid="([^"]*)"/g)].map(([, id]) => id))]),
+  )
+  let checked = 0
+  const dead = [...pages].flatMap(([name, html]) =>
+    [...html.matchAll(/<a\b[^>]*?\bhref="([^"]*)"/g)]
+      .map(([, url]) => url!.replaceAll('&amp;', '&'))
+      .filter((url) => !/^[a-z]+:/.test(url) && !url.startsWith('/reference/api/'))
+      .filter((url) => {
+        checked++
+        const [path = '', heading] = url.split('#')
+        const target = path === '' ? name : posix.join(path.startsWith('/') ? '' : posix.dirname(name), path)
+        const page = [target, `${target}.html`, posix.join(target, 'index.html')]
+          .map((one) => one.replace(/^\//, ''))
+          .find((one) => pages.has(one))
+        if (page === undefined) return !existsSync(join(folder, target))
+        return heading !== undefined && heading !== '' && !ids.get(page)!.has(decodeURIComponent(heading))
+      })
+      .map((url) => `${name}: ${url}`),
+  )
+  expect(checked).toBeGreaterThan(5000)
+  expect([...new Set(dead)]).toEqual([])
+})
+
+test('the navigation names every page of docs/ once', () => {
+  const docs = new URL('../../docs', import.meta.url).pathname
+  const there = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.md') && !name.startsWith('.vitepress') && !name.startsWith('decisions/'),
+  )
+  const named = [...placed()]
+  expect(there.filter((name) => !named.includes(name))).toEqual([])
+  expect(named.filter((name, nth) => named.indexOf(name) !== nth)).toEqual([])
+})
+
+test('llms.txt lists pages that are there as Markdown', () => {
+  const list = readFileSync(join(folder, 'llms.txt'), 'utf8')
+  const links = [...list.matchAll(/^- \[(.+)\]\((.+?)\): (.*)$/gm)]
+  expect(links.length).toBeGreaterThan(40)
+  for (const [line, , path, what] of links) {
+    expect(readFileSync(join(folder, path!), 'utf8'), line).toMatch(/^# /m)
+    expect(what, line).toMatch(/\w.*[.:!?]$/)
+  }
+  expect(list).toMatch(/^# stuntdouble\n\n> .+\n/)
+  expect(readFileSync(join(folder, 'llms-full.txt'), 'utf8').length).toBeGreaterThan(100_000)
+})

@@ -1,0 +1,27 @@
+import { defineConfig } from '@playwright/test'
+import { findChromium } from '../support/chromium.ts'
+
+const chromium = findChromium()
+
+export default defineConfig({
+  testDir: '.',
+  testMatch: '*.spec.ts',
+  fullyParallel: true,
+  workers: 2,
+  timeout: 60_000,
+  // A busy machine is no failure.
+  expect: { timeout: 20_000 },
+  globalSetup: './build-and-serve.ts',
+  reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['line'], ['json']] : 'line',
+  outputDir: '../../node_modules/.cache/playwright-site',
+  use: {
+    launchOptions: {
+      ...(chromium !== undefined && { executablePath: chromium }),
+      // No name but this machine's own has an address.
+      args: [
+        ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ],
+    },
+  },
+})

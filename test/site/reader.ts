@@ -1,0 +1,43 @@
+import { test as base, expect, type Page } from '@playwright/test'
+
+/** A reader's browser: it reports every request that leaves the site, and whatever a page complains of. */
+export const test = base.extend<{ strict: undefined }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the pattern
+  baseURL: async ({}, use) => use(process.env.SITE_ORIGIN!),
+  strict: [
+    async ({ context, baseURL }, use) => {
+      const foreign: string[] = []
+      const complaints: string[] = []
+      const watch = (page: Page): void => {
+        page.on('pageerror', ({ message }) => complaints.push(message))
+        page.on('websocket', (socket) => foreign.push(socket.url()))
+      }
+      context.on('page', watch)
+      context.on('request', (request) => {
+        if (!/^(?:data|blob|about):/.test(request.url()) && !request.url().startsWith(`${baseURL}/`)) {
+          foreign.push(request.url())
+        }
+      })
+      // What the playground's frame forbids has gone nowhere; no other place has a policy.
+      context.on('requestfailed', (request) => {
+        const place = foreign.indexOf(request.url())
+        if (request.failure()?.errorText === 'csp' && place >= 0) foreign.splice(place, 1)
+      })
+      context.on('response', (response) => {
+        if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
+      })
+      await use(undefined)
+      expect(foreign).toEqual([])
+      expect(complaints).toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+export { expect }
+
+/** Opens a page and waits until it reacts. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await page.waitForFunction(() => (document.querySelector('#app') as { __vue_app__?: object } | null)?.__vue_app__)
+}

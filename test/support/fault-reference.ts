@@ -1,0 +1,121 @@
+// docs/reference/faults.md: every fault with what it does in a small story. `npm run docs` writes it.
+
+import { Receiver } from '@upstash/qstash'
+import {
+  createSandbox,
+  type Fault,
+  type FaultKind,
+  type FaultPoint,
+  type FaultRule,
+  type Sandbox,
+} from '../../src/index.js'
+import { codes, definitions, writtenAs } from './fault-tables.js'
+
+const opening = `# Every fault and its effect
+
+<!-- Generated from the catalog of faults: \`npm run docs\`. Do not edit. -->
+
+Each is a rule in a small story, as the timeline tells it. How rules are given, counted and composed: [Faults](../faults.md).`
+
+/** The page, as the catalog and the engine make it. */
+export async function faultReference(): Promise<string> {
+  const parts = [opening]
+  for (const definition of definitions) {
+    const { kind, summary, example, shownAt, points, fields } = definition
+    const rule: FaultRule = { on: shownAt, times: 1, fault: example as Fault, ...extra[kind] }
+    const takes = Object.keys(fields).length === 0 ? '' : `; fields ${codes(Object.keys(fields))}`
+    parts.push(
+      `## ${kind}`,
+      sentence(summary),
+      `Written as ${writtenAs(definition)}${takes}. Strikes at ${codes(points)}.`,
+      ['```text', JSON.stringify(rule), '', await shown(rule), '```'].join('\n'),
+    )
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}${/[.!?]$/.test(summary) ? '' : '.'}`
+}
+
+/** What an example needs so that something comes of it. */
+const extra: Partial<Record<FaultKind, Partial<FaultRule>>> = {
+  'stale-read': { match: { command: 'GET' } },
+}
+
+const shop = 'https://shop.test/orders'
+
+/** The timeline of a small story in which the fault strikes. */
+async function shown(rule: FaultRule): Promise<string> {
+  // The SDK knows its own vendor only.
+  const vocabulary = ['signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'service'
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', vocabulary, warn: () => {} })
+  sandbox.faults.add(rule)
+  sandbox.destinations.on(shop, receiver(sandbox))
+  sandbox.destinations.answer('https://shop.test/done', 200)
+  await stories[rule.on as FaultPoint](sandbox)
+  await sandbox.clock.drain()
+  return sandbox.traffic.timeline()
+}
+
+/** A receiver that looks at the signature with the vendor's SDK. */
+function receiver({ queue: { keys } }: Sandbox): (request: Request) => Promise<Response> {
+  const sdk = new Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next })
+  return async (request) => {
+    const signature = request.headers.get('upstash-signature')
+    if (signature === null) return Response.json({ done: true })
+    const verified = sdk.verify({ signature, body: await request.text() })
+    return verified.then(
+      () => Response.json({ done: true }),
+      (error: Error) => new Response(error.message, { status: 401 }),
+    )
+  }
+}
+
+const stories: Readonly<Record<FaultPoint, (sandbox: Sandbox) => unknown>> = {
+  'store.request': (sandbox) => ask(sandbox, '/incr/visits'),
+  'store.command': async (sandbox) => {
+    for (const path of ['/set/user/Ada', '/set/user/Eve', '/get/user']) await ask(sandbox, path)
+  },
+  'queue.request': async (sandbox) => {
+    const url = `${sandbox.addresses.regions['us-east-1']}/v2/keys`
+    await settle(sandbox, sandbox.fetch(url, { headers: { authorization: `Bearer ${sandbox.tokens.queue}` } }))
+  },
+  'queue.delivery': (sandbox) => {
+    sandbox.queue.publish({ to: shop, body: 'first', retries: 1, timeout: '10s' })
+    if (sandbox.faults.list()[0]?.rule.fault.kind === 'reorder') {
+      sandbox.queue.publish({ to: shop, body: 'second', retries: 1, delay: '5s' })
+    }
+  },
+  'queue.callback': (sandbox) => sandbox.queue.publish({ to: shop, callback: 'https://shop.test/done' }),
+  'stats.request': () => undefined,
+  'app.call': () => undefined,
+  'stream.open': async (sandbox) => {
+    const answer = await sandbox.fetch(`${sandbox.addresses.store}/subscribe/news`, bearer(sandbox))
+    void answer.text().catch(() => undefined)
+    for (const message of ['a', 'b', 'c']) {
+      sandbox.store.run('PUBLISH', 'news', message)
+      await sandbox.clock.advance('1s')
+    }
+  },
+  'stream.event': () => undefined,
+  'schedule.fire': () => undefined,
+  'workflow.step': () => undefined,
+  'workflow.call': () => undefined,
+  'workflow.wait': () => undefined,
+}
+
+function bearer(sandbox: Sandbox): RequestInit {
+  return { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }
+}
+
+function ask(sandbox: Sandbox, path: string): Promise<void> {
+  return settle(sandbox, sandbox.fetch(sandbox.addresses.store + path, bearer(sandbox)))
+}
+
+/** Waits for an answer and its body, and does not mind when there is none. */
+async function settle(sandbox: Sandbox, asked: Promise<Response>): Promise<void> {
+  const read = asked.then((answer) => answer.text()).catch(() => undefined)
+  await sandbox.clock.drain()
+  await read
+}
