@@ -25,6 +25,7 @@ import type {
   PublishedPattern,
 } from './patterns.js'
 import { type Evidence, evidenceOf } from './received.js'
+import { scheduleHints } from './schedules.js'
 import {
   attemptFields,
   MessageStory,
@@ -148,12 +149,15 @@ export function delivered(received: unknown, pattern: DeliveredPattern = {}, opt
     candidate: (story) => storyCandidate(evidence, story),
     times: timesOf(matcher, options),
     noun: wanted.state === 'DELIVERED' ? ['delivered message', 'delivered messages'] : ['message', 'messages'],
-    hints: (nearest) => [
-      ...hintsOf(evidence, pattern, nearest),
-      ...refusalHints(evidence, nearest),
-      ...retriesHints(pattern, nearest),
-      ...waitHints(evidence, stories.things(), nearest),
-    ],
+    hints: (nearest) => {
+      const waits = waitHints(evidence, stories.things(), nearest)
+      return [
+        ...hintsOf(evidence, pattern, nearest),
+        ...refusalHints(evidence, nearest),
+        ...retriesHints(pattern, nearest),
+        ...(waits.length > 0 ? waits : scheduleHints(evidence, { ...pattern })),
+      ]
+    },
     shown: ofMessages,
   })
 }

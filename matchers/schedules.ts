@@ -1,8 +1,9 @@
-import type { Duration } from '../src/kernel/duration.js'
+import { type Duration, formatDuration } from '../src/kernel/duration.js'
 import { iso } from '../src/kernel/instant.js'
 import type { Schedule } from '../src/queue/schedules/schedules.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { plainText } from '../src/report/safe-text.js'
+import { timeSeenFrom } from '../src/report/shown-times.js'
 import {
   addressField,
   bodyField,
@@ -20,7 +21,7 @@ import {
 } from './fields.js'
 import { type Candidate, testOf } from './near-misses.js'
 import type { Or, Text } from './patterns.js'
-import { evidenceOf } from './received.js'
+import { type Evidence, evidenceOf } from './received.js'
 import { ofMessages } from './stories.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
@@ -82,9 +83,7 @@ export function scheduled(received: unknown, pattern: SchedulePattern = {}, opti
 }
 
 function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
-  const given = received as Owner & { queue?: Owner; queues?: readonly Owner[] }
-  const owners = given.schedules === undefined ? (given.queues ?? [given.queue]) : [given]
-  const lists = owners.map((owner) => owner?.schedules as { list?: () => readonly Schedule[] } | undefined)
+  const lists = listsOf(received)
   if (lists.some((schedules) => typeof schedules?.list !== 'function')) {
     throw new TypeError(
       `${matcher}() asks the queue itself: write expect(sandbox.queue).${matcher}(…) or expect(sandbox).`,
@@ -92,6 +91,39 @@ function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
   }
   return lists.flatMap((schedules) => schedules!.list!())
 }
+
+type List = { list?: () => readonly Schedule[] } | undefined
+
+function listsOf(received: unknown): readonly List[] {
+  const given = received as Owner & { queue?: Owner; queues?: readonly Owner[] }
+  const owners = given.schedules === undefined ? (given.queues ?? [given.queue]) : [given]
+  return owners.map((owner) => owner?.schedules as List)
+}
+
+/** Schedules that would publish what is missing, if time went on: `drain()` does not wait for them. */
+export function scheduleHints(evidence: Evidence, pattern: Readonly<Record<string, unknown>>): string[] {
+  if (evidence.role === 'traffic' || pattern.messageId !== undefined) return []
+  const shared = ofBoth.filter((name) => pattern[name] !== undefined).map((name) => [name, pattern[name]])
+  const test = testOf<Schedule>(fields, Object.fromEntries(shared))
+  const now = evidence.context.now?.()
+  const fitting = listsOf(evidence.received)
+    .flatMap((schedules) => schedules?.list?.() ?? [])
+    .filter(test.fits)
+  return fitting.slice(0, mostSchedules).flatMap(({ id, paused, nextTime }) => {
+    const name = plainText(id)
+    if (paused) return [`schedule ${name} is paused.`]
+    if (nextTime === undefined || now === undefined || nextTime < now) return []
+    const wait = formatDuration(nextTime - now)
+    return [
+      `schedule ${name} fires in ${wait}, at ${timeSeenFrom(nextTime, now)}. Await sandbox.clock.advance('${wait}') first: clock.drain() does not wait for schedules, which never end.`,
+    ]
+  })
+}
+
+const mostSchedules = 2
+
+/** What a message has of its schedule. */
+const ofBoth = ['to', 'scheduleId', 'body', 'method', 'label', 'flowControlKey', 'queue'] as const
 
 /** A queue. */
 interface Owner {

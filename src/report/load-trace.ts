@@ -32,10 +32,11 @@ export function loadTrace(given: string | Trace | object): TrafficView {
 }
 
 function parsed(json: string): unknown {
+  if (json.trim() === '') throw new TypeError('This is not a trace: it is empty.')
   try {
     return JSON.parse(json)
   } catch (error) {
-    throw new TypeError(`This is not a trace: ${error instanceof Error ? error.message : error}`)
+    throw new TypeError(`This is not a trace, which is JSON: ${error instanceof Error ? error.message : error}.`)
   }
 }
 
@@ -47,6 +48,8 @@ function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
   if (format === 'stuntdouble/trace' && version !== undefined && version !== 1) {
     return `This trace is of version ${JSON.stringify(version)}, and this stuntdouble reads only version 1: use a newer one.`
   }
+  if (format !== 'stuntdouble/trace')
+    return `This is not a trace: it has no "format": "stuntdouble/trace". traffic.toTrace() gives one, and so does GET /traffic/trace of the control API.`
   const where = v.getDotPath(issue)
   return `This is not a trace that traffic.toTrace() returned${where ? `: ${where}` : ''}: ${issue.message}.`
 }

@@ -13,7 +13,8 @@ export async function readTrace(file: string): Promise<TrafficView> {
   try {
     return loadTrace(text)
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`${plainText(file)}: ${plainText(error.message)}`)
+    if (error instanceof TypeError)
+      throw new UsageError(`${file === '-' ? 'the standard input' : plainText(file)}: ${plainText(error.message)}`)
     throw error
   }
 }

@@ -100,3 +100,46 @@ test('a log alone is read as before', async () => {
   sandbox.reset()
   expect(hints([...traffic.entries], id)[0]).toMatch(/waits|is due/)
 })
+
+test('a schedule whose time has not come', async () => {
+  const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
+  const { queue, clock, destinations, fetch, addresses, tokens } = sandbox
+  destinations.answer('*', 200)
+  const schedule = (url: string, id: string) =>
+    fetch(`${addresses.queue}/v2/schedules/${url}`, {
+      method: 'POST',
+      body: 'report',
+      headers: { authorization: `Bearer ${tokens.queue}`, 'Service-Cron': '0 3 * * *', 'Service-Schedule-Id': id },
+    })
+  await schedule(shop, 'nightly')
+  await schedule('https://shop.test/other', 'other')
+  await clock.drain()
+  const told = (pattern: object, of: unknown = sandbox): string[] =>
+    delivered(of, pattern, { times: 2 })
+      .explain(false)
+      .split('\n')
+      .filter((line) => line.startsWith('Hint: '))
+  const nightly =
+    "Hint: schedule nightly fires in 18h, at 2030-01-02 03:00:00.000. Await sandbox.clock.advance('18h') first: clock.drain() does not wait for schedules, which never end."
+  expect(told({ to: shop })).toEqual([nightly])
+  expect(told({ to: shop }, queue)).toEqual([nightly])
+  expect(told({ scheduleId: 'nightly', body: 'report' })).toEqual([nightly])
+  expect(told({}).map((line) => line.slice(0, 28))).toEqual([
+    'Hint: schedule nightly fires',
+    'Hint: schedule other fires i',
+  ])
+  // What no schedule can be waited for.
+  for (const pattern of [{ to: '*/stock' }, { to: shop, body: 'another' }, { to: shop, messageId: 'msg_1' }])
+    expect(told(pattern)).toEqual([])
+  expect(told({ to: shop }, sandbox.traffic)).toEqual([])
+
+  await clock.advance('18h')
+  expect(delivered(sandbox, { to: shop }).pass).toBe(true)
+  expect(told({ to: shop })[0]).toMatch(/fires in 1d, at 2030-01-03 03:00:00\.000\./)
+  for (const { id } of queue.schedules.list())
+    await fetch(`${addresses.queue}/v2/schedules/${id}/pause`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.queue}` },
+    })
+  expect(told({ to: shop })).toEqual(['Hint: schedule nightly is paused.'])
+})

@@ -148,6 +148,16 @@ describe.each<[string, Files, string, readonly string[]]>([
     expect(told).toMatch(/1 passed|^ℹ pass 1|# pass 1/m)
   })
 
+  test.runIf(written.some((name) => name.endsWith('.ts')))('TypeScript knows what it writes', () => {
+    const compiler = join(newest, 'node_modules/typescript/bin/tsc')
+    const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module preserve --target es2023 --types node'
+    const { stdout } = spawnSync(process.execPath, [compiler, ...options.split(' '), ...written], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect(stdout).toBe('')
+  })
+
   test('a second time it leaves all as it is', () => {
     const texts = () => written.map((name) => readFileSync(join(folder, name), 'utf8'))
     writeFileSync(join(folder, written[0]!), '// mine')
@@ -155,7 +165,7 @@ describe.each<[string, Files, string, readonly string[]]>([
     const { code, out } = init(folder)
     expect([code, texts()]).toEqual([0, mine])
     expect(out).not.toContain('Wrote')
-    expect(out).toContain(`${written[0]} is there already, and is left as it is.`)
+    expect(out.replace(' there already, and is', '')).toContain(`${written[0]} is left as it is.`)
   })
 })
 
@@ -205,6 +215,29 @@ describe('where it is unsure', () => {
     })
     const { out } = init(join(root, 'packages/shop'), '--dry-run')
     expect(out).toMatch(/pnpm add --save-dev stuntdouble\n {2}pnpm exec vitest run stuntdouble\n$/)
+  })
+
+  test.each([
+    ['vitest', 'vitest.config.js', "export default { test: { setupFiles: ['./stuntdouble.setup.mjs'] } }"],
+    ['jest', 'jest.config.js', "module.exports = { setupFilesAfterEnv: ['<rootDir>/stuntdouble.setup.js'] }"],
+  ])('a configuration of %s that has the setup file needs nothing', (runner, config, text) => {
+    const { out } = init(projectWith({ ...manifest(runner), [config]: text }), '--dry-run')
+    expect(out).not.toContain('Add to it')
+  })
+
+  test.each([
+    ['^5.0.0', 'stuntdouble/vitest/extend'],
+    ['~4.1', 'stuntdouble/vitest4/extend'],
+    ['>=3.2 <4', 'stuntdouble/vitest4/extend'],
+    ['*', 'stuntdouble/vitest/extend'],
+  ])('Vitest %s, which is not installed yet, has the types of %s', (range, types) => {
+    const folder = mkdtempSync(join(tmpdir(), 'stuntdouble-init-'))
+    folders.push(folder)
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ devDependencies: { vitest: range } }))
+    writeFileSync(join(folder, 'tsconfig.json'), '{}')
+    const { out } = init(folder, '--dry-run')
+    expect(out).toContain(`import '${types}'\n`)
+    expect(out).toContain('vitest is not installed here yet.')
   })
 
   test('a runner that is too old', () => {

@@ -105,10 +105,10 @@ describe('what is no trace', () => {
     written((await orderWorld()).sandbox.traffic) as { version: number; entries: Record<string, unknown>[] }
 
   test.each([
-    ['', 'Unexpected end'],
+    ['', 'it is empty'],
     ['<html>', 'Unexpected token'],
-    ['[]', 'Expected "format"'],
-    ['null', 'Expected Object'],
+    ['[]', 'it has no "format": "stuntdouble/trace"'],
+    ['null', 'it has no "format": "stuntdouble/trace"'],
     ['{"entries":[]}', 'format'],
   ])('%j is refused', (given, reason) => {
     expect(() => loadTrace(given)).toThrow(TypeError)

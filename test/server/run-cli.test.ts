@@ -125,9 +125,12 @@ describe('report', () => {
   })
 
   test.each([
-    ['{}', /^stuntdouble: -: This is not a trace/],
-    ['nonsense', /^stuntdouble: -: This is not a trace/],
-    ['', /^stuntdouble: -: This is not a trace/],
+    ['{}', /^stuntdouble: the standard input: This is not a trace: it has no "format": "stuntdouble\/trace"\. traffic/],
+    ['[]', /^stuntdouble: the standard input: This is not a trace: it has no "format"/],
+    ['null', /^stuntdouble: the standard input: This is not a trace: it has no "format"/],
+    ['nonsense', /^stuntdouble: the standard input: This is not a trace, which is JSON: /],
+    ['\n', /^stuntdouble: the standard input: This is not a trace: it is empty\.$/m],
+    ['', /^stuntdouble: the standard input: This is not a trace: it is empty\.$/m],
   ])('%j is one sentence', async (input, sentence) => {
     const { code, out, err } = await given(input)
     expect([code, out]).toEqual([2, ''])

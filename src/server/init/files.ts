@@ -20,7 +20,7 @@ export function planFor(project: Project): Plan {
   const { execute, modules } = project
   const runs: Readonly<Record<Runner, string>> = {
     vitest: `${execute} vitest run stuntdouble`,
-    jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble`,
+    jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble.test`, // compared with whole paths, folders included
     playwright: `${execute} playwright test stuntdouble`,
     node: `node --test ${testPath(project)}`,
   }
@@ -50,7 +50,7 @@ function testPath(project: Project): string {
   return project.tests === '' ? name : `${project.tests}/${name}`
 }
 
-function setupText({ runner, modules }: Project): string {
+function setupText({ runner, modules, types }: Project): string {
   const about = `// The sandbox of all tests: it answers their fetch, sets the environment that the SDKs read, and is as new for each.\n`
   if (runner === 'node') {
     return `${about}import { after, beforeEach } from 'node:test'
@@ -64,8 +64,9 @@ beforeEach(() => sandbox.reset())
 after(() => sandbox.dispose())
 `
   }
+  const declared = types === undefined ? '' : `import '${types}'\n`
   if (modules)
-    return `${about}import { useSandbox } from 'stuntdouble/${runner}'\n\nexport const sandbox = useSandbox()\n`
+    return `${about}${declared}import { useSandbox } from 'stuntdouble/${runner}'\n\nexport const sandbox = useSandbox()\n`
   return `${about}const { useSandbox } = require('stuntdouble/${runner}')\n\nmodule.exports = { sandbox: useSandbox() }\n`
 }
 
@@ -128,6 +129,7 @@ ${body}  assert.equal(traffic.of('attempt').length, 3, traffic.timeline())
 function leftIn(project: Project): readonly string[] {
   const { runner, config, typescript } = project
   const setup = `./${setupPath(project)}`
+  if (runner !== 'playwright' && project.hasSetup(setupPath(project))) return []
   if (runner === 'playwright') {
     return [
       `For the server of your app add to ${config ?? 'playwright.config.ts'}: use: { sandboxServer: { port: 4010 } }, and to webServer: env: sandboxEnv({ port: 4010 }), from stuntdouble/playwright.`,

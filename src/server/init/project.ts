@@ -22,10 +22,14 @@ export interface Project {
   readonly typescript: boolean
   /** Whether files may say `import`. */
   readonly modules: boolean
+  /** The entry that tells TypeScript the matchers of the runner's `expect`, where importing `useSandbox()` does not. */
+  readonly types: string | undefined
   /** `"type": "module"`. */
   readonly typeModule: boolean
   /** The runner's configuration that is there, relative; `package.json` where it is a part of that. */
   readonly config: string | undefined
+  /** Whether it names the setup file already. */
+  readonly hasSetup: (name: string) => boolean
   /** Where tests are, relative; empty for the folder itself. */
   readonly tests: string
   /** How to install a package, and how to run a command of one. */
@@ -64,21 +68,26 @@ export function projectIn(folder: string, asked: Runner | undefined): Project {
     ...manifest.devDependencies,
   }
   const { runner, doubts } = runnerOf(known, manifest.scripts?.test ?? '', asked)
-  const tooOld = runner === 'node' ? undefined : wrongVersion(folder, runner)
+  const version = runner === 'node' ? undefined : versionIn(folder, packages[runner].name)
+  const doubt = runner === 'node' ? undefined : doubtOf(runner, version)
   const compiled = ['ts-jest', '@swc/jest'].some((name) => name in known)
   const usesTypescript = existsSync(join(folder, 'tsconfig.json')) || 'typescript' in known
   const manager = managerOf(folder, above === undefined ? undefined : above.folder)
+  const typescript = usesTypescript && (runner === 'jest' ? compiled : runner !== 'node')
+  const config = configOf(folder, runner, manifest)
   return {
     folder,
     runner,
-    typescript: usesTypescript && (runner === 'jest' ? compiled : runner !== 'node'),
+    typescript,
+    types: typescript && runner === 'vitest' ? typesOf(version ?? known[packages.vitest.name]) : undefined,
     modules: runner !== 'jest' || compiled || /experimental-vm-modules/.test(manifest.scripts?.test ?? ''),
     typeModule: manifest.type === 'module',
-    config: configOf(folder, runner, manifest),
+    config,
+    hasSetup: (name) => config !== undefined && readFileSync(join(folder, config), 'utf8').includes(name),
     tests: testsOf(folder, runner),
     ...manager,
     hasPackage: 'stuntdouble' in known,
-    doubts: [...doubts, ...(tooOld === undefined ? [] : [tooOld])],
+    doubts: [...doubts, ...(doubt === undefined ? [] : [doubt])],
   }
 }
 
@@ -125,18 +134,28 @@ function runnerOf(
   return { runner: first, doubts }
 }
 
-/** A sentence about a version that is too old, or not installed. */
-function wrongVersion(folder: string, runner: Exclude<Runner, 'node'>): string | undefined {
-  const { name, oldest } = packages[runner]
+/** The version that is installed. */
+function versionIn(folder: string, name: string): string | undefined {
   for (const modules of createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []) {
     const path = join(modules, name, 'package.json')
-    if (!existsSync(path)) continue
-    const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version: string }
-    const [major = 0, minor = 0] = version.split('.').map(Number)
-    if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined
-    return `${name} ${plainText(version)} is too old: stuntdouble works with ${oldest.join('.')} and newer.`
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
   }
-  return `${name} is not installed here yet.`
+  return undefined
+}
+
+/** A sentence about a version that is too old, or not installed. */
+function doubtOf(runner: Exclude<Runner, 'node'>, version: string | undefined): string | undefined {
+  const { name, oldest } = packages[runner]
+  if (version === undefined) return `${name} is not installed here yet.`
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined
+  return `${name} ${plainText(version)} is too old: stuntdouble works with ${oldest.join('.')} and newer.`
+}
+
+/** Vitest 5 declares matchers in another form than those before. @param version one, or a range of them */
+function typesOf(version: string | undefined): string {
+  const major = Number(/\d+/.exec(version ?? '')?.[0] ?? 5)
+  return major < 5 ? 'stuntdouble/vitest4/extend' : 'stuntdouble/vitest/extend'
 }
 
 const configNames: Readonly<Record<Runner, RegExp>> = {
