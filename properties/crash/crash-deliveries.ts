@@ -3,7 +3,7 @@ import type { DeliveryContext } from '../../src/queue/destinations/destinations.
 import type { WireReply } from '../../src/queue/destinations/wire.js'
 import { DeliveryWork, lost, type Mutable } from './crash-work.js'
 import type { CrashWorld } from './crash-world.js'
-import { carriedBy, type RunDelivery } from './run-delivery.js'
+import { carriedBy, momentOf, type RunDelivery } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
 /** Deliveries after which a schedule is given up. */
@@ -65,8 +65,9 @@ export class CrashDeliveries {
     const runId = attempt.workflowRunId ?? ''
     const { carries, step, key: name } = carriedBy(attempt)
     const key = `${runId} ${name}`
-    const at = world.times.get(key) ?? sandbox.clock.now()
-    if (isPlain) world.times.set(key, at)
+    const moment = `${runId} ${momentOf(attempt, name)}`
+    const at = world.times.get(moment) ?? sandbox.clock.now()
+    if (isPlain) world.times.set(moment, at)
     const ordinal = this.all.length + 1
     const delivery: Mutable<RunDelivery> = {
       ordinal,
@@ -91,7 +92,7 @@ export class CrashDeliveries {
       return this.#lost(attempt, 'the process died before the route')
     const run = (submits: boolean): Promise<WireReply> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
-      const work = new DeliveryWork(world.seedOf(key), () => at, own, context.task)
+      const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
       return world.works.run(work, () => Promise.race([deliver(), work.death]))
     }
     const others = world.disturbance('twice', ordinal) === undefined ? [] : [run(false)]

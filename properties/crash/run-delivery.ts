@@ -4,6 +4,7 @@ import type { HeaderList } from '../../src/kernel/http.js'
 import { headerOf } from '../../src/kernel/http.js'
 import type { Attempt } from '../../src/queue/destinations/attempt.js'
 import type { StoreDump } from '../../src/store/dump/snapshot.js'
+import { StepPart } from '../../src/workflow/parts.js'
 import { readStep, type StepBody } from '../../src/workflow/step.js'
 import type { BodyEffect } from './crash-effects.js'
 
@@ -73,6 +74,19 @@ export function carriedBy(attempt: Attempt): {
   if (targetStep === undefined)
     return { key: `step ${stepId} ${stepName}`, carries: `the result of '${stepName}'`, step }
   return { key: `plan ${targetStep} ${stepName}`, carries: `the branch '${stepName}'`, step }
+}
+
+/**
+ * What time and chance of a delivery's work hang on: the steps that are finished when it arrives. Branches may end in
+ * another order, and what follows them is then carried by another one of them.
+ */
+export function momentOf({ message }: Attempt, key: string): string {
+  const { part } = message
+  const isBranch = readStep(message.body)?.targetStep !== undefined
+  if (!(part instanceof StepPart) || part.index === 0 || isBranch) return key
+  const steps = part.run.entries.slice(1, part.index + 1).map((entry) => readStep(entry.message.body))
+  const finished = steps.flatMap((step) => (step === undefined || step.targetStep !== undefined ? [] : [step.stepId]))
+  return `after ${finished.sort((a, b) => a - b).join(' ')}`
 }
 
 /** The payload of a run may look like a step, but hardly like this. */

@@ -5,7 +5,11 @@ import type { Answer, Call } from '../protocol/service.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
 /** What a bridge needs of a sandbox. */
-export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'> & Partial<Pick<Sandbox, 'calls'>>
+export type Bridged = Pick<Sandbox, 'addresses' | 'exchange' | 'owns'> &
+  Partial<Pick<Sandbox, 'calls'>> & {
+    /** Whether a request finds its way without the bridge. */
+    readonly leaves?: (request: Request) => boolean
+  }
 
 export interface RouteOptions {
   /**
@@ -34,6 +38,7 @@ export async function routeSandbox(
 
 async function bridged(route: Route, sandbox: Bridged, options: RouteOptions): Promise<void> {
   const request = route.request()
+  if (sandbox.leaves?.(request) === true) return route.fallback()
   if (isPreflight(request)) {
     await route.fulfill({ status: 204, headers: preflightHeaders(request) })
     return

@@ -88,6 +88,8 @@ describe('nock', () => {
     expect((await fetch('https://sms.invalid/send', { method: 'POST' })).status).toBe(299)
     expect(leftBehind(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
-    expect(leftBehind(sandbox, {})?.message).toContain('The app called POST https://mail.invalid/send, where nobody answers')
+    expect(leftBehind(sandbox, {})?.message).toContain(
+      'The app called POST https://mail.invalid/send, where nobody answers',
+    )
   })
 })

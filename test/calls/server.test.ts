@@ -48,7 +48,9 @@ describe('an address of the server that stands for a foreign host', () => {
     const unknown = await asked('/nobody/calls/https://bank.test/charges')
     expect(unknown.status).toBe(502)
     expect(await unknown.json()).toEqual({
-      error: expect.stringMatching(/Say what it answers: POST \S+\/_control\/nobody\/calls\/answer with \{"to":"https:\/\/bank\.test\/charges"/),
+      error: expect.stringMatching(
+        /Say what it answers: POST \S+\/_control\/nobody\/calls\/answer with \{"to":"https:\/\/bank\.test\/charges"/,
+      ),
     })
     expect(server.tenants).not.toContain('nobody')
     await using sandbox = await connect(server.origin, { tenant: 'near' })

@@ -13,9 +13,12 @@ interface Import {
 }
 
 function sources(directory: string): string[] {
-  return readdirSync(join(root, directory), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  return (
+    readdirSync(join(root, directory), { withFileTypes: true, recursive: true })
+      // What is no part of our program is taken along by the build as it is: its paths are those of the build.
+      .filter((entry) => entry.isFile() && /(?<!\.d)\.ts$/.test(entry.name))
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  )
 }
 
 /** Every import and re-export of a file, and whether all it takes are types. */
@@ -216,7 +219,7 @@ const upwards: Readonly<Record<string, string>> = {
 const peerFiles: Readonly<Record<string, RegExp>> = {
   msw: /\/msw(?:-fast)?\.ts$/,
   nock: /\/nock\.ts$/,
-  vitest: /\/vitest\.ts$/,
+  vitest: /\/vitest4?\.ts$/,
   jest: /\/jest\.ts$/,
   '@jest/globals': /\/jest\.ts$/,
   expect: /\/jest\.ts$/,

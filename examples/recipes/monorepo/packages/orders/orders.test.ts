@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { sandbox } from '../../testing/sandbox.ts'
+import { placeOrder } from './orders.ts'
+
+test('a mail about the order goes out after an hour', async () => {
+  const { clock, destinations, queue, store } = sandbox
+  destinations.answer('https://mail.test/send', 200)
+  await placeOrder(42)
+  expect(store).toHaveKey('order:42', { value: 'placed' })
+  await clock.advance('59m')
+  expect(queue).not.toHaveDelivered()
+  await clock.advance('1m')
+  expect(queue).toHaveDelivered({ to: 'https://mail.test/send', body: { about: 42 } })
+})

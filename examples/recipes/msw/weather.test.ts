@@ -1,0 +1,49 @@
+import { HttpResponse, http } from 'msw'
+import { expect, test } from 'vitest'
+import { sandbox, server } from './sandbox.ts'
+
+// After the sandbox: the app reads its environment as it loads.
+
+import { temperature } from './weather.ts'
+
+/** The weather service answers this from now on. @returns how often it was asked */
+function weather(answer: () => Response): () => number {
+  let asked = 0
+  server.use(
+    http.get('https://weather.test/v1/:city', () => {
+      asked++
+      return answer()
+    }),
+  )
+  return () => asked
+}
+
+test('the weather is asked once in ten minutes', async () => {
+  const { clock, store } = sandbox
+  const asked = weather(() => HttpResponse.json({ degrees: 18 }))
+  expect(await temperature('york')).toBe(18)
+  expect(await temperature('york')).toBe(18)
+  expect(asked()).toBe(1)
+  expect(store).toHaveKey('temperature:york', { value: 18, ttl: '10m' })
+
+  await clock.advance('10m')
+  expect(await temperature('york')).toBe(18)
+  expect(asked()).toBe(2)
+})
+
+test('the city is told of frost', async () => {
+  const { clock, destinations } = sandbox
+  const frost = destinations.record('https://city.test/frost')
+  weather(() => HttpResponse.json({ degrees: -4 }))
+  await temperature('oslo')
+  await clock.drain()
+  expect(frost.last().json()).toEqual({ city: 'oslo', degrees: -4 })
+})
+
+test('an error of the weather service is not remembered', async () => {
+  weather(() => new HttpResponse(null, { status: 500 }))
+  await expect(temperature('york')).rejects.toThrow('not to be had: 500')
+  expect(sandbox.store).not.toHaveKey('temperature:york')
+  server.resetHandlers()
+  expect(await temperature('york')).toBe(21)
+})
