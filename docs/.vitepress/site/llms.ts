@@ -35,7 +35,8 @@ function textOf(path: string): string | undefined {
   }
 }
 
-function firstSentence(page: string): string {
+/** What a page is about: its first sentence of prose. */
+export function firstSentence(page: string): string {
   const paragraph = page
     .replace(/<!--[\s\S]*?-->|^```[\s\S]*?^```$/gm, '')
     .split(/\n\n+/)
