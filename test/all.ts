@@ -46,15 +46,6 @@ const stages: Step[][] = [
   [vitest('package', 'the packed package: entries, types, publint, attw', 'package')],
   [
     {
-      name: 'jest',
-      what: 'Jest on the CommonJS build',
-      run: async (report, output) => {
-        const args = ['--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report]
-        await command([bin('jest'), ...args], output)
-        return countJest(report)
-      },
-    },
-    {
       name: 'playwright',
       what: "Playwright with a browser and an app's own server",
       missing: () => (findChromium() ? undefined : noChromium),
@@ -69,6 +60,15 @@ const stages: Step[][] = [
     },
   ],
   [
+    {
+      name: 'jest',
+      what: 'Jest on the CommonJS build',
+      run: async (report, output) => {
+        const args = ['--config', 'test/jest/jest.config.cjs', '--json', '--outputFile', report]
+        await command([bin('jest'), ...args], output)
+        return countJest(report)
+      },
+    },
     {
       name: 'site',
       what: 'the site in a browser',

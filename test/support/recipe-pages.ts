@@ -33,7 +33,7 @@ export function withFiles(name: string, page: string): string {
 }
 
 /** What a recipe keeps for this repository alone: a project of one's own has these in another form, or not at all. */
-const ours = ['package.json', 'tsconfig.json', 'nightly.ts']
+const ours = ['package.json', 'tsconfig.json', 'nightly.ts', 'vite.config.ts', 'src/app.html']
 
 /** The files of a recipe that its page has to show. What a build leaves behind is in folders that begin with a dot. */
 export function filesOf(name: string): string[] {

@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     setupFiles: ['./testing/sandbox.ts'],
-    projects: ['orders', 'mail'].map((name) => ({
+    projects: ['packages/orders', 'packages/mail', 'testing'].map((folder) => ({
       extends: true,
-      test: { name, include: [`packages/${name}/**/*.test.ts`] },
+      test: { name: folder.replace('packages/', ''), include: [`${folder}/**/*.test.ts`] },
     })),
   },
 })

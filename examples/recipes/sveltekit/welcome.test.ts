@@ -1,0 +1,55 @@
+import type { RequestEvent } from '@sveltejs/kit'
+import { badSignature, lostAck } from 'stuntdouble'
+import { expect, test } from 'vitest'
+import { sandbox } from './sandbox.ts'
+
+// After the sandbox: both routes read the environment as they load.
+
+import { POST as signUp } from './src/routes/api/signups/+server.ts'
+import { POST as welcome } from './src/routes/api/welcome/+server.ts'
+
+const url = 'https://club.test/api/welcome'
+
+/** What a route gets; a route that looks at cookies or locals needs these, too. */
+const eventOf = (request: Request): RequestEvent =>
+  ({ request, url: new URL(request.url), params: {}, locals: {} }) as unknown as RequestEvent
+
+const join = () => {
+  const body = JSON.stringify({ email: 'ada@club.test' })
+  return signUp(eventOf(new Request('https://club.test/api/signups', { method: 'POST', body })))
+}
+
+test('whoever signs up is welcomed in the background', async () => {
+  const { clock, destinations, queue, store } = sandbox
+  destinations.on(url, (request) => welcome(eventOf(request)))
+  expect((await join()).status).toBe(202)
+  expect(store).not.toHaveKey('welcomed')
+
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: url, attempts: [200] })
+  expect(store).toHaveKey('welcomed', { value: ['ada@club.test'] })
+})
+
+test('the answer gets lost, and nobody is welcomed twice', async () => {
+  const { clock, destinations, queue } = sandbox
+  destinations.on(url, (request) => welcome(eventOf(request))).script(url, [lostAck()])
+  await join()
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: url, attempts: [0, 200], response: 'welcomed before' })
+})
+
+test('what nobody has signed is refused', async () => {
+  const body = JSON.stringify({ email: 'eve@club.test' })
+  const unsigned = await welcome(eventOf(new Request(url, { method: 'POST', body })))
+  expect(unsigned.status).toBe(403)
+  expect(sandbox.store).not.toHaveKey('welcomed')
+})
+
+test('a body that was changed on the way is refused, and the next attempt is taken', async () => {
+  const { clock, destinations, faults, queue } = sandbox
+  destinations.on(url, (request) => welcome(eventOf(request)))
+  faults.add({ on: 'queue.delivery', times: 1, fault: badSignature('body') })
+  await join()
+  await clock.drain()
+  expect(queue).toHaveDelivered({ to: url, attempts: [500, 200] })
+})
