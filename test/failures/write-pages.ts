@@ -6,7 +6,7 @@ import { asShown, consumerOf, runUnder } from './runners.ts'
 const root = new URL('../..', import.meta.url).pathname
 const consumer = consumerOf(process.argv[2] ?? root)
 try {
-  const path = `${root}docs/matchers.md`
+  const path = `${root}docs/reference/matchers.md`
   const page = readFileSync(path, 'utf8')
   const { tests } = await runUnder('vitest', consumer.path, programOf(readPage(page), 'vitest'))
   const outputs = [...tests].map(([title, { message }]): [string, string] => {

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Example, programOf, readPage } from '../failures/page.ts'
 import { asShown, isPrinted, type Run, runnerNames, runUnder } from '../failures/runners.ts'
 
-// What a failing matcher prints is a promise: docs/matchers.md shows it, and here real runners print it.
+// What a failing matcher prints is a promise: docs/reference/matchers.md shows it, and here real runners print it.
 
 const consumer = inject('consumer')
-const page = readPage(readFileSync(new URL('../../docs/matchers.md', import.meta.url), 'utf8'))
+const page = readPage(readFileSync(new URL('../../docs/reference/matchers.md', import.meta.url), 'utf8'))
 
 const matcherNames = Object.keys(
   ((await import(join(consumer, 'node_modules/stuntdouble/dist/matchers.js'))) as { sandboxMatchers: object })

@@ -70,7 +70,7 @@ test('llms.txt lists pages that are there as Markdown', () => {
   expect(links.length).toBeGreaterThan(40)
   for (const [line, , path, what] of links) {
     expect(readFileSync(join(folder, path!), 'utf8'), line).toMatch(/^# /m)
-    expect(what, line).toMatch(/\w.*[.:!?]$/)
+    expect(what, line).toMatch(/^[A-Z`].*[.!?]$/)
   }
   expect(list).toMatch(/^# stuntdouble\n\n> .+\n/)
   expect(readFileSync(join(folder, 'llms-full.txt'), 'utf8').length).toBeGreaterThan(100_000)

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, normalize, relative } from 'node:path'
+import { firstSentence } from './llms.ts'
 import { pages, root } from './places.ts'
 
 // The pages of docs/ are written to be read in the repository. The site takes them as they are, and brings along every
@@ -58,8 +59,13 @@ function folderPage(source: string): SitePage {
     .filter((name) => !name.startsWith('.') && name !== 'node_modules' && extname(name) !== '.png')
     .map((name) => `${source}/${name}`)
   const heading = basename(source).replace(/^\w/, (letter) => letter.toUpperCase())
-  const rows = linked.map((one) => `- [${titleOf(one)}](${between(source, one)})`)
+  const rows = linked.map((one) => `- [${titleOf(one)}](${between(source, one)})${aboutOf(one)}`)
   return { text: `# ${heading}\n\n${rows.join('\n')}\n`, linked }
+}
+
+function aboutOf(source: string): string {
+  const about = extname(source) === '.md' ? firstSentence(readFileSync(join(root, source), 'utf8')) : ''
+  return about === '' ? '' : `: ${escaped(about)}`
 }
 
 function titleOf(source: string): string {

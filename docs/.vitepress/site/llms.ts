@@ -35,14 +35,15 @@ function textOf(path: string): string | undefined {
   }
 }
 
-function firstSentence(page: string): string {
+/** What a page is about: its first sentence of prose. */
+export function firstSentence(page: string): string {
   const paragraph = page
-    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/<!--[\s\S]*?-->|^```[\s\S]*?^```$/gm, '')
     .split(/\n\n+/)
-    .find((part) => !/^(?:#|```|\||-|$)/.test(part.trim()))
+    .find((part) => /^(?!Generated )[A-Z`]/.test(part.trim()))
   const plain = (paragraph ?? '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('\n', ' ')
     .trim()
-  return /^.*?[.:!?](?= |$)/.exec(plain)?.[0] ?? plain
+  return /^.*?[.!?](?= |$)/.exec(plain)?.[0] ?? plain.replace(/:?$/, '.')
 }

@@ -54,6 +54,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['reference/commands.md', 'Commands'],
     ['reference/queue.md', 'Endpoints of the queue'],
     ['reference/faults.md', 'Every fault and its effect'],
+    ['reference/matchers.md', 'Every matcher and its failure'],
     ['reference/control.md', 'Control API'],
     ['reference/policies.md', 'Policies'],
     ['cli.md', 'Command line'],

@@ -1,10 +1,10 @@
 import { lostAck } from 'stuntdouble'
 import { expect, test } from 'stuntdouble/vitest'
 
-// The bank takes the money, its answer is lost, and the queue asks again.
-// To mend it, put these two lines at the beginning of the handler:
+// The bank takes the money, and its answer is lost: the queue asks
+// again. To mend it, put two lines at the beginning of the handler:
 //   const key = `seen:${request.headers.get('upstash-message-id')}`
-//   if (store.run('SET', key, 1, 'NX') === null) return new Response('seen')
+//   if (store.run('SET', key, 1, 'NX') === null) return new Response()
 test('an order is charged once', async ({ sandbox }) => {
   const { clock, destinations, queue, store } = sandbox
   const bank = 'https://shop.test/charge'

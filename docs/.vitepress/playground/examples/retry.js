@@ -3,7 +3,7 @@ import { expect, test } from 'stuntdouble/vitest'
 
 // The shop is down twice. The queue tries again, later each time;
 // the clock gets there at once.
-test('an order is retried until the shop is back', async ({ sandbox }) => {
+test('an order waits until the shop is back', async ({ sandbox }) => {
   const { clock, destinations, queue } = sandbox
   const shop = 'https://shop.test/orders'
   const orders = destinations.record(shop)
