@@ -7,7 +7,6 @@ const known: Readonly<Record<string, string>> = {
   'src/protocol/hearing.ts': 'of the names of the vocabularies, without any repetition',
   'src/scenarios/import/import.ts': 'of words that are written there',
   'src/protocol/gateway.ts': 'of a name of the vocabulary, followed by a class that is not repeated twice',
-  'src/protocol/hearing.ts': 'of the words of vocabularies, escaped, as alternatives without any repetition',
   'src/store/values/json-regex.ts': 'one char class; the matcher itself is ours and counts its steps',
   'matchers/compare.ts': 'an expression that the test itself has written',
 }
