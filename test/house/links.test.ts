@@ -71,6 +71,10 @@ test('every page is reached from the README', () => {
   expect(pages.filter((page) => !reached.has(page))).toEqual([])
 })
 
+test('no page has double braces outside of a block: the site would run them', () => {
+  expect(pages.filter((page) => prose(page).includes('{{'))).toEqual([])
+})
+
 // The check itself must be able to fail.
 test.each([
   ['[x](nowhere.md)', true],
