@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
 import { highlight } from './site/highlight.ts'
 import { apiSidebar, sidebar } from './site/navigation.ts'
-import { built, pages, work } from './site/places.ts'
+import { built, pages, root, work } from './site/places.ts'
 
 // `npm run docs:site` puts the pages together (site/assemble.ts) and builds them.
 
 const what =
   'Both services in your test process, on one clock that you move, with failures that you script, and with a story when a test fails.'
+
+/** Of the repository's page; empty while the owner has not decided on one. */
+const { repository } = JSON.parse(readFileSync(join(root, 'address.json'), 'utf8')) as { repository: string }
 
 export default defineConfig({
   lang: 'en',
@@ -34,6 +39,7 @@ export default defineConfig({
       { text: 'Recipes', link: '/recipes/' },
       { text: 'Reference', link: '/reference/api/' },
       { text: 'Stories', link: '/stories' },
+      ...(repository === '' ? [] : [{ text: 'Source', link: repository }]),
     ],
     sidebar: { '/reference/api/': apiSidebar(), '/': sidebar() },
     outline: { level: [2, 3] },

@@ -162,7 +162,7 @@ sandbox.clock.advance('5')
       'node',
       file,
     ]
-    const tsc = join(consumer, 'node_modules/typescript/bin/tsc')
+    const tsc = join(consumer, 'node_modules/typescript-7/bin/tsc')
     expect(() => execFileSync(process.execPath, [tsc, ...args], { cwd: consumer, encoding: 'utf8' })).not.toThrow()
   })
 })

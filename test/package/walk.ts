@@ -153,25 +153,22 @@ export class Walk implements AsyncDisposable {
   }
 }
 
+/** As most projects have it. */
+const usual = ['--module', 'preserve', '--lib', 'es2023,esnext.disposable,dom,dom.asynciterable']
+
 /**
  * What the compiler says about files of a folder, declarations of packages included: of those of other packages nothing,
  * of ours everything.
  */
-export async function typeErrors(folder: string, files: readonly string[]): Promise<string> {
-  const library = ['--target', 'es2023', '--lib', 'es2023,esnext.disposable,dom,dom.asynciterable']
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--skipLibCheck',
-    'false',
-    '--skipDefaultLibCheck',
-    '--module',
-    'preserve',
-    ...library,
-  ]
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+export async function typeErrors(
+  folder: string,
+  files: readonly string[],
+  options: readonly string[] = usual,
+): Promise<string> {
+  const strict = ['--noEmit', '--strict', '--target', 'es2023', '--skipLibCheck', 'false', '--skipDefaultLibCheck']
+  const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
   const stdout = await new Promise<string>((resolve) => {
-    execFile(process.execPath, [compiler, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
+    execFile(process.execPath, [compiler, ...strict, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
   })
   // A message goes on in lines that are indented.
   return stdout

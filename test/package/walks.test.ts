@@ -53,6 +53,12 @@ function hasProgram(name: string): boolean {
 const missing: Readonly<Record<string, string | undefined>> = {
   'runners/playwright.md': findChromium() === undefined ? noChromium : undefined,
   'adapters/playwright.md': findChromium() === undefined ? noChromium : undefined,
+  'runners/bun.md': hasProgram('bun')
+    ? undefined
+    : 'there is no Bun on this machine; `npm run test:nightly` fetches one.',
+  'runners/deno.md': hasProgram('deno')
+    ? undefined
+    : 'there is no Deno on this machine; `npm run test:nightly` fetches one.',
   'runners/other-languages.md':
     hasProgram('python3') && hasProgram('curl') ? undefined : 'there is no python3 or no curl on this machine.',
 }

@@ -21,6 +21,8 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     ['runners/jest.md', 'Jest'],
     ['runners/playwright.md', 'Playwright'],
     ['runners/node-test.md', 'node:test'],
+    ['runners/bun.md', 'Bun'],
+    ['runners/deno.md', 'Deno'],
     ['runners/other-languages.md', 'Another language'],
   ],
   Guides: [

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { addressFields, folders, refusal, withAddress } from '../support/address.js'
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const manifests = Object.fromEntries(
+  folders.map((folder) => [folder, read(folder === '' ? 'package.json' : `${folder}/package.json`)]),
+)
+const { repository } = JSON.parse(read('address.json')) as { repository: string }
+const filled = 'https://forge.test/ada/double'
+
+test('each package.json says what address.json says', () => {
+  for (const folder of folders) expect(withAddress(manifests[folder]!, repository, folder)).toBe(manifests[folder])
+})
+
+test('each package refuses to be published before that is so', () => {
+  for (const folder of folders) {
+    const { scripts } = JSON.parse(manifests[folder]!) as { scripts: Record<string, string> }
+    expect(scripts.prepublishOnly).toMatch(/^node (?:\.\.\/\.\.\/)?test\/support\/address\.ts --check$/)
+  }
+})
+
+describe('while it is empty', () => {
+  test.each(folders)('the fields are absent: %j', (folder) => {
+    const fields = Object.keys(JSON.parse(withAddress(manifests[folder]!, '', folder)))
+    expect(fields).not.toEqual(expect.arrayContaining(['repository']))
+    expect(fields.filter((name) => /^(?:repository|homepage|bugs)$/.test(name))).toEqual([])
+  })
+
+  test('publishing is refused with where to write it', () => {
+    expect(refusal('', manifests)).toMatch(/address\.json.*npm run address/)
+  })
+})
+
+describe('once it is filled', () => {
+  const written = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, filled, folder)]))
+
+  test('each package leads there, and to its own folder', () => {
+    expect(JSON.parse(written['']!)).toMatchObject({
+      homepage: 'https://forge.test/ada/double#readme',
+      bugs: 'https://forge.test/ada/double/issues',
+      repository: { type: 'git', url: 'git+https://forge.test/ada/double.git' },
+    })
+    expect(JSON.parse(written['packages/create-stuntdouble']!)).toMatchObject({
+      repository: { url: 'git+https://forge.test/ada/double.git', directory: 'packages/create-stuntdouble' },
+    })
+  })
+
+  test('everything else stays, in its order, and emptying it takes the fields away again', () => {
+    for (const folder of folders)
+      expect(withAddress(written[folder]!, '', folder)).toBe(withAddress(manifests[folder]!, '', folder))
+  })
+
+  test('publishing is refused until the fields are written, and then no more', () => {
+    const without = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, '', folder)]))
+    expect(refusal(filled, without)).toBe('package.json does not say what address.json says: run npm run address.')
+    expect(
+      refusal(filled, { ...written, 'packages/create-stuntdouble': without['packages/create-stuntdouble']! }),
+    ).toMatch(/^packages\/create-stuntdouble\/package\.json/)
+    expect(refusal(filled, written)).toBeUndefined()
+  })
+})
+
+test.each(['forge.test/ada/double', 'git@forge.test:ada/double.git', `${filled}/`, `${filled}.git`, 'http://x', ' '])(
+  '%j is no address of a page',
+  (address) => {
+    expect(() => addressFields(address, '')).toThrow('without .git and without a slash at its end')
+  },
+)

@@ -1,0 +1,64 @@
+// `npm run address`: writes where the repository lives, as address.json says it, into the package.json of each package.
+// Before something is published, `--check` refuses while address.json is empty or a package.json says something else.
+// Runs on Node's type stripping, so its syntax is erasable.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+
+/** A published package, by its folder in the repository; the root is the empty one. */
+export const folders = ['', 'packages/create-stuntdouble'] as const
+
+const names = ['homepage', 'bugs', 'repository']
+
+/**
+ * The fields of a package.json that lead to the repository; none while the owner has not decided on one.
+ * @param address of the repository's page, such as `https://forge.test/owner/stuntdouble`; empty: not decided yet
+ * @throws {TypeError} when it is no address of a page
+ */
+export function addressFields(address: string, folder: string): Readonly<Record<string, unknown>> {
+  if (address === '') return {}
+  if (!/^https:\/\/[\w.-]+(?:\/[\w.-]+)+$/.test(address) || address.endsWith('.git'))
+    throw new TypeError(
+      `The repository in address.json is the address of its page, such as https://forge.test/owner/name, without .git and without a slash at its end; it is ${JSON.stringify(address)}.`,
+    )
+  const directory = folder === '' ? {} : { directory: folder }
+  return {
+    homepage: `${address}${folder === '' ? '' : `/tree/main/${folder}`}#readme`,
+    bugs: `${address}/issues`,
+    repository: { type: 'git', url: `git+${address}.git`, ...directory },
+  }
+}
+
+/** The text of a package.json with these fields after its description, and with no others of their names. */
+export function withAddress(text: string, address: string, folder: string): string {
+  const fields = Object.entries(JSON.parse(text) as Record<string, unknown>).filter(([name]) => !names.includes(name))
+  const at = fields.findIndex(([name]) => name === 'description') + 1
+  const all = [...fields.slice(0, at), ...Object.entries(addressFields(address, folder)), ...fields.slice(at)]
+  return `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`
+}
+
+/** Why these texts cannot be published yet, with the next step; nothing when they can. */
+export function refusal(address: string, manifests: Readonly<Record<string, string>>): string | undefined {
+  if (address === '')
+    return 'Nothing is published yet: write the address of the repository into address.json ("repository": "https://…"), then run npm run address.'
+  const stale = Object.entries(manifests).find(([folder, text]) => withAddress(text, address, folder) !== text)
+  return (
+    stale && `${stale[0]}/package.json does not say what address.json says: run npm run address.`.replace(/^\//, '')
+  )
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const root = new URL('../../', import.meta.url)
+  const file = (folder: string): URL => new URL(`${folder === '' ? '' : `${folder}/`}package.json`, root)
+  const { repository } = JSON.parse(readFileSync(new URL('address.json', root), 'utf8')) as { repository: string }
+  const manifests = Object.fromEntries(folders.map((folder) => [folder, readFileSync(file(folder), 'utf8')]))
+  if (process.argv.includes('--check')) {
+    const told = refusal(repository, manifests)
+    if (told !== undefined) {
+      console.error(told)
+      process.exitCode = 1
+    }
+  } else {
+    for (const [folder, text] of Object.entries(manifests))
+      writeFileSync(file(folder), withAddress(text, repository, folder))
+  }
+}
