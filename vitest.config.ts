@@ -59,6 +59,7 @@ const slow = [
     'test/server/handles.test.ts',
     'test/matchers/colours.test.ts',
     'test/fixtures/**/*.test.ts',
+    'examples/recipes/**/*.test.ts',
   ],
   ...['test/house/{browser-bundle,walks}.test.ts'],
   ...[

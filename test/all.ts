@@ -42,8 +42,10 @@ const stages: Step[][] = [
     check('lint', 'lint and format', [[bin('biome'), 'check', '--error-on-warnings', '.']]),
     check('build', 'build', [[bin('tsup'), '--silent']]),
   ],
-  [vitest('unit', 'unit tests', 'shared', 'alone')],
-  [vitest('package', 'the packed package: entries, types, publint, attw', 'package')],
+  [
+    vitest('unit', 'unit tests', 'shared', 'alone'),
+    vitest('package', 'the packed package: entries, types, publint, attw', 'package'),
+  ],
   [
     {
       name: 'playwright',
@@ -58,8 +60,6 @@ const stages: Step[][] = [
           ? undefined
           : 'there is no redis-server on this machine (`npm run test:twin` obtains one from Debian)',
     },
-  ],
-  [
     {
       name: 'jest',
       what: 'Jest on the CommonJS build',

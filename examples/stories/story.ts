@@ -1,5 +1,5 @@
 import { test as base, type FixtureOptions, type SandboxFixtures } from 'stuntdouble/vitest'
-import { test as check, describe, expect, vi } from 'vitest'
+import { afterAll, test as check, describe, expect, vi } from 'vitest'
 
 // The frame around the stories: each test is run against an app as it was, where it must fail, and as it was mended.
 // What it prints when it fails is kept beside the app, for docs/stories.md.
@@ -39,7 +39,8 @@ export function story<App>(
       // Registered before those of the fixture, so it is called after them.
       onTestFailed(() => void told.push(...(task.result?.errors ?? []).map(({ message }) => asPrinted(message))))
     })
-    test.afterEach(() => void vi.useRealTimers())
+    // Not before the failure is told, which comes after the hooks of the test.
+    afterAll(() => void vi.useRealTimers())
     write(test.fails as StoryTest, asItWas)
     check('the failure names the cause', async () => {
       expect(told).toHaveLength(1)

@@ -270,7 +270,7 @@ describe('an app that accepts nothing is asked why', () => {
   test('it expects the words of a vendor', async () => {
     expect(await above(right, { to, keys, sandbox: { vocabulary: 'service' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
-        → It expects the words of another vendor: expectVerified(app, { sandbox: { vocabulary: 'upstash' } })."
+        → It expects the words of another vendor: leave the option vocabulary out, or set { sandbox: { vocabulary: 'auto' } }."
     `)
   })
 
