@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { createSandbox, delay } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
+import { isFull } from '../support/full.js'
 import { type Program, program, run, stormyProgram } from './program.js'
 
 // The unmutated engine keeps its promises, whatever a test does to it.
 
-const runs = Number(process.env.PROGRAM_RUNS ?? 300)
+const runs = Number(process.env.PROGRAM_RUNS ?? (isFull ? 3000 : 150))
 
 test(`${runs} random programs break no promise`, { timeout: 600_000 }, async () => {
   await fc.assert(

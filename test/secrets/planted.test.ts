@@ -6,6 +6,7 @@ import { loadTrace, toHtml } from '../../src/report/index.js'
 import { Redaction, standardRedaction } from '../../src/report/redaction.js'
 import { writerOf } from '../../src/server/control/wire-entry.js'
 import { askQueue, askStore } from '../report/worlds.js'
+import { isFull } from '../support/full.js'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -251,6 +252,6 @@ test('no rendering of a world shows what was planted in it', async () => {
         expect([name, reveals(rendering, one, two, three)]).toEqual([name, false])
       sandbox.dispose()
     }),
-    { numRuns: 25 },
+    { numRuns: isFull ? 100 : 12 },
   )
 })

@@ -4,6 +4,7 @@ import type { Command } from '../../src/store/command/command.js'
 import { commandTable } from '../../src/store/commands/index.js'
 import { asService, isServicesOwn } from '../support/deviations.js'
 import { createEngine } from '../support/engine.js'
+import { isFull } from '../support/full.js'
 import { type LiveRedis, startRedis } from '../support/live-redis.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 import { showReply } from '../support/steps.js'
@@ -80,7 +81,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-it.each([1, 2, 3, 4, 5, 6])(
+it.each(isFull ? [1, 2, 3, 4, 5, 6] : [1, 2, 3])(
   'tells the same mistakes as the live server, seed %i',
   { timeout: 60_000 },
   async (seed) => {
