@@ -72,17 +72,25 @@ describe.each(groups)('%s', (group) => {
       const engine = createEngine((event, key) => ours.push(`${event} ${key}`))
       await redis.client.send(['FLUSHALL'])
       await feed.heard()
+      // A real server may forget a key whose time is over before anybody asks for it.
+      const early = new Set<string>()
       for (const step of section.steps.filter(({ advance }) => advance === undefined)) {
         // What only the service takes changes nothing there.
         if (isServicesOwn(wordsAt(step, 0))) continue
         ours.length = 0
         engine.execute(wordsAt(step, engine.now()))
         await redis.client.raw(wordsAt(step, Date.now()))
-        const theirs = await feed.heard()
+        const heard = await feed.heard()
+        const theirs = heard.filter((event) => {
+          if (event.startsWith('expired ') && !ours.includes(event)) early.add(event)
+          return !early.has(event)
+        })
+        const told = ours.filter((event) => !early.delete(event))
         // What chance takes away may empty a key here and not there.
         if (step.loose.has('shape')) continue
-        if (theirs.join() !== ours.join()) differences.push(`${step.text}: ${theirs.join()} | ${ours.join()}`)
+        if (theirs.join() !== told.join()) differences.push(`${step.text}: ${theirs.join()} | ${told.join()}`)
       }
+      differences.push(...[...early].map((event) => `${event} | never`))
     }
     expect(differences).toEqual([])
   })
