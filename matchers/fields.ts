@@ -29,6 +29,13 @@ const textTaken: Takes = {
   what: 'a text or an expression',
   check: (value) => typeof value === 'string' || value instanceof RegExp,
 }
+const addressTaken: Takes = {
+  what: textTaken.what,
+  check: (value) => {
+    const [, method, rest] = (typeof value === 'string' && /^([A-Z]+) +(\/.*|https?:.*)$/s.exec(value)) || []
+    return method === undefined ? textTaken.check(value) : `The address stands alone, without ${method}: '${rest}'.`
+  },
+}
 const numberTaken: Takes = {
   what: 'a number',
   check: (value) =>
@@ -101,7 +108,7 @@ export const textField = <T>(read: Read<T>): Field<T> => field(read, plain, text
 export const numberField = <T>(read: Read<T>): Field<T> => field(read, plain, numberTaken)
 export const booleanField = <T>(read: Read<T>): Field<T> => field(read, plain, booleanTaken)
 export const anyField = <T>(read: Read<T>): Field<T> => optional(field(read, plain, anythingTaken))
-export const addressField = <T>(read: Read<T>): Field<T> => field(read, address, textTaken)
+export const addressField = <T>(read: Read<T>): Field<T> => field(read, address, addressTaken)
 export const methodField = <T>(read: Read<T>): Field<T> => field(read, plain, methodTaken)
 export const headersField = <T>(read: Read<T>): Field<T> => field(read, headers, headersTaken)
 export const bodyField = <T>(read: Read<T>): Field<T> => field(read, body, anythingTaken)
