@@ -2,6 +2,7 @@
 // are written, its commands run, and what they print is held against what the page says.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 
@@ -197,8 +198,18 @@ export function browserEnvironment(
   if (wanted === undefined) throw new Error(`Playwright did not say where it looks for a browser:\n${told}`)
   mkdirSync(dirname(wanted), { recursive: true })
   const options = '--no-sandbox --disable-gpu --disable-dev-shm-usage'
-  writeFileSync(wanted, `#!/bin/sh\nexec '${chromium}' ${options} "$@"\n`, { mode: 0o755 })
+  const days = keepsPagesAway(consumer) ? '' : ' --disable-features=LocalNetworkAccessChecks'
+  writeFileSync(wanted, `#!/bin/sh\nexec '${chromium}' ${options} "$@"${days}\n`, { mode: 0o755 })
   return env
+}
+
+/** Chrome 142 began to keep public pages away from this machine; an older Playwright neither has it nor its permission. */
+function keepsPagesAway(consumer: string): boolean {
+  const list = createRequire(join(consumer, 'package.json')).resolve('playwright-core/package.json')
+  const { browsers } = JSON.parse(readFileSync(join(dirname(list), 'browsers.json'), 'utf8')) as {
+    browsers: { name: string; browserVersion?: string }[]
+  }
+  return Number.parseInt(browsers.find(({ name }) => name === 'chromium')!.browserVersion!, 10) >= 142
 }
 
 /** As in a terminal of somebody's: without what the runner around this has set. */
