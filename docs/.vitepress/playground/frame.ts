@@ -6,6 +6,9 @@ import { readSaid, type Said } from './messages.ts'
 /** Milliseconds that code may take. */
 export const limit = 10_000
 
+/** Milliseconds until the core must have begun: a slow machine's start is not the code's time. */
+const startLimit = 30_000
+
 /** Messages of a run, and characters of all of them: more than a story has. */
 const most = 250
 const mostCharacters = 8_000_000
@@ -13,19 +16,25 @@ const mostCharacters = 8_000_000
 const policy = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:"
 
 const script = `
-addEventListener('message', ({ source, data: { core, code, limit, most, mostCharacters } }) => {
+addEventListener('message', ({ source, data: { core, code, limit, startLimit, most, mostCharacters } }) => {
   if (source !== parent) return
   const url = URL.createObjectURL(new Blob([core], { type: 'text/javascript' }))
   // Chromium starts no module worker without an origin, but lets any worker import a module.
-  const first = 'onmessage = ({ data }) => import(data.core).then(({ begin }) => begin(data.code, data.core))'
+  const first = 'onmessage = ({ data }) => import(data.core).then(({ begin }) => { postMessage("begun"); begin(data.code, data.core) })'
   const worker = new Worker(URL.createObjectURL(new Blob([first], { type: 'text/javascript' })))
   const tell = (said) => parent.postMessage(typeof said === 'string' ? said : JSON.stringify(said), '*')
   const end = (why) => { worker.terminate(); clearTimeout(timer); tell({ kind: 'ended', why }) }
-  const timer = setTimeout(end, limit, 'time')
+  let timer = setTimeout(end, startLimit, 'time')
+  let hasBegun = false
   let messages = 0
   let characters = 0
   worker.onmessage = ({ data }) => {
-    if (++messages > most || typeof data !== 'string' || (characters += data.length) > mostCharacters) end('flood')
+    // The first message comes before the code does.
+    if (!hasBegun) {
+      hasBegun = true
+      clearTimeout(timer)
+      timer = setTimeout(end, limit, 'time')
+    } else if (++messages > most || typeof data !== 'string' || (characters += data.length) > mostCharacters) end('flood')
     else tell(data)
   }
   worker.onerror = ({ message }) => tell({ kind: 'broken', text: String(message || 'The worker could not start.') })
@@ -66,11 +75,11 @@ export function runInFrame(code: string, core: string, place: HTMLElement, hear:
   const timer = setTimeout(() => {
     hear({ kind: 'ended', why: 'time' })
     end()
-  }, limit + 2_000)
+  }, startLimit + limit + 2_000)
   const listen = ({ source, data }: MessageEvent): void => {
     if (source !== frame.contentWindow) return
     // Its origin is opaque, so it cannot be named.
-    if (data === '"ready"') frame.contentWindow?.postMessage({ core, code, limit, most, mostCharacters }, '*')
+    if (data === '"ready"') frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters }, '*')
     const said = readSaid(data)
     if (said === undefined) return
     hear(said)
