@@ -72,14 +72,18 @@ export function runInFrame(code: string, core: string, place: HTMLElement, hear:
     resolve()
   }
   // The frame keeps the limit; this one is for a frame that does not.
-  const timer = setTimeout(() => {
-    hear({ kind: 'ended', why: 'time' })
-    end()
-  }, startLimit + limit + 2_000)
+  const timer = setTimeout(
+    () => {
+      hear({ kind: 'ended', why: 'time' })
+      end()
+    },
+    startLimit + limit + 2_000,
+  )
   const listen = ({ source, data }: MessageEvent): void => {
     if (source !== frame.contentWindow) return
     // Its origin is opaque, so it cannot be named.
-    if (data === '"ready"') frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters }, '*')
+    if (data === '"ready"')
+      frame.contentWindow?.postMessage({ core, code, limit, startLimit, most, mostCharacters }, '*')
     const said = readSaid(data)
     if (said === undefined) return
     hear(said)
