@@ -112,14 +112,17 @@ function plainAttempts(): Figure {
 function requestAttempts(): Figure {
   const { queue } = createSandbox({ startAt: start })
   const handler = async (_request: Request): Promise<Response> => new Response(null)
+  // A message that was published in nobody's words is delivered in both.
   const headersOf = ({ id }: Timer): [string, string][] => [
     ['User-Agent', 'Service/1.0'],
     ['Content-Type', 'application/json'],
-    ['Service-Signature', queue.sign({ url, body })],
-    ['Service-Message-Id', `${id}_26hZCxZCuWyyTWPmSVBrNB882AEehcjKoSNZ`],
-    ['Service-Retried', '0'],
-    ['Service-Caller-Ip', '127.0.0.1'],
-    ['Service-Region', 'EU-CENTRAL-1'],
+    ...(['Service', 'Upstash'] as const).flatMap((prefix): [string, string][] => [
+      [`${prefix}-Signature`, queue.sign({ url, body }, { vocabulary: prefix.toLowerCase() })],
+      [`${prefix}-Message-Id`, `${id}_26hZCxZCuWyyTWPmSVBrNB882AEehcjKoSNZ`],
+      [`${prefix}-Retried`, '0'],
+      [`${prefix}-Caller-Ip`, '127.0.0.1'],
+      [`${prefix}-Region`, 'EU-CENTRAL-1'],
+    ]),
   ]
   return {
     name: 'attempts to a Request → Response destination over the bare loop that signs and builds the same objects',
