@@ -100,14 +100,22 @@ export class Admission {
       item.isAdmitted = true
       this.#agenda.at(at, (then) => this.#moves.due(item, then))
     }
-    if (key.waiting === 0 || key.wakesAt === key.periodEnd) return
-    const end = key.periodEnd
-    key.wakesAt = end
-    this.#agenda.at(Math.max(at, end), (then) => {
-      if (key.wakesAt !== end) return
-      key.wakesAt = undefined
+    this.#watchPeriod(key, at)
+  }
+
+  #watchPeriod(key: KeyCopy, at: number): void {
+    if (key.waiting === 0) key.wake = undefined
+    if (key.waiting === 0 || key.wake?.at === key.periodEnd) return
+    const wake = { at: key.periodEnd }
+    key.wake = wake
+    const place = key.timer?.at === wake.at ? key.timer.sequence : undefined
+    const admit = (then: number): void => {
+      if (key.wake !== wake) return
+      key.wake = undefined
       this.admit(key, then)
-    })
+    }
+    this.#agenda.at(Math.max(at, wake.at), admit, place)
+    key.timer = undefined
   }
 
   /** It is not known any more when those in line start. */

@@ -124,6 +124,7 @@ export class CopyOf implements CopiedWorld {
   #fillKey(copy: KeyCopy): void {
     const key = this.#queue.flow.keys.get(copy.name)
     if (key === undefined) return
+    copy.timer = key.timer as (typeof key.timer & Ranked) | undefined
     for (const message of key.running) copy.running.add(this.#byMessage.get(message)!)
     for (const { live, message } of key.tickets()) copy.enter(live ? this.#byMessage.get(message) : undefined)
   }

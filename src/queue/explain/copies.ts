@@ -78,7 +78,9 @@ export class KeyCopy {
   readonly line: Line<Item | undefined> = new Line()
   waiting = 0
   /** When it looks at its line again. */
-  wakesAt: number | undefined
+  wake: { readonly at: number } | undefined
+  /** The timer that does so in the engine: what is due at the same instant comes before it or after it. */
+  timer: Ranked | undefined
   loose: Loose | undefined
   /** Whose start is not known, and may not have been yet. */
   readonly unknown: Set<Item> = new Set()
