@@ -189,6 +189,8 @@ describe('the signing laboratory', () => {
   test('misuse is told with the next step', () => {
     const { queue } = world()
     expect(() => queue.sign(request, { wrong: 'rotated-twice' })).toThrow('call queue.keys.rotate() twice first')
+    expect(() => queue.sign(request, { wrong: 'expird' as never })).toThrow('Did you mean "expired"?')
+    expect(() => queue.sign(request, { wrong: 'toString' as never })).toThrow('No signature is wrong as "toString"')
     expect(() => queue.sign({ url: shop, body: 'x' }, { wrong: 'reserialised' })).toThrow('Give a JSON text')
   })
 })

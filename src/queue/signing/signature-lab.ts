@@ -1,5 +1,6 @@
 import { type Bytes, text, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
+import { didYouMean } from '../../kernel/nearest-name.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 import type { SigningFault } from '../destinations/attempt.js'
 import {
@@ -63,6 +64,13 @@ export function mintSignature(
   keys: SigningKeys,
   context: SigningContext,
 ): string {
+  const { wrong } = overrides
+  if (wrong !== undefined && !Object.hasOwn(signatureFlaws, wrong)) {
+    const flaws = Object.keys(signatureFlaws)
+    throw new TypeError(
+      `No signature is wrong as ${JSON.stringify(wrong)}.${didYouMean(wrong, flaws)} One can be: ${flaws.join(', ')}.`,
+    )
+  }
   return mint(request.url, utf8(request.body ?? ''), overrides, keys, context)
 }
 
