@@ -122,7 +122,10 @@ function duplicateHints(evidence: Evidence, nearest: readonly EntryOf<'published
   }
   const name = evidence.name(first.messageId)
   const { deduplicationId, contentBasedDeduplication } = first
-  if (deduplicationId !== undefined) return [`${name} was the first one with this deduplication id.`]
+  if (deduplicationId !== undefined) {
+    const id = quoted(deduplicationId, 60, (given) => evidence.redaction.text(given))
+    return [`${name} was the first one with the deduplication id ${id}.`]
+  }
   if (contentBasedDeduplication !== undefined) return [`${name} was the first one with this content.`]
   return [`nothing asked for it: publish ${name} with a deduplication id, or with content-based deduplication.`]
 }

@@ -78,7 +78,7 @@ function unasked({ entries }: Evidence): string[] {
   if (entries.some(({ type }) => !preparing.has(type))) return []
   const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
   return [
-    `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch.`,
+    `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch; a client that a module makes as it loads needs useSandbox() in a setup file.`,
   ]
 }
 

@@ -1,3 +1,4 @@
+import { type Unplayed, unplayedText } from '../../src/kernel/unplayed.js'
 import { plainText } from '../../src/report/safe-text.js'
 import type { Evidence } from '../received.js'
 
@@ -36,12 +37,8 @@ function unusedIn({ destinations, calls, faults, workflows = [] }: Loose): strin
   ].map(plainText)
 }
 
-function unmet(owner: Loose['calls'], what: string): string[] {
-  const scripts = listOf(owner?.unplayed, owner) as { pattern: string; steps: { kind?: unknown }[] }[]
-  return scripts.map(({ pattern, steps }) => {
-    const kinds = steps.map(({ kind }) => String(kind)).join(', ')
-    return `The script for ${pattern} has steps that no ${what} met: ${kinds}.`
-  })
+function unmet(owner: Loose['calls'], what: 'delivery' | 'call'): string[] {
+  return (listOf(owner?.unplayed, owner) as Unplayed[]).map((script) => unplayedText(script, what))
 }
 
 /** Some views offer a list, others a function that makes one. */

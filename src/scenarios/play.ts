@@ -1,5 +1,6 @@
 import { hostPause } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
+import { unplayedText } from '../kernel/unplayed.js'
 import { plainText } from '../report/safe-text.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.js'
 import type { Expectation } from './expectations.js'
@@ -185,20 +186,14 @@ class Player implements Stage {
     for (const explanation of destinations.unhandled) {
       this.#findings.push({ place: 'destinations', holds: false, expected: 'every delivery is answered', explanation })
     }
-    for (const { pattern, steps } of destinations.unplayed) {
-      const kinds = steps.map(({ kind }) => kind).join(', ')
-      const explanation = `The script for ${pattern} has steps that no delivery met: ${kinds}.`
-      this.#findings.push({
-        place: 'destinations',
-        holds: false,
-        expected: 'every script is played to its end',
-        explanation,
-      })
+    const expected = 'every script is played to its end'
+    for (const script of destinations.unplayed) {
+      const explanation = unplayedText(script, 'delivery')
+      this.#findings.push({ place: 'destinations', holds: false, expected, explanation })
     }
-    for (const { pattern, steps } of this.sandbox.calls.unplayed) {
-      const kinds = steps.map(({ kind }) => kind).join(', ')
-      const explanation = `The script for ${pattern} has steps that no call met: ${kinds}.`
-      this.#findings.push({ place: 'calls', holds: false, expected: 'every script is played to its end', explanation })
+    for (const script of this.sandbox.calls.unplayed) {
+      const explanation = unplayedText(script, 'call')
+      this.#findings.push({ place: 'calls', holds: false, expected, explanation })
     }
     for (const { sentence } of this.sandbox.faults.unused()) {
       this.#findings.push({ place: 'faults', holds: false, expected: 'every fault strikes', explanation: sentence })

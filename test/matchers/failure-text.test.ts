@@ -132,7 +132,9 @@ describe('what was prepared in vain', () => {
       failureOf(() => expect(sandbox).toHaveRun()),
     ]
     for (const text of texts) {
-      expect(text).toContain(`Hint: The script for ${orders} has steps that no delivery met: status. 1 more never did.`)
+      expect(text).toContain(
+        `Hint: The script for ${orders} has steps that no delivery met: status 500. 1 more never did.`,
+      )
     }
     // Here it is what the failure is about.
     const idle = failureOf(() => expect(sandbox).toBeIdle())
