@@ -10,6 +10,8 @@ const groups = ['string', 'bitmap', 'hash', 'list', 'set', 'sorted-set', 'geo', 
 const pattern = '__keyevent@0__:*'
 const message = /pmessage\r\n\$16\r\n__keyevent@0__:\*\r\n\$\d+\r\n__keyevent@0__:([^\r]*)\r\n\$\d+\r\n([^\r]*)\r\n/g
 
+const pong = '$4\r\npong\r\n$0\r\n\r\n'
+
 /** A second connection that hears of every event; `heard` gives those since the last call. */
 class EventFeed {
   readonly #socket: Socket
@@ -31,16 +33,17 @@ class EventFeed {
     return feed
   }
 
-  /** The answer to a ping comes after everything that was sent before it. */
+  /** The answer to a ping comes after everything that was sent before it; a key may expire just behind it. */
   async heard(): Promise<string[]> {
     this.#socket.write('*1\r\n$4\r\nPING\r\n')
-    while (!this.#buffer.endsWith('$4\r\npong\r\n$0\r\n\r\n')) {
+    while (!this.#buffer.includes(pong)) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
-    const events = [...this.#buffer.matchAll(message)].map(([, event, key]) => `${event} ${key}`)
-    this.#buffer = ''
+    const end = this.#buffer.indexOf(pong)
+    const events = [...this.#buffer.slice(0, end).matchAll(message)].map(([, event, key]) => `${event} ${key}`)
+    this.#buffer = this.#buffer.slice(end + pong.length)
     return events
   }
 

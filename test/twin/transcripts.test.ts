@@ -23,7 +23,8 @@ afterAll(async () => {
 })
 
 describe.each(groups)('%s', (group) => {
-  it('is answered by the live server as recorded, and by our store as by the live server', async () => {
+  // A live server on a busy machine may be late by more than is allowed; what really differs, differs again.
+  it('is answered by the live server as recorded, and by our store as by the live server', { retry: 2 }, async () => {
     const { steps } = (await import(`../store/${group}.steps.ts`)) as { steps: readonly Section[] }
     const live = await record(redis.client, steps)
     const recorded = readRecording(group)
