@@ -1,8 +1,10 @@
 import type { RespReply } from './resp.js'
 import { type Looseness, showReply } from './steps.js'
 
-/** How far times may lie apart, which are those of a real server on a busy machine. */
-const nearEnough = 250
+/** How far integers with the flag `near` may lie apart. */
+const nearEnough = 50
+/** The same for times, which are those of a real server on a busy machine. */
+const nearEnoughWithin = 250
 
 /** Whether two replies differ, as loosely compared as the flags say. */
 export function compareReplies(expected: RespReply, reply: RespReply, loose: ReadonlySet<Looseness>): boolean {
@@ -64,7 +66,9 @@ function withoutTimes(reply: RespReply, other: RespReply): RespReply {
       const named = before !== undefined && 'bulk' in before && /^(?:idle|seen-time)$/.test(before.bulk)
       const theirs = other.array[index]
       if (theirs === undefined) return item
-      return (index === timeAt || named) && closeTo(item, theirs, nearEnough) ? theirs : withoutTimes(item, theirs)
+      return (index === timeAt || named) && closeTo(item, theirs, nearEnoughWithin)
+        ? theirs
+        : withoutTimes(item, theirs)
     }),
   }
 }
