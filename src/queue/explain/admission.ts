@@ -104,8 +104,11 @@ export class Admission {
   }
 
   #watchPeriod(key: KeyCopy, at: number): void {
-    if (key.waiting === 0) key.wake = undefined
-    if (key.waiting === 0 || key.wake?.at === key.periodEnd) return
+    if (key.waiting === 0) {
+      key.wake = undefined
+      return
+    }
+    if (key.wake?.at === key.periodEnd) return
     const wake = { at: key.periodEnd }
     key.wake = wake
     const place = key.timer?.at === wake.at ? key.timer.sequence : undefined
