@@ -713,7 +713,7 @@ export class VirtualClock implements Clock {
 
   #start(timer: ScheduledTimer): void {
     this.#stirred = true
-    this.#company.journal?.note('fired', { timer: timer.sequence, draining: this.draining })
+    this.#company.journal?.note(this.draining ? 'drained' : 'fired', timer.sequence)
     const task = new RunningTask(timer.label, this.#inner, timer.awaited || !timer.background, undefined)
     this.#latest = task
     try {

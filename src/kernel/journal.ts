@@ -37,22 +37,26 @@ export interface InputKinds {
   /** Somebody looked for a key, and found that it had expired. */
   readonly looked: string
   /** A timer, by its number. */
-  readonly fired: { readonly timer: number; readonly draining: boolean }
+  readonly fired: number
+  /** The same while time moved until nothing was left. */
+  readonly drained: number
   /** A call that moves time began, or ended. */
   readonly moving: 'advance' | 'advanceTo' | 'drain'
   readonly moved: undefined
-  /** Work outside of the world, by its number, has returned: what, or a promise. Whatever it did before came before. */
-  readonly returned: { readonly work: number; readonly ended: Ended | undefined }
-  /** Its promise has settled. */
-  readonly settled: { readonly work: number; readonly ended: Ended }
+  /** The work that had begun last has returned: what, or `undefined` for a promise. What it did before came before. */
+  readonly returned: unknown
+  /** The promise of work, by its number, has settled. */
+  readonly settled: { readonly work: number; readonly value: unknown }
   /** It sleeps in virtual time. */
   readonly slept: { readonly work: number; readonly wait: number }
   /** The host's clock had a say in what a task, by its number, counts as. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
 
-/** How work ended. */
-export type Ended = { readonly value: unknown } | { readonly error: unknown }
+/** How work ended that failed. */
+export class Thrown {
+  constructor(readonly error: unknown) {}
+}
 
 export type InputKind = keyof InputKinds
 export type Input = { readonly [K in InputKind]: Stand & { readonly kind: K; readonly what: InputKinds[K] } }[InputKind]
@@ -60,7 +64,7 @@ export type Input = { readonly [K in InputKind]: Stand & { readonly kind: K; rea
 /** What plays a journal again. */
 export interface Player {
   /** Work begins: plays what it did until it returned. */
-  begins(work: number, task: Task): Ended | Promise<unknown>
+  begins(work: number, task: Task): unknown
 }
 
 /** What a world stands at. */
@@ -76,6 +80,49 @@ export interface Written {
   readonly ended: number
 }
 
+/** Inputs in order. Columns instead of objects: a delivery brings two, and costs little more. */
+export class Inputs {
+  #kinds: InputKind[] = []
+  #whats: unknown[] = []
+  #at: number[] = []
+  #log: number[] = []
+  #ended: number[] = []
+  #timers: number[] = []
+
+  get length(): number {
+    return this.#kinds.length
+  }
+
+  push(kind: InputKind, what: unknown, at: number, log: number, ended: number, timers: number): void {
+    this.#kinds.push(kind)
+    this.#whats.push(what)
+    this.#at.push(at)
+    this.#log.push(log)
+    this.#ended.push(ended)
+    this.#timers.push(timers)
+  }
+
+  /** `undefined` behind the last. */
+  get(index: number): Input | undefined {
+    const kind = this.#kinds[index]
+    if (kind === undefined) return undefined
+    const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
+    return { kind, what: this.#whats[index], at, log, ended, timers } as Input
+  }
+
+  /** A copy of the first ones. */
+  first(count: number): Inputs {
+    const copy = new Inputs()
+    copy.#kinds = this.#kinds.slice(0, count)
+    copy.#whats = this.#whats.slice(0, count)
+    copy.#at = this.#at.slice(0, count)
+    copy.#log = this.#log.slice(0, count)
+    copy.#ended = this.#ended.slice(0, count)
+    copy.#timers = this.#timers.slice(0, count)
+    return copy
+  }
+}
+
 /** Inputs of a journal at most … */
 const mostInputs = 1_000_000
 /** … and bytes of what came with them. */
@@ -86,7 +133,7 @@ const mostBytes = 268_435_456
  * Played again, they make the same world.
  */
 export class Journal {
-  #inputs: Input[] = []
+  #inputs = new Inputs()
   #bytes = 0
   #requests = 0
   #works = 0
@@ -108,7 +155,7 @@ export class Journal {
     return this.#begunAt
   }
 
-  get inputs(): readonly Input[] {
+  get inputs(): Inputs {
     return this.#inputs
   }
 
@@ -124,7 +171,7 @@ export class Journal {
 
   /** The world is whole: what comes from here on is an input. */
   begin(): void {
-    this.#inputs = []
+    this.#inputs = new Inputs()
     this.#begunAt = this.#clock.now()
   }
 
@@ -134,16 +181,16 @@ export class Journal {
   }
 
   /** It was played: from here on it is written again, behind what was. */
-  goOn(inputs: readonly Input[]): void {
+  goOn(inputs: Inputs): void {
     this.#player = undefined
-    this.#inputs = [...inputs]
+    this.#inputs = inputs
   }
 
   note<K extends InputKind>(kind: K, what: InputKinds[K]): void {
     if (this.#player !== undefined || this.#fullAt !== undefined) return
     const { latest, ended } = this.#log
     const clock = this.#clock
-    this.#inputs.push({ kind, what, at: clock.now(), log: latest, ended, timers: clock.timers() } as Input)
+    this.#inputs.push(kind, what, clock.now(), latest, ended, clock.timers())
     if (this.#inputs.length > mostInputs) this.#giveUp()
   }
 
@@ -160,26 +207,30 @@ export class Journal {
    */
   outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
     const number = this.#works++
-    if (this.#player !== undefined) return replayed(this.#player.begins(number, task)) as T | Promise<T>
+    if (this.#player !== undefined) {
+      const ended = this.#player.begins(number, task)
+      if (ended instanceof Thrown) throw ended.error
+      return ended as T | Promise<T>
+    }
     let result: T | Promise<T>
     try {
       result = work(new OutsideTask(task, number, this))
     } catch (error) {
-      this.note('returned', { work: number, ended: { error } })
+      this.note('returned', new Thrown(error))
       throw error
     }
     if (!(result instanceof Promise)) {
-      this.note('returned', { work: number, ended: { value: result } })
+      this.note('returned', result)
       return result
     }
-    this.note('returned', { work: number, ended: undefined })
+    this.note('returned', undefined)
     return result.then(
       (value) => {
-        this.note('settled', { work: number, ended: { value } })
+        this.note('settled', { work: number, value })
         return value
       },
       (error) => {
-        this.note('settled', { work: number, ended: { error } })
+        this.note('settled', { work: number, value: new Thrown(error) })
         throw error
       },
     )
@@ -192,14 +243,8 @@ export class Journal {
 
   #giveUp(): void {
     this.#fullAt = this.#clock.now()
-    this.#inputs = []
+    this.#inputs = new Inputs()
   }
-}
-
-function replayed(ended: Ended | Promise<unknown>): unknown {
-  if (ended instanceof Promise) return ended
-  if ('error' in ended) throw ended.error
-  return ended.value
 }
 
 /** The task of a handler: its sleeps are inputs, those of the engine are not. */

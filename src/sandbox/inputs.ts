@@ -1,6 +1,7 @@
 import type { Journal } from '../kernel/journal.js'
-import type { Faults } from '../rules/rules.js'
-import type { DirectWorkflows } from '../workflow/direct.js'
+import { type FaultHandle, Faults } from '../rules/rules.js'
+import type { Statistics } from '../stats/statistics.js'
+import { DirectWorkflows } from '../workflow/direct.js'
 
 // What a test, or whoever has the sandbox, does to a world by calling its faces. Requests and moves of time tell of
 // themselves.
@@ -10,13 +11,157 @@ interface Face {
   readonly changes: readonly string[]
   /** Properties and methods that give a face of their own. */
   readonly gives?: Readonly<Record<string, Face>>
+  /** To be asked for it is an input, too. */
+  readonly isInput?: boolean
+  /** What is written down in another way. */
+  readonly own?: PropertyDescriptorMap
+}
+
+/** The faces of a sandbox, by the names that they have there. */
+export type FaceName = 'store' | 'queue' | 'workflow' | 'stats' | 'faults' | 'destinations' | 'calls' | 'traffic'
+
+type Method = (this: object, ...args: unknown[]) => unknown
+
+/** One step of the way from a sandbox to what is called: a property, or a method with its arguments. */
+export type Step = string | readonly [method: string, ...args: unknown[]]
+
+/** Where what is done to an object is written, and how the object is found again. */
+interface Kept {
+  readonly journal: Journal
+  readonly way: readonly Step[]
+}
+const keptBy = new WeakMap<object, Kept>()
+
+/**
+ * Writes down what is done to a face. It stays the object that it is, and gets a prototype between itself and its class:
+ * one for all of them, because each test has a world of its own.
+ */
+export function keepInputs(face: object, name: FaceName, journal: Journal, region?: string): void {
+  keep(face, faces[name], { journal, way: [region === undefined ? name : [`${name}In`, region]] })
+}
+
+/** The same for the figures of the queue, which are always the same ones. */
+export function keepStatistics(stats: Statistics, journal: Journal): void {
+  keepInputs(stats, 'stats', journal)
+  keep(stats.queue, figures, { journal, way: ['stats', 'queue'] })
+}
+
+/** By the class that they stand in front of. */
+const prototypes = new WeakMap<object, object>()
+
+function keep(target: object, face: Face, by: Kept): void {
+  if (keptBy.has(target)) return
+  keptBy.set(target, by)
+  const above: object = Object.getPrototypeOf(target)
+  let prototype = prototypes.get(above)
+  if (prototype === undefined) {
+    prototype = prototypeOf(face, above)
+    prototypes.set(above, prototype)
+  }
+  Object.setPrototypeOf(target, prototype)
+}
+
+function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): object {
+  const made: object = Object.create(above, own)
+  for (const name of changes) {
+    const method = Reflect.get(above, name) as Method
+    define(made, name, function (...args) {
+      noteCall(this, name, args)
+      return method.apply(this, args)
+    })
+  }
+  for (const [name, face] of Object.entries(gives)) {
+    const descriptor = Object.getOwnPropertyDescriptor(above, name)
+    const { get } = descriptor ?? {}
+    if (get !== undefined) {
+      Object.defineProperty(made, name, {
+        get(this: object) {
+          return partOf(get.call(this) as object, face, below(this, name))
+        },
+      })
+      continue
+    }
+    const method = Reflect.get(above, name) as Method
+    define(made, name, function (...args) {
+      // Some are inputs by themselves, such as a promise of an event.
+      if (face.isInput === true) noteCall(this, name, args)
+      const found = method.apply(this, args) as object
+      keep(found, face, below(this, [name, ...args.map((arg) => kept(arg))]))
+      return found
+    })
+  }
+  return made
+}
+
+function noteCall(target: object, name: string, args: readonly unknown[]): void {
+  const { journal, way } = keptBy.get(target)!
+  journal.note('direct', [...way, [name, ...args.map((arg) => kept(arg))]])
+}
+
+function below(target: object, step: Step): Kept {
+  const { journal, way } = keptBy.get(target)!
+  return { journal, way: [...way, step] }
+}
+
+const facesOfParts = new WeakMap<object, object>()
+
+/** Parts of an engine are called by the engine itself, too, and that is no input: their face is another object. */
+function partOf(part: object, { changes }: Face, { journal, way }: Kept): object {
+  const made = facesOfParts.get(part)
+  if (made !== undefined) return made
+  const face = new Proxy(part, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      if (!changes.includes(String(name))) return value.bind(target)
+      return (...args: unknown[]) => {
+        journal.note('direct', [...way, [String(name), ...args.map((arg) => kept(arg))]])
+        return value.apply(target, args)
+      }
+    },
+  })
+  facesOfParts.set(part, face)
+  return face
+}
+
+/** Rules are removed by what `add()` returned: by the number of the call. */
+const added = new WeakMap<Faults, number>()
+
+const withHandles: PropertyDescriptorMap = {
+  add: {
+    value(this: Faults, rules: never, options?: { readonly line?: string }): FaultHandle {
+      const { journal } = keptBy.get(this)!
+      noteCall(this, 'add', [rules, options])
+      const handle = Faults.prototype.add.call(this, rules, options)
+      const number = added.get(this) ?? 0
+      added.set(this, number + 1)
+      const remove = (): void => {
+        journal.note('direct', [['unplug', number]])
+        handle.remove()
+      }
+      return { remove, [Symbol.dispose]: remove }
+    },
+  },
+  remove: {
+    value(this: Faults, which: never): void {
+      if (typeof which === 'string') noteCall(this, 'remove', [which])
+      Faults.prototype.remove.call(this, which)
+    },
+  },
+}
+
+/** Runs that are handed out all together are those that are handed out one by one. */
+const withRuns: PropertyDescriptorMap = {
+  runs: {
+    get(this: DirectWorkflows): DirectWorkflows['runs'] {
+      const runs = Reflect.get(DirectWorkflows.prototype, 'runs', this) as DirectWorkflows['runs']
+      return runs.map(({ id }) => this.run(id))
+    },
+  },
 }
 
 const routes: Face = { changes: ['on', 'answer', 'record', 'script', 'off'] }
 const figures: Face = { changes: ['set', 'script', 'clear'] }
-
-/** The faces of a sandbox, by the names that they have there. */
-export type FaceName = 'store' | 'queue' | 'workflow' | 'stats' | 'faults' | 'destinations' | 'calls' | 'traffic'
 
 /** One row a face: what stands here is written into the journal, and played again. */
 const faces: Readonly<Record<FaceName, Face>> = {
@@ -32,119 +177,19 @@ const faces: Readonly<Record<FaceName, Face>> = {
     changes: ['notify', 'skipSleeps', 'skipRetryDelays'],
     gives: {
       step: { changes: ['returns', 'fails', 'timesOut'] },
-      event: { changes: ['timesOut'] },
+      event: { changes: ['timesOut'], isInput: true },
       run: { changes: ['cancel'] },
     },
+    own: withRuns,
   },
-  stats: { changes: ['forbid', 'clear'], gives: { queue: figures, search: figures } },
-  faults: { changes: ['clear'] },
+  stats: { changes: ['forbid', 'clear'], gives: { search: figures } },
+  faults: { changes: ['clear'], own: withHandles },
   destinations: routes,
   calls: routes,
   traffic: { changes: ['clear'] },
 }
 
-type Method = (...args: unknown[]) => unknown
-
-/** One step of the way from a sandbox to what is called: a property, or a method with its arguments. */
-export type Step = string | readonly [method: string, ...args: unknown[]]
-
-/** Writes down what is done to a face, which stays the object that it is. */
-export function keepInputs(face: object, name: FaceName, journal: Journal, region?: string): void {
-  keep(face, faces[name], [region === undefined ? name : [`${name}In`, region]], journal)
-}
-
-/** The same for rules, which are removed by what `add()` returned. */
-export function keepFaults(faults: Faults, journal: Journal): void {
-  keepInputs(faults, 'faults', journal)
-  const [add, remove] = [faults.add.bind(faults), faults.remove.bind(faults)]
-  let added = 0
-  define(faults, 'add', (rules: never, options?: { readonly line?: string }) => {
-    const line = options?.line ?? new Error('declared here')
-    journal.note('direct', ['faults', ['add', kept(rules), kept(options)]])
-    const handle = add(rules, { line: line as string })
-    const number = added++
-    const removed = (): void => {
-      journal.note('direct', [['unplug', number]])
-      handle.remove()
-    }
-    return { remove: removed, [Symbol.dispose]: removed }
-  })
-  define(faults, 'remove', (which: never) => {
-    if (typeof which === 'string') journal.note('direct', ['faults', ['remove', which]])
-    remove(which)
-  })
-}
-
-/** Runs are handed out one by one, and all together. */
-export function keepRuns(workflow: DirectWorkflows, journal: Journal, region?: string): void {
-  const all = getterOf(workflow, 'runs')
-  keepInputs(workflow, 'workflow', journal, region)
-  const each = (): unknown => (all() as DirectWorkflows['runs']).map(({ id }) => workflow.run(id))
-  Object.defineProperty(workflow, 'runs', { get: each, configurable: true })
-}
-
-/** Those that are handed out more than once. */
-const known = new WeakSet<object>()
-
-function keep(target: object, { changes, gives = {} }: Face, way: readonly Step[], journal: Journal): void {
-  if (known.has(target)) return
-  known.add(target)
-  for (const name of changes) {
-    const method = (target as Record<string, Method>)[name]!
-    define(target, name, (...args) => {
-      journal.note('direct', [...way, [name, ...args.map((arg) => kept(arg))]])
-      return method.apply(target, args)
-    })
-  }
-  for (const [name, face] of Object.entries(gives)) {
-    const read = getterOf(target, name)
-    const given = read()
-    if (typeof given === 'function') {
-      define(target, name, (...args) => {
-        // Some are inputs by themselves, such as a promise of an event.
-        const step = [name, ...args.map((arg) => kept(arg))] as const
-        if (name === 'event') journal.note('direct', [...way, step])
-        const found = (given as Method).apply(target, args) as object
-        keep(found, face, [...way, step], journal)
-        return found
-      })
-    } else {
-      const get = (): unknown => faceOf(read() as object, face, [...way, name], journal)
-      Object.defineProperty(target, name, { get, configurable: true })
-    }
-  }
-}
-
-const faceOfEngine = new WeakMap<object, object>()
-
-/** Parts of an engine are called by the engine itself, too, and that is no input: the face is another object. */
-function faceOf(part: object, { changes }: Face, way: readonly Step[], journal: Journal): object {
-  const made = faceOfEngine.get(part)
-  if (made !== undefined) return made
-  const face = new Proxy(part, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target)
-      if (typeof value !== 'function') return value
-      if (!changes.includes(String(name))) return value.bind(target)
-      return (...args: unknown[]) => {
-        journal.note('direct', [...way, [String(name), ...args.map((arg) => kept(arg))]])
-        return value.apply(target, args)
-      }
-    },
-  })
-  faceOfEngine.set(part, face)
-  return face
-}
-
-/** A property as it was before it was replaced. */
-function getterOf(target: object, name: string): () => unknown {
-  const own = Object.getOwnPropertyDescriptor(target, name)
-  if (own !== undefined) return () => own.value as unknown
-  const prototype: object = Object.getPrototypeOf(target)
-  return () => Reflect.get(prototype, name, target)
-}
-
-function define(target: object, name: string, value: (...args: never[]) => unknown): void {
+function define(target: object, name: string, value: Method): void {
   Object.defineProperty(target, name, { value, configurable: true, writable: true })
 }
 

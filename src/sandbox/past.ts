@@ -1,7 +1,7 @@
 import type { VirtualClock } from '../kernel/clock.js'
 import { type Duration, milliseconds } from '../kernel/duration.js'
 import { type Instant, instant, iso } from '../kernel/instant.js'
-import type { Input, Journal, Stand } from '../kernel/journal.js'
+import type { Input, Inputs, Journal, Stand } from '../kernel/journal.js'
 import type { Traffic } from '../kernel/traffic.js'
 import type { PlainAnswer } from '../queue/destinations/answers.js'
 import { type DestinationHandler, type Destinations, type Reach, unhandle } from '../queue/destinations/destinations.js'
@@ -26,7 +26,7 @@ export interface ForkOptions {
 /** A place in a journal, and what stands before it. */
 export interface Past {
   readonly start: Start
-  readonly inputs: readonly Input[]
+  readonly inputs: Inputs
   /** The inputs before it are those of the past. */
   readonly end: number
   /** How far the world has come now. */
@@ -71,33 +71,33 @@ export function cutAt(given: PastInstant | undefined, { journal, traffic, clock 
   }
   let end = endOf(inputs, (input) => input.at > at)
   // A move that leads away from the instant is not of it.
-  while (inputs[end - 1]?.kind === 'moving') end--
+  while (inputs.get(end - 1)?.kind === 'moving') end--
   return { end, at }
 }
 
 function afterEntry(
   seq: number,
-  inputs: readonly Input[],
+  inputs: Inputs,
   { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
 ): Pick<Past, 'end' | 'at'> {
   if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
     throw new RangeError(`There is no entry ${seq} in the log: it has those from ${first} to ${latest}.`)
   }
   let end = endOf(inputs, ({ log }) => log >= seq)
-  const at = inputs[end - 1]?.at ?? begunAt
+  const at = inputs.get(end - 1)?.at ?? begunAt
   // What ended without an entry of its own before the next one came, at the same instant.
-  for (let next = inputs[end]; next?.at === at && next.kind !== 'moving'; next = inputs[++end]) {
-    if ((inputs[end + 1]?.log ?? latest) > seq) break
+  for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
+    if ((inputs.get(end + 1)?.log ?? latest) > seq) break
   }
   return { end, at }
 }
 
 /** How many inputs come before the first of which this is true: it is of all that follow. */
-function endOf(inputs: readonly Input[], isAfter: (input: Input) => boolean): number {
+function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
   let [low, high] = [0, inputs.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if (isAfter(inputs[middle]!)) high = middle
+    if (isAfter(inputs.get(middle)!)) high = middle
     else low = middle + 1
   }
   return low
@@ -106,10 +106,11 @@ function endOf(inputs: readonly Input[], isAfter: (input: Input) => boolean): nu
 /** The handlers of a fork are others than those of its origin. */
 export function replaceDestinations(
   destinations: Destinations,
-  inputs: readonly Input[],
+  inputs: Inputs,
   given: NonNullable<ForkOptions['destinations']>,
 ): void {
-  for (const { kind, what } of inputs) {
+  for (let index = 0; index < inputs.length; index++) {
+    const { kind, what } = inputs.get(index)!
     if (kind !== 'direct' || what[0] !== 'destinations') continue
     const [method, pattern] = what[1] as readonly [string, string | URL]
     if (method === 'on' || method === 'answer' || method === 'record') unhandle(destinations, String(pattern))

@@ -2,7 +2,17 @@ import type { Bytes } from '../kernel/bytes.js'
 import { type Rewind, rewind } from '../kernel/clock.js'
 import { hostTurn } from '../kernel/host.js'
 import { iso } from '../kernel/instant.js'
-import type { Ended, Input, InputKind, InputKinds, Journal, KeptCall, Player, Stand } from '../kernel/journal.js'
+import {
+  type Input,
+  type InputKind,
+  type InputKinds,
+  type Inputs,
+  type Journal,
+  type KeptCall,
+  type Player,
+  type Stand,
+  Thrown,
+} from '../kernel/journal.js'
 import { doze } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { Answer, Call } from '../protocol/service.js'
@@ -20,7 +30,7 @@ const mostTurns = 2_000
 interface OpenWork {
   readonly task: Task
   asleep: Promise<unknown>
-  end(how: Ended): void
+  end(value: unknown): void
 }
 
 /** A request that was made again: whoever made it first may have given it up, or left its stream. */
@@ -36,7 +46,7 @@ interface MadeRequest {
 export class Replay implements Player {
   readonly #sandbox: Sandbox
   readonly #journal: Journal
-  readonly #inputs: readonly Input[]
+  readonly #inputs: Inputs
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
   readonly #requests: MadeRequest[] = []
@@ -44,7 +54,7 @@ export class Replay implements Player {
   #next = 0
 
   /** @param journal of the new world: what it makes of the inputs is its own past */
-  constructor(sandbox: Sandbox, journal: Journal, inputs: readonly Input[]) {
+  constructor(sandbox: Sandbox, journal: Journal, inputs: Inputs) {
     this.#sandbox = sandbox
     this.#journal = journal
     this.#inputs = inputs
@@ -59,33 +69,32 @@ export class Replay implements Player {
    */
   async play(end: number, last: Stand, at: number): Promise<void> {
     while (this.#next < end) {
-      const input = this.#inputs[this.#next]!
+      const input = this.#inputs.get(this.#next)!
       await this.#reach(input, unordered.has(input.kind))
       this.#next++
       this.#meet(input)
     }
-    await this.#reach(this.#inputs[this.#next] ?? last, false)
+    await this.#reach(this.#inputs.get(this.#next) ?? last, false)
     this.#clock.finish(at)
-    this.#journal.goOn(this.#inputs.slice(0, this.#next))
+    this.#journal.goOn(this.#inputs.first(this.#next))
     for (const [work, open] of this.#open) void this.#goOnWith(work, open)
   }
 
   /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
-  begins(work: number, task: Task): Ended | Promise<unknown> {
+  begins(work: number, task: Task): unknown {
     let end: OpenWork['end'] = () => {}
     const promise = new Promise<unknown>((resolve, reject) => {
-      end = (how) => ('error' in how ? reject(how.error) : resolve(how.value))
+      end = (value) => (value instanceof Thrown ? reject(value.error) : resolve(value))
     })
     this.#open.set(work, { task, asleep: Promise.resolve(), end })
     for (;;) {
-      const input = this.#inputs[this.#next++]
+      const input = this.#inputs.get(this.#next++)
       if (input === undefined) throw strayed('a handler was called that was not called then')
       if (input.kind !== 'returned') this.#meet(input)
-      else if (input.what.work !== work) throw strayed(`handler ${work} was called, and ${input.what.work} then`)
-      else if (input.what.ended === undefined) return promise
+      else if (input.what === undefined) return promise
       else {
         this.#open.delete(work)
-        return input.what.ended
+        return input.what
       }
     }
   }
@@ -118,20 +127,15 @@ export class Replay implements Player {
     },
     direct: (way) => this.#direct(way),
     looked: (key) => void inside.of(this.#sandbox.store).engine.db.find(key as Bytes),
-    fired: ({ timer, draining }) => {
-      try {
-        this.#clock.fire(timer, draining)
-      } catch (error) {
-        throw strayed((error as Error).message)
-      }
-    },
+    fired: (timer) => this.#fire(timer, false),
+    drained: (timer) => this.#fire(timer, true),
     moving: (call) => this.#clock.begin(call),
     moved: () => this.#clock.end(),
-    returned: ({ work }) => {
-      throw strayed(`handler ${work} was not called`)
+    returned: () => {
+      throw strayed('a handler was not called that was called then')
     },
-    settled: ({ work, ended }) => {
-      this.#open.get(work)?.end(ended)
+    settled: ({ work, value }) => {
+      this.#open.get(work)?.end(value)
       this.#open.delete(work)
     },
     slept: ({ work, wait }) => {
@@ -139,6 +143,14 @@ export class Replay implements Player {
       if (open !== undefined) open.asleep = open.task.sleep(wait).catch(nothing)
     },
     rested: ({ task, as }) => this.#clock.rest(task, as),
+  }
+
+  #fire(timer: number, draining: boolean): void {
+    try {
+      this.#clock.fire(timer, draining)
+    } catch (error) {
+      throw strayed((error as Error).message)
+    }
   }
 
   #request(kept: KeptCall): void {
@@ -176,10 +188,10 @@ export class Replay implements Player {
     const { clock } = this.#sandbox
     await asleep
     for (let index = this.#next; index < this.#inputs.length; index++) {
-      const { kind, what, at } = this.#inputs[index]!
+      const { kind, what, at } = this.#inputs.get(index)!
       if ((kind !== 'slept' && kind !== 'settled') || what.work !== work) continue
       if (at > clock.now()) await task.sleep(at - clock.now())
-      if (kind === 'settled') return end(what.ended)
+      if (kind === 'settled') return end(what.value)
       await task.sleep(what.wait)
     }
     doze(task)

@@ -33,7 +33,7 @@ import { workflowEndpoints } from '../workflow/rest/endpoints.js'
 import { Workflows } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
 import type { SandboxDump } from './dump.js'
-import { type FaceName, keepFaults, keepInputs, keepRuns } from './inputs.js'
+import { type FaceName, keepInputs, keepStatistics } from './inputs.js'
 import type { SandboxOptions } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import { wordsOf } from './words.js'
@@ -95,7 +95,10 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     entries: policy.trafficLimit,
     bytes: policy.trafficBytes,
   })
-  const journal = options.journal === false ? undefined : new Journal({ now: () => clock.now(), timers: () => timersOf(clock) }, traffic)
+  const journal =
+    options.journal === false
+      ? undefined
+      : new Journal({ now: () => clock.now(), timers: () => timersOf(clock) }, traffic)
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, traffic, draws, journal)
   const callers = new Callers()
@@ -165,10 +168,10 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const view = new TrafficView(traffic, context)
   regions.onSplit = (log) => void new TrafficView(log, context)
   if (journal !== undefined) {
-    for (const [name, face] of Object.entries({ store, stats, destinations, calls, traffic: view })) {
+    for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
       keepInputs(face, name as FaceName, journal)
     }
-    keepFaults(faults, journal)
+    keepStatistics(stats, journal)
   }
   return {
     clock,
@@ -290,7 +293,7 @@ function regionOf(
   if (journal !== undefined) {
     const away = stream === '' ? undefined : name
     keepInputs(queue, 'queue', journal, away)
-    keepRuns(workflow, journal, away)
+    keepInputs(workflow, 'workflow', journal, away)
   }
   return { name, engine, queue, workflow, service }
 }
