@@ -95,6 +95,8 @@ const rooms: readonly Room[] = [
   { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
   { room: 'store/dump', may: ['kernel', 'store/command', 'store/values', 'store/keyspace'], packages: ['valibot'] },
+  // What was stored when: for the inspector and the recordings that it shows.
+  { room: 'store/history', may: ['kernel'], types: ['store/dump'] },
   { room: 'store/scripting', may: ['kernel', 'policy', 'lua/*', 'store/command', 'store/access'] },
   {
     room: 'store/commands',
@@ -181,9 +183,11 @@ const rooms: readonly Room[] = [
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
     types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
+  // The page: it knows the control API and recordings, and nothing else of us.
+  { room: 'inspector', types: ['report', 'store/history'] },
   {
     room: 'server/*',
-    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client'],
+    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
   },
   {
