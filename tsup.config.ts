@@ -66,6 +66,14 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
   },
 })
 
+/** Jest runs CommonJS where `import()` does not work: what is loaded on demand is required on demand. */
+const requiredOnDemand: NonNullable<Options['plugins']>[number] = {
+  name: 'required-on-demand',
+  renderChunk: (code) => ({
+    code: code.replace(/\bimport\((["']\.\/[\w-]+\.cjs["'])\)/g, 'Promise.resolve().then(() => require($1))'),
+  }),
+}
+
 export default defineConfig(() => {
   rmSync('dist', { recursive: true, force: true })
   cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
@@ -84,6 +92,7 @@ export default defineConfig(() => {
       entry: existing(entries),
       noExternal: ['@noble/hashes', 'rou3'],
       esbuildPlugins: [extendEntries('cjs')],
+      plugins: [requiredOnDemand],
     },
   ]
 })

@@ -44,7 +44,7 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
   const controlToken = randomBytes(24).toString('base64url')
   // It takes the place of no service, whatever the app under test is told of its environment.
   const server = await startServer({ port, clock: 'manual', controlToken, iKnow: true })
-  const restore = liftTimeout(sandbox)
+  liftTimeout(sandbox)
   server.adopt('main', sandbox)
   try {
     await new Promise<void>((goOn) => {
@@ -64,12 +64,11 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
   } finally {
     server.release('main')
     await server.close({ grace })
-    restore()
   }
 }
 
 /** As the tools of the field read it: anything but an empty text, `0` and `false`. */
-function isUnattended(): boolean {
+export function isUnattended(): boolean {
   return !['', '0', 'false'].includes((process.env.CI ?? '').toLowerCase())
 }
 
