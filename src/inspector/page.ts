@@ -1,19 +1,5 @@
-// A stand-in of the shape that the page has, until the page is there.
+// What a server sends of the inspector.
 
-/** A page in one file, and what a content security policy allows of it. */
-export interface InspectorPage {
-  readonly html: string
-  /** `sha256-…`, as a policy writes it. */
-  readonly scriptHash: string
-  readonly styleHash: string
-}
-
-export const editorScript = ''
-
-export function inspectorPage(_recording?: object): InspectorPage {
-  return {
-    html: '<!doctype html><title>stuntdouble</title>',
-    scriptHash: 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-    styleHash: 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-  }
-}
+export type { InspectorPage, Recording } from './document/document.js'
+export { inspectorPage } from './document/document.js'
+export { editorScript } from './document/editor-text.js'

@@ -10,7 +10,7 @@ export const inspectorOrders: readonly Order[] = [
     path: '/inspector',
     summary:
       'What the inspector tells of a world beside its entries: name, time, mode, seed, addresses; in a test that waits also the assertion that failed, and that it can go on.',
-    run: (sandbox, _, { tenant }): WorldFacts & { canGoOn: boolean } => {
+    run: (sandbox, _, { tenant }): WorldFacts => {
       const { seed, headerPrefix, addresses } = sandbox.traffic.context
       const visit = visitOf(sandbox)
       return {
