@@ -1,6 +1,6 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
-import { accompany, stop, timersOf, VirtualClock } from '../kernel/clock.js'
+import { accompany, standStill, stop, timersOf, VirtualClock } from '../kernel/clock.js'
 import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { Journal } from '../kernel/journal.js'
@@ -98,7 +98,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const journal =
     options.journal === false
       ? undefined
-      : new Journal({ now: () => clock.now(), timers: () => timersOf(clock) }, traffic)
+      : new Journal({ now: () => standStill(clock), timers: () => timersOf(clock) }, traffic)
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, traffic, draws, journal)
   const callers = new Callers()
