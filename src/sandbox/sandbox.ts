@@ -306,7 +306,16 @@ export class Sandbox {
       },
       this.#hints,
     )
-    await fork.#become({ start: { ...start, startAt: start.startAt ?? journal!.begunAt }, inputs: journal!.inputs.first(journal!.inputs.length), end, stand, at }, this.options)
+    await fork.#become(
+      {
+        start: { ...start, startAt: start.startAt ?? journal!.begunAt },
+        inputs: journal!.inputs.first(journal!.inputs.length),
+        end,
+        stand,
+        at,
+      },
+      this.options,
+    )
     if (destinations !== undefined) replaceDestinations(fork.destinations, journal!.inputs, destinations)
     fork.#loads = this.#loads
     return fork

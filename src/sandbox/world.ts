@@ -98,7 +98,10 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const journal =
     options.journal === false
       ? undefined
-      : new Journal({ now: () => standStill(clock), timers: () => timersOf(clock) }, traffic)
+      : new Journal(
+          { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
+          traffic,
+        )
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, traffic, draws, journal)
   const callers = new Callers()
