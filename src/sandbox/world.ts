@@ -24,6 +24,7 @@ import { statsService } from '../stats/rest/endpoints.js'
 import { Statistics } from '../stats/statistics.js'
 import { Access } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
+import { StoreHistory } from '../store/history/history.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
@@ -55,6 +56,10 @@ export interface World {
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: Journal | undefined
   readonly start: Start
+  /** What was stored when. */
+  readonly history: StoreHistory
+  /** It is whole: what comes from here on is its own. */
+  begin(): void
 }
 
 /** Where a world begins. */
@@ -190,7 +195,24 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     exchange,
     journal,
     start,
+    history: historyOf(plan, start, random, executions, clock.now()),
+    begin() {
+      journal?.begin()
+      executions.begin()
+    },
   }
+}
+
+function historyOf(
+  { policy, vocabulary }: Plan,
+  { loaded }: Start,
+  random: Random,
+  executions: StoreJournal,
+  at: number,
+): StoreHistory {
+  const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
+  const beginning = { policy, docs: vocabulary.docs, random: () => random.fork('store'), at, ...filled }
+  return new StoreHistory(beginning, () => executions.ran)
 }
 
 /** What became of a run, step by step. */
