@@ -25,6 +25,7 @@ import { Statistics } from '../stats/statistics.js'
 import { Access } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
 import { StoreHistory } from '../store/history/history.js'
+import { history as insideHistory } from '../store/history/inside.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
@@ -174,6 +175,8 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     followed: () => clock.isFollowed,
   }
   const view = new TrafficView(traffic, context)
+  const history = historyOf(plan, start, random, executions, clock.now())
+  insideHistory.put(store, history)
   regions.onSplit = (log) => void new TrafficView(log, context)
   if (journal !== undefined) {
     for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
@@ -195,7 +198,7 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     exchange,
     journal,
     start,
-    history: historyOf(plan, start, random, executions, clock.now()),
+    history,
     begin() {
       journal?.begin()
       executions.begin()

@@ -164,7 +164,7 @@ const rooms: readonly Room[] = [
 
   // The text of the inspector's page, as it is built, and a recording put into it.
   { room: 'inspector/document' },
-  { room: 'report', may: ['kernel', 'secrets', 'inspector/document'], packages: ['valibot'] },
+  { room: 'report', may: ['kernel', 'secrets', 'inspector/document', 'store/history'], packages: ['valibot'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
