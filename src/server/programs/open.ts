@@ -38,10 +38,7 @@ export const program: Program = {
       throw error instanceof ListenFailure ? new UsageError(error.message) : error
     })
     // Ctrl-C may come twice: from the terminal, and handed on by npm.
-    let ending: Promise<void> | undefined
-    const end = (): void => {
-      ending ??= served.close().then(() => process.exit(0))
-    }
+    const end = (): void => void served.close().then(() => process.exit(0))
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
     endWithNpm(end)
     console.log(`inspector  ${served.link}\n\nready`)
