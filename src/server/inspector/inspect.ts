@@ -4,7 +4,7 @@ import { runInThisContext } from 'node:vm'
 import { multiLine, plainText } from '../../report/safe-text.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { startServer } from '../server.js'
-import { liftTimeout } from './time-out.js'
+import { hasTimeout, liftTimeout } from './time-out.js'
 import { beginVisit, type Failure } from './visit.js'
 
 export interface InspectOptions {
@@ -36,6 +36,15 @@ const grace = 100
  * })
  */
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
+  const isLate = !liftTimeout() && hasTimeout()
+  await waitFor(sandbox, options, isLate ? ongoing : '')
+}
+
+/** Where a runner cannot be told. */
+const ongoing = 'The time-out of the test goes on meanwhile: give the test one that is long enough.\n'
+
+/** Serves and waits, for a test that has no time-out. @param note what the person shall know beside the link */
+export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = ''): Promise<void> {
   const { title = 'test', failure, port = 0, print = toStandardError } = options
   if (isUnattended()) {
     print('stuntdouble: the inspector does not wait for anybody, because CI is set.\n')
@@ -44,7 +53,6 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
   const controlToken = randomBytes(24).toString('base64url')
   // It takes the place of no service, whatever the app under test is told of its environment.
   const server = await startServer({ port, clock: 'manual', controlToken, iKnow: true })
-  liftTimeout(sandbox)
   server.adopt('main', sandbox)
   try {
     await new Promise<void>((goOn) => {
@@ -58,7 +66,7 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
         goOn()
       }
       print(
-        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there, or Ctrl-C here.\n`,
+        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there, or Ctrl-C here.\n${note}`,
       )
     })
   } finally {
