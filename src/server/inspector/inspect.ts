@@ -23,7 +23,7 @@ const grace = 100
 
 /**
  * Shows the world of a test in a browser, and waits: prints a link, and resolves once somebody presses "Go on" in the page or
- * Ctrl-C in the terminal. Nobody else can use the link, which is for this once, and nothing listens afterwards. The
+ * Ctrl-C in the terminal (where tests run in processes of a runner, Ctrl-C ends the run). Nobody else can use the link, which is for this once, and nothing listens afterwards. The
  * time-out of the runner is lifted meanwhile, where the runner can. With `CI` set it says one sentence and does not wait.
  *
  * What is done in the page is done to the sandbox: time that is moved there has moved for the test.
@@ -65,8 +65,9 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
         endVisit()
         goOn()
       }
+      const how = endsAllWithSignal() ? 'Ctrl-C here ends the whole run' : 'Ctrl-C here goes on, too'
       print(
-        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there, or Ctrl-C here.\n${note}`,
+        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there; ${how}.\n${note}`,
       )
     })
   } finally {
@@ -83,6 +84,11 @@ export function isUnattended(): boolean {
 /** Runners keep what a test logs until it has ended; this they hand on. */
 function toStandardError(text: string): void {
   process.stderr.write(text)
+}
+
+/** In a process that a runner has started, whose own ends with it. */
+function endsAllWithSignal(): boolean {
+  return process.env.VITEST !== undefined || hostProcess().send !== undefined
 }
 
 /** Jest gives tests a copy of the process, which hears of no signal. */
