@@ -216,7 +216,7 @@ const rooms: readonly Room[] = [
     types: ['client'],
     packages: ['fast-check'],
   },
-  { room: '/reporters', may: ['kernel', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
+  { room: '/reporters', may: ['kernel', 'inspector/document', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
 
 /** Types that rooms take from rooms above them, and why. */
