@@ -95,8 +95,6 @@ const rooms: readonly Room[] = [
   { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
   { room: 'store/dump', may: ['kernel', 'store/command', 'store/values', 'store/keyspace'], packages: ['valibot'] },
-  // What was stored when: for the inspector and the recordings that it shows.
-  { room: 'store/history', may: ['kernel'], types: ['store/dump'] },
   { room: 'store/scripting', may: ['kernel', 'policy', 'lua/*', 'store/command', 'store/access'] },
   {
     room: 'store/commands',
@@ -109,6 +107,8 @@ const rooms: readonly Room[] = [
       ...['store/scripting', 'store/commands'],
     ],
   },
+  // What was stored when, by running the commands again.
+  { room: 'store/history', may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/dump', 'store'] },
   // The rooms called rest are the only ones that know a service and the protocol.
   { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
 
