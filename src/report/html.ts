@@ -1,5 +1,5 @@
-import { inspectorPage } from '../inspector/document/document.js'
 import { loadTrace } from './load-trace.js'
+import { inspectorPage } from './page/document.js'
 import { plainText } from './safe-text.js'
 import { timeline } from './timeline.js'
 import type { Trace } from './trace.js'
