@@ -1,0 +1,14 @@
+import type { WireReply } from '../../client/wire-value.js'
+import type { CommandLine } from '../models/edits.js'
+import type { Control } from '../source.js'
+
+/** Runs one command as the owner of the store. @throws Error with the store's refusal */
+export async function runCommand(control: Control, command: CommandLine): Promise<WireReply> {
+  const { reply } = (await control.ask('POST', '/store/run', { command })) as { reply: WireReply }
+  return reply
+}
+
+/** One after the other; the first refusal ends it. */
+export async function runCommands(control: Control, commands: readonly CommandLine[]): Promise<void> {
+  for (const command of commands) await runCommand(control, command)
+}
