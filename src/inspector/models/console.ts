@@ -1,4 +1,4 @@
-import type { WireReply } from '../../client/wire-value.js'
+import type { Reply } from './wire.js'
 import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import type { PortableString } from '../../kernel/portable.js'
 
@@ -83,7 +83,7 @@ function portable(bytes: Bytes): PortableString {
 const bareAnswers: Readonly<Record<string, RegExp>> = { TYPE: /./s, PING: /^PONG$/ }
 
 /** Whether an answer is a word of the protocol rather than a value: the wire tells them alike. */
-export function isStatus(reply: WireReply, [name = '', ...rest]: readonly PortableString[], row?: CommandRow): boolean {
+export function isStatus(reply: Reply, [name = '', ...rest]: readonly PortableString[], row?: CommandRow): boolean {
   if (typeof reply !== 'string') return false
   const bare = bareAnswers[String(name).toUpperCase()]
   if (bare !== undefined) return rest.length === (bare === bareAnswers.PING ? 0 : 1) && bare.test(reply)
@@ -91,7 +91,7 @@ export function isStatus(reply: WireReply, [name = '', ...rest]: readonly Portab
 }
 
 /** An answer as the command line of the store shows it. */
-export function replyText(reply: WireReply, isBare = false, indent = ''): string {
+export function replyText(reply: Reply, isBare = false, indent = ''): string {
   if (reply === null) return '(nil)'
   if (typeof reply === 'number') return `(integer) ${reply}`
   if (typeof reply === 'string') return isBare ? reply : quoted(utf8(reply))
@@ -99,7 +99,7 @@ export function replyText(reply: WireReply, isBare = false, indent = ''): string
   if (reply.length === 0) return '(empty array)'
   const width = String(reply.length).length
   const deeper = indent + ' '.repeat(width + 2)
-  const rows = (reply as readonly WireReply[]).map(
+  const rows = (reply as readonly Reply[]).map(
     (item, at) => `${String(at + 1).padStart(width)}) ${replyText(item, false, deeper)}`,
   )
   return rows.join(`\n${indent}`)

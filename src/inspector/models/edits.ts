@@ -1,10 +1,10 @@
-import type { WireWord } from '../../client/wire-value.js'
+import type { Word } from './wire.js'
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../../store/dump/snapshot.js'
 
 // How a value of each type is shown as rows, and which commands change it. They run one after the other.
 
-export type CommandLine = readonly WireWord[]
+export type CommandLine = readonly Word[]
 /** The cells of a row. */
 export type Cells = readonly PortableString[]
 

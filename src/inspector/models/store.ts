@@ -24,35 +24,22 @@ export function idOf(key: PortableString): string {
   return typeof key === 'string' ? `t${key}` : `b${key.base64}`
 }
 
-/** Changes between two places that are kept as a whole, at least. */
-const snapshotEvery = 1_000
-
-type Keys = ReadonlyMap<string, DumpedKey>
-
-interface Step {
-  readonly id: string
-  readonly change: StoredChange
-  /** What was there, expired or not. */
-  readonly before: DumpedKey | undefined
+/** What a step left at a key; steps are counted from 0. */
+interface Version {
+  readonly step: number
+  readonly now: DumpedKey | undefined
 }
 
-interface Place {
-  /** Steps that have been taken. */
-  readonly count: number
-  readonly keys: Keys
-}
+/** Each key that there has ever been, with what it has been, oldest first. */
+type Versions = ReadonlyMap<string, readonly Version[]>
 
 /**
- * Every state that a store has had. Going to one costs a copy of a near place and the steps from there, in either
- * direction; places are kept where as much has changed since the last one as it held, so that all of them together are
- * no larger than the changes.
+ * Every state that a store has had. Nothing is copied: a state is the number of steps up to it, and looks for the version
+ * of a key that was in force. So any instant opens at once, whatever came before it.
  */
 export class StoreModel {
-  readonly #steps: Step[] = []
-  readonly #places: Place[] = [{ count: 0, keys: new Map() }]
-  /** What the newest step left. */
-  readonly #newest = new Map<string, DumpedKey>()
-  #last: Place = this.#places[0]!
+  readonly #steps: { readonly id: string; readonly change: StoredChange }[] = []
+  readonly #versions = new Map<string, Version[]>()
 
   get size(): number {
     return this.#steps.length
@@ -62,97 +49,81 @@ export class StoreModel {
   add(changes: Iterable<StoredChange>): void {
     for (const change of changes) {
       const id = idOf(change.key)
-      this.#steps.push({ id, change, before: this.#newest.get(id) })
-      put(this.#newest, id, change.now)
-      const since = this.#steps.length - this.#places.at(-1)!.count
-      if (since < snapshotEvery || since < this.#newest.size) continue
-      this.#places.push({ count: this.#steps.length, keys: new Map(this.#newest) })
+      const version = { step: this.#steps.length, now: change.now }
+      this.#steps.push({ id, change })
+      const versions = this.#versions.get(id)
+      if (versions === undefined) this.#versions.set(id, [version])
+      else versions.push(version)
     }
   }
 
   /** What was there at a point. What has expired by then is not. */
   at(point: Point): StoredState {
-    return new StoredState(this.#keysAfter(this.#countAt(point)), point.at)
+    return new StoredState(this.#versions, this.#countAt(point), point.at)
   }
 
   /** What is different between two points, the earlier one first. */
   difference(from: Point, to: Point): readonly KeyDifference[] {
-    const [first, last] = [this.#countAt(from), this.#countAt(to)]
     const [before, after] = [this.at(from), this.at(to)]
     const touched = new Set<string>()
-    for (let index = first; index < last; index++) touched.add(this.#steps[index]!.id)
+    for (let step = this.#countAt(from); step < this.#countAt(to); step++) touched.add(this.#steps[step]!.id)
     for (const id of before.expiringBy(to.at)) touched.add(id)
     return [...touched].flatMap((id) => differenceOf(before.get(id), after.get(id)))
   }
 
-  /** `seq` of the entries that changed one key, oldest first. */
+  /** What has changed one key, oldest first. */
   changesOf(key: PortableString): readonly StoredChange[] {
-    const id = idOf(key)
-    return this.#steps.flatMap((step) => (step.id === id ? [step.change] : []))
+    return (this.#versions.get(idOf(key)) ?? []).map(({ step }) => this.#steps[step]!.change)
   }
 
-  /** Steps up to a point, by entry and by time: a recording may have entries that came later at the same instant. */
+  /** The last change up to a point. */
+  lastChange(point: Point): StoredChange | undefined {
+    return this.#steps[this.#countAt(point) - 1]?.change
+  }
+
+  /** Steps up to a point. */
   #countAt({ seq, at }: Point): number {
-    let [low, high] = [0, this.#steps.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const { change } = this.#steps[middle]!
-      if (change.seq > seq || change.at > at) high = middle
-      else low = middle + 1
-    }
-    return low
-  }
-
-  #keysAfter(count: number): Keys {
-    if (this.#last.count === count) return this.#last.keys
-    const near = this.#nearest(count)
-    const keys = new Map(near.keys)
-    for (let index = near.count; index < count; index++) {
-      const { id, change } = this.#steps[index]!
-      put(keys, id, change.now)
-    }
-    for (let index = near.count - 1; index >= count; index--) {
-      const { id, before } = this.#steps[index]!
-      put(keys, id, before)
-    }
-    this.#last = { count, keys }
-    return keys
-  }
-
-  #nearest(count: number): Place {
-    let best = this.#last
-    for (const place of this.#places)
-      if (Math.abs(place.count - count) < Math.abs(best.count - count)) best = place
-    return best
+    return firstWhere(this.#steps, ({ change }) => change.seq > seq || change.at > at)
   }
 }
 
-function put(keys: Map<string, DumpedKey>, id: string, value: DumpedKey | undefined): void {
-  if (value === undefined) keys.delete(id)
-  else keys.set(id, value)
+/** How many items come before the first one that is wanted; once one is, all later ones are. */
+function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): number {
+  let [low, high] = [0, items.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isWanted(items[middle]!)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** A store at one instant. */
 export class StoredState {
-  readonly #keys: Keys
+  readonly #versions: Versions
+  readonly #count: number
 
-  /** @param keys those that have expired may be among them */
   constructor(
-    keys: Keys,
+    versions: Versions,
+    /** Steps up to it. */
+    count: number,
     /** Virtual time at which it is looked at. */
     readonly at: number,
   ) {
-    this.#keys = keys
+    this.#versions = versions
+    this.#count = count
   }
 
   get(id: string): DumpedKey | undefined {
-    const found = this.#keys.get(id)
+    const versions = this.#versions.get(id)
+    const found = versions && this.#inForce(versions)
     return found && presentAt(found, this.at)
   }
 
   *[Symbol.iterator](): Generator<readonly [id: string, key: DumpedKey]> {
-    for (const [id, found] of this.#keys) {
-      const present = presentAt(found, this.at)
+    for (const [id, versions] of this.#versions) {
+      const found = this.#inForce(versions)
+      const present = found && presentAt(found, this.at)
       if (present !== undefined) yield [id, present]
     }
   }
@@ -160,8 +131,15 @@ export class StoredState {
   /** Keys of which something is there now and gone at a later time. */
   expiringBy(later: number): readonly string[] {
     const ids: string[] = []
-    for (const [id, found] of this.#keys) if (deadlineOf(found) <= later) ids.push(id)
+    for (const [id, versions] of this.#versions) {
+      const found = this.#inForce(versions)
+      if (found !== undefined && deadlineOf(found) <= later) ids.push(id)
+    }
     return ids
+  }
+
+  #inForce(versions: readonly Version[]): DumpedKey | undefined {
+    return versions[firstWhere(versions, ({ step }) => step >= this.#count) - 1]?.now
   }
 }
 

@@ -39,11 +39,13 @@ function made(view: PanelView): Models {
     return pinned.value?.at === at ? pinned.value : { seq: Number.POSITIVE_INFINITY, at }
   })
   const changes = growing(
+    view,
     () => view.changes.value,
     () => new StoreModel(),
     (model, fresh) => model.add(fresh),
   )
   const entries = growing(
+    view,
     () => view.entries.value,
     () => new QueueModel(),
     (model, fresh: readonly TraceEntry[]) => model.add(fresh),
@@ -62,16 +64,19 @@ function made(view: PanelView): Models {
 
 /** A model that takes what is new of a list, and begins anew where the list does. */
 function growing<T extends { readonly seq: number }, M>(
+  view: PanelView,
   list: () => readonly T[],
   begin: () => M,
   add: (model: M, fresh: readonly T[]) => void,
 ): ReadonlySignal<{ readonly model: M }> {
   let model = begin()
   let taken: readonly T[] = []
+  let world = view.world.peek()
   return computed(() => {
     const items = list()
-    const isSame = taken.length <= items.length && taken.every((item, at) => item.seq === items[at]!.seq)
-    if (!isSame) {
+    // The older half of a long log is dropped: what is left begins with another number.
+    if (world !== view.world.value || (taken.length > 0 && items[0]?.seq !== taken[0]!.seq)) {
+      world = view.world.value
       model = begin()
       taken = []
     }
@@ -80,7 +85,7 @@ function growing<T extends { readonly seq: number }, M>(
       model,
       items.filter((item, at) => item !== before[at]),
     )
-    taken = [...items]
+    taken = items
     // A new object, so that whoever reads it is told.
     return { model }
   })

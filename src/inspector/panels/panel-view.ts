@@ -14,6 +14,8 @@ export interface PanelView {
   readonly instant: Signal<number | undefined>
   readonly range: ReadonlySignal<{ readonly from: number; readonly to: number } | undefined>
   readonly tenant: Signal<string>
+  /** Counts the worlds: a reset or a load begins another one. */
+  readonly world: ReadonlySignal<number>
 }
 
 export interface PanelProps {

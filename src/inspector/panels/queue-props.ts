@@ -14,6 +14,9 @@ export interface QueueProps {
 
 /** An order about something of the queue, in its region. */
 export function queuePath(region: string | undefined, ...parts: readonly string[]): string {
-  const path = `/queue/${parts.map(encodeURIComponent).join('/')}`
+  return inRegion(region, `/queue/${parts.map(encodeURIComponent).join('/')}`)
+}
+
+export function inRegion(region: string | undefined, path: string): string {
   return region === undefined ? path : `${path}?region=${encodeURIComponent(region)}`
 }

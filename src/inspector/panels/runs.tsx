@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import type { RunStory, StepStory } from '../../report/runs.js'
+import type { RunAt, StepAt } from '../models/runs.js'
 import { useAsked } from './asked.js'
 import { Countdown, EntryLink, Failure, Moment, Most } from './parts.js'
-import type { QueueProps } from './queue-props.js'
+import { inRegion, type QueueProps } from './queue-props.js'
 
 const words: Readonly<Record<string, string>> = {
   started: 'goes on',
@@ -12,7 +12,7 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /** Runs of workflows, step by step. */
-export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly RunStory[] }): JSX.Element {
+export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly RunAt[] }): JSX.Element {
   const { view } = props
   if (runs.length === 0) return <p class="pn-none">No workflow has run.</p>
   return (
@@ -37,7 +37,7 @@ export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly 
                 <Step key={`${step.id} ${step.name}`} step={step} {...props} />
               ))}
             </ol>
-            {run.state === 'started' && <RunExplained {...props} id={run.id} />}
+            {run.state === 'started' && <RunExplained {...props} id={run.id} region={run.region} />}
           </details>
         ))
       }
@@ -45,35 +45,35 @@ export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly 
   )
 }
 
-function Step({ step, view, now }: QueueProps & { readonly step: StepStory }): JSX.Element {
-  const { wait, attempts, invoked } = step
+function Step({ step, view, now }: QueueProps & { readonly step: StepAt }): JSX.Element {
+  const { wait, attempts, invokedRunId, state } = step
   return (
     <li>
-      <EntryLink view={view} seq={step.pointer.seq} /> <bdi>{step.name}</bdi> <small>{step.type}</small>{' '}
-      <span class={`pn-state pn-step-${step.state}`}>{step.state}</span>{' '}
-      {wait !== undefined && step.state === 'waiting' && (
+      <EntryLink view={view} seq={step.seq} /> <bdi>{step.name}</bdi> <small>{step.type}</small>{' '}
+      <span class={`pn-state pn-step-${state}`}>{state}</span>{' '}
+      {wait !== undefined && state === 'waiting' && (
         <>
-          for event <bdi>{wait.entry.eventId}</bdi> until <Countdown at={wait.entry.until} from={now} />
+          for event <bdi>{wait.eventId}</bdi> until <Countdown at={wait.until} from={now} />
         </>
       )}
-      {wait?.notified && (
+      {wait?.notifiedBy !== undefined && (
         <>
-          told by <EntryLink view={view} seq={wait.notified.seq} />
+          told by <EntryLink view={view} seq={wait.notifiedBy} />
         </>
       )}
-      {invoked && (
+      {invokedRunId !== undefined && (
         <>
-          began run <bdi>{invoked.invokedRunId}</bdi>
+          began run <bdi>{invokedRunId}</bdi>
         </>
       )}
-      {attempts.length > 1 && <small>{attempts.length} attempts</small>}
+      {attempts > 1 && <small>{attempts} attempts</small>}
     </li>
   )
 }
 
-function RunExplained({ view, control, id }: QueueProps & { readonly id: string }): JSX.Element | null {
+function RunExplained({ view, control, id, region }: QueueProps & { readonly id: string; readonly region: string | undefined }): JSX.Element | null {
   const explained = useAsked<{ explanation: string }>(
-    control && (() => control.ask('GET', `/workflow/runs/${encodeURIComponent(id)}/explain`)),
+    control && (() => control.ask('GET', inRegion(region, `/workflow/runs/${encodeURIComponent(id)}/explain`))),
     [id, view.entries.value.length],
   )
   return control === undefined ? null : (

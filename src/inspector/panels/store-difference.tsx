@@ -68,12 +68,10 @@ function inOrder(one: Point, other: Point): readonly [Point, Point] {
 }
 
 /** The last event up to a point that changed the store; the pinned one, whatever it did. */
-function eventAt(view: PanelView, { seq, at }: Point): { readonly point: Point; readonly before: Point } | undefined {
-  const { changes, entries } = view
-  const last = changes.value.findLast((change) => change.seq <= seq && change.at <= at)
-  const pinned = Number.isFinite(seq) ? { seq, at } : last
+function eventAt(view: PanelView, point: Point): { readonly point: Point; readonly before: Point } | undefined {
+  const pinned = Number.isFinite(point.seq) ? point : modelsOf(view).store.value.lastChange(point)
   if (pinned === undefined) return undefined
-  const previous = entries.value.findLast((entry) => entry.seq < pinned.seq)
+  const previous = view.entries.value.findLast((entry) => entry.seq < pinned.seq)
   return {
     point: { seq: pinned.seq, at: pinned.at },
     before: { seq: pinned.seq - 1, at: previous?.at ?? pinned.at - 1 },
