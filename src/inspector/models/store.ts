@@ -68,7 +68,7 @@ export class StoreModel {
     const touched = new Set<string>()
     for (let step = this.#countAt(from); step < this.#countAt(to); step++) touched.add(this.#steps[step]!.id)
     for (const id of before.expiringBy(to.at)) touched.add(id)
-    return [...touched].flatMap((id) => differenceOf(before.get(id), after.get(id)))
+    return [...touched].flatMap((id) => keyDifference(before.get(id), after.get(id)))
   }
 
   /** What has changed one key, oldest first. */
@@ -162,7 +162,8 @@ function isOver([, , expiresAt]: readonly [unknown, unknown, number?], now: numb
   return expiresAt !== undefined && expiresAt <= now
 }
 
-function differenceOf(before: DumpedKey | undefined, after: DumpedKey | undefined): KeyDifference[] {
+/** What is different about one key: one item, or none. */
+export function keyDifference(before: DumpedKey | undefined, after: DumpedKey | undefined): readonly KeyDifference[] {
   const key = (before ?? after)?.key
   if (key === undefined || before === after) return []
   if (before === undefined) return [{ key, after: after! }]

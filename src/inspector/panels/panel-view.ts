@@ -8,7 +8,7 @@ export interface PanelView {
   readonly source: Source
   readonly entries: ReadonlySignal<readonly TraceEntry[]>
   readonly changes: ReadonlySignal<readonly StoredChange[]>
-  readonly facts: ReadonlySignal<WorldFacts | undefined>
+  readonly facts: Signal<WorldFacts | undefined>
   readonly selectedSeq: Signal<number | undefined>
   /** The instant at which the world is looked at; the present without one. */
   readonly instant: Signal<number | undefined>

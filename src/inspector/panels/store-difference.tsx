@@ -82,7 +82,7 @@ function wordFor({ before, after }: KeyDifference): string {
   return before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'
 }
 
-function Sides({ before, after }: KeyDifference): JSX.Element {
+export function Sides({ before, after }: KeyDifference): JSX.Element {
   return (
     <div class="pn-sides">
       {before && <pre aria-label="before">{contentOf(before)}</pre>}
