@@ -1,5 +1,6 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
+import { buildInspector } from './build-inspector.ts'
 
 /** Published entry → source. One key here is one row in `exports` of package.json. */
 export const entries: Record<string, string> = {
@@ -66,7 +67,8 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
   },
 })
 
-export default defineConfig(() => {
+export default defineConfig(async () => {
+  await buildInspector()
   rmSync('dist', { recursive: true, force: true })
   cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
   return [
