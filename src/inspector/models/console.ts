@@ -1,6 +1,6 @@
-import type { Reply } from './wire.js'
 import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../kernel/bytes.js'
 import type { PortableString } from '../../kernel/portable.js'
+import type { Reply } from './wire.js'
 
 // A console of the store: what is typed as words, and what is answered as the command line shows it.
 

@@ -1,6 +1,6 @@
-import type { Word } from './wire.js'
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../../store/dump/snapshot.js'
+import type { Word } from './wire.js'
 
 // How a value of each type is shown as rows, and which commands change it. They run one after the other.
 

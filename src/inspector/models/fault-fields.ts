@@ -29,12 +29,12 @@ export function faultOf(kind: FaultKind, typed: Readonly<Record<string, string>>
       continue
     }
     const chosen = values?.find((value) => String(value) === text)
-    fault[name] = chosen ?? valueOf(name, type, text)
+    fault[name] = chosen ?? fieldOf(name, type, text)
   }
   return fault
 }
 
-function valueOf(name: string, type: string, text: string): unknown {
+function fieldOf(name: string, type: string, text: string): unknown {
   if (type === 'string') return text
   if (type === 'number' || type === 'integer') {
     if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)

@@ -1,7 +1,16 @@
 import type { EntryOf } from '../../kernel/traffic.js'
 import type { TraceEntry } from '../../report/trace.js'
 import { isOver, type MessageAt, MessageStory } from './message-story.js'
-import { type FlowKeyAt, flowKeysOf, type GroupAt, groupsOf, type LaneAt, lanesOf, type ScheduleAt, schedulesOf } from './queue-settings.js'
+import {
+  type FlowKeyAt,
+  flowKeysOf,
+  type GroupAt,
+  groupsOf,
+  type LaneAt,
+  lanesOf,
+  type ScheduleAt,
+  schedulesOf,
+} from './queue-settings.js'
 import type { Point } from './store.js'
 
 // The queue as of any instant, from the entries of the log.
@@ -59,7 +68,9 @@ export class QueueModel {
   #messageOf(entry: TraceEntry): string | undefined {
     // A message that is dropped has no other entry, and a duplicate is not a message.
     if (entry.type === 'fault') return entry.fault === 'drop' ? this.#owner.get(entry.cause ?? 0) : undefined
-    return entry.type === 'published' && entry.deduplicated === true ? undefined : (entry.messageId as string | undefined)
+    return entry.type === 'published' && entry.deduplicated === true
+      ? undefined
+      : (entry.messageId as string | undefined)
   }
 
   /** The story of one message. */

@@ -35,7 +35,9 @@ const targets: Readonly<Record<string, (entry: never) => readonly Target[]>> = {
     { label: `the next ${method} of the app like this one`, on: 'app.call', match: { method, url: withoutQuery(url) } },
   ],
   setting: ({ of, name }: EntryOf<'setting'>) =>
-    of === 'schedule' ? [{ label: 'the next slot of this schedule', on: 'schedule.fire', match: { scheduleId: name } }] : [],
+    of === 'schedule'
+      ? [{ label: 'the next slot of this schedule', on: 'schedule.fire', match: { scheduleId: name } }]
+      : [],
   step: ({ runId, stepName }: EntryOf<'step'>) => [
     { label: 'this step of the run', on: 'workflow.step', match: { runId, step: stepName } },
   ],

@@ -35,7 +35,6 @@ export function useAsked<T>(ask: (() => Promise<unknown>) | undefined, when: rea
         if (current.isStale) again()
       })
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the caller says when
   useEffect(again, [ask === undefined, ...when])
   useEffect(() => {
     current.isGone = false

@@ -3,9 +3,9 @@ import type { DumpedKey } from '../../store/dump/snapshot.js'
 import { shownKey } from '../models/key-tree.js'
 import { idOf, type KeyDifference, keyDifference } from '../models/store.js'
 import type { Control } from '../source.js'
+import type { View } from '../view.js'
 import { useAsked } from './asked.js'
 import { modelsOf } from './models-of.js'
-import type { PanelView } from './panel-view.js'
 import { Failure, Moment, Most } from './parts.js'
 import { Sides } from './store-difference.js'
 
@@ -18,7 +18,7 @@ interface WorldSummary {
 }
 
 interface ComparisonProps {
-  readonly view: PanelView
+  readonly view: View
   readonly control: Control
   /** Name of the other tenant. */
   readonly other: string

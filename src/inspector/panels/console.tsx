@@ -76,6 +76,7 @@ function Prompt({ control }: { readonly control: Control }): JSX.Element {
   }
   return (
     <section class="pn pn-console" aria-label="Console of the store">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by the keyboard, too */}
       <div class="pn-output" role="log" ref={output} tabIndex={0} aria-label="Answers">
         {lines.value.map(({ id, text, kind }) => (
           <pre key={id} class={`pn-${kind}`}>
@@ -95,7 +96,8 @@ function Prompt({ control }: { readonly control: Control }): JSX.Element {
         onInput={(event) => (line.value = event.currentTarget.value)}
         onKeyDown={(event) => {
           // Tab completes where there is something to complete, and else goes on as everywhere.
-          const act = event.key === 'Tab' && !event.shiftKey && possible[0] ? () => complete(possible[0]!.name) : keys[event.key]
+          const act =
+            event.key === 'Tab' && !event.shiftKey && possible[0] ? () => complete(possible[0]!.name) : keys[event.key]
           if (act === undefined) return
           event.preventDefault()
           event.stopPropagation()

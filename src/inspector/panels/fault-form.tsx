@@ -3,12 +3,12 @@ import type { JSX } from 'preact'
 import { type FaultField, type FaultKind, faultOf } from '../models/fault-fields.js'
 import { type Target, targetsOf } from '../models/targets.js'
 import type { Control } from '../source.js'
+import type { View } from '../view.js'
 import { useAsked } from './asked.js'
-import type { PanelView } from './panel-view.js'
 import { Failure, useAct } from './parts.js'
 
 interface FaultFormProps {
-  readonly view: PanelView
+  readonly view: View
   readonly control: Control
   readonly onAdded: () => void
 }
@@ -136,10 +136,11 @@ interface FieldProps {
 function Field({ field: { name, type, optional, values }, value, onInput }: FieldProps): JSX.Element {
   const words = type === 'boolean' ? ['true', 'false'] : values?.map(String)
   return (
-    <label>
+    <span>
       {name}{' '}
       {words === undefined ? (
         <input
+          aria-label={name}
           size={type === 'number' || type === 'integer' ? 6 : 14}
           required={optional !== true}
           placeholder={optional === true ? 'as it is' : type}
@@ -147,7 +148,12 @@ function Field({ field: { name, type, optional, values }, value, onInput }: Fiel
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       ) : (
-        <select value={value} required={optional !== true} onChange={(event) => onInput(event.currentTarget.value)}>
+        <select
+          aria-label={name}
+          value={value}
+          required={optional !== true}
+          onChange={(event) => onInput(event.currentTarget.value)}
+        >
           <option value="">{optional === true ? 'as it is' : 'choose'}</option>
           {words.map((word) => (
             <option key={word} value={word}>
@@ -156,6 +162,6 @@ function Field({ field: { name, type, optional, values }, value, onInput }: Fiel
           ))}
         </select>
       )}
-    </label>
+    </span>
   )
 }

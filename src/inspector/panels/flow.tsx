@@ -100,7 +100,8 @@ export function Groups({ view, control, groups }: QueueProps & { readonly groups
   ])
   const told = groups.map(({ name, endpoints }) => ({ name, endpoints: endpoints.map((url) => ({ url })) }))
   const shown: readonly UrlGroup[] = (control && asked.value) ?? told
-  if (shown.length === 0) return <p class="pn-none">There are no url groups{control ? '' : ' that a message went to'}.</p>
+  if (shown.length === 0)
+    return <p class="pn-none">There are no url groups{control ? '' : ' that a message went to'}.</p>
   return (
     <ul class="pn-list">
       {shown.map(({ name, endpoints }) => (

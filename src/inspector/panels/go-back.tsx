@@ -17,12 +17,9 @@ export function GoBack({ view }: PanelProps): JSX.Element {
   const open = (event: Event): void => {
     event.preventDefault()
     const at = instantOf(typed.value, now)
-    if (at === undefined) return act.fail('Type an instant as 2030-01-01 09:00:00, 09:00:00 (in UTC) or -5m.')
-    if (at > now) return act.fail('This instant has not come yet: advance the clock to it.')
-    if (first !== undefined && at < first)
-      return act.fail(`The log begins at ${iso(first)}: what was before is not known.`)
-    act.fail('')
-    view.instant.value = at
+    const problem = problemWith(at, now, first)
+    act.fail(problem)
+    if (problem === undefined) view.instant.value = at
   }
   return (
     <>
@@ -55,7 +52,7 @@ export function GoBack({ view }: PanelProps): JSX.Element {
           </button>
         )}
       </form>
-      <Failure of={{ failure: act.failure || undefined }} />
+      <Failure of={act} />
       {!isPresent.value && (
         <p>
           Everything is shown as of <Moment at={point.value.at} /> and can only be read.
@@ -64,6 +61,13 @@ export function GoBack({ view }: PanelProps): JSX.Element {
       {view.source.control && <Fork view={view} control={view.source.control} />}
     </>
   )
+}
+
+function problemWith(at: number | undefined, now: number, first: number | undefined): string | undefined {
+  if (at === undefined) return 'Type an instant as 2030-01-01 09:00:00, 09:00:00 (in UTC) or -5m.'
+  if (at > now) return 'This instant has not come yet: advance the clock to it.'
+  if (first === undefined || at >= first) return undefined
+  return `The log begins at ${iso(first)}: what was before is not known.`
 }
 
 /** Makes a tenant that goes on from the instant that is shown. */

@@ -5,15 +5,15 @@ import type { DumpedKey } from '../../store/dump/snapshot.js'
 import { bytesOfHex, expiring, writing } from '../models/edits.js'
 import { hexOf, shownKey } from '../models/key-tree.js'
 import type { Control } from '../source.js'
+import type { View } from '../view.js'
 import { modelsOf } from './models-of.js'
-import type { PanelView } from './panel-view.js'
 import { Bytes, Countdown, EntryLink, Failure, Twice, useAct } from './parts.js'
 import { RowEditor } from './row-editor.js'
 import { runCommand } from './run-command.js'
 import { TextEditor } from './text-editor.js'
 
 interface KeyValueProps {
-  readonly view: PanelView
+  readonly view: View
   readonly value: DumpedKey
   /** Absent where it can only be read. */
   readonly control: Control | undefined
@@ -63,7 +63,15 @@ export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
   )
 }
 
-function Deadline({ value, now, control }: { value: DumpedKey; now: number; control: Control | undefined }): JSX.Element {
+function Deadline({
+  value,
+  now,
+  control,
+}: {
+  value: DumpedKey
+  now: number
+  control: Control | undefined
+}): JSX.Element {
   const seconds = useSignal('')
   const act = useAct()
   const { key, expiresAt } = value
@@ -109,7 +117,13 @@ function Deadline({ value, now, control }: { value: DumpedKey; now: number; cont
 
 type TextKey = Extract<DumpedKey, { type: 'string' | 'json' }>
 
-function TextValue({ value, control }: { readonly value: TextKey; readonly control: Control | undefined }): JSX.Element {
+function TextValue({
+  value,
+  control,
+}: {
+  readonly value: TextKey
+  readonly control: Control | undefined
+}): JSX.Element {
   const isBytes = typeof value.value !== 'string'
   const stored = isBytes ? hexOf((value.value as { base64: string }).base64) : (value.value as string)
   const changed = useSignal<string | undefined>(undefined)

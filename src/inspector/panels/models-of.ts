@@ -2,7 +2,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from '@preact/sign
 import type { TraceEntry } from '../../report/trace.js'
 import { type QueueAt, QueueModel } from '../models/queue.js'
 import { type Point, StoreModel } from '../models/store.js'
-import type { PanelView } from './panel-view.js'
+import type { View } from '../view.js'
 
 /** What the panels of one page share. */
 export interface Models {
@@ -18,9 +18,9 @@ export interface Models {
   present(): void
 }
 
-const known = new WeakMap<PanelView, Models>()
+const known = new WeakMap<View, Models>()
 
-export function modelsOf(view: PanelView): Models {
+export function modelsOf(view: View): Models {
   let models = known.get(view)
   if (models === undefined) {
     models = made(view)
@@ -29,7 +29,7 @@ export function modelsOf(view: PanelView): Models {
   return models
 }
 
-function made(view: PanelView): Models {
+function made(view: View): Models {
   const pinned = signal<Point | undefined>(undefined)
   const now = computed(() => view.facts.value?.now ?? view.entries.value.at(-1)?.at ?? 0)
   const point = computed((): Point => {
@@ -64,7 +64,7 @@ function made(view: PanelView): Models {
 
 /** A model that takes what is new of a list, and begins anew where the list does. */
 function growing<T extends { readonly seq: number }, M>(
-  view: PanelView,
+  view: View,
   list: () => readonly T[],
   begin: () => M,
   add: (model: M, fresh: readonly T[]) => void,

@@ -4,14 +4,16 @@ import { formatDuration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import type { PortableString } from '../../kernel/portable.js'
 import { hexOf } from '../models/key-tree.js'
-import type { PanelView } from './panel-view.js'
+import type { View } from '../view.js'
 
 // Small things that every panel is made of.
 
 /** `2030-01-01 09:00:00`, with milliseconds where there are any. */
 export function shownTime(at: number): string {
   if (!(Math.abs(at) <= 8.64e15)) return String(at)
-  return iso(at).replace('T', ' ').replace(/\.000Z$|Z$/, '')
+  return iso(at)
+    .replace('T', ' ')
+    .replace(/\.000Z$|Z$/, '')
 }
 
 export function Moment({ at }: { readonly at: number }): JSX.Element {
@@ -55,7 +57,7 @@ export function EntryLink({ view, seq, children }: EntryLinkProps): JSX.Element 
 }
 
 interface EntryLinkProps {
-  readonly view: PanelView
+  readonly view: View
   readonly seq: number
   readonly children?: ComponentChildren
 }
@@ -66,7 +68,8 @@ export interface Act {
   /** Why it was refused. */
   readonly failure: string | undefined
   run(work: () => unknown): Promise<boolean>
-  fail(sentence: string): void
+  /** Tells a sentence; nothing takes it back. */
+  fail(sentence: string | undefined): void
 }
 
 export function useAct(): Act {
@@ -74,7 +77,7 @@ export function useAct(): Act {
   return {
     isBusy: state.isBusy,
     failure: state.failure,
-    fail: (failure) => setState({ isBusy: false, failure }),
+    fail: (failure) => setState({ isBusy: false, ...(failure !== undefined && { failure }) }),
     async run(work) {
       setState({ isBusy: true })
       try {

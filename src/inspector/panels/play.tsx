@@ -34,7 +34,7 @@ export function Play({ view, control }: PanelProps & { readonly control: Control
   }, [chosen, control])
   return (
     <>
-      <span class="pn-play" role="group" aria-label="Play">
+      <fieldset class="pn-group pn-play" aria-label="Play">
         {speeds.map((one) => (
           <button key={one} type="button" aria-pressed={chosen === one} onClick={() => (speed.value = one)}>
             {one.toLocaleString('en')}×
@@ -43,7 +43,7 @@ export function Play({ view, control }: PanelProps & { readonly control: Control
         <button type="button" disabled={chosen === 0} onClick={() => (speed.value = 0)}>
           Pause
         </button>
-      </span>
+      </fieldset>
       <Failure of={act} />
     </>
   )

@@ -35,7 +35,11 @@ export function QueuePanel({ view }: PanelProps): JSX.Element {
         label="Queue"
         tabs={[
           { name: 'Messages', count: shown.length, content: () => <Messages {...props} messages={shown} /> },
-          { name: 'Dead letters', count: letters.length, content: () => <DeadLetters {...props} letters={deadLetters} /> },
+          {
+            name: 'Dead letters',
+            count: letters.length,
+            content: () => <DeadLetters {...props} letters={deadLetters} />,
+          },
           { name: 'Schedules', count: schedules.length, content: () => <Schedules {...props} schedules={schedules} /> },
           { name: 'Runs', count: runs.length, content: () => <Runs {...props} runs={runs} /> },
           { name: 'Groups', count: groups.length, content: () => <Groups {...props} groups={groups} /> },

@@ -1,5 +1,5 @@
-import type { Reply } from '../models/wire.js'
 import type { CommandLine } from '../models/edits.js'
+import type { Reply } from '../models/wire.js'
 import type { Control } from '../source.js'
 
 /** Runs one command as the owner of the store. @throws Error with the store's refusal */

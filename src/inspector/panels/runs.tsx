@@ -71,7 +71,12 @@ function Step({ step, view, now }: QueueProps & { readonly step: StepAt }): JSX.
   )
 }
 
-function RunExplained({ view, control, id, region }: QueueProps & { readonly id: string; readonly region: string | undefined }): JSX.Element | null {
+function RunExplained({
+  view,
+  control,
+  id,
+  region,
+}: QueueProps & { readonly id: string; readonly region: string | undefined }): JSX.Element | null {
   const explained = useAsked<{ explanation: string }>(
     control && (() => control.ask('GET', inRegion(region, `/workflow/runs/${encodeURIComponent(id)}/explain`))),
     [id, view.entries.value.length],

@@ -41,7 +41,9 @@ export function Schedules({
                   type="button"
                   disabled={act.isBusy}
                   aria-label={`Fire ${id} now`}
-                  onClick={() => void act.run(() => control.ask('POST', queuePath(region, 'schedules', id, 'fire'), {}))}
+                  onClick={() =>
+                    void act.run(() => control.ask('POST', queuePath(region, 'schedules', id, 'fire'), {}))
+                  }
                 >
                   Fire now
                 </button>
@@ -65,7 +67,8 @@ function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: 
   const from = Math.max(month, now + 1)
   const asked = useAsked<{ readonly slots: readonly number[]; readonly more: boolean }>(
     control && from < end
-      ? () => slotsWithin(end, from, (span) => control.ask('POST', queuePath(region, 'schedules', id, 'upcoming'), span))
+      ? () =>
+          slotsWithin(end, from, (span) => control.ask('POST', queuePath(region, 'schedules', id, 'upcoming'), span))
       : undefined,
     [month, id, cron, fired.length],
   )

@@ -5,12 +5,12 @@ import type { DumpedKey } from '../../store/dump/snapshot.js'
 import { rowEditing } from '../models/edits.js'
 import { shownKey } from '../models/key-tree.js'
 import type { KeyDifference, Point } from '../models/store.js'
+import type { View } from '../view.js'
 import { modelsOf } from './models-of.js'
-import type { PanelView } from './panel-view.js'
 import { Bytes, EntryLink, Moment, Most, shownTime } from './parts.js'
 
 interface StoreDifferenceProps {
-  readonly view: PanelView
+  readonly view: View
   readonly onChoose: (key: PortableString) => void
 }
 
@@ -68,7 +68,7 @@ function inOrder(one: Point, other: Point): readonly [Point, Point] {
 }
 
 /** The last event up to a point that changed the store; the pinned one, whatever it did. */
-function eventAt(view: PanelView, point: Point): { readonly point: Point; readonly before: Point } | undefined {
+function eventAt(view: View, point: Point): { readonly point: Point; readonly before: Point } | undefined {
   const pinned = Number.isFinite(point.seq) ? point : modelsOf(view).store.value.lastChange(point)
   if (pinned === undefined) return undefined
   const previous = view.entries.value.findLast((entry) => entry.seq < pinned.seq)
@@ -85,8 +85,18 @@ function wordFor({ before, after }: KeyDifference): string {
 export function Sides({ before, after }: KeyDifference): JSX.Element {
   return (
     <div class="pn-sides">
-      {before && <pre aria-label="before">{contentOf(before)}</pre>}
-      {after && <pre aria-label="after">{contentOf(after)}</pre>}
+      {before && (
+        <div>
+          <small>before</small>
+          <pre>{contentOf(before)}</pre>
+        </div>
+      )}
+      {after && (
+        <div>
+          <small>after</small>
+          <pre>{contentOf(after)}</pre>
+        </div>
+      )}
     </div>
   )
 }

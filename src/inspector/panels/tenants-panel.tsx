@@ -84,7 +84,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
     await control.ask('PUT', '/state', parsed(file.name, await file.text()))
   }
   return (
-    <div class="pn-line" role="group" aria-label={`World of ${control.tenant}`}>
+    <fieldset class="pn-group pn-line" aria-label={`World of ${control.tenant}`}>
       <button type="button" disabled={act.isBusy} onClick={() => void act.run(exported)}>
         Export to a file
       </button>
@@ -111,7 +111,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
       >
         Reset
       </Twice>
-    </div>
+    </fieldset>
   )
 }
 

@@ -49,7 +49,7 @@ function Moves({ view, control }: PanelProps & { readonly control: Control }): J
   return (
     <>
       {canMove && (
-        <div class="pn-line" role="group" aria-label="Move time">
+        <fieldset class="pn-group pn-line" aria-label="Move time">
           <button type="button" disabled={act.isBusy} onClick={() => void move('step', {})}>
             Step to the next event
           </button>
@@ -79,7 +79,7 @@ function Moves({ view, control }: PanelProps & { readonly control: Control }): J
             </button>
           )}
           <Play view={view} control={control} />
-        </div>
+        </fieldset>
       )}
       <Failure of={act} />
       <Failure of={asked} />

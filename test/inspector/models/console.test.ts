@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { createSandbox } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { wireReply, wordOfWire } from '../../../src/client/wire-value.js'
-import { type CommandRow, completions, isStatus, replyText, rowOf, wordsOf } from '../../../src/inspector/models/console.js'
+import {
+  type CommandRow,
+  completions,
+  isStatus,
+  replyText,
+  rowOf,
+  wordsOf,
+} from '../../../src/inspector/models/console.js'
 
 // What the command line of the store, 7.0.15 with --no-raw, printed for these lines.
 const transcript: readonly (readonly [line: string, printed: string])[] = [

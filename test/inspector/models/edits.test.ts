@@ -1,7 +1,14 @@
 import { createSandbox } from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 import { wordOfWire } from '../../../src/client/wire-value.js'
-import { bytesOfHex, type CommandLine, expiring, firstOf, rowEditing, writing } from '../../../src/inspector/models/edits.js'
+import {
+  bytesOfHex,
+  type CommandLine,
+  expiring,
+  firstOf,
+  rowEditing,
+  writing,
+} from '../../../src/inspector/models/edits.js'
 import type { DumpedKey } from '../../../src/store/dump/snapshot.js'
 
 // What the commands make of a real store is read from its dump.
@@ -18,12 +25,58 @@ function storeWith(...commands: readonly (readonly (string | number)[])[]) {
 
 describe('rows of each type', () => {
   test.each([
-    ['list', ['RPUSH', 'k', 'a', 'b', 'a'], 1, ['1', 'x'], [['0', 'a'], ['1', 'x'], ['2', 'a']]],
+    [
+      'list',
+      ['RPUSH', 'k', 'a', 'b', 'a'],
+      1,
+      ['1', 'x'],
+      [
+        ['0', 'a'],
+        ['1', 'x'],
+        ['2', 'a'],
+      ],
+    ],
     ['set', ['SADD', 'k', 'a', 'b'], 0, ['x'], [['b'], ['x']]],
-    ['zset', ['ZADD', 'k', 1, 'a', 2, 'b'], 0, ['x', '3.5'], [['b', '2'], ['x', '3.5']]],
-    ['zset, its score', ['ZADD', 'k', 1, 'a', 2, 'b'], 0, ['a', '7'], [['b', '2'], ['a', '7']]],
-    ['hash', ['HSET', 'k', 'f', 1, 'g', 2], 0, ['x', '3'], [['g', '2'], ['x', '3']]],
-    ['hash, its value', ['HSET', 'k', 'f', 1, 'g', 2], 0, ['f', '9'], [['f', '9'], ['g', '2']]],
+    [
+      'zset',
+      ['ZADD', 'k', 1, 'a', 2, 'b'],
+      0,
+      ['x', '3.5'],
+      [
+        ['b', '2'],
+        ['x', '3.5'],
+      ],
+    ],
+    [
+      'zset, its score',
+      ['ZADD', 'k', 1, 'a', 2, 'b'],
+      0,
+      ['a', '7'],
+      [
+        ['b', '2'],
+        ['a', '7'],
+      ],
+    ],
+    [
+      'hash',
+      ['HSET', 'k', 'f', 1, 'g', 2],
+      0,
+      ['x', '3'],
+      [
+        ['g', '2'],
+        ['x', '3'],
+      ],
+    ],
+    [
+      'hash, its value',
+      ['HSET', 'k', 'f', 1, 'g', 2],
+      0,
+      ['f', '9'],
+      [
+        ['f', '9'],
+        ['g', '2'],
+      ],
+    ],
   ] as const)('a row of a %s is changed', (_, command, at, after, expected) => {
     const { key, run, rows } = storeWith(command)
     run(rowEditing[key().type]!.change!('k', rows()[at]!, after))
@@ -31,7 +84,14 @@ describe('rows of each type', () => {
   })
 
   test.each([
-    ['list', ['RPUSH', 'k', 'a', 'b', 'a'], [['0', 'a'], ['1', 'b']]],
+    [
+      'list',
+      ['RPUSH', 'k', 'a', 'b', 'a'],
+      [
+        ['0', 'a'],
+        ['1', 'b'],
+      ],
+    ],
     ['set', ['SADD', 'k', 'a', 'b'], [['a']]],
     ['zset', ['ZADD', 'k', 1, 'a', 2, 'b'], [['a', '1']]],
     ['hash', ['HSET', 'k', 'f', 1, 'g', 2], [['f', '1']]],
@@ -47,7 +107,12 @@ describe('rows of each type', () => {
       const { run, rows, key } = storeWith()
       run([firstOf[type as DumpedKey['type']]('k', 'first')])
       expect(key().type).toBe(type)
-      run(editing.add('k', editing.fresh.map((name) => (name === 'score' ? '5' : `new ${name}`))))
+      run(
+        editing.add(
+          'k',
+          editing.fresh.map((name) => (name === 'score' ? '5' : `new ${name}`)),
+        ),
+      )
       expect(rows()).toHaveLength(2)
     }
   })

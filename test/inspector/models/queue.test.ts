@@ -84,7 +84,10 @@ describe('the queue at any instant', () => {
           const sandbox = worldOf(script, policy, seed)
           const taken: { readonly point: Point; readonly engine: object; readonly waiting: unknown }[] = []
           const take = (): void => {
-            const waiting = [...engineOf(sandbox.queue).flow.keys.values()].map(({ key, waitListSize }) => [key, waitListSize])
+            const waiting = [...engineOf(sandbox.queue).flow.keys.values()].map(({ key, waitListSize }) => [
+              key,
+              waitListSize,
+            ])
             taken.push({ point: pointOf(sandbox), engine: told(sandbox), waiting })
           }
           for (const act of story) {
@@ -97,7 +100,9 @@ describe('the queue at any instant', () => {
           for (const { point, engine, waiting } of taken.toReversed()) {
             const state = model.at(point)
             expect(modelled(state)).toEqual(engine)
-            expect(state.flowKeys.map(({ name, held }) => [name, held.length]).sort()).toEqual((waiting as never[]).sort())
+            expect(state.flowKeys.map(({ name, held }) => [name, held.length]).sort()).toEqual(
+              (waiting as never[]).sort(),
+            )
           }
         },
       ),
@@ -106,10 +111,20 @@ describe('the queue at any instant', () => {
   }, 120_000)
 
   test('entries that come one by one, and again at their end, give the same as all at once', async () => {
-    const sandbox = worldOf([{ status: 500, seconds: 3 }, { status: 200, seconds: 1 }], {}, 7)
+    const sandbox = worldOf(
+      [
+        { status: 500, seconds: 3 },
+        { status: 200, seconds: 1 },
+      ],
+      {},
+      7,
+    )
     const live = new QueueModel()
-    sandbox.traffic.subscribe((entry) => live.add([structuredClone(sandbox.traffic.toTrace().entries.find(({ seq }) => seq === entry.seq)!)]))
-    for (let n = 0; n < 3; n++) sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1, retryDelay: '1000' })
+    sandbox.traffic.subscribe((entry) =>
+      live.add([structuredClone(sandbox.traffic.toTrace().entries.find(({ seq }) => seq === entry.seq)!)]),
+    )
+    for (let n = 0; n < 3; n++)
+      sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1, retryDelay: '1000' })
     for (let n = 0; n < 6; n++) {
       await sandbox.clock.advance('1s')
       expect(modelled(live.at(pointOf(sandbox)))).toEqual(told(sandbox))
@@ -158,7 +173,11 @@ test('why a message waits, and when it goes', async () => {
   queue.pauseQueue('orders')
   const paused = queue.publish({ to: 'https://shop.test/d', queue: 'orders' })
   await clock.advance('1s')
-  const byIds = new Map(modelOf(sandbox).at(pointOf(sandbox)).messages.map((message) => [message.id, message]))
+  const byIds = new Map(
+    modelOf(sandbox)
+      .at(pointOf(sandbox))
+      .messages.map((message) => [message.id, message]),
+  )
   expect(byIds.get(delayed.id)).toMatchObject({ state: 'CREATED', due: start + 300_000, why: 'its delay' })
   expect(byIds.get(failing.id)).toMatchObject({ state: 'RETRY', due: start + 7000 })
   expect(byIds.get(failing.id)?.why).toContain('503')

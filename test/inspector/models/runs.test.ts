@@ -12,7 +12,10 @@ test('the runs at each instant are in the state that the engine said then', asyn
     await context.waitForEvent('approval', 'approved', { timeout: '2h' })
     await context.run('ship', () => ({ shipped: true }))
   })
-  world.serve('/broken', (context) => context.run('charge', () => Promise.reject(new Error('no money'))) as Promise<never>)
+  world.serve(
+    '/broken',
+    (context) => context.run('charge', () => Promise.reject(new Error('no money'))) as Promise<never>,
+  )
   const taken: { point: Point; states: unknown }[] = []
   const take = async (): Promise<void> => {
     await clock.advance(0)

@@ -61,22 +61,30 @@ test('the store at any point equals a replay from the start, in any order of ask
 
 test('a difference between two points is what turns one into the other', () => {
   fc.assert(
-    fc.property(histories, fc.tuple(fc.nat(150), fc.nat(150)), fc.tuple(fc.nat(400), fc.nat(400)), (changes, seqs, ats) => {
-      const model = new StoreModel()
-      model.add(changes)
-      const points = [0, 1].map((nth) => ({
-        seq: seqs.toSorted((one, other) => one - other)[nth]!,
-        at: 1000 + ats.toSorted((one, other) => one - other)[nth]!,
-      })) as [Point, Point]
-      const [before, after] = points.map((point) => replayed(changes, point)) as [Map<string, DumpedKey>, Map<string, DumpedKey>]
-      const turned = new Map(before)
-      for (const { key, after: now } of model.difference(...points)) {
-        if (now === undefined) turned.delete(JSON.stringify(key))
-        else turned.set(JSON.stringify(key), now)
-      }
-      expect(shown(turned)).toEqual(shown(after))
-      for (const one of model.difference(...points)) expect(one.before).toEqual(before.get(JSON.stringify(one.key)))
-    }),
+    fc.property(
+      histories,
+      fc.tuple(fc.nat(150), fc.nat(150)),
+      fc.tuple(fc.nat(400), fc.nat(400)),
+      (changes, seqs, ats) => {
+        const model = new StoreModel()
+        model.add(changes)
+        const points = [0, 1].map((nth) => ({
+          seq: seqs.toSorted((one, other) => one - other)[nth]!,
+          at: 1000 + ats.toSorted((one, other) => one - other)[nth]!,
+        })) as [Point, Point]
+        const [before, after] = points.map((point) => replayed(changes, point)) as [
+          Map<string, DumpedKey>,
+          Map<string, DumpedKey>,
+        ]
+        const turned = new Map(before)
+        for (const { key, after: now } of model.difference(...points)) {
+          if (now === undefined) turned.delete(JSON.stringify(key))
+          else turned.set(JSON.stringify(key), now)
+        }
+        expect(shown(turned)).toEqual(shown(after))
+        for (const one of model.difference(...points)) expect(one.before).toEqual(before.get(JSON.stringify(one.key)))
+      },
+    ),
   )
 })
 
