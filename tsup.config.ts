@@ -67,6 +67,14 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
   },
 })
 
+/** Jest runs CommonJS where `import()` does not work: what is loaded on demand is required on demand. */
+const requiredOnDemand: NonNullable<Options['plugins']>[number] = {
+  name: 'required-on-demand',
+  renderChunk: (code) => ({
+    code: code.replace(/\bimport\((["']\.\/[\w-]+\.cjs["'])\)/g, 'Promise.resolve().then(() => require($1))'),
+  }),
+}
+
 export default defineConfig(async () => {
   await buildInspector()
   rmSync('dist', { recursive: true, force: true })
@@ -86,6 +94,7 @@ export default defineConfig(async () => {
       entry: existing(entries),
       noExternal: ['@noble/hashes', 'rou3'],
       esbuildPlugins: [extendEntries('cjs')],
+      plugins: [requiredOnDemand],
     },
   ]
 })

@@ -10,6 +10,7 @@ import { control } from './control/control.js'
 import { Door } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { hintsFor } from './hints.js'
+import { pageAnswer } from './inspector/page-answer.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
@@ -145,6 +146,11 @@ export class Tenants {
     return `http://${host}${address.slice(this.origin.length)}`
   }
 
+  /** Serves a sandbox no more that its owner goes on with. */
+  release(name: string): boolean {
+    return this.#sandboxes.delete(name)
+  }
+
   drop(name: string): boolean {
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)
@@ -162,6 +168,8 @@ export class Tenants {
       return control(call, path, this)
     }
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
+    const page = pageAnswer(call, path)
+    if (page !== undefined) return page
     const to = this.#addressee(call, path)
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
     const foreign = foreignIn(path)

@@ -109,6 +109,8 @@ const rooms: readonly Room[] = [
       ...['store/scripting', 'store/commands'],
     ],
   },
+  // What was stored when, by running the commands again.
+  { room: 'store/history', may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/dump', 'store'] },
   // The rooms called rest are the only ones that know a service and the protocol.
   { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
 
@@ -203,6 +205,13 @@ const rooms: readonly Room[] = [
     room: 'server/*',
     may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
+  },
+  // A page of its own, built apart: of everything else it knows shapes, and pure functions that show things.
+  {
+    room: 'inspector/*',
+    may: ['kernel', 'report'],
+    types: ['store/history', 'store/dump'],
+    packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json'],
   },
   {
     room: '/fixtures',

@@ -13,6 +13,7 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['Faults and scenarios', /^\/(?:faults|play|scenarios)/],
   ['Promises of the engine', /^\/(?:check|examine)/],
   ['Traffic', /^\/traffic/],
+  ['The inspector', /^\/(?:inspector|go-on)/],
 ]
 
 /** The text of docs/reference/control.md. */

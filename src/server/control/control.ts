@@ -11,6 +11,7 @@ import { checkOrders } from './check.js'
 import { clockOrders } from './clock.js'
 import { destinationOrders } from './destinations.js'
 import { faultOrders } from './faults.js'
+import { inspectorOrders } from './inspector.js'
 import { openApi } from './openapi.js'
 import type { Order } from './order.js'
 import { queueOrders } from './queue.js'
@@ -47,6 +48,7 @@ export const orders: readonly Order[] = [
   ...faultOrders,
   ...checkOrders,
   ...trafficOrders,
+  ...inspectorOrders,
 ]
 
 const router = createRouter<Order>()
@@ -66,7 +68,7 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     const { order, params } = found(call.method, `/${rest.join('/')}`)
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
     const reached = (address: string): string => tenants.reached(address, call)
-    const answer = await order.run(tenants.asked(tenant, call), given, { query, params, call, reached })
+    const answer = await order.run(tenants.asked(tenant, call), given, { tenant, query, params, call, reached })
     return isAnswer(answer) ? answer : json(answer === undefined ? {} : answer)
   } catch (error) {
     return failure(error)

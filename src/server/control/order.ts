@@ -5,6 +5,8 @@ import type { Sandbox } from '../../sandbox/sandbox.js'
 
 /** What an order knows about its request. */
 export interface Asked {
+  /** Its name at this server. */
+  readonly tenant: string
   readonly query: URLSearchParams
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
