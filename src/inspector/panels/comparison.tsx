@@ -29,7 +29,7 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
   const theirs = control.of(other).control!
   const asked = useAsked<readonly [WorldSummary, WorldSummary]>(
     () => Promise.all([summaryOf(control), summaryOf(theirs)]),
-    [control, other, view.entries.value.length, modelsOf(view).store.value.size],
+    [control, other, view.entries.value.length, modelsOf(view).store.value.model.size],
   )
   const [one, two] = asked.value ?? []
   if (one === undefined || two === undefined) return <Failure of={asked} />

@@ -22,7 +22,7 @@ interface KeyValueProps {
 /** One key: its value, its deadline and what has changed it. */
 export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
   const { store, point } = modelsOf(view)
-  const changes = store.value.changesOf(value.key).filter(({ seq }) => seq <= point.value.seq)
+  const changes = store.value.model.changesOf(value.key).filter(({ seq }) => seq <= point.value.seq)
   return (
     <article class="pn-value" aria-label={`Key ${shownKey(value.key)}`}>
       <h3>

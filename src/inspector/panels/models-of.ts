@@ -6,7 +6,7 @@ import type { View } from '../view.js'
 
 /** What the panels of one page share. */
 export interface Models {
-  readonly store: ReadonlySignal<StoreModel>
+  readonly store: ReadonlySignal<{ readonly model: StoreModel }>
   readonly queue: ReadonlySignal<QueueAt>
   /** Where the panels look. */
   readonly point: ReadonlySignal<Point>
@@ -51,7 +51,7 @@ function made(view: View): Models {
     (model, fresh: readonly TraceEntry[]) => model.add(fresh),
   )
   return {
-    store: computed(() => changes.value.model),
+    store: changes,
     queue: computed(() => entries.value.model.at(point.value)),
     point,
     isPresent: computed(() => view.instant.value === undefined),

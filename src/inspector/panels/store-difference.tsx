@@ -21,7 +21,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
   const here = point.value
   const event = mark.value === undefined ? eventAt(view, here) : undefined
   const [from, to] = mark.value === undefined ? [event?.before, event?.point] : inOrder(mark.value, here)
-  const differences = from === undefined || to === undefined ? [] : store.value.difference(from, to)
+  const differences = from === undefined || to === undefined ? [] : store.value.model.difference(from, to)
   return (
     <section class="pn-difference" aria-label="Difference">
       <h3>Difference</h3>
@@ -69,7 +69,7 @@ function inOrder(one: Point, other: Point): readonly [Point, Point] {
 
 /** The last event up to a point that changed the store; the pinned one, whatever it did. */
 function eventAt(view: View, point: Point): { readonly point: Point; readonly before: Point } | undefined {
-  const pinned = Number.isFinite(point.seq) ? point : modelsOf(view).store.value.lastChange(point)
+  const pinned = Number.isFinite(point.seq) ? point : modelsOf(view).store.value.model.lastChange(point)
   if (pinned === undefined) return undefined
   const previous = view.entries.value.findLast((entry) => entry.seq < pinned.seq)
   return {

@@ -16,7 +16,7 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
   const { store, point, isPresent } = modelsOf(view)
   const chosen = useSignal<string | undefined>(undefined)
   const wanted = useSignal('')
-  const model = store.value
+  const { model } = store.value
   // Time alone, which counts all the while, changes what has expired and nothing else.
   const state = useMemo(() => model.at(point.value), [model, model.size, point.value])
   const key = chosen.value === undefined ? undefined : state.get(chosen.value)
