@@ -125,6 +125,18 @@ export function isLive({ state }: MessageAt): boolean {
   return !isOver(state) && state !== 'CANCEL_REQUESTED'
 }
 
+/** Why a message waits, as far as the log tells, its queue included. */
+export function reasonOf(
+  { why, state, due = 0, story }: MessageAt,
+  { lanes }: QueueAt,
+  now: number,
+): string | undefined {
+  const { queue } = story.said
+  if (why !== undefined || queue === undefined || state !== 'CREATED' || due > now) return why
+  const lane = lanes.find(({ name, region }) => name === queue && region === story.region)
+  return lane?.paused === true ? `queue ${queue} is paused` : `its turn in queue ${queue}`
+}
+
 /** By region the entry at which its queue became another one. */
 function beginnings(settings: readonly Setting[]): ReadonlyMap<string | undefined, number> {
   const began = new Map<string | undefined, number>()

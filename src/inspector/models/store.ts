@@ -139,6 +139,8 @@ export class StoredState {
   }
 
   #inForce(versions: readonly Version[]): DumpedKey | undefined {
+    const latest = versions[versions.length - 1]!
+    if (latest.step < this.#count) return latest.now
     return versions[firstWhere(versions, ({ step }) => step >= this.#count) - 1]?.now
   }
 }

@@ -37,9 +37,9 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
   const differences = differencesOf(one.keys, two.keys)
   return (
     <section aria-label={`Comparison of ${control.tenant} and ${other}`}>
-      <h3>
+      <h2>
         <bdi>{control.tenant}</bdi> and <bdi>{other}</bdi>
-      </h3>
+      </h2>
       <table class="pn-rows">
         <thead>
           <tr>

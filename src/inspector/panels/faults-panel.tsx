@@ -26,7 +26,7 @@ export function FaultsPanel({ view }: PanelProps): JSX.Element {
   return (
     <section class="pn" aria-label="Faults">
       {control && <Rules view={view} control={control} key={control.tenant} />}
-      <h3>What has struck</h3>
+      <h2>What has struck</h2>
       {struck.length === 0 && <p class="pn-none">No fault has struck.</p>}
       <Most items={struck.toReversed()} of="strikes" most={50}>
         {(shown) => (
@@ -62,7 +62,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
   return (
     <>
       <FaultForm view={view} control={control} onAdded={() => changed.value++} />
-      <h3>Rules</h3>
+      <h2>Rules</h2>
       <Failure of={rules} />
       <Failure of={act} />
       {rules.value?.length === 0 && <p class="pn-none">There are no rules.</p>}
@@ -101,7 +101,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
       )}
       {(unused.value?.length ?? 0) > 0 && (
         <>
-          <h3>Never struck</h3>
+          <h2>Never struck</h2>
           <ul class="pn-list">
             {unused.value?.map(({ sentence }, at) => (
               <li key={`${at} ${sentence}`}>

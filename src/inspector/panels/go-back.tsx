@@ -23,7 +23,7 @@ export function GoBack({ view }: PanelProps): JSX.Element {
   }
   return (
     <>
-      <h3>Go back</h3>
+      <h2>Go back</h2>
       <form class="pn-line" onSubmit={open}>
         <input
           aria-label="Instant: 2030-01-01 09:00:00, or -5m for five minutes ago"

@@ -25,9 +25,9 @@ export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
   const changes = store.value.model.changesOf(value.key).filter(({ seq }) => seq <= point.value.seq)
   return (
     <article class="pn-value" aria-label={`Key ${shownKey(value.key)}`}>
-      <h3>
+      <h2>
         <Bytes value={value.key} /> <small>{value.type}</small>
-      </h3>
+      </h2>
       <Deadline value={value} now={point.value.at} control={control} />
       {value.type === 'string' || value.type === 'json' ? (
         <TextValue value={value} control={control} />

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { MessageAt, MessageState } from '../models/message-story.js'
-import { isLive } from '../models/queue.js'
+import { isLive, reasonOf } from '../models/queue.js'
 import { useAsked } from './asked.js'
+import { modelsOf } from './models-of.js'
 import { Countdown, EntryLink, Failure, Most } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
@@ -58,7 +59,8 @@ interface MessageRowProps extends QueueProps {
 
 function MessageRow({ message, open, ...props }: MessageRowProps): JSX.Element {
   const { view, now } = props
-  const { id, story, attempts, why, due } = message
+  const { id, story, attempts, due } = message
+  const why = isLive(message) ? reasonOf(message, modelsOf(view).queue.value, now) : undefined
   const { url, kind, maxRetries, queue, flowControlKey, scheduleId, labels } = story.said
   const isOpen = open.value === id
   return (

@@ -75,7 +75,7 @@ function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: 
   const slots = from < end ? (asked.value?.slots ?? []) : []
   const counts = (times: readonly number[], at: number): readonly number[] =>
     times.filter((time) => time >= at && time < at + day)
-  const next = slots[0]
+  const next = turned.value === 0 ? slots[0] : undefined
   return (
     <>
       {next !== undefined && (

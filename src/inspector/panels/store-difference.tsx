@@ -24,7 +24,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
   const differences = from === undefined || to === undefined ? [] : store.value.model.difference(from, to)
   return (
     <section class="pn-difference" aria-label="Difference">
-      <h3>Difference</h3>
+      <h2>Difference</h2>
       <p class="pn-line">
         {from === undefined || to === undefined ? (
           'Nothing has changed the store up to here.'
@@ -37,7 +37,14 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
             from <Moment at={from.at} /> to <Moment at={to.at} />
           </>
         )}{' '}
-        <button type="button" onClick={() => (mark.value = mark.value === undefined ? here : undefined)}>
+        <button
+          type="button"
+          onClick={() => {
+            // What comes later at this instant is behind the mark.
+            const seq = Math.min(here.seq, view.entries.value.at(-1)?.seq ?? 0)
+            mark.value = mark.value === undefined ? { seq, at: here.at } : undefined
+          }}
+        >
           {mark.value === undefined ? 'Compare from here' : 'To the event before'}
         </button>
       </p>

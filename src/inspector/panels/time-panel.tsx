@@ -83,7 +83,7 @@ function Moves({ view, control }: PanelProps & { readonly control: Control }): J
       )}
       <Failure of={act} />
       <Failure of={asked} />
-      <h3>What comes</h3>
+      <h2>What comes</h2>
       {asked.value?.pending.length === 0 && <p class="pn-none">Nothing waits for its time.</p>}
       <Most items={asked.value?.pending ?? []} of="timers" most={50}>
         {(shown) => (

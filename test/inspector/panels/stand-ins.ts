@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
+import type { RunningServer } from '../../../src/server/server.js'
 import { differenceOf, type StoreDump } from '../../../src/store/dump/snapshot.js'
 import type { StoredChange } from '../../../src/store/history/stored-change.js'
-import type { RunningServer } from '../../../src/server/server.js'
 
 // Orders that another part of the server brings: where it is not there yet, the page is answered by these.
 
@@ -13,7 +13,8 @@ export async function standIn(page: Page, server: RunningServer): Promise<void> 
     told.set(tenant, known)
     const [seq, at, dump] = [Number(traffic.mark()), clock.now(), store.dump()]
     const { added, removed, changed } = differenceOf(known.dump, dump)
-    for (const now of [...added, ...changed.map(({ after }) => after)]) known.changes.push({ seq, at, key: now.key, now })
+    for (const now of [...added, ...changed.map(({ after }) => after)])
+      known.changes.push({ seq, at, key: now.key, now })
     for (const { key } of removed) known.changes.push({ seq, at, key })
     known.dump = dump
     return known.changes
@@ -23,7 +24,13 @@ export async function standIn(page: Page, server: RunningServer): Promise<void> 
     'GET /store/commands': () => [
       { name: 'GET', usage: 'GET key', summary: 'The value of a key.', group: 'string', flags: ['readonly'] },
       { name: 'GETDEL', usage: 'GETDEL key', summary: 'Takes a value out.', group: 'string', flags: ['write'] },
-      { name: 'LRANGE', usage: 'LRANGE key start stop', summary: 'Part of a list.', group: 'list', flags: ['readonly'] },
+      {
+        name: 'LRANGE',
+        usage: 'LRANGE key start stop',
+        summary: 'Part of a list.',
+        group: 'list',
+        flags: ['readonly'],
+      },
     ],
     'GET /faults/catalog': () => [
       { kind: 'lost-ack', summary: 'Its answer is lost.', points: ['queue.delivery', 'queue.callback'], fields: [] },
@@ -52,7 +59,7 @@ export async function standIn(page: Page, server: RunningServer): Promise<void> 
     const [, , tenant = '', ...rest] = pathname.split('/')
     const order = orders[`${request.method()} /${rest.join('/')}`]
     if (order === undefined) return route.fallback()
-    const answer = await route.fetch();
+    const answer = await route.fetch()
     if (answer.ok() || !/has no|takes/.test(await answer.text())) return route.fulfill({ response: answer })
     return route.fulfill({ json: await order(decodeURIComponent(tenant), searchParams, () => request.postDataJSON()) })
   })
