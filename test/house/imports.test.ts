@@ -95,8 +95,6 @@ const rooms: readonly Room[] = [
   { room: 'store/keyspace', may: ['kernel', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
   { room: 'store/dump', may: ['kernel', 'store/command', 'store/values', 'store/keyspace'], packages: ['valibot'] },
-  // What was stored when: for the inspector and the recordings that it shows.
-  { room: 'store/history', may: ['kernel'], types: ['store/dump'] },
   { room: 'store/scripting', may: ['kernel', 'policy', 'lua/*', 'store/command', 'store/access'] },
   {
     room: 'store/commands',
@@ -205,13 +203,6 @@ const rooms: readonly Room[] = [
     room: 'server/*',
     may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
-  },
-  // A page of its own, built apart: of everything else it knows shapes, and pure functions that show things.
-  {
-    room: 'inspector/*',
-    may: ['kernel', 'report'],
-    types: ['store/history', 'store/dump'],
-    packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json'],
   },
   {
     room: '/fixtures',

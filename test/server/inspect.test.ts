@@ -54,7 +54,9 @@ describe('inspect()', () => {
     )
     expect((await fetch(`${origin}/`, { headers: { accept: 'text/html' } })).status).toBe(200)
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({ name: 'a test', seed: 7, canGoOn: true })
-    expect((await ask('POST', '/main/store/run', { body: '{"command":["GET","greeting"]}' })).body).toMatchObject({ reply: 'hello' })
+    expect((await ask('POST', '/main/store/run', { body: '{"command":["GET","greeting"]}' })).body).toMatchObject({
+      reply: 'hello',
+    })
     // What is done there is done to the test's own world.
     await ask('POST', '/main/clock/advance', { body: '{"by":"1h"}' })
     expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T10:00:00Z'))
