@@ -11,6 +11,8 @@ export interface Asked {
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly call: Call
+  /** Serves a sandbox as one more tenant. @returns its name: the one that is asked for, or a free one like it */
+  adopt(sandbox: Sandbox, name: string | undefined): string
   /** An address of the server as the one who asks has reached it; other texts as they are. */
   reached(address: string): string
 }

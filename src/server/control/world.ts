@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { SandboxDump } from '../../sandbox/dump.js'
+import type { PastInstant } from '../../sandbox/past.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { pendingOf, timeOf } from './clock.js'
 import { type Order, order } from './order.js'
-import { nothing } from './schemas.js'
+import { nothing, spanBack, time } from './schemas.js'
 import { snapshotOf } from './world-snapshot.js'
 
 const state = v.custom<SandboxDump>(
@@ -49,6 +50,26 @@ export const worldOrders: readonly Order[] = [
     run: (sandbox, given, { query }) => {
       sandbox.load(given, { shift: query.get('shift') === 'true' })
       return timeOf(sandbox)
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/fork',
+    summary:
+      'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliver` is true.',
+    body: v.strictObject({
+      at: v.optional(v.union([time, spanBack, v.strictObject({ seq: v.number() })])),
+      name: v.optional(v.string()),
+      deliver: v.optional(v.boolean()),
+    }),
+    example: { at: '-5m' },
+    run: async (sandbox, { at, name, deliver = false }, { adopt }) => {
+      const { fetch, deliver: reach } = sandbox.options
+      const fork = await sandbox.fork({
+        ...(at !== undefined && { at: at as PastInstant }),
+        ...(deliver && { ...(fetch && { fetch }), ...(reach && { deliver: reach }) }),
+      })
+      return { tenant: adopt(fork, name), ...timeOf(fork) }
     },
   }),
   {
