@@ -163,8 +163,8 @@ const rooms: readonly Room[] = [
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
   // The text of the inspector's page, as it is built, and a recording put into it.
-  { room: 'inspector/document' },
-  { room: 'report', may: ['kernel', 'secrets', 'inspector/document'], packages: ['valibot'] },
+  { room: 'report/page' },
+  { room: 'report', may: ['kernel', 'secrets', 'report/page'], packages: ['valibot'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -185,23 +185,16 @@ const rooms: readonly Room[] = [
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
     types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
-  // The page knows the control API and recordings, and nothing else of us.
-  { room: 'inspector/models', may: ['kernel'], types: ['report', 'store/history', 'store/dump'] },
+  // The page knows the control API and recordings, and how a report writes what is not to be trusted.
   {
-    room: 'inspector/panels',
-    may: ['kernel', 'inspector/models'],
-    types: ['report', 'store/history', 'store/dump'],
+    room: 'inspector/*',
+    may: ['kernel', 'report', 'report/page'],
+    types: ['store/history', 'store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
   {
-    room: 'inspector',
-    may: ['kernel', 'inspector/document', 'inspector/models', 'inspector/panels'],
-    types: ['report', 'store/history'],
-    packages: ['preact', '@preact/signals'],
-  },
-  {
     room: 'server/*',
-    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
+    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
   },
   {
@@ -216,7 +209,7 @@ const rooms: readonly Room[] = [
     types: ['client'],
     packages: ['fast-check'],
   },
-  { room: '/reporters', may: ['kernel', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
+  { room: '/reporters', may: ['kernel', 'report', 'report/page'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
 
 /** Types that rooms take from rooms above them, and why. */
