@@ -223,7 +223,6 @@ const upwards: Readonly<Record<string, string>> = {
   'queue/dump -> queue': 'a dump is of a queue',
   'queue/explain -> queue': 'and so is a forecast',
   'sandbox -> scenarios': 'a sandbox plays the faults of a scenario',
-  'inspector/panels -> inspector': 'a panel shows the state of the page',
   'client -> server/*': 'the shape of a snapshot is written where it is made',
 }
 

@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { formatDuration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import type { PortableString } from '../../kernel/portable.js'
+import { multiLine, plainText } from '../../report/safe-text.js'
 import { hexOf } from '../models/key-tree.js'
 import type { View } from '../view.js'
 
@@ -36,7 +37,16 @@ export function Countdown({ at, from }: { readonly at: number; readonly from: nu
 export function Bytes({ value, most = 2000 }: { readonly value: PortableString; readonly most?: number }): JSX.Element {
   const text = typeof value === 'string' ? value : hexOf(value.base64)
   const shown = text.length > most ? `${text.slice(0, most)}…` : text
-  return typeof value === 'string' ? <bdi>{shown}</bdi> : <code title="bytes that are no text">0x{shown}</code>
+  return typeof value === 'string' ? (
+    <bdi>{multiLine(shown)}</bdi>
+  ) : (
+    <code title="bytes that are no text">0x{shown}</code>
+  )
+}
+
+/** A captured name: marks that would turn the text around it are spelled out. */
+export function Name({ of }: { readonly of: string | undefined }): JSX.Element {
+  return <bdi>{plainText(of ?? '')}</bdi>
 }
 
 /** A link to an entry of the log. */

@@ -5,7 +5,7 @@ import { useAsked } from './asked.js'
 import { GoBack } from './go-back.js'
 import { moved } from './moved.js'
 import type { PanelProps } from './panel-view.js'
-import { Countdown, Failure, Moment, Most, useAct } from './parts.js'
+import { Countdown, Failure, Moment, Most, Name, useAct } from './parts.js'
 import { Play } from './play.js'
 
 interface Clock {
@@ -78,7 +78,7 @@ function Moves({ view, control }: PanelProps & { readonly control: Control }): J
               Stop
             </button>
           )}
-          <Play view={view} control={control} />
+          <Play view={view} />
         </fieldset>
       )}
       <Failure of={act} />
@@ -90,7 +90,7 @@ function Moves({ view, control }: PanelProps & { readonly control: Control }): J
           <ol class="pn-list">
             {shown.map(({ at, label, background }, index) => (
               <li key={`${at} ${index}`}>
-                <Countdown at={Date.parse(at)} from={now} /> <bdi>{label}</bdi>{' '}
+                <Countdown at={Date.parse(at)} from={now} /> <Name of={label} />{' '}
                 {background && <small>in the background</small>}
               </li>
             ))}

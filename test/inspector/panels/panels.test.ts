@@ -195,7 +195,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     run('SADD', 'tags', 'blue')
     await difference.getByText('tags', { exact: true }).waitFor()
     expect(await difference.locator('li').count()).toBe(2)
-    await button(difference, 'To the event before').click()
+    await button(difference, 'Forget this instant').click()
     expect(await difference.locator('li').count()).toBe(1)
     await time.getByRole('textbox', { name: /^Instant/ }).fill('-1d')
     await button(time, 'Open').click()
