@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { formatDuration } from '../../kernel/duration.js'
@@ -117,14 +118,23 @@ export interface Tab {
   readonly content: () => ComponentChildren
 }
 
+interface TabsProps {
+  readonly label: string
+  readonly tabs: readonly Tab[]
+  /** The name of the one that is open. */
+  readonly chosen: Signal<string>
+}
+
 /** Tabs as the keyboard expects them: arrows go from one to the next. */
-export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }): JSX.Element {
-  const [chosen, choose] = useState(tabs[0]!.name)
+export function Tabs({ label, tabs, chosen }: TabsProps): JSX.Element {
+  const choose = (name: string): void => {
+    chosen.value = name
+  }
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const at = Math.max(
     0,
-    tabs.findIndex(({ name }) => name === chosen),
+    tabs.findIndex(({ name }) => name === chosen.value),
   )
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Record<string, number>)[event.key]
