@@ -110,7 +110,11 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     const before = main().traffic.of('attempt').length
     await button(queue, 'Deliver now').click()
     await expect
-      .poll(() => main().clock.advance(0).then(() => main().traffic.of('attempt').length))
+      .poll(() =>
+        main()
+          .clock.advance(0)
+          .then(() => main().traffic.of('attempt').length),
+      )
       .toBe(before + 1)
     await queue.getByText('queue slow is paused').waitFor()
   })
