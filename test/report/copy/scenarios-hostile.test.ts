@@ -18,7 +18,9 @@ function copied(trace: Trace, selection: Partial<Selection> = {}): string {
 async function verdict(text: string): Promise<string> {
   const { scenario } = readScenarioFile(text, 'copied.yaml')
   const play = await playScenario(scenario, { warn: () => {} } as never)
-  return play.holds ? 'holds' : `${play.verdict()}\n${play.timeline()}\n${text}`
+  // Without what holds: a captured text may be long.
+  const lines = play.verdict().split('\n')
+  return play.holds ? 'holds' : lines.filter((line) => !line.startsWith('✓')).slice(0, 100).join('\n')
 }
 
 test.each(capturedWorlds)('$name: a scenario that holds', async (world) => {
@@ -27,7 +29,7 @@ test.each(capturedWorlds)('$name: a scenario that holds', async (world) => {
 
 test('one that no longer holds where the world differs', async () => {
   const text = copied(await captured(capturedWorlds[0]!))
-  expect(await verdict(text.replace(' 503,', ' 404,'))).toContain('✗')
+  expect(await verdict(text.replace(' 503,', ' 404,'))).toContain('✗ expect[0].delivered')
 })
 
 test('the story of each message holds by itself', async () => {

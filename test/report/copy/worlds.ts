@@ -127,7 +127,7 @@ export function hostileWorld(texts: readonly string[]): CapturedWorld {
     async play({ sandbox, redis, client }) {
       let at = 0
       for (const text of texts) {
-        const url = `https://shop.test/${++at}/${encodeURIComponent(text)}?${encodeURI(text)}`
+        const url = `https://shop.test/${++at}/${encodeURIComponent(text)}?${encodeURI(text).replaceAll('#', '%23')}`
         const value = /^[\t\x20-\x7e]*$/.test(text) ? text : 'plain'
         sandbox.destinations.answer(url, { status: 500, body: text, headers: { 'x-answer': value } })
         sandbox.queue.publish({
