@@ -165,6 +165,8 @@ const rooms: readonly Room[] = [
   // The text of the inspector's page, as it is built, and a recording put into it.
   { room: 'report/page' },
   { room: 'report', may: ['kernel', 'secrets', 'report/page', 'store/history'], packages: ['valibot'] },
+  // What was found, as text to paste: it names the variables of the environment that the SDKs read.
+  { room: 'report/copy', may: ['kernel', 'protocol', 'report'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -188,7 +190,7 @@ const rooms: readonly Room[] = [
   // The page knows the control API and recordings, and how a report writes what is not to be trusted.
   {
     room: 'inspector/*',
-    may: ['kernel', 'report', 'report/page', 'store/history'],
+    may: ['kernel', 'report', 'report/page', 'report/copy', 'store/history'],
     types: ['store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
