@@ -16,6 +16,14 @@ export const worldOrders: readonly Order[] = [
     method: 'GET',
     path: '',
     summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
+    tool: {
+      name: 'world',
+      does: 'Time, addresses and what waits.',
+      when: 'Begin here. Tokens are not told: `npx stuntdouble env` gives them to the app.',
+      effect: 'reads',
+      hides: ['env', 'tokens'],
+      next: 'timeline for what happened so far, upcoming for what waits.',
+    },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
       addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
@@ -29,6 +37,12 @@ export const worldOrders: readonly Order[] = [
     path: '/reset',
     summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
     body: nothing,
+    tool: {
+      name: 'reset',
+      when: 'Begins the world anew: everything stored, queued and captured is gone.',
+      effect: 'destroys',
+      next: 'publish or run_command to set it up again.',
+    },
     run: (sandbox) => {
       sandbox.reset()
       return timeOf(sandbox)
