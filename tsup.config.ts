@@ -1,5 +1,6 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
+import { buildInspector } from './build-inspector.ts'
 
 /** Published entry → source. One key here is one row in `exports` of package.json. */
 export const entries: Record<string, string> = {
@@ -66,7 +67,16 @@ const extendEntries = (suffix: string): NonNullable<Options['esbuildPlugins']>[n
   },
 })
 
-export default defineConfig(() => {
+/** Jest runs CommonJS where `import()` does not work: what is loaded on demand is required on demand. */
+const requiredOnDemand: NonNullable<Options['plugins']>[number] = {
+  name: 'required-on-demand',
+  renderChunk: (code) => ({
+    code: code.replace(/\bimport\((["']\.\/[\w-]+\.cjs["'])\)/g, 'Promise.resolve().then(() => require($1))'),
+  }),
+}
+
+export default defineConfig(async () => {
+  await buildInspector()
   rmSync('dist', { recursive: true, force: true })
   cpSync('matchers/vitest4-types.d.ts', 'dist/vitest4/extend.d.ts')
   return [
@@ -84,6 +94,7 @@ export default defineConfig(() => {
       entry: existing(entries),
       noExternal: ['@noble/hashes', 'rou3'],
       esbuildPlugins: [extendEntries('cjs')],
+      plugins: [requiredOnDemand],
     },
   ]
 })

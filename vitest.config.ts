@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const source = (path: string): string => new URL(path, import.meta.url).pathname
@@ -79,6 +80,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Ten tests run side by side where the fixtures are tested.
     maxConcurrency: 10,
+    // The page of the inspector is a text in a module that is built.
+    globalSetup: fileURLToPath(new URL('build-inspector.ts', import.meta.url)),
     // Texts are compared as they are without colours, wherever the tests run.
     env: { NO_COLOR: '1' },
     projects: [

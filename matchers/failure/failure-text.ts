@@ -2,6 +2,7 @@ import { type Evidence, evidenceOf } from '../received.js'
 import { Chain, type Subject } from './chain.js'
 import { circumstances } from './circumstances.js'
 import { machineTimeHint } from './machine-time.js'
+import { rememberNearest } from './nearest.js'
 import { fromHere, type Place, replayCommand } from './place.js'
 import { thrownIn } from './thrown.js'
 import { worldOf } from './world-facts.js'
@@ -40,6 +41,12 @@ export interface Failure extends Subject {
  * was expected and what came instead, hints, the command that runs the test again, and the chain of what happened.
  */
 export function failureText(failure: Failure): string {
+  const text = textOf(failure)
+  rememberNearest(text, failure.focus[0])
+  return text
+}
+
+function textOf(failure: Failure): string {
   const { evidence, call, expected, parts, place } = failure
   const chain = new Chain(evidence, failure)
   const thrown = thrownIn(evidence, chain)

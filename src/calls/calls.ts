@@ -5,6 +5,7 @@ import { formatDuration } from '../kernel/duration.js'
 import { errorText } from '../kernel/error-text.js'
 import { type Hints, inProcess } from '../kernel/hints.js'
 import { ConnectionBroken, noHeaders } from '../kernel/http.js'
+import type { Journal } from '../kernel/journal.js'
 import type { Random } from '../kernel/random.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
@@ -39,6 +40,8 @@ export interface CallsOptions {
   readonly callers: Callers
   /** What whoever reads a refusal can do. Default: what a test in this process can. */
   readonly hints?: Hints | undefined
+  /** Where it is written down who called, and what came from outside. */
+  readonly journal?: Journal | undefined
   /** Real milliseconds after which a handler that neither ends nor sleeps counts as asleep. */
   readonly patience?: number | undefined
 }
@@ -53,6 +56,8 @@ export interface UnplayedCalls {
 export interface CallOptions {
   /** It came in through a socket, or from a browser. */
   readonly outside?: boolean
+  /** Who made it, where that is known: of a call that is made again. @internal */
+  readonly caller?: Caller
 }
 
 /** Hosts that are neither the sandbox nor the app: what the app calls, and what they answer. */
@@ -211,9 +216,9 @@ export class Calls {
   }
 
   /** One call as plain values: what every adapter calls. Rejects with `ConnectionBroken` where no answer arrives. */
-  exchange(call: Call, { outside = false }: CallOptions = {}): Promise<Answer> {
+  exchange(call: Call, { outside = false, caller: known }: CallOptions = {}): Promise<Answer> {
     // Now: later nobody can tell.
-    const caller = this.#options.callers.caller(outside)
+    const caller = known ?? this.#options.callers.caller(outside)
     const label = `request ${call.method} ${shownUrl(call.url)}`
     const body = call.body()
     const track = <T>(work: (task: Task) => Promise<T>): Promise<T> => this.#options.clock.track(label, work)
@@ -237,7 +242,9 @@ export class Calls {
   }
 
   async #answer(given: Call, body: Bytes, caller: Caller, task: Task): Promise<Answer> {
-    const { clock, traffic, callers } = this.#options
+    const { clock, traffic, callers, journal } = this.#options
+    const { method, url, headers } = given
+    journal?.note('call', { method, url, headers, body, caller })
     const call = new ForeignCall(given.method, given.url, given.headers, body)
     if (caller.couldBe !== undefined) call.couldBe = caller.couldBe
     traffic.adopt(call, caller.cause)
@@ -312,7 +319,10 @@ export class Calls {
   }
 
   #by(handler: PlainCallHandler): Answering {
-    return answeredBy(handler, (error) => void this.errors.push(error))
+    const { journal } = this.#options
+    const answering = answeredBy(handler, (error) => void this.errors.push(error))
+    if (journal === undefined) return answering
+    return async (call, task) => journal.outside(task, (own) => answering(call, own))
   }
 
   #handle(pattern: string | URL, handler: Answering): this {

@@ -1,6 +1,7 @@
 import type { Check, CheckOptions } from '../invariants/check.js'
 import type { Addresses, QueueRegion } from '../protocol/address.js'
 import type { SandboxDump } from '../sandbox/dump.js'
+import type { PastInstant } from '../sandbox/past.js'
 import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { Scenario } from '../scenarios/scenario.js'
 import type { WorldSnapshot } from '../server/control/world-snapshot.js'
@@ -45,6 +46,13 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const facts = (await wire.get('')) as Partial<TenantFacts> | undefined
   if (typeof facts?.env !== 'object' || typeof facts.addresses !== 'object') throw wire.foreign('something else')
   return new RemoteSandbox(wire, facts as TenantFacts)
+}
+
+/** What a tenant is forked with. */
+export interface RemoteForkOptions {
+  readonly at?: PastInstant
+  readonly name?: string
+  readonly deliver?: boolean
 }
 
 interface TenantFacts {
@@ -152,6 +160,20 @@ export class RemoteSandbox implements AsyncDisposable {
   async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
     await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
     await this.#refresh()
+  }
+
+  /**
+   * A tenant of its own that is what this one was at an instant, or is now, and goes on from there on a manual clock.
+   * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
+   * @param options.name of the new tenant. Default: one like that of this tenant
+   * @param options.deliver whether what nobody answers there is delivered as it is here. Default: nothing leaves it
+   * @throws Error for an instant that is not in the past, or that the log has dropped
+   * @example const earlier = await sandbox.fork({ at: '-5m' })
+   */
+  async fork({ at, name, deliver }: RemoteForkOptions = {}): Promise<RemoteSandbox> {
+    const { tenant } = (await this.#wire.post('/fork', { at, name, deliver })) as { readonly tenant: string }
+    const wire = this.#wire.to(tenant)
+    return new RemoteSandbox(wire, (await wire.get('')) as TenantFacts)
   }
 
   /**

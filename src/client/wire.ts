@@ -36,6 +36,11 @@ export class ControlWire {
     return new ControlWire(this.#url, this.#options, region)
   }
 
+  /** Requests to another tenant of the same server. */
+  to(tenant: string): ControlWire {
+    return new ControlWire(this.#url, { ...this.#options, tenant })
+  }
+
   #addressOf(path: string): string {
     if (this.region === undefined || /[?&]region=/.test(path)) return this.#base + path
     return `${this.#base}${path}${path.includes('?') ? '&' : '?'}region=${encodeURIComponent(this.region)}`

@@ -14,6 +14,8 @@ export interface WorldFacts {
   readonly addresses?: Readonly<Record<string, unknown>>
   /** The assertion that failed, of a page that a failed test leaves behind. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
+  /** A test waits until somebody lets it go on. */
+  readonly canGoOn?: boolean
 }
 
 /** Who listens to a source. Each list is in the order of `seq`. */
@@ -25,6 +27,14 @@ export interface Listener {
   changes(changes: readonly StoredChange[]): void
   /** The world was reset or loaded: everything that came before is of another world. */
   renewed(): void
+  /** How it stands between page and source. */
+  connection(connection: Connection): void
+}
+
+export interface Connection {
+  readonly state: 'loading' | 'ready' | 'lost'
+  /** Why nothing comes, as a sentence. */
+  readonly problem?: string
 }
 
 /** Where the page has its facts from: a control API, or a recording in the file. */

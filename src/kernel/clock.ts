@@ -4,6 +4,7 @@ import { Heap, type Ranked } from './heap.js'
 import { type Hints, inProcess } from './hints.js'
 import { hostClearTimeout, hostPause, hostSetTimeout, hostTime, hostTurn, unref } from './host.js'
 import { type Instant, instant, iso } from './instant.js'
+import type { Journal } from './journal.js'
 import { checkMove, type DriveCall, Move, type MoveOptions } from './move.js'
 import { PatienceWatch } from './patience-watch.js'
 import { RunningTask, type TaskClock } from './running-task.js'
@@ -38,6 +39,22 @@ export interface Company {
   }
   /** What may wait without a timer of its own, by whose it is, such as messages in a line: a move may take the longer for it. */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
+  /** Is told what moves time, so that it can be played again. */
+  readonly journal?: Pick<Journal, 'note'>
+}
+
+/** Plays what a journal tells of time, in place of whoever moved it. */
+export interface Rewind {
+  /** A call that moves time begins, or ends. */
+  begin(call: DriveCall): void
+  end(): void
+  moveTo(at: number): void
+  /** Fires the next timer. @throws Error when that is another one */
+  fire(timer: number, draining: boolean): void
+  /** The host's clock had its say about a task. */
+  rest(task: number, as: 'given up' | 'dozing' | 'roused'): void
+  /** The past is over: the clock stands, and is moved by hand from here on. */
+  finish(at: number): void
 }
 
 export type { Follower } from './followers.js'
@@ -99,6 +116,8 @@ interface Inside {
   goOn(clock: VirtualClock, at?: number): void
   letOutsideContinue(clock: VirtualClock): void
   stop(clock: VirtualClock): void
+  rewind(clock: VirtualClock): Rewind
+  timersOf(clock: VirtualClock): number
 }
 let inside: Inside
 
@@ -128,12 +147,22 @@ export function stop(clock: VirtualClock): void {
   inside.stop(clock)
 }
 
+/** How many timers have been set so far. */
+export function timersOf(clock: VirtualClock): number {
+  return inside.timersOf(clock)
+}
+
+/** A clock of a world that is to be made as another one was: nothing moves it any more but what is returned. */
+export function rewind(clock: VirtualClock): Rewind {
+  return inside.rewind(clock)
+}
+
 /**
  * The one clock of a sandbox. `advance` repeats: wait until no task runs, take the earliest timer (ties in the order
  * of scheduling), move followers and time to it, run it.
  */
 export class VirtualClock implements Clock {
-  readonly mode: ClockMode
+  #mode: ClockMode
   /** Whether a foreign clock follows this one, or has. */
   isFollowed = false
   #now: number
@@ -161,6 +190,9 @@ export class VirtualClock implements Clock {
   #pumping = false
   #stopped = false
   #company: Company = {}
+  /** A journal is played: time moves as it says, and in no other way. */
+  #played: { isDraining: boolean } | undefined
+  #tasks = 0
   /** Calls from timers and tasks. */
   readonly #inner: TaskClock & TimerOwner = {
     now: () => this.now(),
@@ -169,6 +201,8 @@ export class VirtualClock implements Clock {
     fellAsleep: (task) => this.#fellAsleep(task),
     woke: (task) => this.#woke(task),
     forget: (timer) => this.#forget(timer),
+    nextTask: () => ++this.#tasks,
+    rests: (task, as) => this.#company.journal?.note('rested', { task: task.number, as }),
   }
   /** Work that waits for timers of the host. */
   #dozing: { readonly task: RunningTask; readonly hasFired: () => boolean }[] = []
@@ -176,7 +210,7 @@ export class VirtualClock implements Clock {
   #failures: unknown[] = []
 
   constructor(options: ClockOptions) {
-    this.mode = options.mode ?? 'manual'
+    this.#mode = options.mode ?? 'manual'
     if (!clockModes.includes(this.mode)) {
       throw new TypeError(`There is no clock mode ${JSON.stringify(this.mode)}. Use ${clockModes.join(', ')}.`)
     }
@@ -190,8 +224,12 @@ export class VirtualClock implements Clock {
     this.#hints = options.hints ?? inProcess
   }
 
+  get mode(): ClockMode {
+    return this.#mode
+  }
+
   now(): number {
-    return this.mode === 'real' && !this.#isHeld ? hostTime() : this.#now
+    return this.#mode === 'real' && !this.#isHeld ? hostTime() : this.#now
   }
 
   static {
@@ -209,6 +247,58 @@ export class VirtualClock implements Clock {
         clock.#outsideMayContinue = true
       },
       stop: (clock) => clock.#stop(),
+      rewind: (clock) => clock.#rewind(),
+      timersOf: (clock) => clock.#sequence,
+    }
+  }
+
+  #rewind(): Rewind {
+    const played = { isDraining: false }
+    this.#played = played
+    this.#now = this.now()
+    this.#isHeld = true
+    if (this.#hostTimer !== undefined) hostClearTimeout(this.#hostTimer)
+    let ended: (() => void) | undefined
+    return {
+      begin: (call) => {
+        this.#driving = new Move(call, undefined, 0)
+        if (call === 'drain') this.#promoteAll()
+        ended = this.#company.log?.moves(call)
+      },
+      end: () => {
+        this.#driving = undefined
+        ended?.()
+        ended = undefined
+      },
+      moveTo: (at) => {
+        if (at > this.#now) void this.#move(at)
+      },
+      fire: (number, isDraining) => {
+        const timer = this.#next()
+        if (timer?.sequence !== number) {
+          throw new Error(`timer ${number} is next, not ${timer?.sequence} (${timer?.label})`)
+        }
+        played.isDraining = isDraining
+        this.#latest = undefined
+        this.#take(timer)
+        this.#start(timer)
+        played.isDraining = false
+      },
+      rest: (number, as) => {
+        const task = [...this.#running].find((one) => one.number === number)
+        if (as === 'given up') task?.giveUp()
+        else if (as === 'dozing') task?.doze()
+        else task?.rouse()
+      },
+      finish: (at) => {
+        if (at > this.#now) void this.#move(at)
+        this.#driving = undefined
+        this.#played = undefined
+        this.#mode = 'manual'
+        this.#latest = undefined
+        this.#outsideMayContinue = false
+        this.#failures = []
+      },
     }
   }
 
@@ -293,7 +383,7 @@ export class VirtualClock implements Clock {
   /** Runs until no timer is left but those that renew themselves for ever (schedules). */
   drain(options: MoveOptions = {}): Promise<void> {
     return this.#drive('drain', options, (move) => {
-      for (const timer of this.#heap.values()) if (!timer.awaited) this.#promote(timer)
+      this.#promoteAll()
       return this.#runUntil(move, Number.POSITIVE_INFINITY)
     })
   }
@@ -320,7 +410,12 @@ export class VirtualClock implements Clock {
   }
 
   get draining(): boolean {
+    if (this.#played !== undefined) return this.#played.isDraining || this.#driving?.call === 'drain'
     return this.#driving?.call === 'drain' || this.#pumping
+  }
+
+  #promoteAll(): void {
+    for (const timer of this.#heap.values()) if (!timer.awaited) this.#promote(timer)
   }
 
   #promote(timer: ScheduledTimer): void {
@@ -509,17 +604,19 @@ export class VirtualClock implements Clock {
     checkMove(name, options)
     const { signal, budget, until } = options
     signal?.throwIfAborted()
-    const { log, waiting = {} } = this.#company
+    const { log, waiting = {}, journal } = this.#company
     const inLine = Object.values(waiting).reduce((sum, { size }) => sum + size, 0)
     const move = new Move(name, budget, this.#heap.size + inLine, until)
     const abort = (): void => this.#interrupt(move, signal?.reason)
     this.#driving = move
     signal?.addEventListener('abort', abort, { once: true })
+    journal?.note('moving', name)
     const ended = log?.moves(name)
     try {
       await run(move)
     } finally {
       signal?.removeEventListener('abort', abort)
+      journal?.note('moved', undefined)
       this.#driving = undefined
       ended?.()
       this.#wake()
@@ -616,6 +713,7 @@ export class VirtualClock implements Clock {
 
   #start(timer: ScheduledTimer): void {
     this.#stirred = true
+    this.#company.journal?.note(this.draining ? 'drained' : 'fired', timer.sequence)
     const task = new RunningTask(timer.label, this.#inner, timer.awaited || !timer.background, undefined)
     this.#latest = task
     try {
@@ -662,7 +760,7 @@ export class VirtualClock implements Clock {
 
   /** In the modes that move by themselves: sees to it that the next timer gets its turn. */
   #wake(): void {
-    if (this.mode === 'manual' || this.#stopped) return
+    if (this.mode === 'manual' || this.#stopped || this.#played !== undefined) return
     if (this.mode === 'real') this.#armHostTimer()
     else if (!this.#pumping) void this.#pump()
   }
@@ -692,7 +790,7 @@ export class VirtualClock implements Clock {
     this.#stirred = true
     let fired = 0
     try {
-      while (!this.#stopped && this.#driving === undefined) {
+      while (!this.#stopped && this.#driving === undefined && this.#played === undefined) {
         // A turn lets the caller go on, but no socket is looked at before a pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await this.settled()

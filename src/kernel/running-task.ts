@@ -9,6 +9,10 @@ export interface TaskClock {
   trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T>
   fellAsleep(task: RunningTask): void
   woke(task: RunningTask): void
+  /** Numbers tasks in the order in which they begin. */
+  nextTask(): number
+  /** The host's clock decides what a task counts as. */
+  rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void
 }
 
 /** Why a request that slept is not served: its world was reset, loaded or disposed of. */
@@ -23,6 +27,7 @@ const notAwaited = { awaited: false } as const
 /** Work that the clock waits for, unless it sleeps. */
 export class RunningTask implements Task {
   ended = false
+  readonly number: number
   /** Sleeps of its own, and callees that sleep. */
   #sleeping = 0
   #whenAsleep: (() => void) | undefined
@@ -36,7 +41,9 @@ export class RunningTask implements Task {
     readonly awaited: boolean,
     /** The task that waits for this one. While a part of this one sleeps, the caller sleeps, too. */
     private caller: RunningTask | undefined,
-  ) {}
+  ) {
+    this.number = clock.nextTask()
+  }
 
   /** A task of which any part sleeps does not hold up time, or two parallel sleeps would wait for each other. */
   get awake(): boolean {
@@ -68,6 +75,7 @@ export class RunningTask implements Task {
 
   /** From here on it counts as asleep, whatever it does. @returns what to warn of */
   giveUp(): string {
+    this.clock.rests(this, 'given up')
     this.#patience = undefined
     const sentence = this.#whenStuck?.() ?? ''
     this.#rest(1)
@@ -77,12 +85,14 @@ export class RunningTask implements Task {
 
   /** It waits for a timer of the host, and counts as asleep until `rouse()`. */
   doze(): void {
+    this.clock.rests(this, 'dozing')
     this.#rest(1)
     this.clock.fellAsleep(this)
   }
 
   rouse(): void {
     if (this.ended) return
+    this.clock.rests(this, 'roused')
     this.#rest(-1)
     this.clock.woke(this)
   }
@@ -138,4 +148,10 @@ export class RunningTask implements Task {
     if (this.caller !== undefined) this.caller.#rest(change)
     if (was) this.#whenAsleep?.()
   }
+}
+
+/** Work of which nobody knows when it ends, if ever: it counts as asleep from here on. */
+export function doze(task: Task): void {
+  const { work = task } = task as { readonly work?: Task }
+  if (work instanceof RunningTask) work.doze()
 }

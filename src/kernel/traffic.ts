@@ -401,6 +401,7 @@ export class Traffic {
   /** Replaced, never mutated: listeners may come and go while an entry is announced. */
   #subscribers: readonly Subscription[] = []
   #sequence = 0
+  #ended = 0
 
   /** @param limits what is kept, or how many entries. Default: all. */
   constructor(clock: { now(): number }, limits: TrafficLimits | number = {}) {
@@ -497,6 +498,7 @@ export class Traffic {
     bytes = 0,
   ): void {
     if (end !== undefined) Object.assign(entry, end)
+    this.#ended++
     // A late answer completes an attempt a second time: it ended when it was given up.
     entry.endedAfter ??= this.#sequence
     this.#bytes += bytes
@@ -534,6 +536,11 @@ export class Traffic {
   /** `seq` of the newest entry, 0 before the first; forgotten ones count. */
   get latest(): number {
     return this.#sequence
+  }
+
+  /** How often an entry has been completed. */
+  get ended(): number {
+    return this.#ended
   }
 
   of<T extends EntryType>(type: T): readonly EntryOf<T>[] {

@@ -68,6 +68,10 @@ export class RoutedCall implements ServiceCall {
     return this.call.signal
   }
 
+  left(): void {
+    this.call.left?.()
+  }
+
   get settings(): ServiceCall['settings'] {
     return this.speech.settings
   }

@@ -4,6 +4,7 @@ import type { Bytes } from '../kernel/bytes.js'
 import { letOutsideContinue, type VirtualClock } from '../kernel/clock.js'
 import { hostPause } from '../kernel/host.js'
 import { ConnectionBroken, decodeSegment, type HeaderList } from '../kernel/http.js'
+import type { Journal } from '../kernel/journal.js'
 import { WorldOver } from '../kernel/running-task.js'
 import type { Task } from '../kernel/time.js'
 import type { EntryStamp, RequestAnswer, RequestEntry, ServiceName, Traffic } from '../kernel/traffic.js'
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   readonly services: readonly Service[]
   readonly clock: VirtualClock
   readonly traffic: Traffic
+  /** Where requests are written down, so that they can be made again. */
+  readonly journal?: Journal | undefined
   /** What goes wrong. */
   readonly faults?: FaultSource | undefined
   /** Which region's queue is among the services, and who serves the other. */
@@ -61,8 +64,9 @@ export function createGateway(options: GatewayOptions): Exchange {
     }).then((given) => given ?? body.then((bytes) => answer(call, bytes, location, track)))
   }
 
-  function answer(call: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
-    const { traffic, clock } = options
+  function answer(given: Call, body: Bytes, location: Location, waiting: Waiting): Answer | Promise<Answer> {
+    const { traffic, clock, journal } = options
+    const call = journal === undefined ? given : new KeptRequest(given, body, journal)
     const { region } = location
     const elsewhere = region === undefined || region === home ? undefined : region
     const entry = traffic.keeps ? logRequest(call, body, location.service, elsewhere) : undefined
@@ -120,6 +124,43 @@ export function createGateway(options: GatewayOptions): Exchange {
     if (region !== undefined && options.regions !== undefined) entry.region = region
     options.traffic.adopt(entry)
     return entry
+  }
+}
+
+/** A request that the journal knows: it hears of its end, too. */
+class KeptRequest implements Call {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
+  readonly #given: Call
+  readonly #journal: Journal
+  readonly #number: number
+  #isWatched = false
+
+  constructor(given: Call, body: Bytes, journal: Journal) {
+    this.method = given.method
+    this.url = given.url
+    this.headers = given.headers
+    this.#given = given
+    this.#journal = journal
+    this.#number = journal.request(given, body)
+  }
+
+  body(): Bytes | Promise<Bytes> {
+    return this.#given.body()
+  }
+
+  /** A server makes it when it is asked for; the journal hears of it first. */
+  get signal(): AbortSignal | undefined {
+    const { signal } = this.#given
+    if (this.#isWatched || signal === undefined) return signal
+    this.#isWatched = true
+    signal.addEventListener('abort', () => this.#journal.note('aborted', this.#number), { once: true })
+    return signal
+  }
+
+  left(): void {
+    this.#journal.note('left', this.#number)
   }
 }
 

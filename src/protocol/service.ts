@@ -17,6 +17,8 @@ export interface Call {
   body(): Bytes | Promise<Bytes>
   /** Aborted when the client goes away: ends event streams. */
   readonly signal?: AbortSignal | undefined
+  /** Hears that the reader of its event stream has gone. */
+  left?(): void
 }
 
 /** The answer. One to HEAD has no body: the gateway makes sure of it. */
@@ -60,6 +62,8 @@ export interface ServiceCall<U = unknown> {
   /** The base address that was called, without a trailing slash. */
   readonly base: string
   readonly signal: AbortSignal | undefined
+  /** To be told when the reader of its event stream has gone. */
+  left(): void
   /** `seq` of the request's entry in the traffic log: the cause of what follows. */
   readonly cause: number
   /** Who calls, as `authorize` found out. */

@@ -46,6 +46,11 @@ export interface SandboxOptions extends AddressOptions {
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
   readonly deliver?: Reach
+  /**
+   * `false`: what comes into the world is not written down, which saves memory in very long runs; `at()` and `fork()` are
+   * refused then.
+   */
+  readonly journal?: boolean
   /** Receives warnings, `console.warn` by default. */
   readonly warn?: (text: string) => void
 }
@@ -75,6 +80,7 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   signing: true,
   fetch: true,
   deliver: true,
+  journal: true,
   warn: true,
 }
 

@@ -8,7 +8,7 @@ import { type Addresses, addressesOf, type Locate, locator, type QueueRegion } f
 import type { Answer, Call } from '../protocol/service.js'
 import { type Vocabulary, vocabularyOf } from '../protocol/vocabulary.js'
 import { fetchThrough } from '../protocol/web.js'
-import type { Destinations } from '../queue/destinations/destinations.js'
+import { type Destinations, reconnect } from '../queue/destinations/destinations.js'
 import type { DirectQueue } from '../queue/direct.js'
 import type { TrafficView } from '../report/traffic-view.js'
 import type { FaultHandle, Faults } from '../rules/rules.js'
@@ -22,7 +22,9 @@ import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
-import { checkedRegion, homeRegionOf } from './regions.js'
+import { cutAt, type ForkOptions, type Past, replaceDestinations } from './past.js'
+import { checkedRegion, homeRegionOf, type Region } from './regions.js'
+import { Replay } from './replay.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
 import { buildWorld, endWorld, type Start, type World } from './world.js'
 
@@ -104,7 +106,7 @@ export class Sandbox {
    * @example expect(sandbox.queueIn('us-east-1')).toHaveDelivered({ to: 'https://shop.test/orders' })
    */
   queueIn(region: QueueRegion): DirectQueue {
-    return this.#world.regions.at(checkedRegion(region)).queue
+    return this.#regionAt(region).queue
   }
 
   /** The queues of the regions that were asked for, that of the home region first. */
@@ -122,7 +124,15 @@ export class Sandbox {
 
   /** The runs of workflows of a region. @throws RangeError as `queueIn()` */
   workflowIn(region: QueueRegion): DirectWorkflows {
-    return this.#world.regions.at(checkedRegion(region)).workflow
+    return this.#regionAt(region).workflow
+  }
+
+  #regionAt(given: QueueRegion): Region {
+    const { regions, journal } = this.#world
+    const region = checkedRegion(given)
+    // A dump has a region from the moment on that somebody asks for it.
+    if (!regions.used.some(({ name }) => name === region)) journal?.note('direct', [['queueIn', region]])
+    return regions.at(region)
   }
 
   /** The workflows of the regions that were asked for, those of the home region first. */
@@ -250,11 +260,70 @@ export class Sandbox {
     const dump = shift ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') refuseAhead(dump, goesOn)
     const loads = dump.loads + 1
-    const world = this.#build({ startAt: dump.now, loads })
-    loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
-    goOn(world.clock, goesOn)
+    const loaded = { dump, goesOn }
+    const world = this.#filled({ startAt: dump.now, loads, loaded })
     this.#loads = loads
     this.#replace(world, 'load')
+  }
+
+  /** A world as new, or as it was right after a load. */
+  #filled(start: Start, options?: SandboxOptions): World {
+    const world = this.#build(start, options)
+    if (start.loaded !== undefined) {
+      const { dump, goesOn } = start.loaded
+      loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
+      goOn(world.clock, goesOn)
+    }
+    world.journal?.begin()
+    return world
+  }
+
+  /**
+   * A sandbox of its own that is what this one was at an instant, or is now, and goes on from there: same store, messages,
+   * timers, chance. Its past is played again out of the journal; handlers are not called for it. A delivery that was
+   * under way gets the answer that it got, when it got it. Later ones go to the handlers of then, to `destinations`
+   * instead, or to nobody: a fork reaches no network unless it is given a `fetch`. It is on a manual clock.
+   * @param options.at an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
+   * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
+   * @example
+   * using earlier = await sandbox.fork({ at: '-5m' })
+   * await earlier.clock.drain()
+   */
+  async fork(options: ForkOptions = {}): Promise<Sandbox> {
+    const { journal, start, traffic, clock } = this.#world
+    const { end, at } = cutAt(options.at, { journal, traffic, clock })
+    const stand = journal!.stand
+    const { destinations, fetch, deliver, name = this.options.name } = options
+    const { fetch: _, startAt, ...own } = this.options
+    const fork = new Sandbox(
+      {
+        ...own,
+        clock: 'manual',
+        ...(startAt !== undefined && { startAt }),
+        ...(name !== undefined && { name }),
+        ...(fetch !== undefined && { fetch }),
+        ...(deliver !== undefined && { deliver }),
+      },
+      this.#hints,
+    )
+    await fork.#become({ start, inputs: journal!.inputs.first(journal!.inputs.length), end, stand, at }, this.options)
+    if (destinations !== undefined) replaceDestinations(fork.destinations, journal!.inputs, destinations)
+    fork.#loads = this.#loads
+    return fork
+  }
+
+  async #become({ start, inputs, end, stand, at }: Past, origin: SandboxOptions): Promise<void> {
+    let isQuiet = true
+    const { warn = console.warn } = origin
+    const told = (sentence: string): void => {
+      if (!isQuiet) warn(sentence)
+    }
+    endWorld(this.#world)
+    this.#world = this.#filled(start, { ...origin, warn: told })
+    const { journal, destinations } = this.#world
+    await new Replay(this, journal!, inputs).play(end, stand, at)
+    reconnect(destinations, this.options.fetch)
+    isQuiet = false
   }
 
   /** What matchers look into: here the sandbox itself, for a sandbox on a server a copy. For code that runs with both. */
@@ -262,8 +331,8 @@ export class Sandbox {
     return this
   }
 
-  #build(start: Start = { startAt: this.#start }): World {
-    const { options, vocabulary, policy, addresses, fetch: answer } = this
+  #build(start: Start = { startAt: this.#start }, options: SandboxOptions = this.options): World {
+    const { vocabulary, policy, addresses, fetch: answer } = this
     const [locate, tokens, hints] = [this.#locate, this.#initialTokens, this.#hints]
     return buildWorld({ options, vocabulary, policy, addresses, locate, tokens, hints, answer }, start)
   }

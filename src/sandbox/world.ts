@@ -1,8 +1,9 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
-import { accompany, stop, VirtualClock } from '../kernel/clock.js'
+import { accompany, stop, timersOf, VirtualClock } from '../kernel/clock.js'
 import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
+import { Journal } from '../kernel/journal.js'
 import { createRandom, type Random } from '../kernel/random.js'
 import { Traffic } from '../kernel/traffic.js'
 import type { Policy } from '../policy/policy.js'
@@ -24,13 +25,15 @@ import { Statistics } from '../stats/statistics.js'
 import { Access } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
 import { inside } from '../store/inside.js'
-import { Journal } from '../store/journal.js'
+import { Journal as StoreJournal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
 import { Store } from '../store/store.js'
 import { DirectWorkflows } from '../workflow/direct.js'
 import { workflowEndpoints } from '../workflow/rest/endpoints.js'
 import { Workflows } from '../workflow/workflows.js'
 import { awayKeysOf, type SandboxTokens, secretDraws, signingKeysOf } from './credentials.js'
+import type { SandboxDump } from './dump.js'
+import { type FaceName, keepInputs, keepStatistics } from './inputs.js'
 import type { SandboxOptions } from './options.js'
 import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.js'
 import { wordsOf } from './words.js'
@@ -49,6 +52,9 @@ export interface World {
   readonly regions: Regions
   readonly stats: Statistics
   readonly exchange: Exchange
+  /** What came into it; `undefined` where it is not written down. */
+  readonly journal: Journal | undefined
+  readonly start: Start
 }
 
 /** Where a world begins. */
@@ -56,6 +62,8 @@ export interface Start {
   readonly startAt?: Instant | undefined
   /** How many loads lie behind it: new ids must not meet those of the dumps. */
   readonly loads?: number
+  /** What it was filled with, and when it went on from there. */
+  readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
 }
 
 /** What all worlds of a sandbox are built after. */
@@ -72,7 +80,8 @@ export interface Plan {
   readonly answer: (request: Request) => Promise<Response>
 }
 
-export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): World {
+export function buildWorld(plan: Plan, start: Start = {}): World {
+  const { startAt, loads = 0 } = start
   const { options, vocabulary, policy, tokens, hints } = plan
   const clock = new VirtualClock({
     ...(startAt !== undefined && { startAt: instant(startAt) }),
@@ -86,10 +95,14 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     entries: policy.trafficLimit,
     bytes: policy.trafficBytes,
   })
+  const journal =
+    options.journal === false
+      ? undefined
+      : new Journal({ now: () => clock.now(), timers: () => timersOf(clock) }, traffic)
   const draws = secretDraws(options)?.fork(`load ${loads}`)
-  const journal = storeOf(plan, clock, random, traffic, draws)
+  const executions = storeOf(plan, clock, random, traffic, draws, journal)
   const callers = new Callers()
-  const destinations = destinationsOf(plan, callers)
+  const destinations = destinationsOf(plan, callers, journal)
   const faults = new Faults({ now: () => clock.now(), random: random.fork('faults'), traffic, tenant: options.name })
   const calls = new Calls({
     clock,
@@ -97,6 +110,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     faults,
     random: random.fork('calls'),
     callers,
+    journal,
     patience: policy.handlerPatience,
     hints,
   })
@@ -111,10 +125,11 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
         destinations,
         faults,
         draws,
+        journal,
         story: (id): string => storyOfRun(view, id),
       }),
   )
-  accompany(clock, { log: traffic })
+  accompany(clock, { log: traffic, ...(journal && { journal }) })
   const stats = new Statistics({
     traffic,
     now: () => clock.now(),
@@ -123,7 +138,7 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     random: random.fork('stats'),
   })
   const services = [
-    storeService(journal, clock, faults),
+    storeService(executions, clock, faults),
     regions.home.service,
     statsService(stats, { user: tokens.mgmtUser, key: tokens.mgmtKey }),
   ] as Service[]
@@ -135,15 +150,16 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     clock,
     traffic,
     faults,
+    journal,
     regions: { home: regions.home.name, serviceAt: (name) => regions.at(name).service },
   })
-  const store = new DirectStore(journal, draws)
+  const store = new DirectStore(executions, draws)
   const context: TrafficContext = {
     seed: options.seed ?? 1,
     now: () => clock.now(),
     ...(vocabulary.both === undefined && { headerPrefix: vocabulary.headerPrefix }),
     addresses: { ...plan.addresses },
-    secrets: () => secretsOf(tokens, journal, regions),
+    secrets: () => secretsOf(tokens, executions, regions),
     world: () => ({ destinations, calls, faults, workflows: regions.used.map(({ workflow }) => workflow) }),
     store,
     spend: () => store.spend(),
@@ -151,6 +167,12 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
   }
   const view = new TrafficView(traffic, context)
   regions.onSplit = (log) => void new TrafficView(log, context)
+  if (journal !== undefined) {
+    for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
+      keepInputs(face, name as FaceName, journal)
+    }
+    keepStatistics(stats, journal)
+  }
   return {
     clock,
     random,
@@ -163,6 +185,8 @@ export function buildWorld(plan: Plan, { startAt, loads = 0 }: Start = {}): Worl
     regions,
     stats,
     exchange,
+    journal,
+    start,
   }
 }
 
@@ -181,7 +205,7 @@ export function endWorld({ store, clock }: World): void {
 /** Every token and key of a world, now or before. */
 function secretsOf(
   { mgmtUser: _, ...initial }: SandboxTokens,
-  { store }: Journal,
+  { store }: StoreJournal,
   regions: Regions,
 ): readonly string[] {
   const { standard, readOnly } = store.access.tokens
@@ -194,7 +218,8 @@ function storeOf(
   random: Random,
   traffic: Traffic,
   draws = random,
-): Journal {
+  journal?: Journal,
+): StoreJournal {
   const { store: standard, readonly: readOnly } = tokens
   const engine = new Store({
     clock,
@@ -203,15 +228,17 @@ function storeOf(
     policy,
     docs: vocabulary.docs,
   })
-  return new Journal(engine, traffic)
+  return new StoreJournal(engine, traffic, journal)
 }
 
 function destinationsOf(
   { options, vocabulary, policy, addresses, answer, hints }: Plan,
   callers: Callers,
+  journal: Journal | undefined,
 ): Destinations {
   const destinations = new Destinations({
     callers,
+    journal,
     hints,
     fetch: options.fetch,
     deliver: options.deliver,
@@ -233,13 +260,14 @@ interface Shared {
   readonly destinations: Destinations
   readonly faults: Faults
   readonly draws: Random | undefined
+  readonly journal: Journal | undefined
   readonly story: (runId: string) => string
 }
 
 function regionOf(
   { name, stream, traffic, read, keys }: RegionPlan,
   { options, vocabulary, policy, tokens }: Plan,
-  { clock, random, destinations, faults, draws, story }: Shared,
+  { clock, random, destinations, faults, draws, journal, story }: Shared,
 ): Region {
   const engine = new Queue({
     clock,
@@ -261,5 +289,11 @@ function regionOf(
     more: workflowEndpoints(workflows),
   }) as Service
   const queue = new DirectQueue(engine, read)
-  return { name, engine, queue, workflow: new DirectWorkflows(workflows, { clock, story }), service }
+  const workflow = new DirectWorkflows(workflows, { clock, story })
+  if (journal !== undefined) {
+    const away = stream === '' ? undefined : name
+    keepInputs(queue, 'queue', journal, away)
+    keepInputs(workflow, 'workflow', journal, away)
+  }
+  return { name, engine, queue, workflow, service }
 }

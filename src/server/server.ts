@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ServerOptions as HttpOptions, IncomingMessage, Server, ServerResponse } from 'node:http'
+import { hostClearTimeout, hostSetTimeout } from '../kernel/host.js'
 import { publicOnes } from '../sandbox/credentials.js'
 import type { SandboxDump } from '../sandbox/dump.js'
 import { checkNames } from '../sandbox/options.js'
@@ -8,6 +9,8 @@ import type { Scenario } from '../scenarios/scenario.js'
 import { addressOf, isEveryAddress, isLoopbackAddress, listenOn } from './addresses.js'
 import { defaultHost, defaultPort } from './config.js'
 import { refusal } from './guard.js'
+import { inspectorLink } from './inspector/link.js'
+import { isPagePath } from './inspector/page-answer.js'
 import { defaultLimits, type ServerLimits } from './limits.js'
 import { listenFailure } from './listen-failure.js'
 import { listener, sendPlain, targetOf } from './listener.js'
@@ -18,6 +21,8 @@ import { StateKeeper } from './state/keeper.js'
 import { fileOf, type Lock, lockFile } from './state/lock.js'
 import { Tenants } from './tenants.js'
 
+export { type InspectOptions, inspect } from './inspector/inspect.js'
+export type { Failure } from './inspector/visit.js'
 export type { ServerLimits } from './limits.js'
 export type { LoggedRequest } from './request-log.js'
 
@@ -66,7 +71,7 @@ const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOpt
 }
 
 /** How long requests that run may go on after `close()`, in host milliseconds. */
-const grace = 2_000
+const usualGrace = 2_000
 
 /** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
 export interface RunningServer extends AsyncDisposable {
@@ -77,6 +82,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly controlToken: string | undefined
   /** The secret of the tenants' tokens: they are the same after a restart with the same one. */
   readonly secret: string | undefined
+  /** The address of the inspector, with the control token in its fragment where there is one. */
+  readonly inspector: string
   /** The sandbox of a tenant, made on first use with a clock of its own. */
   tenant(name: string): Sandbox
   /**
@@ -85,6 +92,8 @@ export interface RunningServer extends AsyncDisposable {
    * @throws TypeError where other machines can call and its tokens are defaults that everybody knows
    */
   adopt(name: string, sandbox: Sandbox): void
+  /** Serves a sandbox no more that goes on elsewhere: it is not disposed. `false` when there is none of this name. */
+  release(name: string): boolean
   /** Disposes the sandbox of a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
   /** The tenants that were used so far. */
@@ -96,8 +105,11 @@ export interface RunningServer extends AsyncDisposable {
   change(scenario: Scenario): number
   /** After `close()`: whether the state file holds everything; `true` where there is none. */
   readonly isKept: boolean
-  /** Lets running requests end for at most two seconds, ends event streams, and disposes every sandbox. */
-  close(): Promise<void>
+  /**
+   * Lets running requests end for at most two seconds, or for `grace` host milliseconds, ends event streams, and disposes
+   * every sandbox.
+   */
+  close(options?: { readonly grace?: number }): Promise<void>
 }
 
 /**
@@ -159,7 +171,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     const path = targetOf(request)
     // The store answers any page, as the service does; the rest can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
-    const refused = open ? undefined : refusal(request, host, path.startsWith('/_'))
+    const refused = open ? undefined : refusal(request, host, path.startsWith('/_') || isPagePath(path))
     if (refused === undefined) serve(request, response)
     else sendPlain(response, 403, refused)
   }
@@ -175,7 +187,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     try {
       for (const [tenant, dump] of Object.entries(kept)) restore(tenants, file!, tenant, dump, shift)
     } catch (error) {
-      await ended(listening.servers, tenants)
+      await ended(listening.servers, tenants, 0)
       throw error
     }
     keeper = file === undefined ? undefined : new StateKeeper(file, tenants, tell)
@@ -184,8 +196,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
   isOpen = true
   let isKept = true
   let closing: Promise<void> | undefined
-  const close = (): Promise<void> => {
-    closing ??= ended(servers, tenants)
+  const close = ({ grace = usualGrace }: { readonly grace?: number } = {}): Promise<void> => {
+    closing ??= ended(servers, tenants, grace)
       // Even requests that were answered in the meantime are kept.
       .then(async () => {
         isKept = (await keeper?.close()) ?? true
@@ -201,8 +213,10 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     port: taken,
     controlToken: token,
     secret,
+    inspector: inspectorLink(tenants.origin, token),
     tenant: (tenant) => tenants.get(tenant),
     adopt: (tenant, sandbox) => tenants.adopt(tenant, sandbox),
+    release: (tenant) => tenants.release(tenant),
     drop: (tenant) => tenants.drop(tenant),
     get tenants() {
       return tenants.names
@@ -215,7 +229,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       return isKept
     },
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   }
 }
 
@@ -272,19 +286,22 @@ function controlTokenOf(secret: string): string {
 }
 
 /** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
-async function ended(servers: readonly Server[], tenants: Tenants): Promise<void> {
+async function ended(servers: readonly Server[], tenants: Tenants, grace: number): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
   // Connections that served a stream or a request that runs are idle a little later.
-  const sweep = setInterval(() => {
+  let sweep: NodeJS.Timeout
+  const swept = (): void => {
     for (const server of servers) server.closeIdleConnections()
-  }, 10)
-  const patience = setTimeout(() => {
+    sweep = hostSetTimeout(swept, 10)
+  }
+  swept()
+  const patience = hostSetTimeout(() => {
     for (const server of servers) server.closeAllConnections()
   }, grace)
   await Promise.all(closed)
-  clearTimeout(patience)
-  clearInterval(sweep)
+  hostClearTimeout(patience)
+  hostClearTimeout(sweep!)
 }
 
 async function locked(file: string): Promise<Lock> {

@@ -10,6 +10,7 @@ import { control } from './control/control.js'
 import { Door } from './door.js'
 import { mayMakeTenant } from './guard.js'
 import { hintsFor } from './hints.js'
+import { pageAnswer } from './inspector/page-answer.js'
 import { isSameText } from './same-text.js'
 import type { Scene } from './scene/scene.js'
 import { isTenantName } from './tenant-name.js'
@@ -72,20 +73,24 @@ export class Tenants {
   get(name: string): Sandbox {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
+    this.#checkNew(name)
+    const sandbox = new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name))
+    this.#scene?.begin(sandbox)
+    this.#sandboxes.set(name, sandbox)
+    return sandbox
+  }
+
+  /** @throws TypeError, RangeError */
+  #checkNew(name: string): void {
     if (!isTenantName(name)) {
       throw new TypeError(
         `${JSON.stringify(name)} cannot be the name of a tenant: use letters, digits, '-', '_' and '.', not beginning with '_' or '.'.`,
       )
     }
-    if (this.#sandboxes.size >= this.#most) {
-      throw new RangeError(
-        `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
-      )
-    }
-    const sandbox = new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name))
-    this.#scene?.begin(sandbox)
-    this.#sandboxes.set(name, sandbox)
-    return sandbox
+    if (this.#sandboxes.size < this.#most) return
+    throw new RangeError(
+      `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
+    )
   }
 
   #optionsOf(name: string): SandboxOptions {
@@ -129,6 +134,17 @@ export class Tenants {
     this.#sandboxes.set(name, sandbox)
   }
 
+  adoptFork(sandbox: Sandbox, of: string, given: string | undefined): string {
+    let name = given ?? `${of}-fork`
+    for (let number = 2; given === undefined && this.#sandboxes.has(name); number++) name = `${of}-fork-${number}`
+    this.#checkNew(name)
+    if (this.#sandboxes.has(name)) {
+      throw new TypeError(`There is a tenant ${JSON.stringify(name)} already: give the fork another name, or none.`)
+    }
+    this.#sandboxes.set(name, sandbox)
+    return name
+  }
+
   get all(): ReadonlyMap<string, Sandbox> {
     return this.#sandboxes
   }
@@ -138,11 +154,27 @@ export class Tenants {
     this.get(name).load(dump, options)
   }
 
-  /** Other machines, and those before a container, have another address of the server than it has of itself. */
-  reached(address: string, { headers }: Call): string {
+  /**
+   * Other machines, and those before a container, have another address of the server than it has of itself; and a fork
+   * speaks of its origin's addresses, where it does not answer.
+   */
+  reached(given: string, { headers }: Call, name: string): string {
+    const address = this.#addressOf(given, name)
     const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1]
     if (this.#door === undefined || host === undefined || !address.startsWith(`${this.origin}/`)) return address
     return `http://${host}${address.slice(this.origin.length)}`
+  }
+
+  #addressOf(given: string, name: string): string {
+    const own = this.#sandboxes.get(name)?.addresses
+    const served = addressesOf({ base: `${this.origin}/${name}` })
+    if (own === undefined || own.store === served.store || !URL.canParse(given)) return given
+    return relocator(own, served)(given) ?? given
+  }
+
+  /** Serves a sandbox no more that its owner goes on with. */
+  release(name: string): boolean {
+    return this.#sandboxes.delete(name)
   }
 
   drop(name: string): boolean {
@@ -162,6 +194,8 @@ export class Tenants {
       return control(call, path, this)
     }
     if (/^\/_health(?:[/?#]|$)/.test(path)) return json({ status: 'ok', ...this.#census(call) })
+    const page = pageAnswer(call, path)
+    if (page !== undefined) return page
     const to = this.#addressee(call, path)
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
     const foreign = foreignIn(path)

@@ -1,4 +1,5 @@
 import type { Bytes } from '../kernel/bytes.js'
+import type { Journal as Inputs } from '../kernel/journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import type { User } from './access/access.js'
 import { type Reply, ReplyError } from './command/reply.js'
@@ -8,15 +9,19 @@ import type { Store } from './store.js'
 export class Journal {
   /** `seq` of the request that is being served. */
   #cause: number | undefined
+  #isRunning = false
   /** `seq` of the last command in the log. */
   last = 0
 
+  /** @param inputs hears of keys that were found expired by a mere look, which is no command */
   constructor(
     readonly store: Store,
     readonly traffic: Traffic,
+    inputs?: Pick<Inputs, 'note'>,
   ) {
     store.listen({
       keyspace: (eventClass, event, key) => {
+        if (!this.#isRunning) inputs?.note('looked', key)
         // New keys and misses are told apart from changes by redis-server, too: `A` does not include them.
         if (traffic.keeps && eventClass !== 'n' && eventClass !== 'm')
           traffic.adopt(new Change(event, key, this.#cause))
@@ -27,6 +32,7 @@ export class Journal {
   execute(argv: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number): Reply {
     if (!this.traffic.keeps) return this.store.execute(argv, user)
     this.#cause = cause
+    this.#isRunning = true
     try {
       const reply = this.store.execute(argv, user)
       const entry = new Executed(argv, user.name, via, cause)
@@ -43,6 +49,7 @@ export class Journal {
       }
       throw error
     } finally {
+      this.#isRunning = false
       this.#cause = undefined
     }
   }

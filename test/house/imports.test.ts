@@ -16,7 +16,7 @@ function sources(directory: string): string[] {
   return (
     readdirSync(join(root, directory), { withFileTypes: true, recursive: true })
       // What is no part of our program is taken along by the build as it is: its paths are those of the build.
-      .filter((entry) => entry.isFile() && /(?<!\.d)\.ts$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /(?<!\.d)\.tsx?$/.test(entry.name))
       .map((entry) => relative(root, join(entry.parentPath, entry.name)))
   )
 }
@@ -107,6 +107,8 @@ const rooms: readonly Room[] = [
       ...['store/scripting', 'store/commands'],
     ],
   },
+  // What was stored when, by running the commands again.
+  { room: 'store/history', may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/dump', 'store'] },
   // The rooms called rest are the only ones that know a service and the protocol.
   { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
 
@@ -160,7 +162,9 @@ const rooms: readonly Room[] = [
   { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
-  { room: 'report', may: ['kernel', 'secrets'], packages: ['valibot'] },
+  // The text of the inspector's page, as it is built, and a recording put into it.
+  { room: 'inspector/document' },
+  { room: 'report', may: ['kernel', 'secrets', 'inspector/document'], packages: ['valibot'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -181,9 +185,23 @@ const rooms: readonly Room[] = [
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
     types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
+  // The page knows the control API and recordings, and nothing else of us.
+  { room: 'inspector/models', may: ['kernel'], types: ['report', 'store/history', 'store/dump'] },
+  {
+    room: 'inspector/panels',
+    may: ['kernel', 'inspector/models'],
+    types: ['report', 'store/history', 'store/dump'],
+    packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
+  },
+  {
+    room: 'inspector',
+    may: ['kernel', 'inspector/document', 'inspector/models', 'inspector/panels'],
+    types: ['report', 'store/history'],
+    packages: ['preact', '@preact/signals'],
+  },
   {
     room: 'server/*',
-    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client'],
+    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:', '@modelcontextprotocol/server'],
   },
   {
@@ -352,7 +370,7 @@ describe('who may import whom', () => {
 
 describe('time, chance and the host', () => {
   const exempt =
-    /^src\/(?:kernel\/(?:host|instant)\.ts|queue\/destinations\/destinations\.ts|adapters\/|client\/|server\/)/
+    /^src\/(?:kernel\/(?:host|instant)\.ts|queue\/destinations\/destinations\.ts|adapters\/|client\/|inspector\/|server\/)/
   const banned = new Set([
     'Date',
     'performance',

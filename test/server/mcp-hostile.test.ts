@@ -118,6 +118,8 @@ const calls: readonly (readonly [tool: string, args: () => Record<string, unknow
   ['tenants', () => ({ [injection]: 1 })],
   ['timeline', () => ({ tenant: hostile })],
   ['fault_kinds', () => ({ point: hostile })],
+  ['fork', () => ({ at: hostile })],
+  ['fork', () => ({ name: hostile })],
   ['reset', () => ({})],
 ]
 

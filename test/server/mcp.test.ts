@@ -141,6 +141,20 @@ describe('an agent at a server', () => {
     expect(agent.server.tenants).not.toContain('w3')
   })
 
+  test('forks a world, and tries there what shall not happen here', async () => {
+    await using agent = await agentAtServer()
+    agent.sandbox.store.run('SET', 'stock', 5)
+    await agent.sandbox.clock.advance('1h')
+    agent.sandbox.store.run('SET', 'stock', 4)
+    const forked = await agent.call('fork', { at: '-30m' })
+    const [, tenant] = /^tenant: (\S+)$/m.exec(forked.text)!
+    expect(parted((await agent.call('store_get', { key: 'stock', tenant })).text).data).toBe('5')
+    await agent.call('run_command', { command: ['DEL', 'stock'], tenant })
+    await agent.call('advance', { by: '2d', tenant })
+    expect(parted((await agent.call('store_get', { key: 'stock' })).text).data).toBe('4')
+    expect((await agent.call('fork', { at: '+5m' })).isError).toBe(true)
+  })
+
   test('a move of time ends when the call is given up', async () => {
     await using agent = await agentAtServer()
     const { env } = agent.sandbox

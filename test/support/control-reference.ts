@@ -2,7 +2,7 @@ import { orders } from '../../src/server/control/control.js'
 import type { Order } from '../../src/server/control/order.js'
 
 const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
-  ['The world', /^(?:|\/reset|\/state|\/snapshot)$/],
+  ['The world', /^(?:|\/reset|\/state|\/snapshot|\/fork)$/],
   ['The clock', /^\/clock/],
   ['The data store', /^\/store/],
   ['The queue', /^\/queue/],
@@ -13,6 +13,7 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['Faults and scenarios', /^\/(?:faults|play|scenarios)/],
   ['Promises of the engine', /^\/(?:check|examine)/],
   ['Traffic', /^\/traffic/],
+  ['The inspector', /^\/(?:inspector|go-on)/],
 ]
 
 /** The text of docs/reference/control.md. */

@@ -2,6 +2,9 @@
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { buildInspector } from '../../build-inspector.ts'
+
+await buildInspector()
 
 registerHooks({
   resolve(specifier, context, next) {

@@ -4,6 +4,7 @@ import { callerLine } from '../../kernel/caller-line.js'
 import { errorText } from '../../kernel/error-text.js'
 import { type Hints, inProcess } from '../../kernel/hints.js'
 import { headerOf } from '../../kernel/http.js'
+import type { Journal } from '../../kernel/journal.js'
 import type { Task } from '../../kernel/time.js'
 import { shownPattern, shownUrl } from '../../secrets/urls.js'
 import { isLoopback } from '../settings/url.js'
@@ -39,6 +40,8 @@ export interface DestinationsOptions {
   readonly followRedirects?: boolean | undefined
   /** Hears whose code runs while an attempt is under way, so that the calls it makes have a cause. */
   readonly callers?: Listening | undefined
+  /** Where it is written down what came from outside. */
+  readonly journal?: Journal | undefined
   /** Name of the header that forbids retries, in the vendor's words. */
   readonly nonRetryableHeader?: string | undefined
   /** What whoever reads a refusal can do. Default: what a test in this process can. */
@@ -71,6 +74,9 @@ export interface DeliveryContext {
 
 type Maybe<T> = T | Promise<T>
 
+/** What came of a handler: an answer in plain values, or a fault that is to be played. */
+type Heard = WireReply | Step
+
 /** The answering part of a registration. It may do anything. */
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<WireReply>
 
@@ -87,12 +93,30 @@ interface Resolved {
   readonly recorders: readonly RecorderList[]
 }
 
+/** What the rest of the house does with destinations, and nobody who has them. */
+interface Inside {
+  reconnect(destinations: Destinations, send: typeof fetch | undefined): void
+  unhandle(destinations: Destinations, pattern: string): void
+}
+let inside: Inside
+
+/** What nobody registered is delivered by this from here on, or not at all. */
+export function reconnect(destinations: Destinations, send: typeof fetch | undefined): void {
+  inside.reconnect(destinations, send)
+}
+
+/** Takes the handler away; scripts and recorders stay. */
+export function unhandle(destinations: Destinations, pattern: string): void {
+  inside.unhandle(destinations, pattern)
+}
+
 const mostRedirects = 10
 const cacheLimit = 10_000
 
 /** Where deliveries go: registered handlers, recorders and scripts, else a `fetch`, else nowhere. */
 export class Destinations {
   readonly #options: DestinationsOptions
+  #fetch: typeof fetch | undefined
   #routes: Route[] = []
   #resolved = new Map<string, Resolved>()
   #publishers = new Map<string, Error>()
@@ -100,8 +124,20 @@ export class Destinations {
   /** Errors that handlers threw: the queue saw a 500, the test should see them too. */
   readonly errors: unknown[] = []
 
+  static {
+    inside = {
+      reconnect: (destinations, send) => {
+        destinations.#fetch = send
+      },
+      unhandle: (destinations, pattern) => {
+        destinations.#route(pattern).handler = undefined
+      },
+    }
+  }
+
   constructor(options: DestinationsOptions = {}) {
     this.#options = options
+    this.#fetch = options.fetch
   }
 
   /**
@@ -185,7 +221,7 @@ export class Destinations {
 
   /** Remembers who published to a url that nobody answers for; the stack is only read when it is needed. */
   noticePublisher(url: string): void {
-    if (this.#publishers.has(url) || this.#options.fetch !== undefined || this.#publishers.size >= 1000) return
+    if (this.#publishers.has(url) || this.#fetch !== undefined || this.#publishers.size >= 1000) return
     if (answers(this.#resolve(url))) return
     this.#publishers.set(url, new Error('published here'))
   }
@@ -267,10 +303,7 @@ export class Destinations {
     const { handler } = resolved
     if (handler === undefined) {
       if (answers(resolved)) return wire(200)
-      const { fetch, callers } = this.#options
-      if (fetch === undefined) return this.#nobody(url, attempt)
-      const send = (): Promise<WireReply> => this.#send(url, attempt, context)
-      return callers?.watching === true ? callers.runs(attempt.seq, send, 'outside') : send()
+      return this.#fetch === undefined ? this.#nobody(url, attempt) : this.#send(url, attempt, context, this.#fetch)
     }
     return handler(url, attempt, context)
   }
@@ -308,49 +341,43 @@ export class Destinations {
   /** Code: whatever it does, the attempt ends. */
   #calls(handler: PlainHandler): Underneath {
     return (url, attempt, context) => {
-      try {
-        const { callers } = this.#options
-        const answer =
-          callers?.watching === true
-            ? callers.runs(attempt.seq, () => handler(attempt, context.task))
-            : handler(attempt, context.task)
-        if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, attempt, context)
-        const reply = this.#read(answer, url, attempt, context)
-        return reply instanceof Promise ? reply.catch((error) => this.#failed(error)) : reply
-      } catch (error) {
-        return this.#failed(error)
-      }
+      const heard = this.#outside(context.task, (task) => this.#hear(handler, url, attempt, task, context.longestBody))
+      return heard instanceof Promise
+        ? heard.then((given) => this.#played(given, attempt, context))
+        : this.#played(heard, attempt, context)
     }
   }
 
-  async #awaited(
-    answer: PromiseLike<PlainAnswer>,
-    url: string,
-    attempt: Attempt,
-    context: DeliveryContext,
-  ): Promise<WireReply> {
+  #outside<T>(task: Task, work: (task: Task) => Maybe<T>): Maybe<T> {
+    const { journal } = this.#options
+    return journal === undefined ? work(task) : journal.outside(task, work)
+  }
+
+  #hear(handler: PlainHandler, url: string, attempt: Attempt, task: Task, longestBody: number): Maybe<Heard> {
     try {
-      const reply = this.#read(await answer, url, attempt, context)
-      return reply instanceof Promise ? await reply : reply
+      const { callers } = this.#options
+      const answer =
+        callers?.watching === true ? callers.runs(attempt.seq, () => handler(attempt, task)) : handler(attempt, task)
+      if (answer instanceof Promise || isThenable(answer)) return this.#awaited(answer, url, longestBody)
+      const heard = heardOf(answer, url, longestBody)
+      return heard instanceof Promise ? heard.catch((error) => this.#failed(error)) : heard
     } catch (error) {
       return this.#failed(error)
     }
   }
 
-  /** @throws UnusableAnswer, and whatever a getter throws */
-  #read(answer: PlainAnswer, url: string, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
-    if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
-      return replyOfResponse(answer, from(url), context.longestBody)
-    }
-    const sentence = wrongWithAnswer(answer)
-    if (sentence !== undefined) throw new UnusableAnswer(`${from(url)} ${sentence}`)
-    if (typeof answer === 'number') return plainStatus(answer)
-    if ('kind' in answer) return this.#play(answer, attempt, context, () => wire(200))
+  async #awaited(answer: PromiseLike<PlainAnswer>, url: string, longestBody: number): Promise<Heard> {
     try {
-      return wire(answer.status ?? 200, answer.headers, answer.body)
+      const heard = heardOf(await answer, url, longestBody)
+      return heard instanceof Promise ? await heard : heard
     } catch (error) {
-      throw new UnusableAnswer(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
+      return this.#failed(error)
     }
+  }
+
+  /** What the queue gets: the answer, or what comes of the fault that a handler returned. */
+  #played(heard: Heard, attempt: Attempt, context: DeliveryContext): Maybe<WireReply> {
+    return 'kind' in heard ? this.#play(heard, attempt, context, () => wire(200)) : heard
   }
 
   /** What the queue sees of a handler that failed: a framework would have answered 500. */
@@ -376,7 +403,7 @@ export class Destinations {
     return { ...broken(`dial tcp: lookup ${hostname(url)}: no such host`), note: sentence }
   }
 
-  async #send(url: string, attempt: Attempt, context: DeliveryContext): Promise<WireReply> {
+  #send(url: string, attempt: Attempt, context: DeliveryContext, send: typeof fetch): Maybe<WireReply> {
     const refusal = this.#refusal(url)
     if (refusal !== undefined) {
       if (!this.#unhandled.has(url)) this.#unhandled.set(url, refusal)
@@ -384,22 +411,11 @@ export class Destinations {
     }
     const abort = new AbortController()
     context.onTimeout(() => abort.abort())
-    try {
-      const { method } = attempt
-      const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
-      const { url: address, headers } = addressed(url, attempt.headers)
-      const response = await this.#options.fetch!(address, {
-        method,
-        headers: [...headers],
-        body,
-        redirect: 'manual',
-        signal: abort.signal,
-      })
-      return await replyOfResponse(response, url, context.longestBody)
-    } catch (error) {
-      const known = knownFailure(error)
-      return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))
-    }
+    const sent = (): Promise<WireReply> => sendBy(send, url, attempt, abort.signal, context.longestBody)
+    const { callers } = this.#options
+    return this.#outside(context.task, () =>
+      callers?.watching === true ? callers.runs(attempt.seq, sent, 'outside') : sent(),
+    )
   }
 
   /** Why this url must not be fetched, as a sentence with the next step. */
@@ -461,6 +477,41 @@ export class Destinations {
     if (this.#resolved.size >= cacheLimit) this.#resolved.clear()
     this.#resolved.set(url, resolved)
     return resolved
+  }
+}
+
+async function sendBy(
+  send: typeof fetch,
+  url: string,
+  attempt: Attempt,
+  signal: AbortSignal,
+  longestBody: number,
+): Promise<WireReply> {
+  try {
+    const { method } = attempt
+    const body = attempt.body === '' && (method === 'GET' || method === 'DELETE') ? null : toArray(attempt.body)
+    const { url: address, headers } = addressed(url, attempt.headers)
+    const response = await send(address, { method, headers: [...headers], body, redirect: 'manual', signal })
+    return await replyOfResponse(response, url, longestBody)
+  } catch (error) {
+    const known = knownFailure(error)
+    return broken(networkErrorText(known instanceof BrokenBody ? known.cause : error))
+  }
+}
+
+/** What a handler said, in plain values. @throws UnusableAnswer, and whatever a getter throws */
+function heardOf(answer: PlainAnswer, url: string, longestBody: number): Maybe<Heard> {
+  if (typeof answer === 'object' && answer !== null && isResponse(answer)) {
+    return replyOfResponse(answer, from(url), longestBody)
+  }
+  const sentence = wrongWithAnswer(answer)
+  if (sentence !== undefined) throw new UnusableAnswer(`${from(url)} ${sentence}`)
+  if (typeof answer === 'number') return plainStatus(answer)
+  if ('kind' in answer) return answer
+  try {
+    return wire(answer.status ?? 200, answer.headers, answer.body)
+  } catch (error) {
+    throw new UnusableAnswer(`${from(url)} gave no answer that can be sent: ${(error as Error).message}`)
   }
 }
 

@@ -11,6 +11,7 @@ import { checkOrders } from './check.js'
 import { clockOrders } from './clock.js'
 import { destinationOrders } from './destinations.js'
 import { faultOrders } from './faults.js'
+import { inspectorOrders } from './inspector.js'
 import { openApi } from './openapi.js'
 import type { Order } from './order.js'
 import { queueOrders } from './queue.js'
@@ -29,8 +30,10 @@ export interface TenantSource {
   asked(name: string, call: Call): Sandbox
   /** Disposes a tenant; `false` when there is none of this name. */
   drop(name: string): boolean
-  /** An address of the server as the caller has reached it. */
-  reached(address: string, call: Call): string
+  /** An address of a tenant as the caller reaches it. */
+  reached(address: string, call: Call, name: string): string
+  /** Serves a sandbox that was made of a tenant. @returns its name */
+  adoptFork(sandbox: Sandbox, of: string, name: string | undefined): string
 }
 
 /** The control API: one row for each order that a tenant takes. */
@@ -47,6 +50,7 @@ export const orders: readonly Order[] = [
   ...faultOrders,
   ...checkOrders,
   ...trafficOrders,
+  ...inspectorOrders,
 ]
 
 const router = createRouter<Order>()
@@ -65,8 +69,9 @@ export async function control(call: Call, path: string, tenants: TenantSource): 
     if (rest.length === 0 && call.method === 'DELETE') return json({ dropped: tenants.drop(tenant) })
     const { order, params } = found(call.method, `/${rest.join('/')}`)
     const given = order.body === undefined ? undefined : checked(order, jsonBody(await call.body()))
-    const reached = (address: string): string => tenants.reached(address, call)
-    const answer = await order.run(tenants.asked(tenant, call), given, { query, params, call, reached })
+    const reached = (address: string): string => tenants.reached(address, call, tenant)
+    const adopt = (sandbox: Sandbox, as: string | undefined): string => tenants.adoptFork(sandbox, tenant, as)
+    const answer = await order.run(tenants.asked(tenant, call), given, { tenant, query, params, call, adopt, reached })
     return isAnswer(answer) ? answer : json(answer === undefined ? {} : answer)
   } catch (error) {
     return failure(error)

@@ -6,10 +6,14 @@ import type { Tool } from './tool.js'
 
 /** What an order knows about its request. */
 export interface Asked {
+  /** Its name at this server. */
+  readonly tenant: string
   readonly query: URLSearchParams
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly call: Call
+  /** Serves a sandbox as one more tenant. @returns its name: the one that is asked for, or a free one like it */
+  adopt(sandbox: Sandbox, name: string | undefined): string
   /** An address of the server as the one who asks has reached it; other texts as they are. */
   reached(address: string): string
 }

@@ -24,6 +24,12 @@ export const time: v.GenericSchema<number | string> = v.union([
   ),
 ])
 
+/** A span before now: `-5m`. */
+export const spanBack: v.GenericSchema<string> = v.pipe(
+  v.string(),
+  v.check((by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined, 'is no span before now such as -5m'),
+)
+
 /** Bytes that are no text. */
 export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
 

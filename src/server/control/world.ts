@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { SandboxDump } from '../../sandbox/dump.js'
+import type { PastInstant } from '../../sandbox/past.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { pendingOf, timeOf } from './clock.js'
 import { type Order, order } from './order.js'
-import { nothing } from './schemas.js'
+import { nothing, spanBack, time } from './schemas.js'
 import { snapshotOf } from './world-snapshot.js'
 
 const state = v.custom<SandboxDump>(
@@ -63,6 +64,38 @@ export const worldOrders: readonly Order[] = [
     run: (sandbox, given, { query }) => {
       sandbox.load(given, { shift: query.get('shift') === 'true' })
       return timeOf(sandbox)
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/fork',
+    summary:
+      'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliver` is true.',
+    body: v.strictObject({
+      at: v.optional(v.union([time, spanBack, v.strictObject({ seq: v.number() })])),
+      name: v.optional(v.string()),
+      deliver: v.optional(v.boolean()),
+    }),
+    example: { at: '-5m' },
+    tool: {
+      name: 'fork',
+      does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
+      when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliver` is true.',
+      effect: 'changes',
+      next: 'any tool with the answered name as "tenant"; timeline of both tells what is different.',
+      args: {
+        at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
+        name: 'of the new tenant; a free one without it',
+        deliver: 'whether its deliveries may leave it',
+      },
+    },
+    run: async (sandbox, { at, name, deliver = false }, { adopt }) => {
+      const { fetch, deliver: reach } = sandbox.options
+      const fork = await sandbox.fork({
+        ...(at !== undefined && { at: at as PastInstant }),
+        ...(deliver && { ...(fetch && { fetch }), ...(reach && { deliver: reach }) }),
+      })
+      return { tenant: adopt(fork, name), ...timeOf(fork) }
     },
   }),
   {

@@ -139,7 +139,11 @@ export class TraceWorld implements World {
     const call = { method, url: `http://trace.test${path}`, headers, body: () => bytes, signal }
     const world = { traffic: this.#traffic } as unknown as Sandbox
     const tenants = { origin: 'http://trace.test', names: [], drop: () => false, reached: (address: string) => address }
-    const answer = await control(call, `/_control/trace${path}`, { ...tenants, asked: () => world })
+    const answer = await control(call, `/_control/trace${path}`, {
+      ...tenants,
+      asked: () => world,
+      adoptFork: () => '',
+    })
     const of = (name: string): string | undefined => answer.headers.find(([key]) => key.toLowerCase() === name)?.[1]
     if (typeof answer.body !== 'string') throw new HttpError(400, 'A trace has no streams.')
     const isGood = answer.status < 400

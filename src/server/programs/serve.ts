@@ -33,6 +33,8 @@ async function serve(given: Given): Promise<void> {
     `mgmt   ${addresses.mgmt}`,
     '',
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    '',
+    `inspector  ${server.inspector}`,
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
     ...(server.secret === options.secret
       ? []

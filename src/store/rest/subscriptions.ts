@@ -124,6 +124,7 @@ class StreamReader implements Subscriber, EventOutlet {
       bufferLimit: store.options.policy.maxStreamBuffer,
       onEnd: () => {
         this.hasEnded = true
+        call.left()
         this.#timer?.cancel()
         store.pubsub.leave(this)
       },

@@ -1,0 +1,8 @@
+// `page-text.js` is written by `build-inspector.ts`; it is not in the repository.
+
+/** What the page does. */
+export declare const pageScript: string
+export declare const pageStyle: string
+/** `sha256-…`, as a content security policy writes it. */
+export declare const scriptHash: string
+export declare const styleHash: string

@@ -1,0 +1,271 @@
+import type { Duration } from './duration.js'
+import { milliseconds } from './duration.js'
+import type { HeaderList } from './http.js'
+import type { Task } from './time.js'
+
+/** How far a world had come when an input met it. */
+export interface Stand {
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly at: number
+  /** `seq` of the latest entry of its log. */
+  readonly log: number
+  /** Entries that had ended. */
+  readonly ended: number
+  /** Timers that had been set. */
+  readonly timers: number
+}
+
+/** A request as it was, its body read. */
+export interface KeptCall {
+  readonly method: string
+  readonly url: string
+  readonly headers: HeaderList
+  readonly body: string
+}
+
+/** Everything that comes into a world, by kind. */
+export interface InputKinds {
+  /** To one of the services. */
+  readonly request: KeptCall
+  /** Somebody gave up the request of this number, or left its stream. */
+  readonly aborted: number
+  readonly left: number
+  /** To a foreign host, and who was taken for its caller. */
+  readonly call: KeptCall & { readonly caller: object }
+  /** A method of a face that changes something: the way to it from the sandbox. */
+  readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
+  /** Somebody looked for a key, and found that it had expired. */
+  readonly looked: string
+  /** A timer, by its number. */
+  readonly fired: number
+  /** The same while time moved until nothing was left. */
+  readonly drained: number
+  /** A call that moves time began, or ended. */
+  readonly moving: 'advance' | 'advanceTo' | 'drain'
+  readonly moved: undefined
+  /** The work that had begun last has returned: what, or `undefined` for a promise. What it did before came before. */
+  readonly returned: unknown
+  /** The promise of work, by its number, has settled. */
+  readonly settled: { readonly work: number; readonly value: unknown }
+  /** It sleeps in virtual time. */
+  readonly slept: { readonly work: number; readonly wait: number }
+  /** The host's clock had a say in what a task, by its number, counts as. */
+  readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
+}
+
+/** How work ended that failed. */
+export class Thrown {
+  constructor(readonly error: unknown) {}
+}
+
+export type InputKind = keyof InputKinds
+export type Input = { readonly [K in InputKind]: Stand & { readonly kind: K; readonly what: InputKinds[K] } }[InputKind]
+
+/** What plays a journal again. */
+export interface Player {
+  /** Work begins: plays what it did until it returned. */
+  begins(work: number, task: Task): unknown
+}
+
+/** What a world stands at. */
+export interface Progress {
+  now(): number
+  /** Timers that have been set. */
+  timers(): number
+}
+
+/** What a log stands at. */
+export interface Written {
+  readonly latest: number
+  readonly ended: number
+}
+
+/** Inputs in order. Columns instead of objects: a delivery brings two, and costs little more. */
+export class Inputs {
+  #kinds: InputKind[] = []
+  #whats: unknown[] = []
+  #at: number[] = []
+  #log: number[] = []
+  #ended: number[] = []
+  #timers: number[] = []
+
+  get length(): number {
+    return this.#kinds.length
+  }
+
+  push(kind: InputKind, what: unknown, at: number, log: number, ended: number, timers: number): void {
+    this.#kinds.push(kind)
+    this.#whats.push(what)
+    this.#at.push(at)
+    this.#log.push(log)
+    this.#ended.push(ended)
+    this.#timers.push(timers)
+  }
+
+  /** `undefined` behind the last. */
+  get(index: number): Input | undefined {
+    const kind = this.#kinds[index]
+    if (kind === undefined) return undefined
+    const [at, log, ended, timers] = [this.#at[index], this.#log[index], this.#ended[index], this.#timers[index]]
+    return { kind, what: this.#whats[index], at, log, ended, timers } as Input
+  }
+
+  /** A copy of the first ones. */
+  first(count: number): Inputs {
+    const copy = new Inputs()
+    copy.#kinds = this.#kinds.slice(0, count)
+    copy.#whats = this.#whats.slice(0, count)
+    copy.#at = this.#at.slice(0, count)
+    copy.#log = this.#log.slice(0, count)
+    copy.#ended = this.#ended.slice(0, count)
+    copy.#timers = this.#timers.slice(0, count)
+    return copy
+  }
+}
+
+/** Inputs of a journal at most … */
+const mostInputs = 1_000_000
+/** … and bytes of what came with them. */
+const mostBytes = 268_435_456
+
+/**
+ * What came into a world, in order, raw and in memory only: requests, direct calls, moves of time, answers from outside.
+ * Played again, they make the same world.
+ */
+export class Journal {
+  #inputs = new Inputs()
+  #bytes = 0
+  #requests = 0
+  #works = 0
+  #begunAt: number
+  /** Since when it was too much to keep. */
+  #fullAt: number | undefined
+  #player: Player | undefined
+  readonly #clock: Progress
+  readonly #log: Written
+
+  constructor(clock: Progress, log: Written) {
+    this.#clock = clock
+    this.#log = log
+    this.#begunAt = clock.now()
+  }
+
+  /** When the world began, virtual time. */
+  get begunAt(): number {
+    return this.#begunAt
+  }
+
+  get inputs(): Inputs {
+    return this.#inputs
+  }
+
+  /** When it was given up because it was too long, virtual time. */
+  get fullAt(): number | undefined {
+    return this.#fullAt
+  }
+
+  get stand(): Stand {
+    const { latest, ended } = this.#log
+    return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
+  }
+
+  /** The world is whole: what comes from here on is an input. */
+  begin(): void {
+    this.#inputs = new Inputs()
+    this.#begunAt = this.#clock.now()
+  }
+
+  /** What follows is played, and already written. */
+  play(player: Player): void {
+    this.#player = player
+  }
+
+  /** It was played: from here on it is written again, behind what was. */
+  goOn(inputs: Inputs): void {
+    this.#player = undefined
+    this.#inputs = inputs
+  }
+
+  note<K extends InputKind>(kind: K, what: InputKinds[K]): void {
+    if (this.#player !== undefined || this.#fullAt !== undefined) return
+    const { latest, ended } = this.#log
+    const clock = this.#clock
+    this.#inputs.push(kind, what, clock.now(), latest, ended, clock.timers())
+    if (this.#inputs.length > mostInputs) this.#giveUp()
+  }
+
+  /** @returns its number */
+  request({ method, url, headers }: Omit<KeptCall, 'body'>, body: string): number {
+    this.note('request', { method, url, headers, body })
+    this.#weigh(body.length)
+    return this.#requests++
+  }
+
+  /**
+   * Work outside of the world: a handler, the network. It is written how it returned, and how it ended; played again it
+   * ends the same way, and is not called.
+   */
+  outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
+    const number = this.#works++
+    if (this.#player !== undefined) {
+      const ended = this.#player.begins(number, task)
+      if (ended instanceof Thrown) throw ended.error
+      return ended as T | Promise<T>
+    }
+    let result: T | Promise<T>
+    try {
+      result = work(new OutsideTask(task, number, this))
+    } catch (error) {
+      this.note('returned', new Thrown(error))
+      throw error
+    }
+    if (!(result instanceof Promise)) {
+      this.note('returned', result)
+      return result
+    }
+    this.note('returned', undefined)
+    return result.then(
+      (value) => {
+        this.note('settled', { work: number, value })
+        return value
+      },
+      (error) => {
+        this.note('settled', { work: number, value: new Thrown(error) })
+        throw error
+      },
+    )
+  }
+
+  #weigh(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > mostBytes) this.#giveUp()
+  }
+
+  #giveUp(): void {
+    this.#fullAt = this.#clock.now()
+    this.#inputs = new Inputs()
+  }
+}
+
+/** The task of a handler: its sleeps are inputs, those of the engine are not. */
+class OutsideTask implements Task {
+  constructor(
+    readonly task: Task,
+    readonly work: number,
+    readonly journal: Journal,
+  ) {}
+
+  get label(): string {
+    return this.task.label
+  }
+
+  sleep(wait: Duration, signal?: AbortSignal): Promise<void> {
+    const length = milliseconds(wait)
+    this.journal.note('slept', { work: this.work, wait: length })
+    return this.task.sleep(length, signal)
+  }
+
+  beside<T>(label: string, work: (task: Task) => Promise<T>): Promise<T> {
+    return this.task.beside!(label, work)
+  }
+}

@@ -1,0 +1,208 @@
+import type { Journal } from '../kernel/journal.js'
+import { type FaultHandle, Faults } from '../rules/rules.js'
+import type { Statistics } from '../stats/statistics.js'
+import { DirectWorkflows } from '../workflow/direct.js'
+
+// What a test, or whoever has the sandbox, does to a world by calling its faces. Requests and moves of time tell of
+// themselves.
+
+/** The methods of a face that change something. */
+interface Face {
+  readonly changes: readonly string[]
+  /** Properties and methods that give a face of their own. */
+  readonly gives?: Readonly<Record<string, Face>>
+  /** To be asked for it is an input, too. */
+  readonly isInput?: boolean
+  /** What is written down in another way. */
+  readonly own?: PropertyDescriptorMap
+}
+
+/** The faces of a sandbox, by the names that they have there. */
+export type FaceName = 'store' | 'queue' | 'workflow' | 'stats' | 'faults' | 'destinations' | 'calls' | 'traffic'
+
+type Method = (this: object, ...args: unknown[]) => unknown
+
+/** One step of the way from a sandbox to what is called: a property, or a method with its arguments. */
+export type Step = string | readonly [method: string, ...args: unknown[]]
+
+/** Where what is done to an object is written, and how the object is found again. */
+interface Kept {
+  readonly journal: Journal
+  readonly way: readonly Step[]
+}
+const keptBy = new WeakMap<object, Kept>()
+
+/**
+ * Writes down what is done to a face. It stays the object that it is, and gets a prototype between itself and its class:
+ * one for all of them, because each test has a world of its own.
+ */
+export function keepInputs(face: object, name: FaceName, journal: Journal, region?: string): void {
+  keep(face, faces[name], { journal, way: [region === undefined ? name : [`${name}In`, region]] })
+}
+
+/** The same for the figures of the queue, which are always the same ones. */
+export function keepStatistics(stats: Statistics, journal: Journal): void {
+  keepInputs(stats, 'stats', journal)
+  keep(stats.queue, figures, { journal, way: ['stats', 'queue'] })
+}
+
+/** By the class that they stand in front of. */
+const prototypes = new WeakMap<object, object>()
+
+function keep(target: object, face: Face, by: Kept): void {
+  if (keptBy.has(target)) return
+  keptBy.set(target, by)
+  const above: object = Object.getPrototypeOf(target)
+  let prototype = prototypes.get(above)
+  if (prototype === undefined) {
+    prototype = prototypeOf(face, above)
+    prototypes.set(above, prototype)
+  }
+  Object.setPrototypeOf(target, prototype)
+}
+
+function prototypeOf({ changes, gives = {}, own = {} }: Face, above: object): object {
+  const made: object = Object.create(above, own)
+  for (const name of changes) {
+    const method = Reflect.get(above, name) as Method
+    define(made, name, function (...args) {
+      noteCall(this, name, args)
+      return method.apply(this, args)
+    })
+  }
+  for (const [name, face] of Object.entries(gives)) {
+    const descriptor = Object.getOwnPropertyDescriptor(above, name)
+    const { get } = descriptor ?? {}
+    if (get !== undefined) {
+      Object.defineProperty(made, name, {
+        get(this: object) {
+          return partOf(get.call(this) as object, face, below(this, name))
+        },
+      })
+      continue
+    }
+    const method = Reflect.get(above, name) as Method
+    define(made, name, function (...args) {
+      // Some are inputs by themselves, such as a promise of an event.
+      if (face.isInput === true) noteCall(this, name, args)
+      const found = method.apply(this, args) as object
+      keep(found, face, below(this, [name, ...args.map((arg) => kept(arg))]))
+      return found
+    })
+  }
+  return made
+}
+
+function noteCall(target: object, name: string, args: readonly unknown[]): void {
+  const { journal, way } = keptBy.get(target)!
+  journal.note('direct', [...way, [name, ...args.map((arg) => kept(arg))]])
+}
+
+function below(target: object, step: Step): Kept {
+  const { journal, way } = keptBy.get(target)!
+  return { journal, way: [...way, step] }
+}
+
+const facesOfParts = new WeakMap<object, object>()
+
+/** Parts of an engine are called by the engine itself, too, and that is no input: their face is another object. */
+function partOf(part: object, { changes }: Face, { journal, way }: Kept): object {
+  const made = facesOfParts.get(part)
+  if (made !== undefined) return made
+  const face = new Proxy(part, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      if (!changes.includes(String(name))) return value.bind(target)
+      return (...args: unknown[]) => {
+        journal.note('direct', [...way, [String(name), ...args.map((arg) => kept(arg))]])
+        return value.apply(target, args)
+      }
+    },
+  })
+  facesOfParts.set(part, face)
+  return face
+}
+
+/** Rules are removed by what `add()` returned: by the number of the call. */
+const added = new WeakMap<Faults, number>()
+
+const withHandles: PropertyDescriptorMap = {
+  add: {
+    value(this: Faults, rules: never, options?: { readonly line?: string }): FaultHandle {
+      const { journal } = keptBy.get(this)!
+      noteCall(this, 'add', [rules, options])
+      const handle = Faults.prototype.add.call(this, rules, options)
+      const number = added.get(this) ?? 0
+      added.set(this, number + 1)
+      const remove = (): void => {
+        journal.note('direct', [['unplug', number]])
+        handle.remove()
+      }
+      return { remove, [Symbol.dispose]: remove }
+    },
+  },
+  remove: {
+    value(this: Faults, which: never): void {
+      if (typeof which === 'string') noteCall(this, 'remove', [which])
+      Faults.prototype.remove.call(this, which)
+    },
+  },
+}
+
+/** Runs that are handed out all together are those that are handed out one by one. */
+const withRuns: PropertyDescriptorMap = {
+  runs: {
+    get(this: DirectWorkflows): DirectWorkflows['runs'] {
+      const runs = Reflect.get(DirectWorkflows.prototype, 'runs', this) as DirectWorkflows['runs']
+      return runs.map(({ id }) => this.run(id))
+    },
+  },
+}
+
+const routes: Face = { changes: ['on', 'answer', 'record', 'script', 'off'] }
+const figures: Face = { changes: ['set', 'script', 'clear'] }
+
+/** One row a face: what stands here is written into the journal, and played again. */
+const faces: Readonly<Record<FaceName, Face>> = {
+  store: { changes: ['run', 'load', 'resetPassword'] },
+  queue: {
+    changes: [
+      ...['publish', 'cancel', 'release', 'retryDeadLetter', 'urlGroup', 'load', 'reset'],
+      ...['upsertQueue', 'pauseQueue', 'resumeQueue', 'deleteQueue'],
+    ],
+    gives: { schedules: { changes: ['fire'] }, urlGroups: { changes: ['delete'] }, keys: { changes: ['rotate'] } },
+  },
+  workflow: {
+    changes: ['notify', 'skipSleeps', 'skipRetryDelays'],
+    gives: {
+      step: { changes: ['returns', 'fails', 'timesOut'] },
+      event: { changes: ['timesOut'], isInput: true },
+      run: { changes: ['cancel'] },
+    },
+    own: withRuns,
+  },
+  stats: { changes: ['forbid', 'clear'], gives: { search: figures } },
+  faults: { changes: ['clear'], own: withHandles },
+  destinations: routes,
+  calls: routes,
+  traffic: { changes: ['clear'] },
+}
+
+function define(target: object, name: string, value: Method): void {
+  Object.defineProperty(target, name, { value, configurable: true, writable: true })
+}
+
+/** Plain data is copied so deep; what is deeper, or goes round in circles, stays what it is. */
+const deepest = 50
+
+/** A copy of plain data, which may change after the call; code and instances stay what they are. */
+function kept(given: unknown, depth = 0): unknown {
+  if (typeof given !== 'object' || given === null || depth > deepest) return given
+  if (Array.isArray(given)) return given.map((item) => kept(item, depth + 1))
+  if (given instanceof Uint8Array) return given.slice()
+  if (given instanceof Response) return given.bodyUsed ? given : given.clone()
+  const prototype: unknown = Object.getPrototypeOf(given)
+  if (prototype !== Object.prototype && prototype !== null) return given
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, kept(value, depth + 1)]))
+}

@@ -1,0 +1,122 @@
+import type { VirtualClock } from '../kernel/clock.js'
+import { type Duration, milliseconds } from '../kernel/duration.js'
+import { type Instant, instant, iso } from '../kernel/instant.js'
+import type { Input, Inputs, Journal, Stand } from '../kernel/journal.js'
+import type { Traffic } from '../kernel/traffic.js'
+import type { PlainAnswer } from '../queue/destinations/answers.js'
+import { type DestinationHandler, type Destinations, type Reach, unhandle } from '../queue/destinations/destinations.js'
+import type { Start } from './world.js'
+
+/** An instant, a span before now such as `-5m`, or right after an entry of the log. */
+export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
+
+/** What a fork is made with. */
+export interface ForkOptions {
+  /** What it begins as. Default: what the sandbox is now. */
+  readonly at?: PastInstant
+  /** What answers later deliveries, by pattern, in place of the handlers that the sandbox has. */
+  readonly destinations?: Readonly<Record<string, DestinationHandler | PlainAnswer>>
+  /** Takes later deliveries that no destination answers, as far as `deliver` allows. Default: nothing leaves a fork. */
+  readonly fetch?: typeof globalThis.fetch
+  readonly deliver?: Reach
+  /** Name of the fork, by which rules know it. Default: that of the sandbox. */
+  readonly name?: string
+}
+
+/** A place in a journal, and what stands before it. */
+export interface Past {
+  readonly start: Start
+  readonly inputs: Inputs
+  /** The inputs before it are those of the past. */
+  readonly end: number
+  /** How far the world has come now. */
+  readonly stand: Stand
+  /** Where time stands. */
+  readonly at: number
+}
+
+interface Told {
+  readonly journal: Journal | undefined
+  readonly traffic: Pick<Traffic, 'entries' | 'dropped'>
+  readonly clock: VirtualClock
+}
+
+/** The place of an instant. @throws RangeError, Error */
+export function cutAt(given: PastInstant | undefined, { journal, traffic, clock }: Told): Pick<Past, 'end' | 'at'> {
+  if (journal === undefined) {
+    throw new Error('This sandbox keeps no journal, and cannot go back: leave journal: false out of its options.')
+  }
+  const { inputs, fullAt, begunAt } = journal
+  if (fullAt !== undefined) {
+    throw new Error(
+      `More came into this sandbox than its journal keeps: it ended at ${iso(fullAt)}. sandbox.reset() or load() begins a new one.`,
+    )
+  }
+  const now = clock.now()
+  if (given === undefined) return { end: inputs.length, at: now }
+  const first = traffic.dropped > 0 ? traffic.entries[0] : undefined
+  if (typeof given === 'object' && 'seq' in given)
+    return afterEntry(given.seq, inputs, { first: first?.seq ?? 0, latest: journal.stand.log, begunAt })
+  const at =
+    typeof given === 'string' && given.startsWith('-')
+      ? now - milliseconds(given.slice(1) as Duration)
+      : instant(given as Instant)
+  if (at > now)
+    throw new RangeError(`${iso(at)} is still to come: it is ${iso(now)}. Move time with clock.advanceTo().`)
+  const earliest = first?.at ?? begunAt
+  if (at < earliest) {
+    throw new RangeError(
+      `${iso(at)} cannot be told any more: ${first === undefined ? 'this world began' : 'the log has dropped what was before, and begins'} at ${iso(earliest)}.`,
+    )
+  }
+  let end = endOf(inputs, (input) => input.at > at)
+  // A move that leads away from the instant is not of it.
+  while (inputs.get(end - 1)?.kind === 'moving') end--
+  return { end, at }
+}
+
+function afterEntry(
+  seq: number,
+  inputs: Inputs,
+  { first, latest, begunAt }: { readonly first: number; readonly latest: number; readonly begunAt: number },
+): Pick<Past, 'end' | 'at'> {
+  if (!Number.isSafeInteger(seq) || seq < first || seq > latest) {
+    throw new RangeError(`There is no entry ${seq} in the log: it has those from ${first} to ${latest}.`)
+  }
+  let end = endOf(inputs, ({ log }) => log >= seq)
+  const at = inputs.get(end - 1)?.at ?? begunAt
+  // What ended without an entry of its own before the next one came, at the same instant.
+  for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
+    if ((inputs.get(end + 1)?.log ?? latest) > seq) break
+  }
+  return { end, at }
+}
+
+/** How many inputs come before the first of which this is true: it is of all that follow. */
+function endOf(inputs: Inputs, isAfter: (input: Input) => boolean): number {
+  let [low, high] = [0, inputs.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isAfter(inputs.get(middle)!)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** The handlers of a fork are others than those of its origin. */
+export function replaceDestinations(
+  destinations: Destinations,
+  inputs: Inputs,
+  given: NonNullable<ForkOptions['destinations']>,
+): void {
+  for (let index = 0; index < inputs.length; index++) {
+    const { kind, what } = inputs.get(index)!
+    if (kind !== 'direct' || what[0] !== 'destinations') continue
+    const [method, pattern] = what[1] as readonly [string, string | URL]
+    if (method === 'on' || method === 'answer' || method === 'record') unhandle(destinations, String(pattern))
+  }
+  for (const [pattern, answer] of Object.entries(given)) {
+    if (typeof answer === 'function') destinations.on(pattern, answer)
+    else destinations.answer(pattern, answer)
+  }
+}

@@ -1,0 +1,237 @@
+import type { Bytes } from '../kernel/bytes.js'
+import { type Rewind, rewind } from '../kernel/clock.js'
+import { hostTurn } from '../kernel/host.js'
+import { iso } from '../kernel/instant.js'
+import {
+  type Input,
+  type InputKind,
+  type InputKinds,
+  type Inputs,
+  type Journal,
+  type KeptCall,
+  type Player,
+  type Stand,
+  Thrown,
+} from '../kernel/journal.js'
+import { doze } from '../kernel/running-task.js'
+import type { Task } from '../kernel/time.js'
+import type { Answer, Call } from '../protocol/service.js'
+import type { FaultHandle } from '../rules/rules.js'
+import { inside } from '../store/inside.js'
+import type { Step } from './inputs.js'
+import type { Sandbox } from './sandbox.js'
+
+/** Microtasks that a world is waited for before the host gets a turn … */
+const quickTurns = 100
+/** … and turns of the host after which its past counts as one that cannot be told. */
+const mostTurns = 2_000
+
+/** Work outside of the world that has begun and not ended. */
+interface OpenWork {
+  readonly task: Task
+  asleep: Promise<unknown>
+  end(value: unknown): void
+}
+
+/** A request that was made again: whoever made it first may have given it up, or left its stream. */
+interface MadeRequest {
+  readonly abort: AbortController
+  reader?: ReadableStreamDefaultReader<Uint8Array>
+}
+
+/**
+ * Makes a world what another one was: plays the inputs of its journal up to a place, each where it met the world before.
+ * Handlers are not called: what they did and answered is in the journal.
+ */
+export class Replay implements Player {
+  readonly #sandbox: Sandbox
+  readonly #journal: Journal
+  readonly #inputs: Inputs
+  readonly #clock: Rewind
+  readonly #open = new Map<number, OpenWork>()
+  readonly #requests: MadeRequest[] = []
+  readonly #handles: FaultHandle[] = []
+  #next = 0
+
+  /** @param journal of the new world: what it makes of the inputs is its own past */
+  constructor(sandbox: Sandbox, journal: Journal, inputs: Inputs) {
+    this.#sandbox = sandbox
+    this.#journal = journal
+    this.#inputs = inputs
+    this.#clock = rewind(sandbox.clock)
+    journal.play(this)
+  }
+
+  /**
+   * @param end the inputs before it are played
+   * @param last how far the world had come when there was no further input
+   * @param at where time stands in the end
+   */
+  async play(end: number, last: Stand, at: number): Promise<void> {
+    while (this.#next < end) {
+      const input = this.#inputs.get(this.#next)!
+      await this.#reach(input, unordered.has(input.kind))
+      this.#next++
+      this.#meet(input)
+    }
+    await this.#reach(this.#inputs.get(this.#next) ?? last, false)
+    this.#clock.finish(at)
+    this.#journal.goOn(this.#inputs.first(this.#next))
+    for (const [work, open] of this.#open) void this.#goOnWith(work, open)
+  }
+
+  /** Work began: what it did until it returned happened in the middle of what the world is doing now. */
+  begins(work: number, task: Task): unknown {
+    let end: OpenWork['end'] = () => {}
+    const promise = new Promise<unknown>((resolve, reject) => {
+      end = (value) => (value instanceof Thrown ? reject(value.error) : resolve(value))
+    })
+    this.#open.set(work, { task, asleep: Promise.resolve(), end })
+    for (;;) {
+      const input = this.#inputs.get(this.#next++)
+      if (input === undefined) throw strayed('a handler was called that was not called then')
+      if (input.kind !== 'returned') this.#meet(input)
+      else if (input.what === undefined) return promise
+      else {
+        this.#open.delete(work)
+        return input.what
+      }
+    }
+  }
+
+  /** Waits until the world stands where it stood. */
+  async #reach(stand: Stand, isUnordered: boolean): Promise<void> {
+    for (let turn = 0; ; turn++) {
+      const now = this.#journal.stand
+      if (now.log === stand.log && now.ended === stand.ended && now.timers === stand.timers) return
+      const isBeyond = now.log > stand.log || now.ended > stand.ended || now.timers > stand.timers
+      if (isBeyond && isUnordered) return
+      if (isBeyond || turn > mostTurns) throw strayed(`${standing(now)}, where it was ${standing(stand)}`)
+      await (turn < quickTurns ? undefined : hostTurn())
+    }
+  }
+
+  #meet({ kind, what, at }: Input): void {
+    this.#clock.moveTo(at)
+    const meet = this.#plays[kind] as (what: unknown) => void
+    meet(what)
+  }
+
+  readonly #plays: { readonly [K in InputKind]: (what: InputKinds[K]) => void } = {
+    request: (kept) => this.#request(kept),
+    aborted: (number) => this.#requests[number]?.abort.abort(),
+    left: (number) => void this.#requests[number]?.reader?.cancel().catch(nothing),
+    call: ({ caller, ...kept }) => {
+      const abort = new AbortController()
+      void this.#sandbox.calls.exchange(callOf(kept, abort.signal), { caller }).then(readAway, nothing)
+    },
+    direct: (way) => this.#direct(way),
+    looked: (key) => void inside.of(this.#sandbox.store).engine.db.find(key as Bytes),
+    fired: (timer) => this.#fire(timer, false),
+    drained: (timer) => this.#fire(timer, true),
+    moving: (call) => this.#clock.begin(call),
+    moved: () => this.#clock.end(),
+    returned: () => {
+      throw strayed('a handler was not called that was called then')
+    },
+    settled: ({ work, value }) => {
+      this.#open.get(work)?.end(value)
+      this.#open.delete(work)
+    },
+    slept: ({ work, wait }) => {
+      const open = this.#open.get(work)
+      if (open !== undefined) open.asleep = open.task.sleep(wait).catch(nothing)
+    },
+    rested: ({ task, as }) => this.#clock.rest(task, as),
+  }
+
+  #fire(timer: number, draining: boolean): void {
+    try {
+      this.#clock.fire(timer, draining)
+    } catch (error) {
+      throw strayed((error as Error).message)
+    }
+  }
+
+  #request(kept: KeptCall): void {
+    const made: MadeRequest = { abort: new AbortController() }
+    this.#requests.push(made)
+    const read = (answer: Answer): void => {
+      const reader = readAway(answer)
+      if (reader !== undefined) made.reader = reader
+    }
+    try {
+      const answer = this.#sandbox.exchange(callOf(kept, made.abort.signal))
+      if (answer instanceof Promise) void answer.then(read, nothing)
+      else read(answer)
+    } catch {
+      // It failed then, too.
+    }
+  }
+
+  #direct(way: readonly Step[]): void {
+    try {
+      const [first] = way
+      if (Array.isArray(first) && first[0] === 'unplug') {
+        this.#handles[first[1] as number]?.remove()
+        return
+      }
+      const result = way.reduce(follow, this.#sandbox)
+      if (first === 'faults' && way[1]?.[0] === 'add') this.#handles.push(result as FaultHandle)
+    } catch {
+      // It was refused then, too.
+    }
+  }
+
+  /** What was under way ends as it did, when it did; what has not ended in the origin does not end. */
+  async #goOnWith(work: number, { task, asleep, end }: OpenWork): Promise<void> {
+    const { clock } = this.#sandbox
+    await asleep
+    for (let index = this.#next; index < this.#inputs.length; index++) {
+      const { kind, what, at } = this.#inputs.get(index)!
+      if ((kind !== 'slept' && kind !== 'settled') || what.work !== work) continue
+      if (at > clock.now()) await task.sleep(at - clock.now())
+      if (kind === 'settled') return end(what.value)
+      await task.sleep(what.wait)
+    }
+    doze(task)
+  }
+}
+
+/** The host decides when they come, within what the world does. */
+const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'left', 'rested'])
+
+function follow(target: unknown, step: Step): unknown {
+  const on = target as Record<string, unknown>
+  if (typeof step === 'string') return on[step]
+  const [method, ...args] = step
+  return (on[method] as (...args: unknown[]) => unknown)(...args)
+}
+
+function callOf({ method, url, headers, body }: KeptCall, signal: AbortSignal): Call {
+  return { method, url, headers, body: () => body as Bytes, signal }
+}
+
+/** Readers of streams take what comes. */
+function readAway({ body }: Answer): ReadableStreamDefaultReader<Uint8Array> | undefined {
+  if (body === null || typeof body === 'string') return undefined
+  const reader = body.getReader()
+  const read = async (): Promise<void> => {
+    while (!(await reader.read()).done) {}
+  }
+  void read().catch(nothing)
+  return reader
+}
+
+function nothing(): void {}
+
+function standing({ at, log, ended, timers }: Stand): string {
+  return `at entry ${log} with ${ended} ended and ${timers} timers at ${iso(at)}`
+}
+
+function strayed(how: string): Error {
+  return new Error(
+    `The past of this sandbox cannot be told: played again it took another way (${how}). ` +
+      'Something changed the world that the journal does not know, such as a timer of your own on sandbox.clock; please report it if there is none.',
+  )
+}

@@ -1,0 +1,189 @@
+import { createSandbox, type DestinationHandler, lostAck, type Sandbox, status, timeout } from 'stuntdouble'
+import { expect, test } from 'vitest'
+import { createRandom, type Random } from '../../src/kernel/random.js'
+import type { PastInstant } from '../../src/sandbox/past.js'
+
+const apps = [
+  'https://shop.test/orders',
+  'https://bank.test/charge',
+  'https://mail.test/send',
+  'https://sleepy.test/job',
+]
+
+/** Handlers whose answers hang on nothing but the delivery. */
+function answerFor(url: string, retried: number): number {
+  return [200, 500, 503, 200, 404][(url.length + retried) % 5]!
+}
+
+/** @param at the world that the apps run in */
+function appsIn(at: () => Sandbox): Record<string, DestinationHandler> {
+  return {
+    [apps[0]!]: (request) =>
+      new Response(null, { status: answerFor(request.url, Number(request.headers.get('upstash-retried'))) }),
+    [apps[1]!]: async (request) => {
+      at().store.run('INCR', 'charges')
+      const body = await request.text()
+      return new Response(`got ${body.length}`, { status: body.length % 3 === 0 ? 500 : 200 })
+    },
+    [apps[2]!]: async (request) => {
+      await at().fetch(`${at().addresses.store}/lpush/mails/${(await request.text()).length}`, {
+        headers: { authorization: `Bearer ${at().tokens.store}` },
+      })
+      return new Response('sent')
+    },
+    [apps[3]!]: async (request, task) => {
+      const { length } = await request.text()
+      await task.sleep(length * 100)
+      if (length % 2 === 0) await task.sleep('3s')
+      return new Response('slept', { status: length % 5 === 0 ? 500 : 200 })
+    },
+  }
+}
+
+function register(sandbox: Sandbox): void {
+  for (const [url, handler] of Object.entries(appsIn(() => sandbox))) sandbox.destinations.on(url, handler)
+  sandbox.calls.on('https://api.test/*', async (_, task) => {
+    await task.sleep('1s')
+    return Response.json({ ok: true })
+  })
+}
+
+async function publish(sandbox: Sandbox, random: Random): Promise<void> {
+  const url = apps[random.int(apps.length)]!
+  const headers: Record<string, string> = { authorization: `Bearer ${sandbox.tokens.queue}` }
+  const may = (name: string, value: string): void => {
+    if (random.chance(1, 3)) headers[`upstash-${name}`] = value
+  }
+  may('retries', String(random.int(4)))
+  may('delay', `${random.int(40)}s`)
+  may('callback', apps[random.int(2)]!)
+  may('failure-callback', apps[0]!)
+  may('deduplication-id', String(random.int(5)))
+  may('flow-control-key', `key-${random.int(2)}`)
+  if (headers['upstash-flow-control-key']) headers['upstash-flow-control-value'] = 'rate=2, parallelism=1, period=5s'
+  const kind = random.int(4)
+  if (kind === 0) headers['upstash-cron'] = '*/2 * * * *'
+  const way = kind === 0 ? 'schedules' : kind === 1 ? 'enqueue/line' : 'publish'
+  await sandbox.fetch(`${sandbox.addresses.queue}/v2/${way}/${url}`, {
+    method: 'POST',
+    headers,
+    body: 'x'.repeat(random.int(40)),
+  })
+}
+
+async function command(sandbox: Sandbox, random: Random): Promise<void> {
+  const rows = [
+    ['SADD', 'set', String(random.int(50)), String(random.int(50))],
+    ['SPOP', 'set'],
+    ['SRANDMEMBER', 'set', '3'],
+    ['SET', `key-${random.int(5)}`, 'v', 'EX', String(1 + random.int(60))],
+    ['RPUSH', 'list', String(random.int(9))],
+    ['EVAL', "return redis.call('INCRBY', KEYS[1], 2)", '1', 'count'],
+    ['XADD', 'stream', '*', 'a', '1'],
+  ]
+  const row = rows[random.int(rows.length)]!
+  if (random.chance(1, 2)) sandbox.store.run(...row)
+  else {
+    await sandbox.fetch(sandbox.addresses.store, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+      body: JSON.stringify(row),
+    })
+  }
+}
+
+const acts: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
+  publish,
+  publish,
+  publish,
+  command,
+  command,
+  (sandbox, random) => Promise.all([publish(sandbox, random), command(sandbox, random), publish(sandbox, random)]),
+  (sandbox, random) => sandbox.queue.publish({ to: apps[random.int(4)]!, body: { n: random.int(100) }, retries: 2 }),
+  (sandbox, random) => sandbox.clock.advance(random.int(20_000)),
+  (sandbox, random) => sandbox.clock.advance(random.int(100)),
+  // Its answer comes when time moves.
+  (sandbox) => {
+    sandbox.calls.fetch('https://api.test/v1', { method: 'POST', body: '{}' }).catch(() => {})
+  },
+  (sandbox, random) => {
+    const fault = [lostAck(), status(502), timeout()][random.int(3)]!
+    sandbox.faults.add({ on: 'queue.delivery', skip: random.int(3), times: 2, fault })
+  },
+  (sandbox) => sandbox.faults.add({ on: 'store.request', chance: [1, 4], times: 3, fault: status(500) }),
+  (sandbox) => sandbox.faults.clear(),
+  (sandbox, random) => sandbox.queue[random.chance(1, 2) ? 'pauseQueue' : 'resumeQueue']('line'),
+  (sandbox, random) => sandbox.destinations.script(apps[random.int(3)]!, [500, lostAck()]),
+  (sandbox) => {
+    const [letter] = sandbox.queue.deadLetters
+    if (letter !== undefined) sandbox.queue.retryDeadLetter(letter.id)
+  },
+  (sandbox) => void sandbox.queue.keys.rotate(),
+]
+
+interface Moment {
+  readonly at: PastInstant
+  readonly trace: string
+  /** Nobody can ask for it in the middle of a move: it is told as of the time where that leads. */
+  readonly dump?: string
+}
+
+function traceOf(sandbox: Sandbox): string {
+  return JSON.stringify(sandbox.traffic.toTrace().entries)
+}
+
+/** Without the calls that move time, which a fork makes anew. */
+function course(sandbox: Sandbox): string[] {
+  const entries = sandbox.traffic.toTrace().entries.filter(({ type }) => type !== 'clock')
+  const place = new Map(entries.map(({ seq }, index) => [seq, index]))
+  return entries.map(({ seq: _, cause, endedAfter: __, ...rest }) =>
+    JSON.stringify({ ...rest, cause: cause === undefined ? undefined : place.get(cause) }),
+  )
+}
+
+const worlds = Number(process.env.RUNS ?? 20)
+
+test.each(Array.from({ length: worlds }, (_, index) => index + 1))(
+  'forks of world %i equal it at ten instants, and go on like it',
+  async (seed) => {
+    const random = createRandom(`fork ${seed}`)
+    using sandbox = createSandbox({ seed, warn: () => {} })
+    register(sandbox)
+    const moments: Moment[] = []
+    const leave = sandbox.clock.onMove((from) => {
+      // All of an instant is over when time leaves it.
+      // A move that has just begun belongs to what comes.
+      if (random.chance(1, 5) && sandbox.traffic.last()?.type !== 'clock')
+        moments.push({ at: from, trace: traceOf(sandbox) })
+    })
+    for (let step = 0; step < 40; step++) {
+      await acts[random.int(acts.length)]!(sandbox, random)
+      await sandbox.clock.settled()
+      if (!random.chance(1, 4) || sandbox.traffic.last()?.at !== sandbox.clock.now()) continue
+      const dump = JSON.stringify(sandbox.dump())
+      moments.push({ at: { seq: sandbox.traffic.last()!.seq }, trace: traceOf(sandbox), dump })
+      await sandbox.clock.advance('1ms')
+    }
+    await sandbox.clock.advance('1ms')
+    const last = sandbox.clock.now()
+    await sandbox.clock.advance('10m')
+    leave()
+    const ten = Array.from({ length: 10 }, () => moments[random.int(moments.length)]!)
+    for (const { at, trace, dump } of ten) {
+      using fork = await sandbox.fork({ at })
+      expect(JSON.parse(traceOf(fork))).toEqual(JSON.parse(trace))
+      expect(traceOf(fork)).toBe(trace)
+      if (dump === undefined) continue
+      expect(fork.dump()).toEqual(JSON.parse(dump))
+      expect(JSON.stringify(fork.dump())).toBe(dump)
+    }
+    const later = moments.filter(({ at }) => typeof at === 'number' && at > last)
+    for (let count = 0; count < 3 && later.length > 0; count++) {
+      const { at } = later[random.int(later.length)]!
+      const destinations = appsIn(() => fork)
+      using fork: Sandbox = await sandbox.fork({ at, destinations })
+      await fork.clock.advanceTo(sandbox.clock.now())
+      expect(course(fork)).toEqual(course(sandbox))
+    }
+  },
+)
