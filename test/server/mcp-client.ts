@@ -1,5 +1,5 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
-import { protocolServer } from '../../src/server/mcp/protocol.js'
+import { loadProtocol } from '../../src/server/mcp/protocol.js'
 import { ServerWorld, type World } from '../../src/server/mcp/world.js'
 import { startServer } from '../../src/server/server.js'
 
@@ -16,7 +16,7 @@ export interface Agent extends AsyncDisposable {
 
 export async function agentOf(world: World): Promise<Agent> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair()
-  const server = protocolServer(world, '1.0.0')
+  const server = (await loadProtocol('1.0.0')).server(world)
   await server.connect(ours as never)
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(theirs)

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { toArray } from '../../kernel/bytes.js'
 import { json } from '../../protocol/call.js'
@@ -15,29 +14,27 @@ export const mcpPath = '/mcp'
 
 export interface HttpOptions {
   readonly port: number
-  /** What callers must have; a random one if none is given. */
-  readonly token: string | undefined
+  /** What callers must have. */
+  readonly token: string
   readonly handle: (request: Request) => Promise<Response>
   readonly report: (text: string) => void
 }
 
 export interface HttpServer {
   readonly url: string
-  readonly token: string
   close(): Promise<void>
 }
 
 /** The protocol over HTTP: on this machine only, for callers with the token only, and for no foreign page. */
 export async function listenForAgents({ port, token, handle, report }: HttpOptions): Promise<HttpServer> {
-  const secret = token ?? randomBytes(24).toString('base64url')
   let origin = ''
   const serve = listener(
     () => origin,
-    (call) => turnedAway(call, origin, secret) ?? exchanged(call, origin, handle),
+    (call) => turnedAway(call, origin, token) ?? exchanged(call, origin, handle),
     (error) => report(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     { body: longestMessage, streams: mostStreams },
     // Before its body is read.
-    (call) => turnedAway(call, origin, secret),
+    (call) => turnedAway(call, origin, token),
   )
   const guarded = (request: IncomingMessage, response: ServerResponse): void => {
     const refused = refusal(request, defaultHost, true)
@@ -47,7 +44,7 @@ export async function listenForAgents({ port, token, handle, report }: HttpOptio
   const timeouts = { headersTimeout: 20_000, requestTimeout: defaultLimits.arrival }
   const { servers, port: taken } = await listenOn(defaultHost, port, timeouts, guarded)
   origin = `http://127.0.0.1:${taken}`
-  return { url: origin + mcpPath, token: secret, close: () => closed(servers) }
+  return { url: origin + mcpPath, close: () => closed(servers) }
 }
 
 const mostStreams = 100

@@ -1,40 +1,60 @@
 import type { Readable, Writable } from 'node:stream'
-import { createMcpHandler, type McpHttpHandler, McpServer } from '@modelcontextprotocol/server'
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { McpHttpHandler, McpServer } from '@modelcontextprotocol/server'
 import { type PromptRow, prompts, promptText, storyOf } from './prompts.js'
 import type { Given, ToolRow } from './tool-row.js'
 import { called, toolsOf } from './tools.js'
 import type { World } from './world.js'
 
-// The only file that knows the protocol's package, which is an optional peer: it is loaded when `stuntdouble mcp` runs.
+// The only file that knows the protocol's package, which is an optional peer: it is loaded when it is asked for.
 
-/** Our own checks word mistakes better: the schema is for the list of tools, and takes everything. */
-function taking(schema: object) {
-  return {
-    '~standard': {
-      version: 1 as const,
-      vendor: 'stuntdouble',
-      validate: (value: unknown) => ({ value: (value ?? {}) as Given }),
-      jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) },
-    },
-  }
+type Report = (text: string) => void
+
+interface Stdio {
+  readonly input: Readable
+  readonly output: Writable
+  /** What went wrong besides. */
+  readonly report: Report
 }
 
-/** A server of the protocol for one connection. */
-export function protocolServer(world: World, version: string): McpServer {
-  const server = new McpServer(
-    { name: 'stuntdouble', title: 'stuntdouble', version },
-    { instructions: instructionsOf(world) },
-  )
-  for (const tool of toolsOf(world)) register(server, tool, world)
-  for (const prompt of prompts) registerPrompt(server, prompt, world)
-  server.registerResource(
-    'timeline',
-    'stuntdouble://timeline',
-    { title: 'Timeline', description: 'What happened last, with the reason of every wait.', mimeType: 'text/plain' },
-    async ({ href }) => ({ contents: [{ uri: href, mimeType: 'text/plain', text: await storyOf(world) }] }),
-  )
-  return server
+/** What an agent can be given, in the words of the protocol. */
+export interface Protocol {
+  /** For one connection. */
+  server(world: World): McpServer
+  /** Speaks over streams until the input ends. */
+  overStreams(world: World, stdio: Stdio): Promise<void>
+  /** Speaks as a web-standard handler. */
+  overHttp(world: World, report: Report): McpHttpHandler
+}
+
+/**
+ * @param version of this package, for agents
+ * @throws Error with the code ERR_MODULE_NOT_FOUND where the protocol's package is not installed
+ */
+export async function loadProtocol(version: string): Promise<Protocol> {
+  const [{ createMcpHandler, McpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
+    import('@modelcontextprotocol/server'),
+    import('@modelcontextprotocol/server/stdio'),
+  ])
+  const server = (world: World): McpServer => {
+    const made = new McpServer(
+      { name: 'stuntdouble', title: 'stuntdouble', version },
+      { instructions: instructionsOf(world) },
+    )
+    for (const tool of toolsOf(world)) register(made, tool, world)
+    for (const prompt of prompts) registerPrompt(made, prompt, world)
+    registerStory(made, world)
+    return made
+  }
+  return {
+    server,
+    overHttp: (world, report) => createMcpHandler(() => server(world), { onerror: ({ message }) => report(message) }),
+    overStreams: (world, { input, output, report }) =>
+      new Promise((resolve) => {
+        const transport = new StdioServerTransport(input, output)
+        const handle = serveStdio(() => server(world), { transport, onerror: ({ message }) => report(message) })
+        input.once('close', () => void handle.close().finally(resolve))
+      }),
+  }
 }
 
 function instructionsOf({ title, isTrace }: World): string {
@@ -80,24 +100,23 @@ function registerPrompt(server: McpServer, prompt: PromptRow, world: World): voi
   })
 }
 
-interface Stdio {
-  readonly input: Readable
-  readonly output: Writable
-  /** What went wrong besides. */
-  readonly report: (text: string) => void
+/** Our own checks word mistakes better: the schema is for the list of tools, and takes everything. */
+function taking(schema: object) {
+  return {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'stuntdouble',
+      validate: (value: unknown) => ({ value: (value ?? {}) as Given }),
+      jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) },
+    },
+  }
 }
 
-/** Speaks the protocol over streams until the input ends. */
-export function overStreams(world: World, version: string, { input, output, report }: Stdio): Promise<void> {
-  return new Promise((resolve) => {
-    const transport = new StdioServerTransport(input, output)
-    const onerror = (error: Error): void => report(error.message)
-    const handle = serveStdio(() => protocolServer(world, version), { transport, onerror })
-    input.once('close', () => void handle.close().finally(resolve))
-  })
-}
-
-/** Speaks the protocol as a web-standard handler. */
-export function overHttp(world: World, version: string, report: (text: string) => void): McpHttpHandler {
-  return createMcpHandler(() => protocolServer(world, version), { onerror: (error) => report(error.message) })
+function registerStory(server: McpServer, world: World): void {
+  server.registerResource(
+    'timeline',
+    'stuntdouble://timeline',
+    { title: 'Timeline', description: 'What happened last, with the reason of every wait.', mimeType: 'text/plain' },
+    async ({ href }) => ({ contents: [{ uri: href, mimeType: 'text/plain', text: await storyOf(world) }] }),
+  )
 }

@@ -124,9 +124,12 @@ const regions = ['us-east-1', 'eu-central-1'] as const
 export class TraceWorld implements World {
   readonly isTrace = true
   readonly #traffic: TrafficView
+  readonly #secrets: readonly string[]
 
-  constructor(traffic: TrafficView) {
+  /** @param secrets texts that must not be shown, beside those that a trace hides anyway */
+  constructor(traffic: TrafficView, secrets: readonly string[] = []) {
     this.#traffic = traffic
+    this.#secrets = secrets
   }
 
   get title(): string {
@@ -155,7 +158,7 @@ export class TraceWorld implements World {
   }
 
   async secrets(): Promise<readonly string[]> {
-    return this.#traffic.context.secrets?.() ?? []
+    return this.#secrets
   }
 }
 

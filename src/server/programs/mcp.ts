@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { plainText } from '../../report/safe-text.js'
 import { controlTokenVariable, fromEnvironment, serveArguments } from '../config.js'
 import { ListenFailure, listenFailure } from '../listen-failure.js'
+import type { Protocol } from '../mcp/protocol.js'
 import { ServerWorld, TraceWorld, type World } from '../mcp/world.js'
 import { type Given, type Program, textOf, UsageError } from '../program.js'
 import { readTrace } from '../trace-file.js'
@@ -65,12 +67,14 @@ export const program: Program = {
   ],
   run: async (given) => {
     refuseConflicts(given)
-    const protocol = await import('../mcp/protocol.js').catch((error: NodeJS.ErrnoException) => {
+    const { loadProtocol } = await import('../mcp/protocol.js')
+    const protocol = await loadProtocol(version()).catch((error: NodeJS.ErrnoException) => {
       throw missingPeer(error)
     })
-    const { world, about, close } = await worldOf(given)
+    const http = given.http === true ? httpOf(given) : undefined
+    const { world, about, close } = await worldOf(given, http === undefined ? [] : [http.token])
     try {
-      if (given.http === true) await overHttp(given, world, about, protocol)
+      if (http !== undefined) await overHttp(http, world, about, protocol)
       else await overStreams(world, about, protocol)
     } finally {
       await close()
@@ -78,8 +82,6 @@ export const program: Program = {
     return 0
   },
 }
-
-type Protocol = typeof import('../mcp/protocol.js')
 
 function refuseConflicts(given: Given): void {
   if (given.url !== undefined && given.trace !== undefined)
@@ -108,19 +110,28 @@ interface Opened {
   close(): Promise<void>
 }
 
-async function worldOf(given: Given): Promise<Opened> {
+/** @param secrets what no answer may show */
+async function worldOf(given: Given, secrets: readonly string[]): Promise<Opened> {
   const trace = textOf(given, 'trace', 'FILE')
   if (trace === '-') throw new UsageError('--trace needs a file: the standard input is for the protocol.')
   const none = async (): Promise<void> => {}
   if (trace !== undefined)
-    return { world: new TraceWorld(await readTrace(trace)), about: `the trace ${plainText(trace)}`, close: none }
+    return {
+      world: new TraceWorld(await readTrace(trace), secrets),
+      about: `the trace ${plainText(trace)}`,
+      close: none,
+    }
   const tenant = textOf(given, 'tenant', 'NAME')!
   const url = textOf(given, 'url', 'URL')
   if (url !== undefined) {
     // Made at its first use, and a server that does not answer is told now.
     await connected(given)
     const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
-    return { world: new ServerWorld({ url, tenant, controlToken }), about: `the server at ${url}`, close: none }
+    return {
+      world: new ServerWorld({ url, tenant, controlToken, secrets }),
+      about: `the server at ${url}`,
+      close: none,
+    }
   }
   const { server } = await startedServer({ ...defaultsOfServe, ...given, port: given['serve-port'], _: [] })
   try {
@@ -132,7 +143,7 @@ async function worldOf(given: Given): Promise<Opened> {
   const { origin, controlToken } = server
   const flags = `--url ${origin}${tenant === 'main' ? '' : ` --tenant ${tenant}`}`
   return {
-    world: new ServerWorld({ url: origin, tenant, controlToken }),
+    world: new ServerWorld({ url: origin, tenant, controlToken, secrets }),
     about: `a server of its own at ${origin}; eval "$(npx stuntdouble env ${flags})" gives its environment to the app`,
     close: () => server.close(),
   }
@@ -143,7 +154,7 @@ const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([
 const report = (text: string): void => console.error(`stuntdouble mcp: ${plainText(text)}`)
 
 /** Nothing but the protocol may come out of the standard output. */
-async function overStreams(world: World, about: string, { overStreams }: Protocol): Promise<void> {
+async function overStreams(world: World, about: string, protocol: Protocol): Promise<void> {
   console.log = console.info = console.debug = console.error
   const { lines, longestMessage } = await import('../mcp/stdin-lines.js')
   const input = process.stdin.pipe(
@@ -157,11 +168,18 @@ async function overStreams(world: World, about: string, { overStreams }: Protoco
   // Who reads us has gone.
   process.stdout.on('error', () => input.destroy())
   if (process.stdin.isTTY) report(`${about}. This is for the program of an agent, which speaks to it; see --help.`)
-  await overStreams(world, version(), { input, output: process.stdout, report })
+  await protocol.overStreams(world, { input, output: process.stdout, report })
   process.stdin.destroy()
 }
 
-async function overHttp(given: Given, world: World, about: string, { overHttp }: Protocol): Promise<void> {
+interface Http {
+  readonly port: number
+  readonly token: string
+  /** Nobody knows it yet. */
+  readonly isNew: boolean
+}
+
+function httpOf(given: Given): Http {
   const token = textOf(given, 'token', 'T') ?? (process.env[tokenVariable] || undefined)
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     throw new UsageError('--token is letters, digits and marks without spaces: it travels in a header.')
@@ -170,15 +188,19 @@ async function overHttp(given: Given, world: World, about: string, { overHttp }:
   const port = textOf(given, 'port', 'N')!
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(port)}.`)
+  return { port: Number(port), token: token ?? randomBytes(24).toString('base64url'), isNew: token === undefined }
+}
+
+async function overHttp({ port, token, isNew }: Http, world: World, about: string, protocol: Protocol): Promise<void> {
   const { listenForAgents } = await import('../mcp/http.js')
-  const handler = overHttp(world, version(), report)
+  const handler = protocol.overHttp(world, report)
   const handle = (request: Request): Promise<Response> => handler.fetch(request)
-  const server = await listenForAgents({ port: Number(port), token, handle, report }).catch((error) => {
-    const failure = listenFailure(error, 'localhost', Number(port))
+  const server = await listenForAgents({ port, token, handle, report }).catch((error) => {
+    const failure = listenFailure(error, 'localhost', port)
     throw failure instanceof ListenFailure ? new UsageError(failure.message) : failure
   })
   console.log(`url    ${server.url}`)
-  console.log(`token  ${token === undefined ? server.token : 'as given'}   as Authorization: Bearer TOKEN`)
+  console.log(`token  ${isNew ? token : 'as given'}   as Authorization: Bearer TOKEN`)
   console.log(`world  ${about}\n\nready`)
   await new Promise<void>((resolve) => onEnd(resolve))
   await handler.close()
