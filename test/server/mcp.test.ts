@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { loadTrace } from '../../src/report/load-trace.js'
 import { orders } from '../../src/server/control/control.js'
 import { mostBytes, partsOf } from '../../src/server/mcp/answer.js'
 import { tools } from '../../src/server/mcp/tools.js'
 import { TraceWorld } from '../../src/server/mcp/world.js'
+import { withToolsAndConversation } from '../support/agent-page.js'
 import { agentAtServer, agentOf, parted } from './mcp-client.js'
 
 const shop = 'https://shop.test/orders'
@@ -271,6 +273,12 @@ describe('a saved trace', () => {
     expect((await agent.call('diagram', { format: 'svg' })).isError).toBe(true)
     await expect(agent.call('publish', { to: shop })).rejects.toThrow()
   })
+})
+
+test('docs/mcp.md has the tools and the conversation as they are: `npm run docs` writes them', async () => {
+  const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+  expect(page).toBe(await withToolsAndConversation(page))
+  for (const [, json] of page.matchAll(/^```json\n(.*)\n```$/gm)) expect(() => JSON.parse(json!)).not.toThrow()
 })
 
 describe('prompts and the resource', () => {

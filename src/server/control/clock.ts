@@ -25,7 +25,7 @@ export const clockOrders: readonly Order[] = [
     query: partOf,
     tool: {
       name: 'upcoming',
-      when: 'What happens next, and at which virtual time.',
+      when: 'To know how far to move time.',
       effect: 'reads',
       next: 'step runs the first of them, advance a span of time.',
       defaults: { limit: 20 },
@@ -41,7 +41,8 @@ export const clockOrders: readonly Order[] = [
     example: { by: '5m' },
     tool: {
       name: 'advance',
-      when: 'To let virtual time pass: deliveries, retries, schedules and expiries run in order, in no real time. Not on a real clock.',
+      does: 'Moves time by a span and runs what falls due: deliveries, retries, schedules, expiries, in their order and in no real time.',
+      when: 'To let time pass. Not on a real clock.',
       effect: 'changes',
       next: 'explain_message for a message that is not where it should be, check_promises for what must always hold.',
       args: {
@@ -63,7 +64,8 @@ export const clockOrders: readonly Order[] = [
     example: { at: '2030-01-02T03:00:00Z' },
     tool: {
       name: 'advance_to',
-      when: 'As advance, to an instant.',
+      does: 'As advance, to an instant.',
+      when: 'To come to a deadline or a slot of a schedule.',
       effect: 'changes',
       next: 'timeline, or explain_message for a message that is not where it should be.',
       args: { at: 'ISO text or milliseconds since the Unix epoch', budget: 'how many timers may fire at one instant' },
@@ -82,7 +84,8 @@ export const clockOrders: readonly Order[] = [
     example: { budget: 1000 },
     tool: {
       name: 'drain',
-      when: 'To let everything happen that is on its way, whatever time it takes; schedules do not count.',
+      does: 'Moves time until nothing waits but schedules.',
+      when: 'To see how a story ends.',
       effect: 'changes',
       next: 'dead_letters for what failed for good, timeline for the story.',
       args: { budget: 'how many timers may fire' },
@@ -101,6 +104,7 @@ export const clockOrders: readonly Order[] = [
     body: nothing,
     tool: {
       name: 'step',
+      does: 'Moves time to the next thing that waits, and runs what is due there.',
       when: 'To watch one thing happen after the other.',
       effect: 'changes',
       next: 'step again, upcoming for what waits then, or drain for all of it.',

@@ -48,7 +48,8 @@ export const faultOrders: readonly Order[] = [
     query: partOf,
     tool: {
       name: 'faults',
-      when: 'Which faults are in force, and how often each matched and struck.',
+      does: 'The faults in force, and how often each matched and struck.',
+      when: 'To see that a failure really happened.',
       effect: 'reads',
       next: 'unused_faults for why one did not strike.',
       defaults: { limit: 50 },

@@ -70,7 +70,8 @@ export const queueOrders: readonly Order[] = regional([
     query: partOf,
     tool: {
       name: 'messages',
-      when: 'What is in the queue: waiting, under way, to be retried.',
+      does: 'Messages that wait, are under way or will be retried.',
+      when: 'To find the id of one.',
       effect: 'reads',
       next: 'explain_message with the `id` of one, or forecast.',
       defaults: { limit: 20 },
@@ -104,7 +105,8 @@ export const queueOrders: readonly Order[] = regional([
       'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `because` of which answer or pause; null for one that has ended.',
     tool: {
       name: 'forecast',
-      when: 'When the next attempt of a message starts if nothing else happens.',
+      does: 'When the next attempt of a message starts if nothing else happens.',
+      when: 'To know how far to move time.',
       effect: 'reads',
       next: 'advance_to that instant.',
       args: { id: 'id of a message' },
@@ -119,7 +121,8 @@ export const queueOrders: readonly Order[] = regional([
     example: { flowControlKey: 'user-1' },
     tool: {
       name: 'explain',
-      when: 'The same for what is no message: give exactly one of the arguments.',
+      does: 'How a queue, a flow-control key, a schedule or a deduplication id stands: give exactly one.',
+      when: 'When messages wait for something else than their own time.',
       effect: 'reads',
       next: 'messages for what waits there.',
       args: {
@@ -138,7 +141,8 @@ export const queueOrders: readonly Order[] = regional([
     body: nothing,
     tool: {
       name: 'cancel_message',
-      when: 'To take a message out of the queue.',
+      does: 'Takes a message out of the queue.',
+      when: 'To see what the app does without it.',
       effect: 'destroys',
       next: 'messages for what is left.',
       args: { id: 'id of a message' },
@@ -163,7 +167,8 @@ export const queueOrders: readonly Order[] = regional([
     query: partOf,
     tool: {
       name: 'dead_letters',
-      when: 'Messages that failed for good, with the last answer of their endpoint.',
+      does: 'Messages that failed for good, with the last answer of their endpoint.',
+      when: 'After drain, and whenever something never arrived.',
       effect: 'reads',
       next: 'entries with the `id` of the message as `message` for its attempts, retry_dead_letter once the cause is gone.',
       defaults: { limit: 20 },
@@ -255,7 +260,8 @@ export const queueOrders: readonly Order[] = regional([
     query: partOf,
     tool: {
       name: 'schedules',
-      when: 'What is published again and again, and when next.',
+      does: 'What is published again and again, and when next.',
+      when: 'To find the id of one.',
       effect: 'reads',
       next: 'schedule_slots for its calendar, explain with `schedule` for why one does not fire.',
       defaults: { limit: 20 },
@@ -318,7 +324,7 @@ export const queueOrders: readonly Order[] = regional([
     summary: 'Mistakes in requests that were accepted all the same, as sentences.',
     tool: {
       name: 'diagnostics',
-      when: 'Look here when something is accepted but does nothing: misspelled headers, options without effect.',
+      when: 'When something is accepted but does nothing: misspelled headers, options without effect.',
       effect: 'reads',
       next: 'timeline for the requests themselves.',
     },

@@ -19,7 +19,8 @@ export const storeOrders: readonly Order[] = [
     example: { command: ['SET', 'greeting', 'hello', 'EX', 60] },
     tool: {
       name: 'run_command',
-      when: 'Reads or writes the data store with a command, its words as a list. A command may also delete.',
+      does: 'Runs one command of the data store, as its owner.',
+      when: 'To look at keys of any type, or to change them; it may also delete.',
       effect: 'destroys',
       next: 'store_get or run_command to look at keys, timeline to see the command in the story.',
       args: { command: 'such as `["HGETALL", "user:1"]`' },
@@ -35,7 +36,8 @@ export const storeOrders: readonly Order[] = [
     example: { key: 'greeting' },
     tool: {
       name: 'store_get',
-      when: 'To look at one string key without leaving a trace. Other types: run_command.',
+      does: 'The value of a string key.',
+      when: 'To look at it without leaving an entry in the traffic. For other types: run_command.',
       effect: 'reads',
       next: 'run_command with TYPE and HGETALL, LRANGE, SMEMBERS … where the key is no string.',
     },

@@ -78,7 +78,7 @@ export const trafficOrders: readonly Order[] = [
     tool: {
       name: 'timeline',
       does: 'The story as text, with the reason of every wait.',
-      when: 'The best overview: who called whom, what was answered, why each wait. Shows the latest entries.',
+      when: 'The best overview: who called whom, what was answered, why each wait. Shows the latest entries; `after` and `around` show others.',
       effect: 'reads',
       next: 'entries with `after` for details of one, explain_message for a message.',
       defaults: { limit: 40, ids: 'full' },

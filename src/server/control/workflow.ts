@@ -15,7 +15,8 @@ export const workflowOrders: readonly Order[] = regional([
     query: partOf,
     tool: {
       name: 'runs',
-      when: 'Runs of workflows and their states.',
+      does: 'Runs of workflows and their states.',
+      when: 'To find the id of one.',
       effect: 'reads',
       next: 'explain_run with the `id` of one.',
       defaults: { limit: 20 },

@@ -40,7 +40,8 @@ export const worldOrders: readonly Order[] = [
     body: nothing,
     tool: {
       name: 'reset',
-      when: 'Begins the world anew: everything stored, queued and captured is gone.',
+      does: 'Begins the world anew: everything stored, queued and captured is gone.',
+      when: 'Between two attempts.',
       effect: 'destroys',
       next: 'publish or run_command to set it up again.',
     },
