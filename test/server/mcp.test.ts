@@ -143,6 +143,21 @@ describe('an agent at a server', () => {
     expect(agent.server.tenants).not.toContain('w3')
   })
 
+  test('looks without leaving a trace', async () => {
+    await using agent = await agentAtServer()
+    await agent.call('answer_deliveries', { to: shop, answer: 200 })
+    await agent.call('publish', { to: shop })
+    await agent.call('drain')
+    const before = JSON.stringify([agent.sandbox.dump(), agent.sandbox.traffic])
+    for (const { name, input, effect } of tools)
+      if (effect === 'reads' && input.required.length === 0) await agent.call(name)
+    expect(JSON.stringify([agent.sandbox.dump(), agent.sandbox.traffic])).toBe(before)
+    expect(agent.sandbox.queues).toHaveLength(1)
+    expect((await agent.call('check_promises')).text).toContain('unknown: []')
+    await agent.call('messages', { region: 'us-east-1' })
+    expect(agent.sandbox.queues).toHaveLength(2)
+  })
+
   test('forks a world, and tries there what shall not happen here', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.store.run('SET', 'stock', 5)
@@ -185,6 +200,7 @@ describe('mistakes are sentences with the next step', () => {
     ['timeline', { limit: 1e9 }, /from 1 to 1000/],
     ['explain_message', { id: 7 }, /"id" of explain_message must be a text/],
     ['forecast', { id: 'msg_nobody' }, /There is no message.*Ask messages for/],
+    ['messages', { region: 'atlantis' }, /us-east-1/],
     ['entries', { type: 'nonsense' }, /There are no entries of type/],
     ['store_get', { key: 'k', tenant: '../main' }, /no tenant of this name/],
     ['run_command', { command: ['NOPE'] }, /Command is not available/],

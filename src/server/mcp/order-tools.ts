@@ -112,7 +112,7 @@ async function runOrder(order: ToolOrder, world: World, given: Given, signal?: A
   }
   const mark = tool.tells ? await world.ask({ ...target, path: '/traffic/mark' }) : undefined
   const told = await world.ask(asking)
-  const redaction = new Redaction({ secrets: await world.secrets(target.tenant) })
+  const redaction = new Redaction({ secrets: await world.secrets(target.tenant, args.region as string | undefined) })
   const showing = { redaction, whole: whole === true }
   if (!told.ok) return refused(told, redaction)
   const data = shownText(withoutHidden(tool, args, told.value, redaction), showing)
