@@ -165,6 +165,8 @@ const rooms: readonly Room[] = [
   // The text of the inspector's page, as it is built, and a recording put into it.
   { room: 'inspector/document' },
   { room: 'report', may: ['kernel', 'secrets', 'inspector/document'], packages: ['valibot'] },
+  // What was found, as text to paste: it names the variables of the environment that the SDKs read.
+  { room: 'report/copy', may: ['kernel', 'protocol', 'report'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -201,7 +203,7 @@ const rooms: readonly Room[] = [
   },
   {
     room: 'server/*',
-    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
+    may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:', '@modelcontextprotocol/server'],
   },
   {

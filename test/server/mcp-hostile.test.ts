@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyForms } from '../../src/report/copy/forms.js'
 import { fenced } from '../../src/server/mcp/answer.js'
 import { prompts } from '../../src/server/mcp/prompts.js'
 import { tools } from '../../src/server/mcp/tools.js'
@@ -115,6 +116,11 @@ const calls: readonly (readonly [tool: string, args: () => Record<string, unknow
       },
     }),
   ],
+  ...copyForms.flatMap(({ name: form }) => [
+    ['copy_as', () => ({ form, entry: 4 })] as const,
+    ['copy_as', () => ({ form, message: ids.id })] as const,
+    ['copy_as', () => ({ form, from: 1, to: 20 })] as const,
+  ]),
   ['tenants', () => ({ [injection]: 1 })],
   ['timeline', () => ({ tenant: hostile })],
   ['fault_kinds', () => ({ point: hostile })],

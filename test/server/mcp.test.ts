@@ -143,6 +143,30 @@ describe('an agent at a server', () => {
     expect(agent.server.tenants).not.toContain('w3')
   })
 
+  test('copies what it found, with the names of secrets in their place', async () => {
+    await using agent = await agentAtServer()
+    const { env, tokens } = agent.sandbox
+    await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
+      headers: { authorization: `Bearer ${env.UPSTASH_REDIS_REST_TOKEN}` },
+    })
+    const { seq } = agent.sandbox.traffic.last('request')!
+    const { text } = await agent.call('copy_as', { form: 'curl', entry: seq })
+    expect(parted(text).data).toMatch(/^curl /m)
+    expect(parted(text).data).toContain('$UPSTASH_REDIS_REST_TOKEN')
+    expect(text).not.toContain(tokens.store)
+    for (const [args, sentence] of [
+      [{ form: 'nonsense', entry: seq }, /There is no such form\. Forms are curl/],
+      [{ form: 'curl' }, /Choose one/],
+      [{ form: 'curl', entry: 1, message: 'm' }, /Choose one/],
+      [{ form: 'curl', entry: 4711 }, /no such entry/],
+      [{ form: 'curl', message: 'msg_nobody' }, /no message of this id/],
+      [{ form: 'curl', from: 2, to: 1 }, /must not be before/],
+    ] as const) {
+      const refused = await agent.call('copy_as', args)
+      expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(sentence)])
+    }
+  })
+
   test('looks without leaving a trace', async () => {
     await using agent = await agentAtServer()
     await agent.call('answer_deliveries', { to: shop, answer: 200 })
@@ -281,7 +305,7 @@ describe('a saved trace', () => {
     await using agent = await agentOf(new TraceWorld(trace))
 
     const { tools: listed } = await agent.client.listTools()
-    expect(listed.map(({ name }) => name)).toEqual(['entries', 'timeline', 'diagram'])
+    expect(listed.map(({ name }) => name)).toEqual(['entries', 'timeline', 'diagram', 'copy_as'])
     expect(listed.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
     expect(parted((await agent.call('timeline')).text)).toEqual(parted((await live.call('timeline')).text))
     expect((await agent.call('entries', { message: id })).text).toBe((await live.call('entries', { message: id })).text)

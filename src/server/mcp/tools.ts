@@ -1,13 +1,14 @@
 import { excerpt } from '../../report/safe-text.js'
 import { answerText } from './answer.js'
 import { checkArguments } from './arguments.js'
+import { copyTool } from './copy-tool.js'
 import { orderTools } from './order-tools.js'
 import { ownTools } from './own-tools.js'
 import { type Given, Mistake, type Outcome, type ToolRow } from './tool-row.js'
 import type { World } from './world.js'
 
 /** Every tool of `stuntdouble mcp`. */
-export const tools: readonly ToolRow[] = [...orderTools, ...ownTools]
+export const tools: readonly ToolRow[] = [...orderTools, copyTool, ...ownTools]
 
 /** Those that a world can answer. */
 export function toolsOf({ isTrace }: Pick<World, 'isTrace'>): readonly ToolRow[] {
