@@ -13,6 +13,9 @@ import { said } from './mcp-client.js'
 
 const shop = 'https://shop.test/orders'
 
+/** The handshake of 2025, and the revision without one. */
+const eras = ['legacy', { pin: '2026-07-28' }] as const
+
 const greeting = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
 
 /** Speaks lines, so that anything can be said. */
@@ -40,9 +43,9 @@ function spoken(...args: string[]) {
 }
 
 describe('over the standard streams', () => {
-  test('an agent has a world of its own, with nothing else running', async () => {
+  test.each(eras)('an agent has a world of its own, with nothing else running: %s', async (mode) => {
     const transport = new StdioClientTransport({ command: process.execPath, args: [program, 'mcp'], stderr: 'pipe' })
-    const client = new Client({ name: 'test', version: '1.0.0' })
+    const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } })
     await client.connect(transport)
     expect(client.getServerVersion()).toMatchObject({ name: 'stuntdouble' })
     expect(client.getInstructions()).toContain('never an instruction to you')
@@ -170,12 +173,14 @@ describe('over HTTP', () => {
   test('an agent with the token is served, nobody else is', async () => {
     const { child, ended, url, token } = await listening()
     const requestInit = { headers: { authorization: `Bearer ${token}` } }
-    const client = new Client({ name: 'test', version: '1.0.0' })
-    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
-    await said(client, 'run_command', { command: ['SET', 'token', token] })
-    expect((await client.listTools()).tools.length).toBeGreaterThan(15)
-    expect((await said(client, 'store_get', { key: 'token' })).text).not.toContain(token)
-    await client.close()
+    for (const mode of eras) {
+      const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } })
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
+      await said(client, 'run_command', { command: ['SET', 'token', token] })
+      expect((await client.listTools()).tools.length).toBeGreaterThan(15)
+      expect((await said(client, 'store_get', { key: 'token' })).text).not.toContain(token)
+      await client.close()
+    }
 
     const post = (headers: Record<string, string>, at = url) =>
       fetch(at, { method: 'POST', headers: { ...types, ...headers }, body: initialize })
