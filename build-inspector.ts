@@ -1,4 +1,4 @@
-// Builds the inspector's page: its script and its style become texts in modules of `src/inspector/document`, so that whoever
+// Builds the inspector's page: its script and its style become texts in modules of `src/report/page`, so that whoever
 // bundles or runs the sources finds them there. Runs on Node's type stripping.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
-const built = join(root, 'src/inspector/document')
+const built = join(root, 'src/report/page')
 const editorSource = 'src/inspector/panels/code-editor.ts'
 
 const common: BuildOptions = {
@@ -19,7 +19,8 @@ const common: BuildOptions = {
   format: 'iife',
   platform: 'browser',
   target: ['es2022', 'safari16'],
-  charset: 'utf8',
+  // Whoever prints the page gets nothing that a terminal obeys.
+  charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
   jsx: 'automatic',
@@ -82,9 +83,9 @@ function moduleOf(texts: Record<string, string>): string {
 
 /** When a source of the page was changed last, or what it is built with. */
 function lastChange(): number {
-  const files = ['src/inspector', 'src/kernel'].flatMap((folder) =>
+  const files = ['src/inspector', 'src/kernel', 'src/report'].flatMap((folder) =>
     readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-      .filter((entry) => entry.isFile() && !/document\/\w+-text\.js$/.test(join(entry.parentPath, entry.name)))
+      .filter((entry) => entry.isFile() && !/page\/\w+-text\.js$/.test(join(entry.parentPath, entry.name)))
       .map((entry) => join(entry.parentPath, entry.name)),
   )
   return Math.max(...[...files, join(root, 'package-lock.json'), fileURLToPath(import.meta.url)].map(changedAt))

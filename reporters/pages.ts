@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { escaped, toHtml } from '../src/report/html.js'
+import { toHtml } from '../src/report/html.js'
+import { escaped } from '../src/report/page/document.js'
 
 /** The story of one failed test. */
 export interface FailedTest {

@@ -87,6 +87,7 @@ class Following {
   #isAsking = false
   #isStale = false
   #isDue = false
+  #hasChanges = true
 
   constructor(control: LiveControl, listener: Listener) {
     this.#control = control
@@ -202,7 +203,12 @@ class Following {
     const world = this.#world
     for (;;) {
       const path = `/store/changes?after=${this.#lastChange}&limit=${partSize}`
-      const answer = await this.#control.ask('GET', path).catch(unlessMissing)
+      if (!this.#hasChanges) return
+      const answer = await this.#control.ask('GET', path).catch((error) => {
+        // A world whose history is not kept has no changes to tell.
+        if (!(error instanceof Refusal) || error.status >= 500) throw error
+        this.#hasChanges = false
+      })
       const changes = listIn<StoredChange>(answer, 'changes')
       if (world !== this.#world || changes.length === 0) return
       this.#lastChange = changes.at(-1)!.seq
@@ -229,12 +235,6 @@ function hasEnded(entry: TraceEntry): boolean {
   if (entry.type === 'request' || entry.type === 'call') return entry.answer !== undefined
   if (entry.type === 'attempt') return entry.outcome !== undefined
   return entry.type !== 'clock' || entry.to !== undefined
-}
-
-/** A world whose history is not kept has no changes to tell. */
-function unlessMissing(error: unknown): undefined {
-  if (error instanceof Refusal && error.status < 500) return undefined
-  throw error
 }
 
 function listIn<T>(answer: unknown, name: string): readonly T[] {

@@ -1,17 +1,48 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { App } from './app.js'
 import { liveSource } from './live.js'
 import './page.css'
+import { PageState } from './page-state.js'
 import { recordingSource } from './recording.js'
+import { listenToKeys } from './shell/keys.js'
+import { applyFragment, keepLink } from './shell/link.js'
+import { keepTheme } from './shell/theme.js'
 import { takeToken } from './token.js'
 import { View } from './view.js'
+import { lineOf, told } from './words.js'
 
-const source = recordingSource() ?? liveSource(tenantOfLink(), takeToken())
-const view = new View(source)
-render(<App view={view} />, document.getElementById('app')!)
+const recording = recordingSource()
+// Before anything else looks at the address.
+const token = recording === undefined ? takeToken() : undefined
+const fragment = location.hash.slice(1)
+const view = new View(recording ?? liveSource(new URLSearchParams(fragment).get('tenant') ?? 'main', token))
+const page = new PageState(view)
+
+keepTheme(view)
+render(<App page={page} />, document.getElementById('app')!)
 view.start()
+applyFragment(page, fragment)
+keepLink(page)
+listenToKeys(page)
 
-/** Which world the link is about. */
-function tenantOfLink(): string {
-  return new URLSearchParams(location.hash.slice(1)).get('tenant') ?? 'main'
-}
+// What failed is what one came for.
+let hasOpened = new URLSearchParams(fragment).has('entry')
+effect(() => {
+  const nearest = view.facts.value?.failure?.nearest
+  if (hasOpened || nearest === undefined || view.entry(nearest) === undefined) return
+  hasOpened = true
+  page.select(nearest)
+})
+
+effect(() => {
+  const entry = view.entry(view.selectedSeq.value)
+  page.said.value = entry === undefined ? '' : `#${entry.seq} ${lineOf(told(entry))}`
+})
+
+effect(() => {
+  const { state } = view.connection.value
+  if (state === 'ready') document.documentElement.dataset.ready = 'true'
+  const name = view.facts.value?.name
+  if (name !== undefined && view.isLive) document.title = `${name}: inspector`
+})

@@ -1,5 +1,5 @@
 // What a server sends of the inspector.
 
-export type { InspectorPage, Recording } from './document/document.js'
-export { inspectorPage } from './document/document.js'
-export { editorScript } from './document/editor-text.js'
+export type { InspectorPage, Recording } from '../report/page/document.js'
+export { inspectorPage } from '../report/page/document.js'
+export { editorScript } from '../report/page/editor-text.js'

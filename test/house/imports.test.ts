@@ -108,7 +108,7 @@ const rooms: readonly Room[] = [
     ],
   },
   // What was stored when, by running the commands again.
-  { room: 'store/history', may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/dump', 'store'] },
+  { room: 'store/history', may: ['kernel', 'store/access', 'store/command', 'store/commands', 'store/dump', 'store'] },
   // The rooms called rest are the only ones that know a service and the protocol.
   { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
 
@@ -163,8 +163,8 @@ const rooms: readonly Room[] = [
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
   // The text of the inspector's page, as it is built, and a recording put into it.
-  { room: 'inspector/document' },
-  { room: 'report', may: ['kernel', 'secrets', 'inspector/document'], packages: ['valibot'] },
+  { room: 'report/page' },
+  { room: 'report', may: ['kernel', 'secrets', 'report/page', 'store/history'], packages: ['valibot'] },
   // What was found, as text to paste: it names the variables of the environment that the SDKs read.
   { room: 'report/copy', may: ['kernel', 'protocol', 'report'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
@@ -187,23 +187,16 @@ const rooms: readonly Room[] = [
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
     types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
-  // The page knows the control API and recordings, and nothing else of us.
-  { room: 'inspector/models', may: ['kernel'], types: ['report', 'store/history', 'store/dump'] },
+  // The page knows the control API and recordings, and how a report writes what is not to be trusted.
   {
-    room: 'inspector/panels',
-    may: ['kernel', 'inspector/models'],
-    types: ['report', 'store/history', 'store/dump'],
+    room: 'inspector/*',
+    may: ['kernel', 'report', 'report/page', 'store/history'],
+    types: ['store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
   {
-    room: 'inspector',
-    may: ['kernel', 'inspector/document', 'inspector/models', 'inspector/panels'],
-    types: ['report', 'store/history'],
-    packages: ['preact', '@preact/signals'],
-  },
-  {
     room: 'server/*',
-    may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector'],
+    may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
     packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:', '@modelcontextprotocol/server'],
   },
   {
@@ -218,7 +211,7 @@ const rooms: readonly Room[] = [
     types: ['client'],
     packages: ['fast-check'],
   },
-  { room: '/reporters', may: ['kernel', 'report'], packages: ['vitest', '@playwright/test', 'node:'] },
+  { room: '/reporters', may: ['kernel', 'report', 'report/page'], packages: ['vitest', '@playwright/test', 'node:'] },
 ]
 
 /** Types that rooms take from rooms above them, and why. */

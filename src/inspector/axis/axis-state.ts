@@ -1,0 +1,67 @@
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { View } from '../view.js'
+import { type Marks, marksOf, type PlacedMarks, placed } from './marks.js'
+import { type Scale, type ScaleKind, scaleOf } from './scale.js'
+
+/** What is in sight, in places of the scale. */
+export interface Sight {
+  readonly from: number
+  readonly to: number
+}
+
+const everything: Sight = { from: 0, to: 1 }
+/** Nearer than this, numbers run out. */
+const nearest = 1e-9
+
+/** The time axis: its marks, its scale, and which part of it is in sight. */
+export class AxisState {
+  readonly kind: Signal<ScaleKind> = signal('steps')
+  readonly sight: Signal<Sight> = signal(everything)
+  readonly marks: ReadonlySignal<Marks>
+  readonly scale: ReadonlySignal<Scale>
+  readonly placed: ReadonlySignal<PlacedMarks>
+
+  constructor(readonly view: View) {
+    const changed = computed(() => new Set(view.changes.value.map(({ seq }) => seq)))
+    this.marks = computed(() => marksOf(view.entries.value, changed.value))
+    this.scale = computed(() => scaleOf(this.kind.value, this.marks.value.instants))
+    this.placed = computed(() => placed(this.marks.value, this.scale.value))
+  }
+
+  zoom(factor: number, around = 0.5): void {
+    const { from, to } = this.sight.value
+    const size = Math.min(1, Math.max(nearest, (to - from) * factor))
+    this.#look(from + (to - from) * around - size * around, size)
+  }
+
+  /** @param by parts of what is in sight */
+  pan(by: number): void {
+    const { from, to } = this.sight.value
+    this.#look(from + by * (to - from), to - from)
+  }
+
+  fit(): void {
+    this.sight.value = everything
+  }
+
+  /** Brings an instant into sight, if it is not. */
+  show(at: number): void {
+    const place = this.scale.value.place(at)
+    const { from, to } = this.sight.value
+    if (place < from || place > to) this.#look(place - (to - from) / 2, to - from)
+  }
+
+  /** Shows a part of time, with a little room around. */
+  showRange(from: number, to: number): void {
+    const scale = this.scale.value
+    const [left, right] = [scale.place(from), scale.place(to)]
+    const room = Math.max((right - left) * 0.1, 0.002)
+    this.#look(left - room, right - left + 2 * room)
+  }
+
+  #look(from: number, size: number): void {
+    const length = Math.min(1, size)
+    const start = Math.min(1 - length, Math.max(0, from))
+    this.sight.value = { from: start, to: start + length }
+  }
+}

@@ -1,0 +1,99 @@
+import { lanes, type Tone, tones } from '../kinds.js'
+import { type Labels, labelsOf } from './labels.js'
+import { type Coverage, firstLines, type PlacedMarks } from './marks.js'
+import type { Scale } from './scale.js'
+
+/** Height of the labels above the lanes, in pixels. */
+export const labelHeight = 34
+const lineHeight = 9
+const lanePadding = 3
+const leastLane = 20
+
+const heights = lanes.map(({ rows }) => Math.max(leastLane, rows * lineHeight + 2 * lanePadding))
+/** Where each lane begins, in pixels from the top of the picture. */
+export const laneTops: readonly number[] = heights.map((_, lane) =>
+  heights.slice(0, lane).reduce((sum, height) => sum + height, labelHeight),
+)
+export const laneHeights: readonly number[] = heights
+export const pictureHeight: number = heights.reduce((sum, height) => sum + height, labelHeight)
+
+/** The line at a height, for a pointer. */
+export function lineAt(y: number): number {
+  const lane = Math.max(
+    0,
+    laneTops.findLastIndex((top) => y >= top),
+  )
+  const row = Math.floor((y - laneTops[lane]! - lanePadding) / lineHeight)
+  return firstLines[lane]! + Math.min(lanes[lane]!.rows - 1, Math.max(0, row))
+}
+
+export type Colours = Readonly<Record<Tone | 'paper' | 'shade' | 'line' | 'ink' | 'quiet', string>>
+
+/** The colours that the style gives, as a canvas takes them. */
+export function coloursOf(element: HTMLElement): Colours {
+  const probe = document.createElement('span')
+  probe.hidden = true
+  element.append(probe)
+  const names = [...tones, 'paper', 'shade', 'line', 'ink', 'quiet'] as const
+  const found = names.map((name) => {
+    probe.style.color = `var(--${name})`
+    return [name, getComputedStyle(probe).color] as const
+  })
+  probe.remove()
+  return Object.fromEntries(found) as unknown as Colours
+}
+
+interface Picture {
+  readonly pen: CanvasRenderingContext2D
+  readonly marks: PlacedMarks
+  readonly coverage: Coverage
+  readonly scale: Scale
+  readonly from: number
+  readonly to: number
+  readonly width: number
+  readonly ratio: number
+  readonly colours: Colours
+}
+
+/** Draws everything but what moves with the pointer. @returns the labels, for those who read them otherwise */
+export function paint(picture: Picture): Labels {
+  const { pen, marks, coverage, scale, from, to, width, ratio, colours } = picture
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0)
+  pen.fillStyle = colours.paper
+  pen.fillRect(0, 0, width, pictureHeight)
+  coverage.fill(marks, from, to, width)
+  lanes.forEach((_, lane) => {
+    if (lane % 2 === 0) {
+      pen.fillStyle = colours.shade
+      pen.fillRect(0, laneTops[lane]!, width, laneHeights[lane]!)
+    }
+    paintLane(lane, picture)
+  })
+  pen.font = '11px ui-monospace, monospace'
+  pen.textBaseline = 'middle'
+  const labels = labelsOf({ scale, from, to, width, measure: (text) => pen.measureText(text).width })
+  pen.fillStyle = colours.line
+  pen.fillRect(0, labelHeight - 1, width, 1)
+  for (const { x } of labels.times) pen.fillRect(Math.min(width - 1, Math.round(x)), labelHeight - 6, 1, 6)
+  pen.fillStyle = colours.quiet
+  for (const { left, text } of labels.times) pen.fillText(text, left, 20)
+  pen.fillStyle = colours.ink
+  for (const { left, text } of labels.dates) pen.fillText(text, left, 7)
+  return labels
+}
+
+function paintLane(lane: number, { pen, coverage, colours }: Picture): void {
+  const { rows } = lanes[lane]!
+  const free = (laneHeights[lane]! - rows * lineHeight) / 2
+  for (let row = 0; row < rows; row++) {
+    const middle = laneTops[lane]! + free + (row + 0.5) * lineHeight
+    tones.forEach((tone, index) => {
+      // Waits are thin, and what failed differs by more than its colour.
+      const height = tone === 'wait' ? 2 : tone === 'soft' ? 3 : tone === 'bad' || tone === 'fault' ? 9 : 5
+      pen.fillStyle = colours[tone]
+      coverage.each(firstLines[lane]! + row, index, (left, width) => {
+        pen.fillRect(left, middle - height / 2, Math.max(2, width), height)
+      })
+    })
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * From instants to places between 0 and 1 and back. True to time, days in which nothing happens take all the room; by
+ * steps, each instant at which something happens is as far from the next one.
+ */
+export interface Scale {
+  readonly first: number
+  readonly last: number
+  place(at: number): number
+  at(place: number): number
+  /** The instant at which something happens next to this one. */
+  neighbour(at: number, direction: 1 | -1): number
+}
+
+export type ScaleKind = 'steps' | 'time'
+
+/** @param instants at which something happens, ascending, each once */
+export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
+  const first = instants[0] ?? 0
+  const last = instants.at(-1) ?? first
+  const neighbour = (at: number, direction: 1 | -1): number => {
+    const before = countBefore(instants, at)
+    const place = direction === -1 ? before - 1 : instants[before] === at ? before + 1 : before
+    return instants[Math.min(instants.length - 1, Math.max(0, place))] ?? at
+  }
+  if (instants.length < 2) return { first, last, place: () => 0.5, at: () => first, neighbour }
+  const limited = (at: number): number => Math.min(last, Math.max(first, at))
+  if (kind === 'time') {
+    const length = last - first
+    return {
+      first,
+      last,
+      place: (at) => (limited(at) - first) / length,
+      at: (place) => first + Math.min(1, Math.max(0, place)) * length,
+      neighbour,
+    }
+  }
+  const steps = instants.length - 1
+  return {
+    first,
+    last,
+    place(given) {
+      const at = limited(given)
+      const low = Math.min(steps - 1, Math.max(0, countBefore(instants, at) - 1))
+      return (low + (at - instants[low]!) / (instants[low + 1]! - instants[low]!)) / steps
+    },
+    at(place) {
+      const step = Math.min(1, Math.max(0, place)) * steps
+      const low = Math.min(steps - 1, Math.floor(step))
+      return instants[low]! + (step - low) * (instants[low + 1]! - instants[low]!)
+    },
+    neighbour,
+  }
+}
+
+/** How many of them are before an instant. */
+function countBefore(instants: Float64Array, at: number): number {
+  let low = 0
+  let high = instants.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (instants[middle]! < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Ascending, each once. */
+export function distinct(instants: Float64Array): Float64Array {
+  instants.sort()
+  let size = 0
+  for (const at of instants) if (size === 0 || at !== instants[size - 1]) instants[size++] = at
+  return instants.slice(0, size)
+}

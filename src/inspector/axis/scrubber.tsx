@@ -1,0 +1,59 @@
+import type { JSX } from 'preact'
+import { shownDate, shownTime } from '../shown.js'
+import type { View } from '../view.js'
+import type { AxisState } from './axis-state.js'
+
+interface ScrubberProps {
+  readonly view: View
+  readonly axis: AxisState
+  readonly width: number
+}
+
+/** The instant at which the world is looked at: dragged, or moved with the arrow keys from one instant to the next. */
+export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
+  const scale = axis.scale.value
+  const { from, to } = axis.sight.value
+  const instant = view.instant.value
+  const at = instant ?? scale.last
+  const place = (scale.place(at) - from) / (to - from)
+  const step = (direction: 1 | -1): void => {
+    const next = scale.neighbour(at, direction)
+    view.instant.value = direction === 1 && next === at ? undefined : next
+    axis.show(next)
+  }
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => step(-1),
+    ArrowDown: () => step(-1),
+    ArrowRight: () => step(1),
+    ArrowUp: () => step(1),
+    Home: () => {
+      view.instant.value = scale.first
+      axis.show(scale.first)
+    },
+    End: () => {
+      view.instant.value = undefined
+      axis.show(scale.last)
+    },
+  }
+  return (
+    <div
+      class={`scrubber${instant === undefined ? ' is-now' : ''}`}
+      role="slider"
+      tabIndex={0}
+      aria-label="Instant"
+      aria-valuemin={0}
+      aria-valuemax={Math.max(1, scale.last - scale.first)}
+      aria-valuenow={at - scale.first}
+      aria-valuetext={instant === undefined ? 'now' : `${shownDate(at)} ${shownTime(at)}`}
+      hidden={place < 0 || place > 1}
+      style={{ transform: `translateX(${place * width}px)` }}
+      onKeyDown={(event) => {
+        const move = keys[event.key]
+        if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+        event.preventDefault()
+        event.stopPropagation()
+        move()
+      }}
+    />
+  )
+}

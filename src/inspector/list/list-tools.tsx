@@ -1,0 +1,84 @@
+import { useComputed } from '@preact/signals'
+import type { JSX } from 'preact'
+import { type Group, groups, isEcho, kindOf } from '../kinds.js'
+import type { View } from '../view.js'
+import type { Filter } from './rows.js'
+
+interface ListToolsProps {
+  readonly view: View
+  readonly filter: Filter
+}
+
+/** What narrows the list: words, and kinds of entries. */
+export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
+  const counts = useComputed(() => {
+    const found = new Map<Group, number>()
+    let echoes = 0
+    for (const entry of view.entries.value) {
+      const { group } = kindOf(entry)
+      if (isEcho(entry)) echoes++
+      else found.set(group, (found.get(group) ?? 0) + 1)
+    }
+    return { found, echoes }
+  })
+  const { found, echoes } = counts.value
+  const wanted = filter.groups.value
+  const isNarrow = wanted.size < groups.length || filter.words.value !== ''
+  return (
+    <div class="tools">
+      <label>
+        Filter{' '}
+        <input
+          type="search"
+          id="search"
+          autocomplete="off"
+          spellcheck={false}
+          value={filter.words.value}
+          onInput={({ currentTarget }) => {
+            filter.words.value = currentTarget.value
+          }}
+        />
+      </label>
+      <fieldset class="groups">
+        <legend class="unseen">Kinds of entries</legend>
+        {groups
+          .filter((group) => found.has(group))
+          .map((group) => (
+            <label key={group}>
+              <input
+                type="checkbox"
+                checked={wanted.has(group)}
+                onChange={() => {
+                  filter.groups.value = toggled(wanted, group)
+                }}
+              />{' '}
+              {group} <small>{found.get(group)}</small>
+            </label>
+          ))}
+        {echoes > 0 && (
+          <label title="Key events that repeat what their command tells">
+            <input
+              type="checkbox"
+              checked={filter.echoes.value}
+              onChange={({ currentTarget }) => {
+                filter.echoes.value = currentTarget.checked
+              }}
+            />{' '}
+            Repeating key events <small>{echoes}</small>
+          </label>
+        )}
+      </fieldset>
+      {isNarrow && (
+        <button type="button" onClick={() => filter.clear()}>
+          Show all
+        </button>
+      )}
+    </div>
+  )
+}
+
+function toggled(groups: ReadonlySet<Group>, group: Group): ReadonlySet<Group> {
+  const changed = new Set(groups)
+  if (!changed.delete(group)) changed.add(group)
+  return changed
+}

@@ -1,0 +1,37 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { AxisState } from './axis/axis-state.js'
+import { Filter, type Rows, rowsOf } from './list/rows.js'
+import type { View } from './view.js'
+
+/** The state of the parts that belong to the page itself, beside what every panel reads. */
+export class PageState {
+  readonly axis: AxisState
+  readonly filter: Filter = new Filter()
+  readonly rows: ReadonlySignal<Rows>
+  readonly isHelpOpen: Signal<boolean> = signal(false)
+  /** What a screen reader says next. */
+  readonly said: Signal<string> = signal('')
+
+  constructor(readonly view: View) {
+    this.axis = new AxisState(view)
+    this.rows = rowsOf(view, this.filter)
+  }
+
+  /** Selects an entry, and makes the list show it. */
+  select(seq: number): void {
+    const { view, rows, filter } = this
+    const isListed = (): boolean => {
+      const lines = rows.value
+      const row = lines.rowOf(seq)
+      return row < lines.length && lines.entry(row).seq === seq
+    }
+    if (!isListed()) {
+      filter.clear()
+      if (!isListed()) view.range.value = undefined
+      if (!isListed()) filter.echoes.value = true
+    }
+    view.selectedSeq.value = seq
+    const entry = view.entry(seq)
+    if (entry !== undefined) this.axis.show(entry.at)
+  }
+}

@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+/** What an order of the control API answered. */
+export interface Asked<T> {
+  readonly value: T | undefined
+  readonly failure: string | undefined
+  /** Asks again. */
+  again(): void
+}
+
+/**
+ * Asks, and asks again when `when` changes; never twice at once, and what changed meanwhile is asked for afterwards.
+ * Nothing is asked for while `ask` is undefined.
+ */
+export function useAsked<T>(ask: (() => Promise<unknown>) | undefined, when: readonly unknown[]): Asked<T> {
+  const [state, setState] = useState<{ value?: T; failure?: string }>({})
+  const running = useRef({ isBusy: false, isStale: false, isGone: false, ask })
+  const { current } = running
+  current.ask = ask
+  const again = (): void => {
+    if (current.ask === undefined || current.isGone) return
+    if (current.isBusy) {
+      current.isStale = true
+      return
+    }
+    Object.assign(current, { isBusy: true, isStale: false })
+    current
+      .ask()
+      .then(
+        (value) => !current.isGone && setState({ value: value as T }),
+        (error) => !current.isGone && setState((before) => ({ ...before, failure: String(error?.message ?? error) })),
+      )
+      .finally(() => {
+        current.isBusy = false
+        if (current.isStale) again()
+      })
+  }
+  useEffect(again, [ask === undefined, ...when])
+  useEffect(() => {
+    current.isGone = false
+    return () => {
+      current.isGone = true
+    }
+  }, [current])
+  return { value: state.value, failure: state.failure, again }
+}

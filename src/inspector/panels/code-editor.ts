@@ -1,0 +1,51 @@
+import { json } from '@codemirror/lang-json'
+import { EditorView, minimalSetup } from 'codemirror'
+
+// In a chunk of its own, which is loaded where text is edited.
+
+/** An editor with colours in the place of a text field. */
+export interface Editor {
+  text: string
+  focus(): void
+  remove(): void
+}
+
+export interface EditorOptions {
+  readonly text: string
+  readonly isJson: boolean
+  readonly label: string
+  readonly onChange: (text: string) => void
+}
+
+/**
+ * Puts an editor into an element. It lives in a shadow tree: its styles are made by script there, which the page's
+ * content-security policy allows, and stay its own.
+ */
+export function edit(parent: HTMLElement, { text, isJson, label, onChange }: EditorOptions): Editor {
+  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
+  const view = new EditorView({
+    doc: text,
+    root,
+    parent: root,
+    extensions: [
+      minimalSetup,
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) onChange(update.state.doc.toString())
+      }),
+      ...(isJson ? [json()] : []),
+    ],
+  })
+  return {
+    get text() {
+      return view.state.doc.toString()
+    },
+    set text(insert) {
+      if (insert !== view.state.doc.toString())
+        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } })
+    },
+    focus: () => view.focus(),
+    remove: () => view.destroy(),
+  }
+}

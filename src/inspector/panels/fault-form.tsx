@@ -1,0 +1,167 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { type FaultField, type FaultKind, faultOf } from '../models/fault-fields.js'
+import { type Target, targetsOf } from '../models/targets.js'
+import type { Control } from '../source.js'
+import type { View } from '../view.js'
+import { useAsked } from './asked.js'
+import { Failure, useAct } from './parts.js'
+
+interface FaultFormProps {
+  readonly view: View
+  readonly control: Control
+  readonly onAdded: () => void
+}
+
+/** A form for a rule: where it strikes because of the selected entry, or anywhere, and what it does. */
+export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Element {
+  const catalog = useAsked<readonly FaultKind[]>(() => control.ask('GET', '/faults/catalog'), [control])
+  const place = useSignal('')
+  const kindName = useSignal('')
+  const typed = useSignal<Readonly<Record<string, string>>>({})
+  const times = useSignal('1')
+  const act = useAct()
+  const kinds = catalog.value ?? []
+  const entry = view.entries.value.find(({ seq }) => seq === view.selectedSeq.value)
+  const targets = targetsOf(entry)
+  const points = [...new Set(kinds.flatMap((one) => one.points))]
+  // A place of an entry that is no longer selected is none.
+  const chosen = placeOf(place.value, targets, points) ?? targets[0] ?? anywhere(points[0] ?? '')
+  const possible = kinds.filter((one) => one.points.includes(chosen.on))
+  const kind = possible.find((one) => one.kind === kindName.value) ?? possible[0]
+  const add = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const isAdded = await act.run(async () => {
+      const rule = {
+        on: chosen.on,
+        name: `${kind!.kind} of the inspector ${view.entries.value.at(-1)?.seq ?? 0}.${added++}`,
+        ...(Object.keys(chosen.match).length > 0 && { match: chosen.match }),
+        ...(times.value !== '' && { times: Number(times.value) }),
+        fault: faultOf(kind!, typed.value),
+      }
+      await control.ask('POST', '/faults', { rules: rule })
+    })
+    if (isAdded) onAdded()
+  }
+  if (kinds.length === 0) return <Failure of={catalog} />
+  return (
+    <form class="pn-form" onSubmit={(event) => void add(event)} aria-label="Inject a fault">
+      <label>
+        Strike{' '}
+        <select value={keyOf(chosen)} onChange={(event) => (place.value = event.currentTarget.value)}>
+          {entry !== undefined && targets.length > 0 && (
+            <optgroup label={`Entry #${entry.seq}`}>
+              {targets.map((target) => (
+                <option key={keyOf(target)} value={keyOf(target)}>
+                  {target.label}
+                </option>
+              ))}
+            </optgroup>
+          )}
+          <optgroup label="Anything">
+            {points.map((point) => (
+              <option key={point} value={point}>
+                {point}
+              </option>
+            ))}
+          </optgroup>
+        </select>
+      </label>
+      <label>
+        with{' '}
+        <select
+          value={kind?.kind ?? ''}
+          onChange={(event) => {
+            kindName.value = event.currentTarget.value
+            typed.value = {}
+          }}
+        >
+          {possible.map((one) => (
+            <option key={one.kind} value={one.kind}>
+              {one.kind}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        times{' '}
+        <input
+          inputmode="numeric"
+          size={4}
+          placeholder="always"
+          value={times}
+          onInput={(event) => (times.value = event.currentTarget.value)}
+        />
+      </label>
+      {kind?.fields.map((field) => (
+        <Field
+          key={`${kind.kind} ${field.name}`}
+          field={field}
+          value={typed.value[field.name] ?? ''}
+          onInput={(text) => (typed.value = { ...typed.value, [field.name]: text })}
+        />
+      ))}
+      <button type="submit" disabled={act.isBusy || kind === undefined}>
+        {Object.keys(chosen.match).length > 0 ? 'Inject here' : 'Inject'}
+      </button>
+      <p class="pn-line">
+        <small>{kind?.summary}</small>
+      </p>
+      <Failure of={act} />
+    </form>
+  )
+}
+
+/** Rules of one page, which so have names of their own. */
+let added = 1
+
+function anywhere(on: string): Target {
+  return { label: on, on, match: {} }
+}
+
+function keyOf({ on, match }: Target): string {
+  return Object.keys(match).length === 0 ? on : JSON.stringify([on, match])
+}
+
+function placeOf(key: string, targets: readonly Target[], points: readonly string[]): Target | undefined {
+  return targets.find((target) => keyOf(target) === key) ?? (points.includes(key) ? anywhere(key) : undefined)
+}
+
+interface FieldProps {
+  readonly field: FaultField
+  readonly value: string
+  readonly onInput: (text: string) => void
+}
+
+function Field({ field: { name, type, optional, values }, value, onInput }: FieldProps): JSX.Element {
+  const words = type === 'boolean' ? ['true', 'false'] : values?.map(String)
+  return (
+    <span>
+      {name}{' '}
+      {words === undefined ? (
+        <input
+          aria-label={name}
+          size={type === 'number' || type === 'integer' ? 6 : 14}
+          required={optional !== true}
+          placeholder={optional === true ? 'as it is' : type}
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      ) : (
+        <select
+          aria-label={name}
+          value={value}
+          required={optional !== true}
+          onChange={(event) => onInput(event.currentTarget.value)}
+        >
+          <option value="">{optional === true ? 'as it is' : 'choose'}</option>
+          {words.map((word) => (
+            <option key={word} value={word}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,10 @@
+import type { Control } from '../source.js'
+import type { View } from '../view.js'
+
+/** Moves time; where it stands then shows at once. */
+export async function moved(view: View, control: Control, order: string, body: object): Promise<void> {
+  const { milliseconds } = (await control.ask('POST', `/clock/${order}`, body)) as { milliseconds?: number }
+  const facts = view.facts.peek()
+  if (view.source.control !== control || facts === undefined || milliseconds === undefined) return
+  if (milliseconds > facts.now) view.facts.value = { ...facts, now: milliseconds }
+}

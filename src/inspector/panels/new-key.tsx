@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { firstOf } from '../models/edits.js'
+import type { Control } from '../source.js'
+import { Failure, useAct } from './parts.js'
+import { runCommand } from './run-command.js'
+
+type KeyType = keyof typeof firstOf
+
+/** A form for a key that is not there yet. */
+export function NewKey({ control, onMade }: { control: Control; onMade: (key: string) => void }): JSX.Element {
+  const name = useSignal('')
+  const type = useSignal<KeyType>('string')
+  const value = useSignal('')
+  const act = useAct()
+  const make = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const key = name.value
+    const isMade = await act.run(async () => {
+      if ((await runCommand(control, ['EXISTS', key])) !== 0) throw new Error(`${key} is there already: choose it.`)
+      await runCommand(control, firstOf[type.value](key, value.value))
+    })
+    if (!isMade) return
+    onMade(key)
+    name.value = value.value = ''
+  }
+  return (
+    <details class="pn-new">
+      <summary>New key</summary>
+      <form class="pn-inline" onSubmit={(event) => void make(event)}>
+        <input
+          aria-label="Name of the new key"
+          placeholder="name"
+          required
+          value={name}
+          onInput={(event) => (name.value = event.currentTarget.value)}
+        />
+        <select
+          aria-label="Type of the new key"
+          value={type}
+          onChange={(event) => (type.value = event.currentTarget.value as KeyType)}
+        >
+          {Object.keys(firstOf).map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+        <input
+          aria-label="First value of the new key"
+          placeholder={type.value === 'json' ? '{"a": 1}' : 'value'}
+          value={value}
+          onInput={(event) => (value.value = event.currentTarget.value)}
+        />
+        <button type="submit" disabled={act.isBusy}>
+          Create
+        </button>
+      </form>
+      <Failure of={act} />
+    </details>
+  )
+}

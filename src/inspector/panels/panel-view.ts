@@ -1,0 +1,6 @@
+import type { View } from '../view.js'
+
+/** What every panel is given: the state of the page. */
+export interface PanelProps {
+  readonly view: View
+}

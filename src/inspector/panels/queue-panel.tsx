@@ -1,0 +1,54 @@
+import type { JSX } from 'preact'
+import { runsAt } from '../models/runs.js'
+import { AsOf } from './as-of.js'
+import { DeadLetters } from './dead-letters.js'
+import { FlowKeys, Groups, Lanes } from './flow.js'
+import { kept } from './kept.js'
+import { Messages } from './messages.js'
+import { modelsOf } from './models-of.js'
+import type { PanelProps } from './panel-view.js'
+import { Failure, Tabs, useAct } from './parts.js'
+import { Runs } from './runs.js'
+import { Schedules } from './schedules.js'
+
+/** The queue as of any instant: messages, dead letters, schedules, groups, flow control, lanes and runs. */
+export function QueuePanel({ view }: PanelProps): JSX.Element {
+  const { queue, point, isPresent } = modelsOf(view)
+  const { messages, deadLetters, schedules, groups, flowKeys, lanes } = queue.value
+  const range = view.range.value
+  const shown =
+    range === undefined
+      ? messages
+      : messages.filter(({ story }) => story.entries.some(({ at }) => at >= range.from && at <= range.to))
+  const runs = runsAt(view.entries.value, point.value)
+  const letters = deadLetters.filter(({ takenBy }) => takenBy === undefined)
+  const act = useAct()
+  const control = isPresent.value ? view.source.control : undefined
+  const props = { view, control, now: point.value.at, act }
+  return (
+    <section class="pn" aria-label="Queue">
+      <header class="pn-head">
+        <AsOf view={view} />
+        {range !== undefined && <span>only messages of the selected range</span>}
+      </header>
+      <Failure of={act} />
+      <Tabs
+        label="Queue"
+        chosen={kept(view, 'part of the queue', 'Messages')}
+        tabs={[
+          { name: 'Messages', count: shown.length, content: () => <Messages {...props} messages={shown} /> },
+          {
+            name: 'Dead letters',
+            count: letters.length,
+            content: () => <DeadLetters {...props} letters={deadLetters} />,
+          },
+          { name: 'Schedules', count: schedules.length, content: () => <Schedules {...props} schedules={schedules} /> },
+          { name: 'Runs', count: runs.length, content: () => <Runs {...props} runs={runs} /> },
+          { name: 'Groups', count: groups.length, content: () => <Groups {...props} groups={groups} /> },
+          { name: 'Flow control', count: flowKeys.length, content: () => <FlowKeys {...props} keys={flowKeys} /> },
+          { name: 'Lanes', count: lanes.length, content: () => <Lanes {...props} lanes={lanes} /> },
+        ]}
+      />
+    </section>
+  )
+}

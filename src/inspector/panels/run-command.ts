@@ -1,0 +1,14 @@
+import type { CommandLine } from '../models/edits.js'
+import type { Reply } from '../models/wire.js'
+import type { Control } from '../source.js'
+
+/** Runs one command as the owner of the store. @throws Error with the store's refusal */
+export async function runCommand(control: Control, command: CommandLine): Promise<Reply> {
+  const { reply } = (await control.ask('POST', '/store/run', { command })) as { reply: Reply }
+  return reply
+}
+
+/** One after the other; the first refusal ends it. */
+export async function runCommands(control: Control, commands: readonly CommandLine[]): Promise<void> {
+  for (const command of commands) await runCommand(control, command)
+}

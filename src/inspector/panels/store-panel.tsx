@@ -1,0 +1,62 @@
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { shownKey } from '../models/key-tree.js'
+import { idOf } from '../models/store.js'
+import { AsOf } from './as-of.js'
+import { kept } from './kept.js'
+import { KeyTree } from './key-tree.js'
+import { KeyValue } from './key-value.js'
+import { modelsOf } from './models-of.js'
+import { NewKey } from './new-key.js'
+import type { PanelProps } from './panel-view.js'
+import { StoreDifference } from './store-difference.js'
+
+/** The store as of any instant: its keys as a tree, each value with an editor that fits it, and what has changed. */
+export function StorePanel({ view }: PanelProps): JSX.Element {
+  const { store, point, isPresent } = modelsOf(view)
+  const chosen = kept<string | undefined>(view, 'key', undefined)
+  const wanted = kept(view, 'keys that are looked for', '')
+  const { model } = store.value
+  // Time alone, which counts all the while, changes what has expired and nothing else.
+  const state = useMemo(() => model.at(point.value), [model, model.size, point.value])
+  const key = chosen.value === undefined ? undefined : state.get(chosen.value)
+  const control = isPresent.value ? view.source.control : undefined
+  const size = useMemo(() => [...state].length, [state])
+  return (
+    <section class="pn" aria-label="Store">
+      <header class="pn-head">
+        <label>
+          Find <input type="search" value={wanted} onInput={(event) => (wanted.value = event.currentTarget.value)} />
+        </label>
+        <span role="status">
+          {size} {size === 1 ? 'key' : 'keys'}
+        </span>
+        <AsOf view={view} />
+        {control && <NewKey control={control} onMade={(name) => (chosen.value = idOf(name))} />}
+      </header>
+      <div class="pn-split">
+        <nav aria-label="Keys">
+          <KeyTree view={view} state={state} wanted={wanted.value} chosen={chosen} now={point.value.at} />
+          {size === 0 && <p class="pn-none">Nothing is stored{isPresent.value ? '' : ' at this instant'}.</p>}
+        </nav>
+        <div>
+          {key !== undefined ? (
+            <KeyValue key={chosen.value} view={view} value={key} control={control} />
+          ) : (
+            <p class="pn-none">
+              {chosen.value === undefined
+                ? 'Choose a key to see its value.'
+                : `${shownKey(keyOfId(chosen.value))} is not there at this instant.`}
+            </p>
+          )}
+          <StoreDifference view={view} onChoose={(name) => (chosen.value = idOf(name))} />
+        </div>
+      </div>
+    </section>
+  )
+}
+
+/** What an id is the id of. */
+function keyOfId(id: string): string | { readonly base64: string } {
+  return id.startsWith('b') ? { base64: id.slice(1) } : id.slice(1)
+}

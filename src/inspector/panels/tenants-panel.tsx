@@ -1,0 +1,124 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { Control } from '../source.js'
+import { useAsked } from './asked.js'
+import { Comparison } from './comparison.js'
+import type { PanelProps } from './panel-view.js'
+import { Failure, Name, Twice, useAct } from './parts.js'
+
+/** Larger worlds are sent with the command line. */
+const largest = 100_000_000
+
+/** The worlds of a server: to switch to, to compare, to begin anew, to take away as a file and to bring in. */
+export function TenantsPanel({ view }: PanelProps): JSX.Element {
+  const { control } = view.source
+  return (
+    <section class="pn" aria-label="Tenants">
+      {control === undefined ? (
+        <p>
+          This is a recording of <Name of={view.facts.value?.name} />: one world, to be read.
+        </p>
+      ) : (
+        <Tenants view={view} control={control} />
+      )}
+    </section>
+  )
+}
+
+function Tenants({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
+  const other = useSignal<string | undefined>(undefined)
+  const act = useAct()
+  const asked = useAsked<readonly string[]>(() => control.tenants(), [control, view.tenant.value, view.world.value])
+  const names = asked.value ?? [control.tenant]
+  return (
+    <>
+      <Failure of={asked} />
+      <ul class="pn-list">
+        {names.map((name) => (
+          <li key={name}>
+            <button
+              type="button"
+              class="pn-link"
+              aria-current={name === control.tenant}
+              onClick={() => (view.tenant.value = name)}
+            >
+              <Name of={name} />
+            </button>{' '}
+            {name === control.tenant ? (
+              <small>is shown</small>
+            ) : (
+              <button
+                type="button"
+                aria-pressed={other.value === name}
+                aria-label={`Compare with ${name}`}
+                onClick={() => (other.value = other.value === name ? undefined : name)}
+              >
+                Compare
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <World control={control} act={act} />
+      <Failure of={act} />
+      {other.value !== undefined && other.value !== control.tenant && (
+        <Comparison key={`${control.tenant} ${other.value}`} view={view} control={control} other={other.value} />
+      )}
+    </>
+  )
+}
+
+function World({ control, act }: { readonly control: Control; readonly act: ReturnType<typeof useAct> }): JSX.Element {
+  const exported = async (): Promise<void> => {
+    const state = await control.ask('GET', '/state')
+    const url = URL.createObjectURL(new Blob([JSON.stringify(state)], { type: 'application/json' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `${control.tenant.replace(/[^\w-]+/g, '-') || 'world'}.json`
+    link.click()
+    // The download has begun by then.
+    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  }
+  const imported = async (file: File): Promise<void> => {
+    if (file.size > largest) throw new Error(`${file.name} is larger than 100 MB: send it with PUT /state.`)
+    await control.ask('PUT', '/state', parsed(file.name, await file.text()))
+  }
+  return (
+    <fieldset class="pn-group pn-line" aria-label={`World of ${control.tenant}`}>
+      <button type="button" disabled={act.isBusy} onClick={() => void act.run(exported)}>
+        Export to a file
+      </button>
+      <label class="pn-file">
+        Import a file{' '}
+        <input
+          type="file"
+          accept="application/json,.json"
+          disabled={act.isBusy}
+          onChange={(event) => {
+            const field = event.currentTarget
+            const file = field.files?.[0]
+            if (file === undefined) return
+            void act.run(() => imported(file))
+            // The same file can be chosen again.
+            field.value = ''
+          }}
+        />
+      </label>
+      <Twice
+        sure="Really forget everything"
+        disabled={act.isBusy}
+        act={() => void act.run(() => control.ask('POST', '/reset', {}))}
+      >
+        Reset
+      </Twice>
+    </fieldset>
+  )
+}
+
+function parsed(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${name} is not JSON: choose a file that Export has made.`)
+  }
+}

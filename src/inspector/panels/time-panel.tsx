@@ -1,0 +1,113 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { Control } from '../source.js'
+import { useAsked } from './asked.js'
+import { GoBack } from './go-back.js'
+import { moved } from './moved.js'
+import type { PanelProps } from './panel-view.js'
+import { Countdown, Failure, Moment, Most, Name, useAct } from './parts.js'
+import { Play } from './play.js'
+
+interface Clock {
+  readonly mode: string
+  readonly milliseconds: number
+  readonly pending: readonly { readonly at: string; readonly label: string; readonly background: boolean }[]
+  readonly more?: string
+}
+
+interface ControlledProps extends PanelProps {
+  readonly control: Control
+}
+
+const modes: Readonly<Record<string, string>> = {
+  manual: 'it stands until it is moved',
+  auto: 'it moves by itself when the world waits',
+  real: 'it goes with the time of the host, and nobody else moves it',
+}
+
+/** The clock: where it stands, what it waits for, moving it, and going back. */
+export function TimePanel({ view }: PanelProps): JSX.Element {
+  const { control } = view.source
+  const facts = view.facts.value
+  return (
+    <section class="pn" aria-label="Time">
+      {facts && (
+        <p class="pn-now">
+          <Moment at={facts.now} /> {facts.mode && <small>{modes[facts.mode] ?? facts.mode}</small>}
+        </p>
+      )}
+      {control && facts?.mode !== 'real' && <Moves view={view} control={control} key={control.tenant} />}
+      <GoBack view={view} />
+      {control && <Coming view={view} control={control} key={`coming ${control.tenant}`} />}
+    </section>
+  )
+}
+
+function Moves({ view, control }: ControlledProps): JSX.Element {
+  const by = useSignal('1m')
+  const act = useAct()
+  const move = (order: string, body: object): Promise<boolean> => act.run(() => moved(view, control, order, body))
+  return (
+    <>
+      <fieldset class="pn-group pn-line" aria-label="Move time">
+        <button type="button" disabled={act.isBusy} onClick={() => void move('step', {})}>
+          Step to the next event
+        </button>
+        <form
+          class="pn-inline"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void move('advance', { by: /^\d+$/.test(by.value) ? Number(by.value) : by.value.trim() })
+          }}
+        >
+          <input
+            aria-label="How long: 90s, 5m, 1d"
+            size={6}
+            value={by}
+            onInput={(event) => (by.value = event.currentTarget.value)}
+          />
+          <button type="submit" disabled={act.isBusy}>
+            Advance
+          </button>
+        </form>
+        <button type="button" disabled={act.isBusy} onClick={() => void move('drain', {})}>
+          Drain
+        </button>
+        {act.isBusy && (
+          <button type="button" onClick={() => void control.ask('POST', '/clock/interrupt', {})}>
+            Stop
+          </button>
+        )}
+        <Play view={view} />
+      </fieldset>
+      <Failure of={act} />
+    </>
+  )
+}
+
+/** What waits for its time. */
+function Coming({ view, control }: ControlledProps): JSX.Element {
+  const facts = view.facts.value
+  const asked = useAsked<Clock>(() => control.ask('GET', '/clock'), [control, facts?.now, view.entries.value.length])
+  const now = facts?.now ?? asked.value?.milliseconds ?? 0
+  return (
+    <>
+      <Failure of={asked} />
+      <h2>What comes</h2>
+      {asked.value?.pending.length === 0 && <p class="pn-none">Nothing waits for its time.</p>}
+      <Most items={asked.value?.pending ?? []} of="timers" most={50}>
+        {(shown) => (
+          <ol class="pn-list">
+            {shown.map(({ at, label, background }, index) => (
+              <li key={`${at} ${index}`}>
+                <Countdown at={Date.parse(at)} from={now} /> <Name of={label} />{' '}
+                {background && <small>in the background</small>}
+              </li>
+            ))}
+          </ol>
+        )}
+      </Most>
+      {asked.value?.more && <p>{asked.value.more}</p>}
+    </>
+  )
+}

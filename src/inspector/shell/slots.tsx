@@ -1,0 +1,33 @@
+import type { JSX } from 'preact'
+import { EntryPanel } from '../entry/entry-panel.js'
+import type { PageState } from '../page-state.js'
+import { Console } from '../panels/console.js'
+import { FaultsPanel } from '../panels/faults-panel.js'
+import '../panels/panels.css'
+import { QueuePanel } from '../panels/queue-panel.js'
+import { StorePanel } from '../panels/store-panel.js'
+import { TenantsPanel } from '../panels/tenants-panel.js'
+import { TimePanel } from '../panels/time-panel.js'
+
+/** A tab at the right of the page. */
+export interface Slot {
+  readonly name: string
+  /** It commands the world: a recording has none of it. */
+  readonly needsControl?: true
+  readonly content: (page: PageState) => JSX.Element | null
+}
+
+/** In the order of the keys 1 to 9. */
+export const slots: readonly Slot[] = [
+  { name: 'Entry', content: (page) => <EntryPanel page={page} /> },
+  { name: 'Store', content: ({ view }) => <StorePanel view={view} /> },
+  { name: 'Queue', content: ({ view }) => <QueuePanel view={view} /> },
+  { name: 'Time', content: ({ view }) => <TimePanel view={view} /> },
+  { name: 'Faults', content: ({ view }) => <FaultsPanel view={view} /> },
+  { name: 'Tenants', needsControl: true, content: ({ view }) => <TenantsPanel view={view} /> },
+  { name: 'Console', needsControl: true, content: ({ view }) => <Console view={view} /> },
+]
+
+export function slotsOf({ view }: PageState): readonly Slot[] {
+  return slots.filter(({ needsControl }) => !needsControl || view.isLive)
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { createSandbox } from 'stuntdouble'
+import { expect, test } from 'vitest'
+import { wireReply, wordOfWire } from '../../../src/client/wire-value.js'
+import {
+  type CommandRow,
+  completions,
+  isStatus,
+  replyText,
+  rowOf,
+  wordsOf,
+} from '../../../src/inspector/models/console.js'
+
+// What the command line of the store, 7.0.15 with --no-raw, printed for these lines.
+const transcript: readonly (readonly [line: string, printed: string])[] = [
+  [String.raw`SET greeting "hello \"you\"\n\x01 \xc3\xa9"`, 'OK'],
+  ['GET greeting', String.raw`"hello \"you\"\n\x01 \xc3\xa9"`],
+  ['GET nothing', '(nil)'],
+  [String.raw`RPUSH list a "b c" 'it\'s'`, '(integer) 3'],
+  ['LRANGE list 0 -1', '1) "a"\n2) "b c"\n3) "it\'s"'],
+  ['LRANGE none 0 -1', '(empty array)'],
+  [
+    `EVAL "return {1,{2,{'x','y'}},'z',{}}" 0`,
+    '1) (integer) 1\n2) 1) (integer) 2\n   2) 1) "x"\n      2) "y"\n3) "z"\n4) (empty array)',
+  ],
+  ['INCR n', '(integer) 1'],
+  ['TYPE list', 'list'],
+  ['PING', 'PONG'],
+  ['PING hello', '"hello"'],
+  [
+    `EVAL "local t={} for i=1,11 do t[i]={i,'v'} end return t" 0`,
+    Array.from({ length: 11 }, (_, n) => `${String(n + 1).padStart(2)}) 1) (integer) ${n + 1}\n    2) "v"`).join('\n'),
+  ],
+  ['SET k OK', 'OK'],
+  ['GET k', '"OK"'],
+  [String.raw`SET bell "\a\b\t\\"`, 'OK'],
+  ['GET bell', String.raw`"\a\b\t\\"`],
+]
+
+const rows: readonly CommandRow[] = [
+  { name: 'GET', usage: 'GET key', group: 'string', flags: ['readonly'] },
+  { name: 'GETDEL', usage: 'GETDEL key', group: 'string', flags: ['write'] },
+  { name: 'SET', usage: 'SET key value', group: 'string', flags: ['write'] },
+  { name: 'XGROUP', usage: 'XGROUP', group: 'stream', flags: [] },
+  { name: 'XGROUP CREATE', usage: 'XGROUP CREATE key group id', group: 'stream', flags: ['write'] },
+]
+
+test('words are read and replies are shown as the command line of the store does', () => {
+  const { store } = createSandbox()
+  for (const [line, printed] of transcript) {
+    const words = wordsOf(line)!
+    const reply = wireReply(store.run(...words.map(wordOfWire)))
+    expect(replyText(reply, isStatus(reply, words, rowOf(rows, line))), line).toBe(printed)
+  }
+})
+
+test.each(['GET "a', "GET 'a", 'GET "a"b', "GET 'a'b"])('%s has an open quote', (line) => {
+  expect(wordsOf(line)).toBeUndefined()
+})
+
+test('what is shown in quotes is read back as the same bytes', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (value) => {
+      expect(wordsOf(`SET k ${replyText(value)}`)).toEqual(['SET', 'k', value])
+    }),
+  )
+})
+
+test('any line gives words or nothing, and never hangs', () => {
+  fc.assert(fc.property(fc.string(), (line) => void wordsOf(line)))
+})
+
+test('a line is completed to commands, and has the row of its longest name', () => {
+  expect(completions(rows, 'ge').map(({ name }) => name)).toEqual(['GET', 'GETDEL'])
+  expect(completions(rows, 'xgroup c').map(({ name }) => name)).toEqual(['XGROUP CREATE'])
+  expect(completions(rows, '')).toEqual([])
+  expect(rowOf(rows, 'xgroup  create k g $')?.name).toBe('XGROUP CREATE')
+  expect(rowOf(rows, 'getx')).toBeUndefined()
+})
