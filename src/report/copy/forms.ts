@@ -1,5 +1,7 @@
 import { curlOf } from './curl.js'
+import { scenarioOf } from './scenario.js'
 import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
+import { type Runner, testOf } from './test-code.js'
 
 /** One form in which what was found can be pasted elsewhere. */
 export interface CopyForm {
@@ -13,6 +15,12 @@ export interface CopyForm {
   of(selection: Selection, context: CopyContext): string
 }
 
+const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
+
+function testForm(runner: Runner, label: string): CopyForm {
+  return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
+}
+
 /** Every form, for the page, the tools of agents and programs. */
 export const copyForms: readonly CopyForm[] = [
   {
@@ -21,6 +29,10 @@ export const copyForms: readonly CopyForm[] = [
     kinds: ['request', 'published', 'attempt', 'call', 'command'],
     of: curlOf,
   },
+  testForm('vitest', 'test for Vitest'),
+  testForm('jest', 'test for Jest'),
+  testForm('playwright', 'test for Playwright'),
+  { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
 ]
 
 /** The forms that fit a selection. */

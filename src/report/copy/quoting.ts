@@ -58,6 +58,7 @@ export class Code {
  */
 export function jsLiteral(value: unknown, indent = 0): string {
   if (value instanceof Code) return value.text
+  if (typeof value === 'string') return jsText(value)
   if (typeof value !== 'object' || value === null) return value === undefined ? 'undefined' : jsonLiteral(value)
   const inner = indent + 2
   const items = Array.isArray(value)
@@ -73,7 +74,12 @@ export function jsLiteral(value: unknown, indent = 0): string {
   return `${open.trim()}\n${items.map((item) => `${pad}${item},\n`).join('')}${' '.repeat(indent)}${close.trim()}`
 }
 
+function jsText(text: string): string {
+  const literal = jsonLiteral(text)
+  return /['\\]/.test(literal) ? literal : `'${literal.slice(1, -1)}'`
+}
+
 function fieldName(name: string): string {
-  if (name === '__proto__') return '["__proto__"]'
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : jsonLiteral(name)
+  if (name === '__proto__') return "['__proto__']"
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : jsText(name)
 }

@@ -65,3 +65,14 @@ export function headersOf(given: unknown): Headers {
 export function headerIn(headers: Headers, name: string): string | undefined {
   return headers.find(([own]) => own.toLowerCase() === name)?.[1]
 }
+
+/** What of a url stands below the service's address: `/v2/publish/…`. */
+export function pathOf(url: unknown, service: unknown, { addresses }: CopyContext): string {
+  const known = addresses?.[service === 'stats' ? 'mgmt' : String(service)]
+  const text = String(url)
+  const path =
+    typeof known === 'string' && text.startsWith(known)
+      ? text.slice(known.length)
+      : text.replace(/^https?:\/\/[^/?#]*/i, '')
+  return path.startsWith('/') ? path : `/${path}`
+}

@@ -121,7 +121,7 @@ test('a secret is a variable: the token where the place tells which, else SECRET
     ],
     { QSTASH_TOKEN: 'it\'s $(touch x) a "secret"', SECRET: 'pass' },
   )
-  const [{ headers, body, url }] = arrived as never[] as [(typeof arrived)[0]]
+  const { headers, body, url } = arrived[0]!
   expect(url).toBe('/v2/publish/https://a.test')
   expect(headers).toContainEqual(['authorization', 'Bearer it\'s $(touch x) a "secret"'])
   expect(headers).toContainEqual(['Upstash-Forward-X-Key', 'pass'])

@@ -43,8 +43,14 @@ export function run(
     const child = execFile(
       program,
       args,
-      { cwd, env: { PATH: process.env.PATH!, HOME: cwd, NO_COLOR: '1', ...env }, maxBuffer: 1e8, timeout: 120_000 },
-      (error, stdout, stderr) => done({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
+      {
+        cwd,
+        env: { PATH: process.env.PATH!, HOME: cwd, NO_COLOR: '1', ...env } as never,
+        maxBuffer: 1e8,
+        timeout: 120_000,
+      },
+      (error: { code?: unknown } | null, stdout: string, stderr: string) =>
+        done({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
     )
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
