@@ -196,8 +196,8 @@ const rooms: readonly Room[] = [
   },
   {
     room: 'server/*',
-    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
-    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
+    may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
+    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:', '@modelcontextprotocol/server'],
   },
   {
     room: '/fixtures',
@@ -239,6 +239,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@playwright/test': /\/playwright\.ts$/,
   'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
+  '@modelcontextprotocol/server': /\/mcp\/protocol\.ts$/,
 }
 
 /** `src/queue/rest/log.ts` → `queue/rest`; folders beside src begin with a slash. */
