@@ -125,6 +125,20 @@ describe('inspect()', () => {
     expect(await moved).toBe('closed')
   })
 
+  test('goes on from wherever the page has gone: another tenant, or when the world was dropped', async () => {
+    const one = await waiting({ title: 'a test', failure: { message: 'expected' } })
+    const { body } = await one.ask('GET', '/a-fork/inspector')
+    expect(body).toMatchObject({ name: 'a-fork', canGoOn: true })
+    expect(body).not.toHaveProperty('failure')
+    await one.ask('POST', '/a-fork/go-on')
+    await one.ended
+
+    const two = await waiting()
+    await two.ask('DELETE', '/main')
+    await two.ask('POST', '/main/go-on')
+    await two.ended
+  })
+
   test('goes on with Ctrl-C, which does nothing else while it waits', async () => {
     const before = process.listenerCount('SIGINT')
     const { ended, origin } = await waiting()
