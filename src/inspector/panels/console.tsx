@@ -76,7 +76,6 @@ function Prompt({ control }: { readonly control: Control }): JSX.Element {
   }
   return (
     <section class="pn pn-console" aria-label="Console of the store">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by the keyboard, too */}
       <div class="pn-output" role="log" ref={output} tabIndex={0} aria-label="Answers">
         {lines.value.map(({ id, text, kind }) => (
           <pre key={id} class={`pn-${kind}`}>
