@@ -47,12 +47,20 @@ export const programs: Readonly<Record<string, Row>> = {
     load: () => import('./diff.js'),
   },
   report: {
-    description: 'Make a page of a trace.',
+    description: 'Make a page of a trace, as one file.',
     load: () => import('./report.js'),
+  },
+  open: {
+    description: 'Look into a trace in the browser.',
+    load: () => import('./open.js'),
   },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
     load: () => import('./env.js'),
+  },
+  mcp: {
+    description: 'Let an agent look into a world and drive it, over the model context protocol.',
+    load: () => import('./mcp.js'),
   },
   doctor: {
     description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
