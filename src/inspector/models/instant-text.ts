@@ -14,8 +14,9 @@ export function instantOf(typed: string, now: number): number | undefined {
     const span = parseDuration(back)
     return span === undefined ? undefined : now - span
   }
-  const [, date = iso(now).slice(0, 10), time = '00:00', zone = 'Z'] = parts.exec(text) ?? []
-  if (!parts.test(text) || text === '') return undefined
+  const found = parts.exec(text)
+  if (found === null || (found[1] ?? found[2]) === undefined) return undefined
+  const [, date = iso(now).slice(0, 10), time = '00:00', zone = 'Z'] = found
   const at = Date.parse(`${date}T${time}${zone}`)
   return Number.isNaN(at) ? undefined : at
 }

@@ -6,7 +6,7 @@ import type { Control } from '../source.js'
 import type { View } from '../view.js'
 import { useAsked } from './asked.js'
 import { modelsOf } from './models-of.js'
-import { Failure, Moment, Most } from './parts.js'
+import { Failure, Moment, Most, Name } from './parts.js'
 import { Sides } from './store-difference.js'
 
 interface WorldSummary {
@@ -38,17 +38,17 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
   return (
     <section aria-label={`Comparison of ${control.tenant} and ${other}`}>
       <h2>
-        <bdi>{control.tenant}</bdi> and <bdi>{other}</bdi>
+        <Name of={control.tenant} /> and <Name of={other} />
       </h2>
       <table class="pn-rows">
         <thead>
           <tr>
             <th scope="col">what</th>
             <th scope="col">
-              <bdi>{control.tenant}</bdi>
+              <Name of={control.tenant} />
             </th>
             <th scope="col">
-              <bdi>{other}</bdi>
+              <Name of={other} />
             </th>
           </tr>
         </thead>
@@ -79,7 +79,7 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
           <ul class="pn-diff">
             {shown.map((difference) => (
               <li key={idOf(difference.key)}>
-                <bdi>{shownKey(difference.key)}</bdi>{' '}
+                <Name of={shownKey(difference.key)} />{' '}
                 <small>
                   {difference.after === undefined && `only in ${control.tenant}`}
                   {difference.before === undefined && `only in ${other}`}
@@ -98,7 +98,7 @@ function Row({ name, one, two }: { readonly name: string; readonly one: number; 
   return (
     <tr class={one === two ? '' : 'pn-differs'}>
       <th scope="row">
-        <bdi>{name}</bdi>
+        <Name of={name} />
       </th>
       <td>{one}</td>
       <td>{two}</td>

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { type CommandRow, completions, isStatus, replyText, rowOf, wordsOf } from '../models/console.js'
 import type { Control } from '../source.js'
 import { useAsked } from './asked.js'
+import { kept } from './kept.js'
 import type { PanelProps } from './panel-view.js'
 import { runCommand } from './run-command.js'
 
@@ -19,14 +20,14 @@ const mostLines = 400
 /** A console for commands of the store. It is not there in a recording, and changes the world as it is now. */
 export function Console({ view }: PanelProps): JSX.Element | null {
   const { control } = view.source
-  return control === undefined ? null : <Prompt key={control.tenant} control={control} />
+  return control === undefined ? null : <Prompt key={control.tenant} view={view} control={control} />
 }
 
-function Prompt({ control }: { readonly control: Control }): JSX.Element {
+function Prompt({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
   const line = useSignal('')
-  const lines = useSignal<readonly Line[]>([])
+  const lines = kept<readonly Line[]>(view, `answers of ${control.tenant}`, [])
   const place = useSignal<number | undefined>(undefined)
-  const typed = useSignal<readonly string[]>([])
+  const typed = kept<readonly string[]>(view, 'typed commands', [])
   const output = useRef<HTMLDivElement>(null)
   const reference = useAsked<readonly CommandRow[]>(() => control.ask('GET', '/store/commands'), [control])
   const rows = reference.value ?? []
@@ -76,7 +77,6 @@ function Prompt({ control }: { readonly control: Control }): JSX.Element {
   }
   return (
     <section class="pn pn-console" aria-label="Console of the store">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by the keyboard, too */}
       <div class="pn-output" role="log" ref={output} tabIndex={0} aria-label="Answers">
         {lines.value.map(({ id, text, kind }) => (
           <pre key={id} class={`pn-${kind}`}>

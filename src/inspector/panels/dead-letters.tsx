@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { DeadLetterAt } from '../models/queue.js'
 import { useAsked } from './asked.js'
-import { EntryLink, Failure, Moment, Most } from './parts.js'
+import { EntryLink, Failure, Moment, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 interface DeadLettersProps extends QueueProps {
@@ -40,10 +40,10 @@ export function DeadLetters({ view, control, act, letters }: DeadLettersProps): 
                 <li key={id}>
                   <EntryLink view={view} seq={entry.seq} />{' '}
                   <span class="pn-url" title={entry.url}>
-                    <bdi>{entry.url}</bdi>
+                    <Name of={entry.url} />
                   </span>{' '}
                   <small>
-                    {entry.status === 0 ? '' : entry.status} <bdi>{entry.error}</bdi>, <Moment at={entry.at} />
+                    {entry.status === 0 ? '' : entry.status} <Name of={entry.error} />, <Moment at={entry.at} />
                   </small>{' '}
                   {!isThere(letter) ? (
                     <small>taken out {takenBy !== undefined && <EntryLink view={view} seq={takenBy} />}</small>

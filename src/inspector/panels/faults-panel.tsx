@@ -4,7 +4,7 @@ import type { Control } from '../source.js'
 import { useAsked } from './asked.js'
 import { FaultForm } from './fault-form.js'
 import type { PanelProps } from './panel-view.js'
-import { EntryLink, Failure, Moment, Most, Twice, useAct } from './parts.js'
+import { EntryLink, Failure, Moment, Most, Name, Twice, useAct } from './parts.js'
 
 interface ListedFault {
   readonly rule: {
@@ -22,23 +22,24 @@ interface ListedFault {
 /** Rules of faults with their hits, those that never struck, and a form for another one. */
 export function FaultsPanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
-  const struck = view.entries.value.filter(({ type }) => type === 'fault')
+  const { from, to } = view.range.value ?? { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+  const struck = view.entries.value.filter(({ type, at }) => type === 'fault' && at >= from && at <= to)
   return (
     <section class="pn" aria-label="Faults">
       {control && <Rules view={view} control={control} key={control.tenant} />}
       <h2>What has struck</h2>
-      {struck.length === 0 && <p class="pn-none">No fault has struck.</p>}
+      {struck.length === 0 && <p class="pn-none">No fault has struck{view.range.value && ' in the selected range'}.</p>}
       <Most items={struck.toReversed()} of="strikes" most={50}>
         {(shown) => (
           <ol class="pn-list" reversed>
             {shown.map(({ seq, at, fault, point, target, rule, effect }) => (
               <li key={seq}>
                 <EntryLink view={view} seq={seq} /> <Moment at={at} /> <b>{String(fault)}</b>{' '}
-                <small>{String(point)}</small> <bdi>{String(target ?? '')}</bdi>{' '}
-                {effect !== undefined && <bdi>{String(effect)}</bdi>}{' '}
+                <small>{String(point)}</small> <Name of={String(target ?? '')} />{' '}
+                {effect !== undefined && <Name of={String(effect)} />}{' '}
                 {rule !== undefined && (
                   <small>
-                    rule <bdi>{String(rule)}</bdi>
+                    rule <Name of={String(rule)} />
                   </small>
                 )}
               </li>
@@ -105,7 +106,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
           <ul class="pn-list">
             {unused.value?.map(({ sentence }, at) => (
               <li key={`${at} ${sentence}`}>
-                <bdi>{sentence}</bdi>
+                <Name of={sentence} />
               </li>
             ))}
           </ul>

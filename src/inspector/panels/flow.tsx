@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { FlowKeyAt, GroupAt, LaneAt } from '../models/queue-settings.js'
 import { useAsked } from './asked.js'
-import { EntryLink, Failure } from './parts.js'
+import { EntryLink, Failure, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 /** Flow-control keys with their limits, and who runs and waits. */
@@ -15,7 +15,7 @@ export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: reado
         return (
           <li key={`${region} ${name}`}>
             <b>
-              <bdi>{name}</bdi>
+              <Name of={name} />
             </b>{' '}
             {paused && <span class="pn-state pn-paused">paused</span>} {running.length}
             {parallelism === undefined ? '' : ` of ${parallelism}`} running, {held.length} held
@@ -24,7 +24,7 @@ export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: reado
             <Explained {...props} region={region} what={{ flowControlKey: name }} />
             {held.slice(0, 20).map(({ id, seq, story }) => (
               <div key={id}>
-                <EntryLink view={props.view} seq={seq} /> <bdi>{story.said.url}</bdi>
+                <EntryLink view={props.view} seq={seq} /> <Name of={story.said.url} />
               </div>
             ))}
           </li>
@@ -45,7 +45,7 @@ export function Lanes({ lanes, ...props }: QueueProps & { readonly lanes: readon
         return (
           <li key={`${region} ${name}`}>
             <b>
-              <bdi>{name}</bdi>
+              <Name of={name} />
             </b>{' '}
             {paused && <span class="pn-state pn-paused">paused</span>} {messages.length} in it, {parallelism} at a time{' '}
             {control && (
@@ -107,13 +107,13 @@ export function Groups({ view, control, groups }: QueueProps & { readonly groups
       {shown.map(({ name, endpoints }) => (
         <li key={name}>
           <b>
-            <bdi>{name}</bdi>
+            <Name of={name} />
           </b>{' '}
           <small>{groups.find((group) => group.name === name)?.messages ?? 0} messages</small>
           <ul>
             {endpoints.map((endpoint) => (
               <li key={endpoint.url}>
-                <bdi>{endpoint.url}</bdi> {endpoint.name && <small>{endpoint.name}</small>}
+                <Name of={endpoint.url} /> {endpoint.name && <small>{endpoint.name}</small>}
               </li>
             ))}
           </ul>

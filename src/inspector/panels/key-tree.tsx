@@ -1,12 +1,15 @@
-import { type Signal, useSignal } from '@preact/signals'
+import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { formatDuration } from '../../kernel/duration.js'
 import { levelOf } from '../models/key-tree.js'
 import type { StoredState } from '../models/store.js'
-import { Most } from './parts.js'
+import type { View } from '../view.js'
+import { kept } from './kept.js'
+import { Most, Name } from './parts.js'
 
 interface KeyTreeProps {
+  readonly view: View
   readonly state: StoredState
   readonly wanted: string
   /** Id of the key that is shown. */
@@ -16,7 +19,7 @@ interface KeyTreeProps {
 }
 
 /** Keys below their folders; a folder is looked into when it is opened. */
-export function KeyTree({ state, wanted, chosen, now, beginning = '' }: KeyTreeProps): JSX.Element {
+export function KeyTree({ view, state, wanted, chosen, now, beginning = '' }: KeyTreeProps): JSX.Element {
   const rows = useMemo(() => levelOf(state, beginning, wanted), [state, beginning, wanted])
   return (
     <Most items={rows} of="names">
@@ -24,7 +27,7 @@ export function KeyTree({ state, wanted, chosen, now, beginning = '' }: KeyTreeP
         <ul class="pn-tree">
           {shown.map(({ name, path, count, key }) =>
             key === undefined ? (
-              <Folder key={`folder ${path}`} {...{ state, wanted, chosen, now, name, path, count }} />
+              <Folder key={`folder ${path}`} {...{ view, state, wanted, chosen, now, name, path, count }} />
             ) : (
               <li key={path}>
                 <button
@@ -33,7 +36,7 @@ export function KeyTree({ state, wanted, chosen, now, beginning = '' }: KeyTreeP
                   aria-current={chosen.value === path}
                   onClick={() => (chosen.value = path)}
                 >
-                  <bdi>{name === '' ? '(empty)' : name}</bdi> <small>{key.type}</small>
+                  <Name of={name === '' ? '(empty)' : name} /> <small>{key.type}</small>
                   {key.expiresAt !== undefined && <small> {formatDuration(Math.round(key.expiresAt - now))}</small>}
                 </button>
               </li>
@@ -52,14 +55,14 @@ interface FolderProps extends Omit<KeyTreeProps, 'beginning'> {
 }
 
 function Folder({ name, path, count = 0, ...tree }: FolderProps): JSX.Element {
-  const isOpen = useSignal(false)
+  const isOpen = kept(tree.view, `folder ${path}`, false)
   // What is looked for shows without being opened, unless it is much.
   const shows = isOpen.value || (tree.wanted !== '' && count < 50)
   return (
     <li>
       <details open={shows} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
         <summary>
-          <bdi>{name}:</bdi> <small>{count}</small>
+          <Name of={`${name}:`} /> <small>{count}</small>
         </summary>
         {shows && <KeyTree {...tree} beginning={path} />}
       </details>

@@ -4,7 +4,7 @@ import type { MessageAt, MessageState } from '../models/message-story.js'
 import { isLive, reasonOf } from '../models/queue.js'
 import { useAsked } from './asked.js'
 import { modelsOf } from './models-of.js'
-import { Countdown, EntryLink, Failure, Most } from './parts.js'
+import { Countdown, EntryLink, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 /** States in the order in which they are shown, in words for people. */
@@ -73,7 +73,7 @@ function MessageRow({ message, open, ...props }: MessageRowProps): JSX.Element {
         title={url}
         onClick={() => (open.value = isOpen ? undefined : id)}
       >
-        <bdi>{url}</bdi>
+        <Name of={url} />
       </button>{' '}
       <small>
         {kind === 'message' ? '' : `${kind}, `}

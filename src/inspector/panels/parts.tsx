@@ -1,8 +1,10 @@
+import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { formatDuration } from '../../kernel/duration.js'
 import { iso } from '../../kernel/instant.js'
 import type { PortableString } from '../../kernel/portable.js'
+import { multiLine, plainText } from '../../report/safe-text.js'
 import { hexOf } from '../models/key-tree.js'
 import type { View } from '../view.js'
 
@@ -36,7 +38,16 @@ export function Countdown({ at, from }: { readonly at: number; readonly from: nu
 export function Bytes({ value, most = 2000 }: { readonly value: PortableString; readonly most?: number }): JSX.Element {
   const text = typeof value === 'string' ? value : hexOf(value.base64)
   const shown = text.length > most ? `${text.slice(0, most)}…` : text
-  return typeof value === 'string' ? <bdi>{shown}</bdi> : <code title="bytes that are no text">0x{shown}</code>
+  return typeof value === 'string' ? (
+    <bdi>{multiLine(shown)}</bdi>
+  ) : (
+    <code title="bytes that are no text">0x{shown}</code>
+  )
+}
+
+/** A captured name: marks that would turn the text around it are spelled out. */
+export function Name({ of }: { readonly of: string | undefined }): JSX.Element {
+  return <bdi>{plainText(of ?? '')}</bdi>
 }
 
 /** A link to an entry of the log. */
@@ -107,14 +118,23 @@ export interface Tab {
   readonly content: () => ComponentChildren
 }
 
+interface TabsProps {
+  readonly label: string
+  readonly tabs: readonly Tab[]
+  /** The name of the one that is open. */
+  readonly chosen: Signal<string>
+}
+
 /** Tabs as the keyboard expects them: arrows go from one to the next. */
-export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }): JSX.Element {
-  const [chosen, choose] = useState(tabs[0]!.name)
+export function Tabs({ label, tabs, chosen }: TabsProps): JSX.Element {
+  const choose = (name: string): void => {
+    chosen.value = name
+  }
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const at = Math.max(
     0,
-    tabs.findIndex(({ name }) => name === chosen),
+    tabs.findIndex(({ name }) => name === chosen.value),
   )
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Record<string, number>)[event.key]

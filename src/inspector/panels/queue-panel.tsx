@@ -3,6 +3,7 @@ import { runsAt } from '../models/runs.js'
 import { AsOf } from './as-of.js'
 import { DeadLetters } from './dead-letters.js'
 import { FlowKeys, Groups, Lanes } from './flow.js'
+import { kept } from './kept.js'
 import { Messages } from './messages.js'
 import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
@@ -33,6 +34,7 @@ export function QueuePanel({ view }: PanelProps): JSX.Element {
       <Failure of={act} />
       <Tabs
         label="Queue"
+        chosen={kept(view, 'part of the queue', 'Messages')}
         tabs={[
           { name: 'Messages', count: shown.length, content: () => <Messages {...props} messages={shown} /> },
           {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { RunAt, StepAt } from '../models/runs.js'
 import { useAsked } from './asked.js'
-import { Countdown, EntryLink, Failure, Moment, Most } from './parts.js'
+import { Countdown, EntryLink, Failure, Moment, Most, Name } from './parts.js'
 import { inRegion, type QueueProps } from './queue-props.js'
 
 const words: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly 
         shown.map((run) => (
           <details key={run.id} open={runs.length < 6}>
             <summary>
-              <span class={`pn-state pn-run-${run.state}`}>{words[run.state]}</span> <bdi>{run.url}</bdi>{' '}
+              <span class={`pn-state pn-run-${run.state}`}>{words[run.state]}</span> <Name of={run.url} />{' '}
               <small>{run.id}</small>
             </summary>
             <p class="pn-line">
@@ -49,11 +49,11 @@ function Step({ step, view, now }: QueueProps & { readonly step: StepAt }): JSX.
   const { wait, attempts, invokedRunId, state } = step
   return (
     <li>
-      <EntryLink view={view} seq={step.seq} /> <bdi>{step.name}</bdi> <small>{step.type}</small>{' '}
+      <EntryLink view={view} seq={step.seq} /> <Name of={step.name} /> <small>{step.type}</small>{' '}
       <span class={`pn-state pn-step-${state}`}>{state}</span>{' '}
       {wait !== undefined && state === 'waiting' && (
         <>
-          for event <bdi>{wait.eventId}</bdi> until <Countdown at={wait.until} from={now} />
+          for event <Name of={wait.eventId} /> until <Countdown at={wait.until} from={now} />
         </>
       )}
       {wait?.notifiedBy !== undefined && (
@@ -63,7 +63,7 @@ function Step({ step, view, now }: QueueProps & { readonly step: StepAt }): JSX.
       )}
       {invokedRunId !== undefined && (
         <>
-          began run <bdi>{invokedRunId}</bdi>
+          began run <Name of={invokedRunId} />
         </>
       )}
       {attempts > 1 && <small>{attempts} attempts</small>}

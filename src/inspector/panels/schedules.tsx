@@ -4,7 +4,7 @@ import { monthAfter, monthName, monthOf, weeksOf } from '../models/calendar.js'
 import type { ScheduleAt } from '../models/queue-settings.js'
 import { useAsked } from './asked.js'
 import { Explained } from './flow.js'
-import { Countdown, Failure, Moment } from './parts.js'
+import { Countdown, Failure, Moment, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
 const day = 86_400_000
@@ -24,7 +24,7 @@ export function Schedules({
         return (
           <details key={`${region} ${id}`} open={schedules.length < 4}>
             <summary>
-              <bdi>{id}</bdi> <code>{cron}</code> to <bdi>{to}</bdi>{' '}
+              <Name of={id} /> <code>{cron}</code> to <Name of={to} />{' '}
               {paused && <span class="pn-state pn-paused">paused</span>}
             </summary>
             <p class="pn-line">

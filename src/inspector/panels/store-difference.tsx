@@ -1,11 +1,11 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../../store/dump/snapshot.js'
 import { rowEditing } from '../models/edits.js'
 import { shownKey } from '../models/key-tree.js'
 import type { KeyDifference, Point } from '../models/store.js'
-import type { View } from '../view.js'
+import type { Range, View } from '../view.js'
+import { kept } from './kept.js'
 import { modelsOf } from './models-of.js'
 import { Bytes, EntryLink, Moment, Most, shownTime } from './parts.js'
 
@@ -17,10 +17,17 @@ interface StoreDifferenceProps {
 /** What the event at which one looks has changed, or what has changed since an instant that was marked. */
 export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.Element {
   const { store, point } = modelsOf(view)
-  const mark = useSignal<Point | undefined>(undefined)
+  const mark = kept<Point | undefined>(view, 'mark', undefined)
   const here = point.value
-  const event = mark.value === undefined ? eventAt(view, here) : undefined
-  const [from, to] = mark.value === undefined ? [event?.before, event?.point] : inOrder(mark.value, here)
+  const range = view.range.value
+  const isSpan = mark.value !== undefined || range !== undefined
+  const event = isSpan ? undefined : eventAt(view, here)
+  const [from, to] =
+    mark.value !== undefined
+      ? inOrder(mark.value, here)
+      : range !== undefined
+        ? endsOf(range)
+        : [event?.before, event?.point]
   const differences = from === undefined || to === undefined ? [] : store.value.model.difference(from, to)
   return (
     <section class="pn-difference" aria-label="Difference">
@@ -45,12 +52,10 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
             mark.value = mark.value === undefined ? { seq, at: here.at } : undefined
           }}
         >
-          {mark.value === undefined ? 'Compare from here' : 'To the event before'}
+          {mark.value === undefined ? 'Compare from here' : 'Forget this instant'}
         </button>
       </p>
-      {mark.value !== undefined && differences.length === 0 && (
-        <p class="pn-none">Nothing is different. Go to another instant to compare it.</p>
-      )}
+      {isSpan && differences.length === 0 && <p class="pn-none">Nothing is different.</p>}
       <Most items={differences} of="keys" most={100}>
         {(shown) => (
           <ul class="pn-diff">
@@ -68,6 +73,15 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
       </Most>
     </section>
   )
+}
+
+/** Before the first and after the last instant of a range. */
+function endsOf({ from, to }: Range): readonly [Point, Point] {
+  const seq = Number.POSITIVE_INFINITY
+  return [
+    { seq, at: from - 1 },
+    { seq, at: to },
+  ]
 }
 
 function inOrder(one: Point, other: Point): readonly [Point, Point] {

@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { shownKey } from '../models/key-tree.js'
 import { idOf } from '../models/store.js'
 import { AsOf } from './as-of.js'
+import { kept } from './kept.js'
 import { KeyTree } from './key-tree.js'
 import { KeyValue } from './key-value.js'
 import { modelsOf } from './models-of.js'
@@ -14,8 +14,8 @@ import { StoreDifference } from './store-difference.js'
 /** The store as of any instant: its keys as a tree, each value with an editor that fits it, and what has changed. */
 export function StorePanel({ view }: PanelProps): JSX.Element {
   const { store, point, isPresent } = modelsOf(view)
-  const chosen = useSignal<string | undefined>(undefined)
-  const wanted = useSignal('')
+  const chosen = kept<string | undefined>(view, 'key', undefined)
+  const wanted = kept(view, 'keys that are looked for', '')
   const { model } = store.value
   // Time alone, which counts all the while, changes what has expired and nothing else.
   const state = useMemo(() => model.at(point.value), [model, model.size, point.value])
@@ -36,7 +36,7 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
       </header>
       <div class="pn-split">
         <nav aria-label="Keys">
-          <KeyTree state={state} wanted={wanted.value} chosen={chosen} now={point.value.at} />
+          <KeyTree view={view} state={state} wanted={wanted.value} chosen={chosen} now={point.value.at} />
           {size === 0 && <p class="pn-none">Nothing is stored{isPresent.value ? '' : ' at this instant'}.</p>}
         </nav>
         <div>

@@ -4,7 +4,7 @@ import type { Control } from '../source.js'
 import { useAsked } from './asked.js'
 import { Comparison } from './comparison.js'
 import type { PanelProps } from './panel-view.js'
-import { Failure, Twice, useAct } from './parts.js'
+import { Failure, Name, Twice, useAct } from './parts.js'
 
 /** Larger worlds are sent with the command line. */
 const largest = 100_000_000
@@ -16,7 +16,7 @@ export function TenantsPanel({ view }: PanelProps): JSX.Element {
     <section class="pn" aria-label="Tenants">
       {control === undefined ? (
         <p>
-          This is a recording of <bdi>{view.facts.value?.name}</bdi>: one world, to be read.
+          This is a recording of <Name of={view.facts.value?.name} />: one world, to be read.
         </p>
       ) : (
         <Tenants view={view} control={control} />
@@ -42,7 +42,7 @@ function Tenants({ view, control }: PanelProps & { readonly control: Control }):
               aria-current={name === control.tenant}
               onClick={() => (view.tenant.value = name)}
             >
-              <bdi>{name}</bdi>
+              <Name of={name} />
             </button>{' '}
             {name === control.tenant ? (
               <small>is shown</small>

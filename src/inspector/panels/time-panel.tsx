@@ -5,7 +5,7 @@ import { useAsked } from './asked.js'
 import { GoBack } from './go-back.js'
 import { moved } from './moved.js'
 import type { PanelProps } from './panel-view.js'
-import { Countdown, Failure, Moment, Most, useAct } from './parts.js'
+import { Countdown, Failure, Moment, Most, Name, useAct } from './parts.js'
 import { Play } from './play.js'
 
 interface Clock {
@@ -13,6 +13,10 @@ interface Clock {
   readonly milliseconds: number
   readonly pending: readonly { readonly at: string; readonly label: string; readonly background: boolean }[]
   readonly more?: string
+}
+
+interface ControlledProps extends PanelProps {
+  readonly control: Control
 }
 
 const modes: Readonly<Record<string, string>> = {
@@ -32,56 +36,62 @@ export function TimePanel({ view }: PanelProps): JSX.Element {
           <Moment at={facts.now} /> {facts.mode && <small>{modes[facts.mode] ?? facts.mode}</small>}
         </p>
       )}
-      {control && <Moves view={view} control={control} key={control.tenant} />}
+      {control && facts?.mode !== 'real' && <Moves view={view} control={control} key={control.tenant} />}
       <GoBack view={view} />
+      {control && <Coming view={view} control={control} key={`coming ${control.tenant}`} />}
     </section>
   )
 }
 
-function Moves({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
+function Moves({ view, control }: ControlledProps): JSX.Element {
   const by = useSignal('1m')
   const act = useAct()
-  const facts = view.facts.value
-  const asked = useAsked<Clock>(() => control.ask('GET', '/clock'), [control, facts?.now, view.entries.value.length])
-  const canMove = facts?.mode !== 'real'
-  const now = facts?.now ?? asked.value?.milliseconds ?? 0
   const move = (order: string, body: object): Promise<boolean> => act.run(() => moved(view, control, order, body))
   return (
     <>
-      {canMove && (
-        <fieldset class="pn-group pn-line" aria-label="Move time">
-          <button type="button" disabled={act.isBusy} onClick={() => void move('step', {})}>
-            Step to the next event
+      <fieldset class="pn-group pn-line" aria-label="Move time">
+        <button type="button" disabled={act.isBusy} onClick={() => void move('step', {})}>
+          Step to the next event
+        </button>
+        <form
+          class="pn-inline"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void move('advance', { by: /^\d+$/.test(by.value) ? Number(by.value) : by.value.trim() })
+          }}
+        >
+          <input
+            aria-label="How long: 90s, 5m, 1d"
+            size={6}
+            value={by}
+            onInput={(event) => (by.value = event.currentTarget.value)}
+          />
+          <button type="submit" disabled={act.isBusy}>
+            Advance
           </button>
-          <form
-            class="pn-inline"
-            onSubmit={(event) => {
-              event.preventDefault()
-              void move('advance', { by: /^\d+$/.test(by.value) ? Number(by.value) : by.value.trim() })
-            }}
-          >
-            <input
-              aria-label="How long: 90s, 5m, 1d"
-              size={6}
-              value={by}
-              onInput={(event) => (by.value = event.currentTarget.value)}
-            />
-            <button type="submit" disabled={act.isBusy}>
-              Advance
-            </button>
-          </form>
-          <button type="button" disabled={act.isBusy} onClick={() => void move('drain', {})}>
-            Drain
+        </form>
+        <button type="button" disabled={act.isBusy} onClick={() => void move('drain', {})}>
+          Drain
+        </button>
+        {act.isBusy && (
+          <button type="button" onClick={() => void control.ask('POST', '/clock/interrupt', {})}>
+            Stop
           </button>
-          {act.isBusy && (
-            <button type="button" onClick={() => void control.ask('POST', '/clock/interrupt', {})}>
-              Stop
-            </button>
-          )}
-          <Play view={view} control={control} />
-        </fieldset>
-      )}
+        )}
+        <Play view={view} />
+      </fieldset>
       <Failure of={act} />
+    </>
+  )
+}
+
+/** What waits for its time. */
+function Coming({ view, control }: ControlledProps): JSX.Element {
+  const facts = view.facts.value
+  const asked = useAsked<Clock>(() => control.ask('GET', '/clock'), [control, facts?.now, view.entries.value.length])
+  const now = facts?.now ?? asked.value?.milliseconds ?? 0
+  return (
+    <>
       <Failure of={asked} />
       <h2>What comes</h2>
       {asked.value?.pending.length === 0 && <p class="pn-none">Nothing waits for its time.</p>}
@@ -90,7 +100,7 @@ function Moves({ view, control }: PanelProps & { readonly control: Control }): J
           <ol class="pn-list">
             {shown.map(({ at, label, background }, index) => (
               <li key={`${at} ${index}`}>
-                <Countdown at={Date.parse(at)} from={now} /> <bdi>{label}</bdi>{' '}
+                <Countdown at={Date.parse(at)} from={now} /> <Name of={label} />{' '}
                 {background && <small>in the background</small>}
               </li>
             ))}

@@ -4,7 +4,7 @@ import type { PastInstant } from '../../sandbox/past.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { pendingOf, timeOf } from './clock.js'
 import { type Order, order } from './order.js'
-import { nothing, spanBack, time } from './schemas.js'
+import { nothing, pastInstant } from './schemas.js'
 import { snapshotOf } from './world-snapshot.js'
 
 const state = v.custom<SandboxDump>(
@@ -17,6 +17,14 @@ export const worldOrders: readonly Order[] = [
     method: 'GET',
     path: '',
     summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
+    tool: {
+      name: 'world',
+      does: 'Time, addresses and what waits.',
+      when: 'Begin here. Tokens are not told: `npx stuntdouble env` gives them to the app.',
+      effect: 'reads',
+      hides: ['env', 'tokens'],
+      next: 'timeline for what happened so far, upcoming for what waits.',
+    },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
       addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
@@ -30,6 +38,13 @@ export const worldOrders: readonly Order[] = [
     path: '/reset',
     summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
     body: nothing,
+    tool: {
+      name: 'reset',
+      does: 'Begins the world anew: everything stored, queued and captured is gone.',
+      when: 'Between two attempts.',
+      effect: 'destroys',
+      next: 'publish or run_command to set it up again.',
+    },
     run: (sandbox) => {
       sandbox.reset()
       return timeOf(sandbox)
@@ -58,11 +73,23 @@ export const worldOrders: readonly Order[] = [
     summary:
       'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliver` is true.',
     body: v.strictObject({
-      at: v.optional(v.union([time, spanBack, v.strictObject({ seq: v.number() })])),
+      at: v.optional(pastInstant),
       name: v.optional(v.string()),
       deliver: v.optional(v.boolean()),
     }),
     example: { at: '-5m' },
+    tool: {
+      name: 'fork',
+      does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
+      when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliver` is true.',
+      effect: 'changes',
+      next: 'any tool with the answered name as "tenant"; timeline of both tells what is different.',
+      args: {
+        at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
+        name: 'of the new tenant; a free one without it',
+        deliver: 'whether its deliveries may leave it',
+      },
+    },
     run: async (sandbox, { at, name, deliver = false }, { adopt }) => {
       const { fetch, deliver: reach } = sandbox.options
       const fork = await sandbox.fork({

@@ -1,61 +1,20 @@
-import { createHash } from 'node:crypto'
-import type { Browser, Page } from '@playwright/test'
-import { build } from 'esbuild'
+import type { Browser, Locator, Page } from '@playwright/test'
 
-const root = new URL('../../../', import.meta.url).pathname
-
-interface Harness {
-  readonly html: string
-  readonly policy: string
-}
-
-let built: Promise<Harness> | undefined
-
-/** A page of all panels, with the policy that a server sends. */
-async function harness(): Promise<Harness> {
-  const { outputFiles } = await build({
-    entryPoints: ['test/inspector/panels/harness.tsx'],
-    absWorkingDir: root,
-    bundle: true,
-    write: false,
-    outdir: 'nowhere',
-    format: 'iife',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    plugins: [
-      {
-        name: 'editor-apart',
-        setup({ onResolve }) {
-          onResolve({ filter: /\/code-editor\.js$/ }, () => ({ path: `${root}src/inspector/editor-loader.ts` }))
-        },
-      },
-    ],
-  })
-  const [script, style] = ['.js', '.css'].map((end) => outputFiles.find(({ path }) => path.endsWith(end))!.text)
-  const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-  return {
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Panels</title><style>${style}</style></head><body><script>${script}</script></body></html>`,
-    policy: `default-src 'none'; script-src ${hash(script!)} 'strict-dynamic'; style-src ${hash(style!)}; connect-src 'self'; base-uri 'none'; form-action 'none'`,
-  }
-}
-
-export interface OpenedPanels {
+export interface OpenedPage {
   readonly page: Page
   /** What the console, the page and dialogs said. */
   readonly complaints: readonly string[]
+  /** Opens a panel. */
+  panel(name: string): Promise<Locator>
 }
 
-/** Opens the panels of a server, with a recording in the page where one is given. */
-export async function openPanels(
+/** Opens the inspector at an address, once somebody has prepared what it is answered with. */
+export async function openPage(
   browser: Browser,
-  origin: string,
-  recording = '',
-  prepare: (page: Page) => Promise<void> = async () => {},
-): Promise<OpenedPanels> {
-  built ??= harness()
-  const { html, policy } = await built
-  const page = await browser.newPage()
+  address: string,
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+): Promise<OpenedPage> {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const complaints: string[] = []
   page.on('console', (message) => {
     // A refusal of the server is told in the page, and by the browser, too.
@@ -66,11 +25,13 @@ export async function openPanels(
     complaints.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
-  const body = html.replace('<body>', () => `<body>${recording}`)
-  const headers = { 'content-security-policy': policy }
-  await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', headers, body }))
-  await prepare(page)
   page.setDefaultTimeout(5_000)
-  await page.goto(`${origin}/`)
-  return { page, complaints }
+  await prepare(page)
+  await page.goto(address)
+  await page.waitForFunction(() => document.documentElement.dataset.ready === 'true')
+  const panel = async (name: string): Promise<Locator> => {
+    await page.getByRole('tablist', { name: 'Panels' }).getByRole('tab', { name }).click()
+    return page.getByRole('tabpanel', { name })
+  }
+  return { page, complaints, panel }
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Locator } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inspectorPage } from '../../../src/inspector/page.js'
 import type { RunningServer } from '../../../src/server/server.js'
 import { hasBrowser, launch } from '../../report/page.js'
-import { type OpenedPanels, openPanels } from './page.js'
+import { type OpenedPage, openPage } from './page.js'
 import { standIn } from './stand-ins.js'
 import { shopServer } from './world.js'
 
@@ -12,24 +13,23 @@ const axe = readFileSync(new URL('../../../node_modules/axe-core/axe.min.js', im
 describe.runIf(hasBrowser)('the panels, against a real server', () => {
   let browser: Browser
   let server: RunningServer
-  let opened: OpenedPanels
+  let opened: OpenedPage
   beforeAll(async () => {
     ;[browser, server] = await Promise.all([launch(), shopServer()])
-    opened = await openPanels(browser, server.origin, '', (page) => standIn(page, server))
-    await opened.page.getByText('10 keys').waitFor()
+    opened = await openPage(browser, `${server.origin}/`, (page) => standIn(page, server))
   })
   afterAll(async () => {
     await browser?.close()
     await server?.close()
   })
-  const panel = (name: string): Locator => opened.page.getByRole('region', { name, exact: true })
+  const panel = (name: string): Promise<Locator> => opened.panel(name)
   const button = (within: Locator, name: string | RegExp): Locator => within.getByRole('button', { name })
   const main = () => server.tenant('main')
   const run = (...words: (string | number)[]) => main().store.run(...words)
-  const tab = (name: RegExp): Promise<void> => panel('Queue').getByRole('tab', { name }).click()
+  const tab = async (name: RegExp): Promise<void> => (await panel('Queue')).getByRole('tab', { name }).click()
 
   test('a row of a hash is changed, added and removed', async () => {
-    const store = panel('Store')
+    const store = await panel('Store')
     await store.getByText('user:', { exact: true }).click()
     await button(store, /^1 hash/).click()
     const name = store.getByLabel('value of name')
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('a document is edited with colours, which the policy allows', async () => {
-    const store = panel('Store')
+    const store = await panel('Store')
     await button(store, /^config json/).click()
     const editor = store.getByRole('textbox', { name: 'Value' })
     await store.locator('.cm-content').waitFor()
@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('a deadline counts on the virtual clock, and is set', async () => {
-    const store = panel('Store')
+    const store = await panel('Store')
     await button(store, /^greeting string/).click()
     await store.getByText('in 58m59s').waitFor()
     await store.getByLabel('Seconds until it expires, empty for never').fill('120')
@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('a key is made, and deleted when it is asked for twice', async () => {
-    const store = panel('Store')
+    const store = await panel('Store')
     await store.getByText('New key').click()
     await store.getByLabel('Name of the new key').fill('fresh')
     await store.getByLabel('Type of the new key').selectOption('list')
@@ -80,14 +80,14 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('a hostile key and value are texts', async () => {
-    const store = panel('Store')
+    const store = await panel('Store')
     await store.getByText('hostile:', { exact: true }).click()
     await button(store, /img src=x/).click()
     await store.getByText('<script>alert(1)</script>').first().waitFor()
   })
 
   test('the console completes, answers, recalls and refuses', async () => {
-    const console = panel('Console of the store')
+    const console = await panel('Console')
     const prompt = console.getByRole('textbox', { name: 'Command' })
     await prompt.fill('lran')
     await prompt.press('Tab')
@@ -104,18 +104,23 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('a message says why it waits, and is delivered now', async () => {
-    const queue = panel('Queue')
+    const queue = await panel('Queue')
     await button(queue, 'https://shop.test/broken').click()
     await queue.getByText(/retry 1 of 3/).waitFor()
     const before = main().traffic.of('attempt').length
     await button(queue, 'Deliver now').click()
-    await main().clock.advance(0)
-    await expect.poll(() => main().traffic.of('attempt').length).toBe(before + 1)
+    await expect
+      .poll(() =>
+        main()
+          .clock.advance(0)
+          .then(() => main().traffic.of('attempt').length),
+      )
+      .toBe(before + 1)
     await queue.getByText('queue slow is paused').waitFor()
   })
 
   test('a dead letter is retried, and leaves the list', async () => {
-    const queue = panel('Queue')
+    const queue = await panel('Queue')
     await tab(/Dead letters/)
     await button(queue, /^Retry/)
       .first()
@@ -125,7 +130,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('tabs go by arrows; a schedule has its slots on a calendar', async () => {
-    const queue = panel('Queue')
+    const queue = await panel('Queue')
     await queue.getByRole('tab', { name: /Dead letters/ }).press('ArrowRight')
     await queue.getByText('0 3 * * *').waitFor()
     await queue.getByRole('table').getByText('03:00').first().waitFor()
@@ -137,7 +142,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('runs, groups, flow control and lanes', async () => {
-    const queue = panel('Queue')
+    const queue = await panel('Queue')
     await tab(/Runs/)
     await queue.getByText('for event approved until').waitFor()
     await tab(/Groups/)
@@ -152,7 +157,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('time is stepped, advanced and played', async () => {
-    const time = panel('Time')
+    const time = await panel('Time')
     const { clock } = main()
     await clock.advance(0)
     const [next] = clock.pending()
@@ -174,40 +179,44 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('an earlier instant is opened, to be read only', async () => {
-    const time = panel('Time')
+    const time = await panel('Time')
     await time.getByRole('textbox', { name: /^Instant/ }).fill('2030-01-01 00:00:22')
     await button(time, 'Open').click()
-    const store = panel('Store')
+    const store = await panel('Store')
     await store.getByText('as of 2030-01-01 00:00:22').waitFor()
-    await button(panel('Queue'), /^Pause|^Resume/).waitFor({ state: 'detached' })
     expect(await button(store, 'Delete key').count()).toBe(0)
     expect(await store.getByLabel('New field').count()).toBe(0)
     expect(await store.getByText('New key').count()).toBe(0)
+    const queue = await panel('Queue')
+    await queue.getByText('as of 2030-01-01 00:00:22').waitFor()
+    expect(await button(queue, /^Pause|^Resume/).count()).toBe(0)
+    await panel('Store')
     await button(store, 'Now').click()
     await store.getByText('as it is now').waitFor()
   })
 
   test('what has changed between two instants is told', async () => {
-    const [time, difference] = [panel('Time'), panel('Store').getByRole('region', { name: 'Difference' })]
+    const difference = (await panel('Store')).getByRole('region', { name: 'Difference' })
     await button(difference, 'Compare from here').click()
     run('SET', 'later', 'x')
     await difference.getByText('later', { exact: true }).waitFor()
     run('SADD', 'tags', 'blue')
     await difference.getByText('tags', { exact: true }).waitFor()
     expect(await difference.locator('li').count()).toBe(2)
-    await button(difference, 'To the event before').click()
+    await button(difference, 'Forget this instant').click()
     expect(await difference.locator('li').count()).toBe(1)
+    const time = await panel('Time')
     await time.getByRole('textbox', { name: /^Instant/ }).fill('-1d')
     await button(time, 'Open').click()
     await time.getByText(/The log begins at/).waitFor()
   })
 
   test('the next attempt of a message is struck; rules have their hits', async () => {
-    const faults = panel('Faults')
+    const faults = await panel('Faults')
     const [message] = main().queue.messages.filter(({ url }) => url.endsWith('/orders'))
     const seq = main().traffic.about(message!.id)[0]!.seq
     await opened.page.evaluate((seq) => {
-      ;(globalThis as Loose).view.selectedSeq.value = seq
+      location.hash = `entry=${seq}&tab=Faults`
     }, seq)
     await faults.getByLabel('Strike').selectOption({ label: 'the next attempt of this message' })
     await faults.getByLabel('with').selectOption('status')
@@ -228,9 +237,11 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   })
 
   test('a fork goes on in a tenant of its own; tenants are compared, exported, imported and reset', async () => {
-    const [time, tenants] = [panel('Time'), panel('Tenants')]
+    const time = await panel('Time')
     await time.getByLabel('Name of the tenant that is made').fill('what-if')
     await button(time, 'Fork from here').click()
+    await opened.page.getByRole('heading', { name: 'what-if' }).waitFor()
+    const tenants = await panel('Tenants')
     await tenants
       .getByRole('button', { name: 'what-if', exact: true })
       .and(opened.page.locator('[aria-current=true]'))
@@ -249,14 +260,16 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await button(tenants, 'Really forget everything').click()
     await expect.poll(() => server.tenant('what-if').store.dump().keys).toEqual([])
     await button(tenants, /^main/).click()
-    await panel('Store').getByText('config').first().waitFor()
+    await (await panel('Store')).getByText('config').first().waitFor()
   })
 
   test('axe finds nothing', async () => {
-    // The page's policy lets no other script in.
-    const violations = await opened.page.evaluate(`${axe}; axe.run(document, { resultTypes: ['violations'] })`)
-    const found = (violations as Loose).violations.map(({ id, nodes }: Loose) => [id, nodes[0].html])
-    expect(found).toEqual([])
+    for (const name of ['Store', 'Console', 'Queue', 'Time', 'Faults', 'Tenants']) {
+      await panel(name)
+      const run = `${axe}; axe.run(document.getElementById('panel'), { resultTypes: ['violations'] })`
+      const { violations } = (await opened.page.evaluate(run)) as Loose
+      expect(violations.map(({ id, nodes }: Loose) => [name, id, nodes[0].html])).toEqual([])
+    }
   })
 
   test('nothing was complained about', () => {
@@ -268,24 +281,28 @@ describe.runIf(hasBrowser)('the panels of a recording', () => {
   test('are there to be read, without what changes a world', async () => {
     const [browser, server] = await Promise.all([launch(), shopServer()])
     try {
-      const { entries, ...facts } = server.tenant('main').traffic.toTrace()
-      const key = { key: 'config', type: 'json', value: '{"dark":true}' }
-      const json = (value: unknown): string => JSON.stringify(value).replace(/</g, '\\u003c')
-      const info = { ...facts, name: 'A trace', entries: entries.length, changes: 1 }
-      const recording = [
-        `<script type="application/json" id="recording">${json(info)}</script>`,
-        `<script type="application/json" data-block="entries">${json(entries)}</script>`,
-        `<script type="application/json" data-block="changes">${json([{ seq: 1, at: entries[0]!.at, key: 'config', now: key }])}</script>`,
-      ].join('')
-      const { page, complaints } = await openPanels(browser, server.origin, recording)
+      const trace = server.tenant('main').traffic.toTrace()
+      const now = { key: 'config', type: 'json', value: '{"dark":true}' } as const
+      const changes = [{ seq: 1, at: trace.entries[0]!.at, key: 'config', now }]
+      const { html } = inspectorPage({ trace, changes, title: 'A trace' })
+      const { page, panel, complaints } = await openPage(browser, 'https://trace.test/', (page) =>
+        page.route('https://trace.test/', (route) =>
+          route.fulfill({ contentType: 'text/html; charset=utf-8', body: html }),
+        ),
+      )
+      await panel('Store')
       await page.getByText('1 key', { exact: true }).waitFor()
       await page.getByRole('button', { name: /^config json/ }).click()
       await page.getByText('"dark": true').waitFor()
+      await panel('Queue')
       await page.getByRole('tab', { name: /Messages 207/ }).waitFor()
-      const texts = await page.getByRole('button').allTextContents()
-      const changes = /Save|Delete|Retry|Advance|Drain|Step|Fork|Inject|Reset|Export|Pause|Fire|Create|Deliver|Cancel/
-      expect(texts.filter((text) => changes.test(text))).toEqual([])
-      expect(await page.getByRole('region', { name: 'Console of the store' }).count()).toBe(0)
+      const texts: string[] = []
+      for (const name of ['Store', 'Queue', 'Time', 'Faults'])
+        texts.push(...(await (await panel(name)).getByRole('button').allTextContents()))
+      expect(texts.length).toBeGreaterThan(40)
+      const commands = /Save|Delete|Retry|Advance|Drain|Step|Fork|Inject|Reset|Export|Pause|Fire|Create|Deliver|Cancel/
+      expect(texts.filter((text) => commands.test(text))).toEqual([])
+      expect(await page.getByRole('tab', { name: 'Console' }).count()).toBe(0)
       expect(complaints).toEqual([])
     } finally {
       await browser.close()

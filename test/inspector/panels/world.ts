@@ -2,7 +2,6 @@ import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
 import { lostAck, type Sandbox, status } from '../../../src/index.js'
-import { createSchedule } from '../../../src/scenarios/actions.js'
 import { type RunningServer, startServer } from '../../../src/server/server.js'
 
 // An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
@@ -35,7 +34,14 @@ async function fill(sandbox: Sandbox): Promise<void> {
   for (let n = 0; n < 5; n++) {
     queue.publish({ to: 'https://shop.test/limited', flowControlKey: 'user-1', flowControlValue: 'rate=1, period=1h' })
   }
-  createSchedule({ id: 'nightly', cron: '0 3 * * *', to: 'https://shop.test/nightly' }, sandbox)
+  await sandbox.fetch(`${sandbox.addresses.queue}/v2/schedules/https://shop.test/nightly`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${sandbox.tokens.queue}`,
+      'service-cron': '0 3 * * *',
+      'service-schedule-id': 'nightly',
+    },
+  })
   await workflow(sandbox)
   for (let n = 0; n < 12; n++) {
     store.run('INCR', 'stats:visits')

@@ -1,0 +1,19 @@
+import { type Signal, signal } from '@preact/signals'
+import type { View } from '../view.js'
+
+const pages = new WeakMap<View, Map<string, Signal<unknown>>>()
+
+/** Something that a panel remembers while another one is open. */
+export function kept<T>(view: View, name: string, first: T): Signal<T> {
+  let known = pages.get(view)
+  if (known === undefined) {
+    known = new Map()
+    pages.set(view, known)
+  }
+  let found = known.get(name)
+  if (found === undefined) {
+    found = signal<unknown>(first)
+    known.set(name, found)
+  }
+  return found as Signal<T>
+}
