@@ -89,11 +89,11 @@ describe('inspect()', () => {
     await second.ended
   })
 
-  test('tells the page the assertion that failed, without colours', async () => {
-    const failure = { message: '\x1b[31mexpected\x1b[39m 1\x07', nearest: 4 }
+  test('tells the page the assertion that failed, without colours and secrets', async () => {
+    const failure = { message: `\x1b[31mexpected\x1b[39m 1\x07 of ${sandbox.tokens.queue}`, nearest: 4 }
     const { ended, ask } = await waiting({ failure })
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({
-      failure: { message: 'expected 1\\x07', nearest: 4 },
+      failure: { message: 'expected 1\\x07 of ***', nearest: 4 },
     })
     await ask('POST', '/main/go-on')
     await ended

@@ -59,7 +59,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   server.adopt(tenant, sandbox)
   try {
     await new Promise<void>((goOn) => {
-      const told = failure && { failure: { ...failure, message: multiLine(stripVTControlCharacters(failure.message)) } }
+      const told = failure && { failure: { ...failure, message: shown(failure.message, sandbox) } }
       const endVisit = beginVisit(server.origin, { tenant, title, ...told, goOn: done })
       const signals = hostProcess()
       signals.on('SIGINT', done)
@@ -77,6 +77,11 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
     server.release(tenant)
     await server.close({ grace })
   }
+}
+
+/** A message as it may be shown: without colours, and without the secrets of the world. */
+function shown(message: string, { traffic }: Sandbox): string {
+  return multiLine(traffic.redaction().text(stripVTControlCharacters(message)))
 }
 
 /** As the tools of the field read it: anything but an empty text, `0` and `false`. */
