@@ -22,7 +22,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   const times = useSignal('1')
   const act = useAct()
   const kinds = catalog.value ?? []
-  const entry = view.entries.value.find(({ seq }) => seq === view.selectedSeq.value)
+  const entry = view.entry(view.selectedSeq.value)
   const targets = targetsOf(entry)
   const points = [...new Set(kinds.flatMap((one) => one.points))]
   // A place of an entry that is no longer selected is none.
