@@ -19,7 +19,8 @@ const common: BuildOptions = {
   format: 'iife',
   platform: 'browser',
   target: ['es2022', 'safari16'],
-  charset: 'utf8',
+  // Whoever prints the page gets nothing that a terminal obeys.
+  charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
   jsx: 'automatic',

@@ -36,7 +36,8 @@ const ours = Symbol('stuntdouble.lookup')
 
 function watched(lookup: Lookup): Lookup {
   const replacement: Lookup = (hostname, ...rest) => {
-    for (const refuse of refusals) {
+    // Who looks up what is an address already is about to listen there: connections do not.
+    for (const refuse of isAddress(hostname) ? [] : refusals) {
       const error = refuse(hostname)
       if (error === undefined) continue
       const callback = rest.at(-1) as Callback
@@ -48,4 +49,8 @@ function watched(lookup: Lookup): Lookup {
   // Among them the promise form for util.promisify().
   Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(lookup))
   return Object.defineProperty(replacement, ours, { value: true })
+}
+
+function isAddress(hostname: string): boolean {
+  return /^[\d.]+$|:/.test(String(hostname))
 }

@@ -118,6 +118,7 @@ interface Inside {
   stop(clock: VirtualClock): void
   rewind(clock: VirtualClock): Rewind
   timersOf(clock: VirtualClock): number
+  standStill(clock: VirtualClock): number
 }
 let inside: Inside
 
@@ -150,6 +151,14 @@ export function stop(clock: VirtualClock): void {
 /** How many timers have been set so far. */
 export function timersOf(clock: VirtualClock): number {
   return inside.timersOf(clock)
+}
+
+/**
+ * The time, which is the same for all that follows from what happens now: time of the host stands still until its turn
+ * is over, so that it can be told again.
+ */
+export function standStill(clock: VirtualClock): number {
+  return inside.standStill(clock)
 }
 
 /** A clock of a world that is to be made as another one was: nothing moves it any more but what is returned. */
@@ -186,6 +195,8 @@ export class VirtualClock implements Clock {
   #warnedForgotten = false
   /** In mode `real`: whether time stands still yet. */
   #isHeld: boolean
+  /** The host's time as it was when its present turn began to matter. */
+  #stands: number | undefined
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
   #pumping = false
   #stopped = false
@@ -229,7 +240,19 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
-    return this.#mode === 'real' && !this.#isHeld ? hostTime() : this.#now
+    return this.#mode === 'real' && !this.#isHeld ? (this.#stands ?? hostTime()) : this.#now
+  }
+
+  #standStill(): number {
+    if (this.#mode !== 'real' || this.#isHeld) return this.#now
+    if (this.#stands === undefined) {
+      this.#stands = hostTime()
+      const goesOn = (): void => {
+        this.#stands = undefined
+      }
+      void hostPause().then(goesOn)
+    }
+    return this.#stands
   }
 
   static {
@@ -249,6 +272,7 @@ export class VirtualClock implements Clock {
       stop: (clock) => clock.#stop(),
       rewind: (clock) => clock.#rewind(),
       timersOf: (clock) => clock.#sequence,
+      standStill: (clock) => clock.#standStill(),
     }
   }
 

@@ -70,6 +70,8 @@ export interface Player {
 /** What a world stands at. */
 export interface Progress {
   now(): number
+  /** The same for something that comes in: time does not go on before all that follows from it is done. */
+  standStill(): number
   /** Timers that have been set. */
   timers(): number
 }
@@ -190,7 +192,7 @@ export class Journal {
     if (this.#player !== undefined || this.#fullAt !== undefined) return
     const { latest, ended } = this.#log
     const clock = this.#clock
-    this.#inputs.push(kind, what, clock.now(), latest, ended, clock.timers())
+    this.#inputs.push(kind, what, clock.standStill(), latest, ended, clock.timers())
     if (this.#inputs.length > mostInputs) this.#giveUp()
   }
 

@@ -11,6 +11,11 @@ export interface Nesting {
 /** Kinds of entries that a handler makes while it runs. A call tells by itself who made it, or that it cannot be told. */
 const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'notify'])
 
+/** Whether an entry of this type may be the work of a handler: it stands below the delivery during which it came. */
+export function isWork(type: string): boolean {
+  return work.has(type)
+}
+
 /**
  * What stands below what: an entry below its cause. Work without a known cause stands below the delivery during which it
  * came, if that was the only one under way.
@@ -26,7 +31,7 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
   let ended = 0
   for (const entry of entries) {
     while (ended < ending.length && ending[ended]!.endedAfter! < entry.seq) open.delete(ending[ended++]!.seq)
-    if (entry.cause === undefined && open.size > 0 && work.has(entry.type)) {
+    if (entry.cause === undefined && open.size > 0 && isWork(entry.type)) {
       during.set(entry.seq, open.size === 1 ? open.values().next().value : undefined)
     }
     if (entry.type === 'attempt' && (entry.endedAfter ?? Number.POSITIVE_INFINITY) > entry.seq) open.add(entry.seq)

@@ -21,8 +21,9 @@ import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './cred
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
+import { Moment } from './moment.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
-import { cutAt, type ForkOptions, type Past, replaceDestinations } from './past.js'
+import { cutAt, type ForkOptions, type Past, type PastInstant, replaceDestinations } from './past.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
@@ -274,8 +275,23 @@ export class Sandbox {
       loadInto(world, this.#seal === undefined || this.#seal === dump.seal ? dump : withoutCredentials(dump, world))
       goOn(world.clock, goesOn)
     }
-    world.journal?.begin()
+    world.begin()
     return world
+  }
+
+  /**
+   * What this sandbox was at an instant, to be looked at: its data store and its log.
+   * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
+   * @throws RangeError for an instant that is not in the past, or that the log has dropped; Error without a journal
+   * @example
+   * const before = sandbox.at('-5m')
+   * before.store.get('stock')
+   */
+  at(instant: PastInstant): Moment {
+    const { journal, traffic, clock, history } = this.#world
+    const { end, at } = cutAt(instant, { journal, traffic, clock })
+    const seq = journal!.inputs.get(end)?.log ?? journal!.stand.log
+    return new Moment({ at, seq, history, traffic, fork: (options) => this.fork({ ...options, at: instant }) })
   }
 
   /**
@@ -306,7 +322,16 @@ export class Sandbox {
       },
       this.#hints,
     )
-    await fork.#become({ start, inputs: journal!.inputs.first(journal!.inputs.length), end, stand, at }, this.options)
+    await fork.#become(
+      {
+        start: { ...start, startAt: start.startAt ?? journal!.begunAt },
+        inputs: journal!.inputs.first(journal!.inputs.length),
+        end,
+        stand,
+        at,
+      },
+      this.options,
+    )
     if (destinations !== undefined) replaceDestinations(fork.destinations, journal!.inputs, destinations)
     fork.#loads = this.#loads
     return fork

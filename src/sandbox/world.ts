@@ -1,6 +1,6 @@
 import { Callers } from '../calls/callers.js'
 import { Calls } from '../calls/calls.js'
-import { accompany, stop, timersOf, VirtualClock } from '../kernel/clock.js'
+import { accompany, standStill, stop, timersOf, VirtualClock } from '../kernel/clock.js'
 import type { Hints } from '../kernel/hints.js'
 import { type Instant, instant } from '../kernel/instant.js'
 import { Journal } from '../kernel/journal.js'
@@ -24,6 +24,8 @@ import { statsService } from '../stats/rest/endpoints.js'
 import { Statistics } from '../stats/statistics.js'
 import { Access } from '../store/access/access.js'
 import { DirectStore } from '../store/direct.js'
+import { StoreHistory } from '../store/history/history.js'
+import { history as insideHistory } from '../store/history/inside.js'
 import { inside } from '../store/inside.js'
 import { Journal as StoreJournal } from '../store/journal.js'
 import { storeService } from '../store/rest/endpoints.js'
@@ -55,6 +57,10 @@ export interface World {
   /** What came into it; `undefined` where it is not written down. */
   readonly journal: Journal | undefined
   readonly start: Start
+  /** What was stored when. */
+  readonly history: StoreHistory
+  /** It is whole: what comes from here on is its own. */
+  begin(): void
 }
 
 /** Where a world begins. */
@@ -98,7 +104,10 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
   const journal =
     options.journal === false
       ? undefined
-      : new Journal({ now: () => clock.now(), timers: () => timersOf(clock) }, traffic)
+      : new Journal(
+          { now: () => clock.now(), standStill: () => standStill(clock), timers: () => timersOf(clock) },
+          traffic,
+        )
   const draws = secretDraws(options)?.fork(`load ${loads}`)
   const executions = storeOf(plan, clock, random, traffic, draws, journal)
   const callers = new Callers()
@@ -166,6 +175,8 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     followed: () => clock.isFollowed,
   }
   const view = new TrafficView(traffic, context)
+  const history = historyOf(plan, start, random, executions, clock.now())
+  insideHistory.put(store, history)
   regions.onSplit = (log) => void new TrafficView(log, context)
   if (journal !== undefined) {
     for (const [name, face] of Object.entries({ store, destinations, calls, faults, traffic: view })) {
@@ -187,7 +198,24 @@ export function buildWorld(plan: Plan, start: Start = {}): World {
     exchange,
     journal,
     start,
+    history,
+    begin() {
+      journal?.begin()
+      executions.begin()
+    },
   }
+}
+
+function historyOf(
+  { policy, vocabulary }: Plan,
+  { loaded }: Start,
+  random: Random,
+  executions: StoreJournal,
+  at: number,
+): StoreHistory {
+  const filled = loaded && { stored: loaded.dump.store, functions: loaded.dump.functions }
+  const beginning = { policy, docs: vocabulary.docs, random: () => random.fork('store'), at, ...filled }
+  return new StoreHistory(beginning, () => executions.ran)
 }
 
 /** What became of a run, step by step. */

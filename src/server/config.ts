@@ -208,7 +208,7 @@ function oneOf<const T extends string>(name: Name, given: Given, values: readonl
   throw new UsageError(`--${name} is one of ${values.join(', ')}, not ${JSON.stringify(value)}.`)
 }
 
-function port(value: string): number {
+export function port(value: string): number {
   if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
   throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
 }

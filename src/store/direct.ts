@@ -59,7 +59,7 @@ export class DirectStore {
   /** Replaces everything that is stored by what `dump()` gave once, here or in another sandbox. Throws TypeError for anything else. */
   load(dump: StoreDump): void {
     loadInto(this.#journal.store.db, dump)
-    this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
+    this.#journal.loaded(dump)
   }
 
   /**

@@ -3,6 +3,8 @@ import type { Journal as Inputs } from '../kernel/journal.js'
 import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel/traffic.js'
 import type { User } from './access/access.js'
 import { type Reply, ReplyError } from './command/reply.js'
+import type { StoreDump } from './dump/snapshot.js'
+import type { Ran } from './history/replica.js'
 import type { Store } from './store.js'
 
 /** Runs commands and writes them and what they change into the traffic log. */
@@ -10,6 +12,8 @@ export class Journal {
   /** `seq` of the request that is being served. */
   #cause: number | undefined
   #isRunning = false
+  readonly #inputs: Inputs | undefined
+  #ran: Ran[] = []
   /** `seq` of the last command in the log. */
   last = 0
 
@@ -17,8 +21,9 @@ export class Journal {
   constructor(
     readonly store: Store,
     readonly traffic: Traffic,
-    inputs?: Pick<Inputs, 'note'>,
+    inputs?: Inputs,
   ) {
+    this.#inputs = inputs
     store.listen({
       keyspace: (eventClass, event, key) => {
         if (!this.#isRunning) inputs?.note('looked', key)
@@ -37,21 +42,42 @@ export class Journal {
       const reply = this.store.execute(argv, user)
       const entry = new Executed(argv, user.name, via, cause)
       entry.reply = reply
-      this.traffic.adopt(entry)
-      this.last = entry.seq
+      this.#keep(entry)
       return reply
     } catch (error) {
       if (error instanceof ReplyError) {
         const entry = new Executed(argv, user.name, via, cause)
         entry.error = error.message
-        this.traffic.adopt(entry)
-        this.last = entry.seq
+        this.#keep(entry)
       }
       throw error
     } finally {
       this.#isRunning = false
       this.#cause = undefined
     }
+  }
+
+  #keep(entry: Executed): void {
+    this.traffic.adopt(entry)
+    this.last = entry.seq
+    if (this.#inputs !== undefined) this.#ran.push(entry)
+  }
+
+  /** Everything was replaced by a dump. */
+  loaded(dump: StoreDump): void {
+    const { seq, at } = this.traffic.append({ type: 'setting', of: 'store', name: 'store', change: 'loaded' })
+    if (this.#inputs !== undefined) this.#ran.push({ seq, at, loaded: dump })
+  }
+
+  /** What ran since the world began; nothing where its inputs are not kept, or were too many. */
+  get ran(): readonly Ran[] {
+    if (this.#inputs?.fullAt !== undefined) this.#ran = []
+    return this.#ran
+  }
+
+  /** The world is whole: what ran to fill it is no part of its history. */
+  begin(): void {
+    this.#ran = []
   }
 
   /** Writes down a command that was not run as it stands: a fault decided its end. */

@@ -81,9 +81,9 @@ test('so does the entry for reports; the core goes without its page', async () =
   const { code, inputs } = await bundle('src/report/index.ts')
   expect(code).not.toMatch(/["'`]node:/)
   expect(packagesOf(inputs).filter((name) => !['@noble/hashes', 'valibot'].includes(name))).toEqual([])
-  expect(Object.keys(inputs)).toContain('src/report/page-script.ts')
+  expect(Object.keys(inputs)).toContain('src/report/page/document.ts')
   const core = Object.keys((await bundle('src/index.ts')).inputs)
   expect(
-    core.filter((path) => /^src\/report\/(?:html|page-|load-trace|trace-schema|trace-difference)/.test(path)),
+    core.filter((path) => /^src\/report\/(?:html|page\/|load-trace|trace-schema|trace-difference)/.test(path)),
   ).toEqual([])
 })

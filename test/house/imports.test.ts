@@ -108,7 +108,7 @@ const rooms: readonly Room[] = [
     ],
   },
   // What was stored when, by running the commands again.
-  { room: 'store/history', may: ['kernel', 'store/command', 'store/values', 'store/keyspace', 'store/dump', 'store'] },
+  { room: 'store/history', may: ['kernel', 'store/access', 'store/command', 'store/commands', 'store/dump', 'store'] },
   // The rooms called rest are the only ones that know a service and the protocol.
   { room: 'store/rest', may: [...ground, 'store/*'], packages: ['valibot'] },
 
@@ -164,7 +164,7 @@ const rooms: readonly Room[] = [
 
   // The text of the inspector's page, as it is built, and a recording put into it.
   { room: 'report/page' },
-  { room: 'report', may: ['kernel', 'secrets', 'report/page'], packages: ['valibot'] },
+  { room: 'report', may: ['kernel', 'secrets', 'report/page', 'store/history'], packages: ['valibot'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -188,8 +188,8 @@ const rooms: readonly Room[] = [
   // The page knows the control API and recordings, and how a report writes what is not to be trusted.
   {
     room: 'inspector/*',
-    may: ['kernel', 'report', 'report/page'],
-    types: ['store/history', 'store/dump'],
+    may: ['kernel', 'report', 'report/page', 'store/history'],
+    types: ['store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
   {

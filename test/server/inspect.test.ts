@@ -1,7 +1,8 @@
 import { connect as dial } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox, type Sandbox } from '../../src/index.js'
-import { type InspectOptions, inspect } from '../../src/server/server.js'
+import { type InspectOptions, inspect, startServer } from '../../src/server/server.js'
 
 let sandbox: Sandbox
 beforeEach(() => {
@@ -174,3 +175,10 @@ describe('inspect()', () => {
 })
 
 const setImmediateReal = globalThis.setImmediate
+
+test('a server can listen on this machine where the sandbox has an address of it', async () => {
+  using sandbox = createSandbox({ base: 'http://127.0.0.1:4010/main' })
+  using _ = replaceFetch(sandbox)
+  await using server = await startServer({ port: 0, host: '127.0.0.1' })
+  expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
+})

@@ -82,12 +82,12 @@ ${data}<script>${pageScript}</script>
 `
 }
 
-/** JSON that no HTML parser mistakes for markup. */
+/** What an HTML parser takes for markup, and what reverses or hides text for whoever looks at the file. */
+const unsafe = /[<>&\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g
+
+/** JSON with those characters spelled out. */
 function embedded(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return JSON.stringify(value).replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A text escaped for use between tags or in quotes. */

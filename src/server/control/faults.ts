@@ -1,4 +1,6 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { catalog } from '../../faults/catalog.js'
 import type { FaultRule } from '../../faults/fault.js'
 import { HttpError } from '../../protocol/call.js'
 import { faultRuleSchema } from '../../rules/rule-schema.js'
@@ -36,6 +38,19 @@ export const faultOrders: readonly Order[] = [
     summary: 'The rules in the order in which they are asked, and how often each matched and struck.',
     query: partOf,
     run: ({ faults }, _, asked) => listed(faults.list(), asked, { of: 'rules', view: same }),
+  },
+  {
+    method: 'GET',
+    path: '/faults/catalog',
+    summary: 'The faults that there are: what each does, its fields, and the points at which it can strike.',
+    run: () =>
+      Object.values(catalog).map(({ kind, summary, points, fields, example }) => ({
+        kind,
+        summary,
+        points,
+        fields: Object.entries(fields).map(([name, field]) => fieldOf(name, field as v.GenericSchema)),
+        example,
+      })),
   },
   {
     method: 'GET',
@@ -136,4 +151,11 @@ async function played(
     verdict: play.verdict(),
     timeline: play.timeline(),
   }
+}
+
+/** A field of a fault, as a form shows it. */
+function fieldOf(name: string, schema: v.GenericSchema): object {
+  const { type = 'any', enum: values } = toJsonSchema(schema, { errorMode: 'ignore' })
+  const optional = /optional/.test(schema.type)
+  return { name, type, ...(optional && { optional }), ...(values !== undefined && { values }) }
 }

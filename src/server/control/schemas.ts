@@ -30,6 +30,13 @@ export const spanBack: v.GenericSchema<string> = v.pipe(
   v.check((by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined, 'is no span before now such as -5m'),
 )
 
+/** An instant of the past: as `sandbox.at()` takes it. */
+export const pastInstant: v.GenericSchema<number | string | { seq: number }> = v.union([
+  time,
+  spanBack,
+  v.strictObject({ seq: v.number() }),
+])
+
 /** Bytes that are no text. */
 export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
 

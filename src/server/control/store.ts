@@ -1,8 +1,13 @@
 import * as v from 'valibot'
 import { wireReply, wordOfWire } from '../../client/wire-value.js'
+import { iso } from '../../kernel/instant.js'
+import { toldChanges } from '../../report/told-changes.js'
+import type { PastInstant } from '../../sandbox/past.js'
+import { commandTable } from '../../store/commands/index.js'
 import type { StoreDump } from '../../store/dump/snapshot.js'
 import { type Order, order } from './order.js'
-import { base64, nothing } from './schemas.js'
+import { mostItems, wholeNumber } from './parts.js'
+import { base64, nothing, pastInstant } from './schemas.js'
 
 const word = v.union([v.string(), v.number(), base64])
 const dump = v.custom<StoreDump>(
@@ -47,6 +52,61 @@ export const storeOrders: readonly Order[] = [
     body: v.strictObject({ before: dump }),
     run: ({ store }, { before }) => store.diff(before),
   }),
+  {
+    method: 'GET',
+    path: '/store/changes',
+    summary:
+      'What commands, loads and resets left at keys, in order; secrets are hidden. Of a long collection only what is different: `splice`.',
+    query: {
+      after: 'the `seq` of the last change that is known',
+      limit: 'changes of one answer, and the rest of the last entry',
+    },
+    run: ({ store, traffic }, _, { query }) => {
+      const changes = toldChanges(store, traffic.redaction(), wholeNumber(query, 'after'))
+      const limit = Math.min(wholeNumber(query, 'limit') ?? mostItems, mostItems)
+      // One entry may have left something at many keys: who asks for what comes after it has to have all of it.
+      const last = changes[limit - 1]?.seq
+      return last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
+    },
+  },
+  order({
+    method: 'POST',
+    path: '/store/at',
+    summary:
+      'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
+    body: v.strictObject({ at: pastInstant, command: v.optional(v.pipe(v.array(word), v.minLength(1))) }),
+    example: { at: '-5m', command: ['GET', 'greeting'] },
+    run: (sandbox, { at, command }) => {
+      const { store, now } = sandbox.at(at as PastInstant)
+      const then = { now: iso(now), milliseconds: now }
+      if (command === undefined) return { ...then, dump: store.dump() }
+      return { ...then, reply: wireReply(store.run(...command.map(wordOfWire))) }
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/store/difference',
+    summary: 'What was different in the store between two instants; `to` is now without it.',
+    body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
+    example: { from: '-5m' },
+    run: (sandbox, { from, to }) => {
+      const before = sandbox.at(from as PastInstant).store.dump()
+      return (to === undefined ? sandbox.store : sandbox.at(to as PastInstant).store).diff(before)
+    },
+  }),
+  {
+    method: 'GET',
+    path: '/store/commands',
+    summary: 'The commands that there are: their words, group and flags, and in what they differ from redis-server.',
+    run: () =>
+      commandTable.commands.map(({ name, usage, group, flags, since, deviations }) => ({
+        name,
+        usage,
+        summary: [`since ${since}`, deviations].filter((part) => part !== '').join('; '),
+        group,
+        flags,
+      })),
+  },
   {
     method: 'GET',
     path: '/store/spend',

@@ -4,7 +4,7 @@ import type { PastInstant } from '../../sandbox/past.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { pendingOf, timeOf } from './clock.js'
 import { type Order, order } from './order.js'
-import { nothing, spanBack, time } from './schemas.js'
+import { nothing, pastInstant } from './schemas.js'
 import { snapshotOf } from './world-snapshot.js'
 
 const state = v.custom<SandboxDump>(
@@ -58,7 +58,7 @@ export const worldOrders: readonly Order[] = [
     summary:
       'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliver` is true.',
     body: v.strictObject({
-      at: v.optional(v.union([time, spanBack, v.strictObject({ seq: v.number() })])),
+      at: v.optional(pastInstant),
       name: v.optional(v.string()),
       deliver: v.optional(v.boolean()),
     }),

@@ -4,7 +4,7 @@ import { runInThisContext } from 'node:vm'
 import { multiLine, plainText } from '../../report/safe-text.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
 import { startServer } from '../server.js'
-import { liftTimeout } from './time-out.js'
+import { hasTimeout, liftTimeout } from './time-out.js'
 import { beginVisit, type Failure } from './visit.js'
 
 export interface InspectOptions {
@@ -23,7 +23,7 @@ const grace = 100
 
 /**
  * Shows the world of a test in a browser, and waits: prints a link, and resolves once somebody presses "Go on" in the page or
- * Ctrl-C in the terminal. Nobody else can use the link, which is for this once, and nothing listens afterwards. The
+ * Ctrl-C in the terminal (where tests run in processes of a runner, Ctrl-C ends the run). Nobody else can use the link, which is for this once, and nothing listens afterwards. The
  * time-out of the runner is lifted meanwhile, where the runner can. With `CI` set it says one sentence and does not wait.
  *
  * What is done in the page is done to the sandbox: time that is moved there has moved for the test.
@@ -36,6 +36,15 @@ const grace = 100
  * })
  */
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
+  const isLate = !liftTimeout() && hasTimeout()
+  await waitFor(sandbox, options, isLate ? ongoing : '')
+}
+
+/** Where a runner cannot be told. */
+const ongoing = 'The time-out of the test goes on meanwhile: give the test one that is long enough.\n'
+
+/** Serves and waits, for a test that has no time-out. @param note what the person shall know beside the link */
+export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = ''): Promise<void> {
   const { title = 'test', failure, port = 0, print = toStandardError } = options
   if (isUnattended()) {
     print('stuntdouble: the inspector does not wait for anybody, because CI is set.\n')
@@ -44,7 +53,6 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
   const controlToken = randomBytes(24).toString('base64url')
   // It takes the place of no service, whatever the app under test is told of its environment.
   const server = await startServer({ port, clock: 'manual', controlToken, iKnow: true })
-  liftTimeout(sandbox)
   server.adopt('main', sandbox)
   try {
     await new Promise<void>((goOn) => {
@@ -57,8 +65,9 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
         endVisit()
         goOn()
       }
+      const how = endsAllWithSignal() ? 'Ctrl-C here ends the whole run' : 'Ctrl-C here goes on, too'
       print(
-        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there, or Ctrl-C here.\n`,
+        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspector}\nand press "Go on" there; ${how}.\n${note}`,
       )
     })
   } finally {
@@ -75,6 +84,11 @@ export function isUnattended(): boolean {
 /** Runners keep what a test logs until it has ended; this they hand on. */
 function toStandardError(text: string): void {
   process.stderr.write(text)
+}
+
+/** In a process that a runner has started, whose own ends with it. */
+function endsAllWithSignal(): boolean {
+  return process.env.VITEST !== undefined || hostProcess().send !== undefined
 }
 
 /** Jest gives tests a copy of the process, which hears of no signal. */

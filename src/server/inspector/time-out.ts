@@ -1,11 +1,19 @@
-const lifts = new WeakMap<object, () => void>()
+/** Lifts the time-out of what runs now; `false` where that cannot be done. */
+type Lift = () => boolean
 
-/** Tells how the time-out of the test is lifted that has this world: the fixtures know their runner. */
-export function onLiftTimeout(world: object, lift: () => void): void {
-  lifts.set(world, lift)
+let lift: Lift | undefined
+
+/** Tells how the time-out of the test that runs is lifted: the fixtures know their runner. */
+export function onLiftTimeout(by: Lift): void {
+  lift = by
 }
 
-/** Lifts the time-out of the test that has this world, where its runner can. */
-export function liftTimeout(world: object): void {
-  lifts.get(world)?.()
+/** Lifts the time-out of the test that runs, where its runner can. */
+export function liftTimeout(): boolean {
+  return lift?.() ?? false
+}
+
+/** Whether a runner is at work here that ends a test after a time. */
+export function hasTimeout(): boolean {
+  return process.env.VITEST !== undefined || process.env.JEST_WORKER_ID !== undefined
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../../kernel/traffic.js'
 import { describeEntry } from '../../report/describe.js'
+import { isWork } from '../../report/nesting.js'
 import { plainText } from '../../report/safe-text.js'
 import { dateOf, since, timeOf } from '../../report/shown-times.js'
 import { isNews } from '../../report/timeline.js'
@@ -11,11 +12,18 @@ const deepest = 8
 /** Entries whose place in the story is remembered; what they led to later stands at the margin. */
 const mostRemembered = 20_000
 const shortestName = 7
+/** What comes again, once it has ended; all else is as it was when it came first. */
+const endsLater: ReadonlySet<string> = new Set(['request', 'call', 'attempt', 'clock'])
 
-interface Told {
+interface Place {
   readonly depth: number
   /** Of attempts and turns of a message: those of the same message stand below each other. */
   readonly turnOf: string | undefined
+  /** The reason for waiting that had been told of its message before it. */
+  readonly waited: string | undefined
+}
+
+interface Told extends Place {
   readonly text: string
 }
 
@@ -25,7 +33,12 @@ export class LiveTimeline {
   readonly #told = new Map<number, Told>()
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
+  readonly #waits = new Map<string, string>()
+  /** Deliveries under way, or known to have ended after entries that come now: `seq` and the last entry before its end. */
+  readonly #open = new Map<number, number>()
   #last: Entry | undefined
+  /** When the latest entry was that is shown. */
+  #shownAt: number | undefined
   #date = ''
 
   constructor(paint: Paint) {
@@ -35,7 +48,10 @@ export class LiveTimeline {
   /** The world was made anew: entries count from 1 on. */
   renew(by: 'reset' | 'load'): string {
     this.#told.clear()
+    this.#waits.clear()
+    this.#open.clear()
     this.#last = undefined
+    this.#shownAt = undefined
     this.#date = ''
     return this.#paint('odd', `— the world was ${by === 'reset' ? 'reset' : 'loaded'} —`)
   }
@@ -44,24 +60,27 @@ export class LiveTimeline {
   lines(entries: Iterable<Entry>): string[] {
     const lines: string[] = []
     for (const entry of [...entries].sort((one, other) => one.seq - other.seq)) {
-      if (isNews(entry, this.#last, false)) lines.push(...this.#linesOf(entry))
-      if (entry.seq > (this.#last?.seq ?? 0)) this.#last = entry
+      const isFirst = entry.seq > (this.#last?.seq ?? 0)
+      if (isFirst ? isNews(entry, this.#last, false) : endsLater.has(entry.type)) lines.push(...this.#linesOf(entry))
+      if (isFirst) this.#last = entry
     }
     return lines
   }
 
   #linesOf(entry: Entry): string[] {
+    const known = this.#told.get(entry.seq)
+    const place = known ?? this.#placeOf(entry)
+    this.#follow(entry)
     // A server may send what no sandbox writes: numbers that are texts, for one.
-    const described = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) })
-    const head = plainText(described.head)
+    const described = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) }, place.waited)
+    const head = plainText(`${described.head}${entry.region === undefined ? '' : ` (${entry.region})`}`)
     const details = described.details.map(plainText)
     const text = [head, ...details].join('\n')
-    const known = this.#told.get(entry.seq)
     if (known?.text === text) return []
-    const { depth, turnOf } = known ?? this.#placeOf(entry)
-    this.#remember(entry.seq, { depth, turnOf, text })
-    const indent = '  '.repeat(Math.min(depth, deepest))
-    const gap = this.#last !== undefined && entry.at > this.#last.at ? since(this.#last.at, entry.at) : ''
+    this.#remember(entry.seq, { ...place, text })
+    const indent = '  '.repeat(Math.min(place.depth, deepest))
+    const gap = this.#shownAt !== undefined && entry.at > this.#shownAt ? since(this.#shownAt, entry.at) : ''
+    this.#shownAt = Math.max(this.#shownAt ?? entry.at, entry.at)
     const number = plainText(`#${entry.seq}`).padStart(6)
     const margin = `${number}  ${timeOf(entry.at)}  ${gap.padEnd(8)}  `
     const style = styleOf(entry)
@@ -73,12 +92,28 @@ export class LiveTimeline {
     return [this.#paint('quiet', this.#date), ...lines]
   }
 
-  #placeOf(entry: Entry): Pick<Told, 'depth' | 'turnOf'> {
+  #placeOf(entry: Entry): Place {
     const turnOf = entry.type === 'attempt' || entry.type === 'message' ? entry.messageId : undefined
-    const above = entry.cause === undefined ? undefined : this.#told.get(entry.cause)
-    if (above === undefined) return { depth: 0, turnOf }
+    const waited = 'messageId' in entry ? this.#waits.get(entry.messageId) : undefined
+    const cause = entry.cause ?? this.#deliveryAround(entry)
+    const above = cause === undefined ? undefined : this.#told.get(cause)
+    if (above === undefined) return { depth: 0, turnOf, waited }
     const follows = turnOf !== undefined && above.turnOf === turnOf
-    return { depth: above.depth + (follows ? 0 : 1), turnOf }
+    return { depth: above.depth + (follows ? 0 : 1), turnOf, waited }
+  }
+
+  /** The only delivery under way when a handler may have done this. */
+  #deliveryAround({ type, seq }: Entry): number | undefined {
+    for (const [attempt, end] of this.#open) if (end < seq) this.#open.delete(attempt)
+    if (!isWork(type) || this.#open.size !== 1) return undefined
+    const [[attempt] = []] = this.#open
+    return attempt
+  }
+
+  #follow(entry: Entry): void {
+    if (entry.type !== 'attempt') return
+    this.#open.set(entry.seq, entry.endedAfter ?? Number.POSITIVE_INFINITY)
+    if (entry.outcome?.next) this.#waits.set(entry.messageId, entry.outcome.next.reason)
   }
 
   #remember(seq: number, told: Told): void {

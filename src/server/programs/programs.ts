@@ -47,8 +47,12 @@ export const programs: Readonly<Record<string, Row>> = {
     load: () => import('./diff.js'),
   },
   report: {
-    description: 'Make a page of a trace.',
+    description: 'Make a page of a trace, as one file.',
     load: () => import('./report.js'),
+  },
+  open: {
+    description: 'Look into a trace in the browser.',
+    load: () => import('./open.js'),
   },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',

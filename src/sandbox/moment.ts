@@ -1,0 +1,108 @@
+import { type Bytes, fromArray, utf8 } from '../kernel/bytes.js'
+import { type Entry, Traffic } from '../kernel/traffic.js'
+import { TrafficView } from '../report/traffic-view.js'
+import { type PlainReply, plainReply, type Word } from '../store/direct.js'
+import { differenceOf, dumpOf, type StoreDifference, type StoreDump } from '../store/dump/snapshot.js'
+import type { StoreHistory } from '../store/history/history.js'
+import type { Store } from '../store/store.js'
+import type { ForkOptions } from './past.js'
+import type { Sandbox } from './sandbox.js'
+
+interface Told {
+  readonly at: number
+  /** The latest entry then. */
+  readonly seq: number
+  readonly history: StoreHistory
+  readonly traffic: TrafficView
+  fork(options: Omit<ForkOptions, 'at'>): Promise<Sandbox>
+}
+
+/** What a sandbox was at an instant, to be looked at. */
+export class Moment {
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly now: number
+  /** The data store as it was. */
+  readonly store: PastStore
+  readonly #told: Told
+
+  /** @internal Use `sandbox.at()`. */
+  constructor(told: Told) {
+    this.now = told.at
+    this.store = new PastStore(told)
+    this.#told = told
+  }
+
+  /** The log as it was: what had not ended has no end. */
+  get traffic(): TrafficView {
+    const { seq, traffic, at } = this.#told
+    const entries = traffic.entries.filter((entry) => entry.seq <= seq).map((entry) => asOf(entry, seq))
+    return new TrafficView(Traffic.recorded(entries), { ...traffic.context, now: () => at })
+  }
+
+  /** A sandbox of its own that begins here, as `sandbox.fork({ at })`. */
+  fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Sandbox> {
+    return this.#told.fork(options)
+  }
+}
+
+/** A data store as it was: whatever reads. */
+export class PastStore {
+  readonly #told: Told
+
+  constructor(told: Told) {
+    this.#told = told
+  }
+
+  /** The value of a string key as text, `null` when there was none. */
+  get(key: string | Uint8Array): string | null {
+    return this.run('GET', key) as string | null
+  }
+
+  /**
+   * Runs one command that only reads, and returns its reply; an error reply is thrown as `ReplyError`.
+   * @throws TypeError for a command that writes
+   * @example sandbox.at('-5m').store.run('LRANGE', 'jobs', 0, -1)
+   */
+  run(...words: readonly Word[]): PlainReply {
+    const argv = words.map((word): Bytes => (word instanceof Uint8Array ? fromArray(word) : utf8(String(word))))
+    return this.#look((store) => {
+      if (store.lookup(argv).writes || isScript.test(argv[0] ?? '')) {
+        throw new TypeError(
+          `${words[0]} may write, and the past cannot be changed: run it in a fork, await sandbox.fork({ at }).`,
+        )
+      }
+      return plainReply(store.executeUnseen(argv, store.access.standardUser))
+    })
+  }
+
+  /** Everything that was stored, as plain JSON. */
+  dump(): StoreDump {
+    return this.#look((store) => dumpOf(store.db))
+  }
+
+  /** What was different from a dump, which came before. */
+  diff(before: StoreDump): StoreDifference {
+    return differenceOf(before, this.dump())
+  }
+
+  #look<T>(read: (store: Store) => T): T {
+    const { history, seq, at } = this.#told
+    return history.look(
+      history.countAt((ran) => ran.seq > seq),
+      at,
+      read,
+    )
+  }
+}
+
+const isScript = /^(?:eval|evalsha|fcall)$/i
+
+const ends: ReadonlySet<string | symbol> = new Set(['answer', 'outcome', 'to', 'endedAfter'])
+
+/** An entry as it was when another one was the latest. */
+function asOf(entry: Entry, seq: number): Entry {
+  const { endedAfter = 0 } = entry as { readonly endedAfter?: number }
+  if (endedAfter <= seq) return entry
+  // Not a copy: what it costs to tell an entry is spent on those that are read.
+  return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
+}

@@ -1,0 +1,56 @@
+import type { InspectorPage } from '../../inspector/page.js'
+import { json } from '../../protocol/call.js'
+import type { Answer, Call } from '../../protocol/service.js'
+import { listenOn } from '../addresses.js'
+import { refusal } from '../guard.js'
+import { listenFailure } from '../listen-failure.js'
+import { listener, sendPlain } from '../listener.js'
+import { answerOf } from './page-answer.js'
+
+const host = '127.0.0.1'
+
+/** A recording that is served: one page, which needs nothing else. */
+export interface ServedRecording {
+  readonly link: string
+  close(): Promise<void>
+}
+
+/**
+ * Serves the page of a recording to this machine. Nothing can be told to it, so it asks for no token; pages of others
+ * and names that were rebound are kept out as they are from a server.
+ * @param port 0 takes a free one
+ * @throws Error where it cannot listen
+ */
+export async function serveRecording(page: InspectorPage, port: number): Promise<ServedRecording> {
+  let origin = ''
+  const answer = listener(
+    () => origin,
+    (call) => answerFor(call, page, origin),
+    (error) => console.error(`stuntdouble: ${error instanceof Error ? error.stack : error}`),
+    { body: 0, streams: 0 },
+  )
+  const { servers, port: taken } = await listenOn(host, port, {}, (request, response) => {
+    const refused = refusal(request, host, true)
+    if (refused === undefined) answer(request, response)
+    else sendPlain(response, 403, refused)
+  }).catch((error) => {
+    throw listenFailure(error, host, port)
+  })
+  origin = `http://${host}:${taken}`
+  return {
+    link: `${origin}/`,
+    close: async () => {
+      for (const server of servers) {
+        const closed = new Promise((resolve) => server.close(resolve))
+        server.closeAllConnections()
+        await closed
+      }
+    },
+  }
+}
+
+function answerFor({ method, url }: Call, page: InspectorPage, origin: string): Answer {
+  const path = url.slice(origin.length)
+  if (/^\/(?:_inspector\/?)?(?:[?#]|$)/.test(path) && (method === 'GET' || method === 'HEAD')) return answerOf(page)
+  return json({ error: `There is nothing at ${path}: a recording is one page, at ${origin}/.` }, 404)
+}

@@ -1,0 +1,113 @@
+import type { Bytes } from '../../kernel/bytes.js'
+import { bytesOf, type PortableString } from '../../kernel/portable.js'
+import type { Random } from '../../kernel/random.js'
+import { Access } from '../access/access.js'
+import { ReplyError } from '../command/reply.js'
+import { loadInto, type StoreDump } from '../dump/snapshot.js'
+import { Store, type StoreOptions } from '../store.js'
+
+/** A command that ran, or a dump that was loaded. */
+export interface Ran {
+  readonly seq: number
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly at: number
+  readonly argv?: readonly Bytes[]
+  /** What it was refused with. */
+  readonly error?: string
+  readonly loaded?: StoreDump
+}
+
+/** What a store began with. */
+export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs'> {
+  /** A source of chance as new, of the store that is told about. */
+  random(): Random
+  readonly at: number
+  readonly stored?: StoreDump
+  readonly functions?: readonly PortableString[]
+}
+
+/** A second store, which runs what the first one ran. */
+export class Replica {
+  readonly store: Store
+  /** The time that its commands see. */
+  now: number
+  /** How much of what ran has been run again. */
+  #done = 0
+  readonly #random: HeldRandom
+
+  constructor({ policy, docs, random, at, stored, functions }: Beginning) {
+    this.now = at
+    this.#random = new HeldRandom(random())
+    this.store = new Store({
+      clock: { now: () => this.now },
+      random: this.#random,
+      access: new Access({ standard: '', readOnly: '' }, random().fork('acl')),
+      policy,
+      docs,
+    })
+    if (stored !== undefined) loadInto(this.store.db, stored)
+    if (functions !== undefined) this.store.scripts.libraries.restore(functions.map(bytesOf), 'flush')
+  }
+
+  get done(): number {
+    return this.#done
+  }
+
+  run(one: Ran): void {
+    this.#done++
+    this.now = one.at
+    if (one.loaded !== undefined) loadInto(this.store.db, one.loaded)
+    // Who was not allowed to has not done it; here everybody is.
+    if (one.argv === undefined || one.error?.startsWith('NOPERM') === true) return
+    try {
+      this.store.execute(one.argv)
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+    }
+  }
+
+  /** Looks, and leaves chance where it is. */
+  look<T>(now: number, read: (store: Store) => T): T {
+    this.now = now
+    return this.#random.held(() => read(this.store))
+  }
+}
+
+/** A source of chance that can be looked ahead with. */
+class HeldRandom implements Random {
+  #source: Random
+
+  constructor(source: Random) {
+    this.#source = source
+  }
+
+  held<T>(work: () => T): T {
+    const source = this.#source
+    this.#source = source.copy()
+    try {
+      return work()
+    } finally {
+      this.#source = source
+    }
+  }
+
+  int(below: number): number {
+    return this.#source.int(below)
+  }
+
+  chance(times: number, outOf: number): boolean {
+    return this.#source.chance(times, outOf)
+  }
+
+  float(): number {
+    return this.#source.float()
+  }
+
+  fork(stream: string): Random {
+    return this.#source.fork(stream)
+  }
+
+  copy(): Random {
+    return this.#source.copy()
+  }
+}
