@@ -165,6 +165,8 @@ const rooms: readonly Room[] = [
   // The text of the inspector's page, as it is built, and a recording put into it.
   { room: 'report/page' },
   { room: 'report', may: ['kernel', 'secrets', 'report/page', 'store/history'], packages: ['valibot'] },
+  // What was found, as text to paste: it names the variables of the environment that the SDKs read.
+  { room: 'report/copy', may: ['kernel', 'protocol', 'report'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {
@@ -188,14 +190,14 @@ const rooms: readonly Room[] = [
   // The page knows the control API and recordings, and how a report writes what is not to be trusted.
   {
     room: 'inspector/*',
-    may: ['kernel', 'report', 'report/page', 'store/history'],
+    may: ['kernel', 'report', 'report/page', 'report/copy', 'store/history'],
     types: ['store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
   {
     room: 'server/*',
-    may: [...engine, 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
-    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:'],
+    may: [...engine, 'report/copy', 'scenarios', 'scenarios/import', 'adapters', 'client', 'inspector/*'],
+    packages: ['citty', 'rou3', 'valibot', '@valibot/to-json-schema', 'yaml', 'node:', '@modelcontextprotocol/server'],
   },
   {
     room: '/fixtures',
@@ -237,6 +239,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@playwright/test': /\/playwright\.ts$/,
   'fast-check': /\/(?:(?:[\w-]+-)?arbitraries|fast-check|check-delivery)\.ts$/,
   '@msw/data': /\/collections\.ts$/,
+  '@modelcontextprotocol/server': /\/mcp\/protocol\.ts$/,
 }
 
 /** `src/queue/rest/log.ts` → `queue/rest`; folders beside src begin with a slash. */

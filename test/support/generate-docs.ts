@@ -4,6 +4,7 @@ import { queueEndpoints } from '../../src/queue/rest/endpoints.js'
 import { queueReference } from '../../src/queue/rest/reference.js'
 import { commandReference } from '../../src/store/rest/reference.js'
 import { carriageTable } from '../contract/carriage.js'
+import { withToolsAndConversation } from './agent-page.js'
 import { commandLinePage } from './command-line-page.js'
 import { controlReference } from './control-reference.js'
 import { faultReference } from './fault-reference.js'
@@ -29,6 +30,8 @@ const scenarioPage = new URL('../../docs/scenarios.md', import.meta.url)
 writeFileSync(scenarioPage, withTables(readFileSync(scenarioPage, 'utf8')))
 const promisePage = new URL('../../docs/invariants.md', import.meta.url)
 writeFileSync(promisePage, withPromiseTable(readFileSync(promisePage, 'utf8')))
+const agentPage = new URL('../../docs/mcp.md', import.meta.url)
+writeFileSync(agentPage, await withToolsAndConversation(readFileSync(agentPage, 'utf8')))
 const faultPage = new URL('../../docs/faults.md', import.meta.url)
 writeFileSync(faultPage, withFaultTables(readFileSync(faultPage, 'utf8')))
 writeFileSync(new URL('../../docs/reference/faults.md', import.meta.url), await faultReference())

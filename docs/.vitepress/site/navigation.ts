@@ -47,6 +47,7 @@ export const sections: Readonly<Record<string, readonly Place[]>> = {
     'statistics.md',
     ['event-streams.md', 'Event streams'],
     'server.md',
+    'mcp.md',
   ],
   'Ways to a sandbox': ['adapters/index.md', ...rest('adapters')],
   Recipes: [['recipes/index.md', 'All recipes'], ...rest('recipes')],

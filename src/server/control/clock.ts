@@ -23,6 +23,13 @@ export const clockOrders: readonly Order[] = [
     path: '/clock/pending',
     summary: 'The timers that wait, earliest first.',
     query: partOf,
+    tool: {
+      name: 'upcoming',
+      when: 'To know how far to move time.',
+      effect: 'reads',
+      next: 'step runs the first of them, advance a span of time.',
+      defaults: { limit: 20 },
+    },
     run: ({ clock }, _, asked) => listed(clock.pending(), asked, { of: 'timers', view: timerView }),
   },
   order({
@@ -32,6 +39,18 @@ export const clockOrders: readonly Order[] = [
       'Moves time by a duration and runs what falls due, at most `budget` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
     body: v.strictObject({ by: duration, budget }),
     example: { by: '5m' },
+    tool: {
+      name: 'advance',
+      does: 'Moves time by a span and runs what falls due: deliveries, retries, schedules, expiries, in their order and in no real time.',
+      when: 'To let time pass. Not on a real clock.',
+      effect: 'changes',
+      next: 'explain_message for a message that is not where it should be, check_promises for what must always hold.',
+      args: {
+        by: 'a span such as `5m`, `2d`, `90s`, or milliseconds',
+        budget: 'how many timers may fire at one instant',
+      },
+      tells: true,
+    },
     run: async (sandbox, { by, budget }, { call }) => {
       await sandbox.clock.advance(by as Duration, optionsOf(call, budget))
       return timeOf(sandbox)
@@ -43,6 +62,15 @@ export const clockOrders: readonly Order[] = [
     summary: 'Moves time to an instant: an ISO text or milliseconds.',
     body: v.strictObject({ at: time, budget }),
     example: { at: '2030-01-02T03:00:00Z' },
+    tool: {
+      name: 'advance_to',
+      does: 'As advance, to an instant.',
+      when: 'To come to a deadline or a slot of a schedule.',
+      effect: 'changes',
+      next: 'timeline, or explain_message for a message that is not where it should be.',
+      args: { at: 'ISO text or milliseconds since the Unix epoch', budget: 'how many timers may fire at one instant' },
+      tells: true,
+    },
     run: async (sandbox, { at, budget }, { call }) => {
       await sandbox.clock.advanceTo(at, optionsOf(call, budget))
       return timeOf(sandbox)
@@ -54,9 +82,39 @@ export const clockOrders: readonly Order[] = [
     summary: 'Runs until no timer is left but those of schedules; `budget` limits how many may fire.',
     body: v.strictObject({ budget }),
     example: { budget: 1000 },
+    tool: {
+      name: 'drain',
+      does: 'Moves time until nothing waits but schedules.',
+      when: 'To see how a story ends.',
+      effect: 'changes',
+      next: 'dead_letters for what failed for good, timeline for the story.',
+      args: { budget: 'how many timers may fire' },
+      tells: true,
+    },
     run: async (sandbox, { budget }, { call }) => {
       await sandbox.clock.drain(optionsOf(call, budget))
       return timeOf(sandbox)
+    },
+  }),
+  order({
+    method: 'POST',
+    path: '/clock/step',
+    summary:
+      'Moves time to the next timer and runs what is due there; `stepped` is what was first, null when nothing waits.',
+    body: nothing,
+    tool: {
+      name: 'step',
+      does: 'Moves time to the next thing that waits, and runs what is due there.',
+      when: 'To watch one thing happen after the other.',
+      effect: 'changes',
+      next: 'step again, upcoming for what waits then, or drain for all of it.',
+      tells: true,
+    },
+    run: async (sandbox, _, { call }) => {
+      const [first] = sandbox.clock.pending()
+      if (first !== undefined)
+        await sandbox.clock.advanceTo(Math.max(first.at, sandbox.clock.now()), optionsOf(call, undefined))
+      return { stepped: first === undefined ? null : timerView(first), ...timeOf(sandbox) }
     },
   }),
   order({

@@ -25,6 +25,16 @@ export const destinationOrders: readonly Order[] = [
     body: v.strictObject({ to: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
     example: { to: 'https://shop.test/orders', steps: [503, { kind: 'reset' }, { kind: 'lost-ack' }] },
+    tool: {
+      name: 'script_deliveries',
+      when: 'To make an endpoint fail so many times, whoever answers there afterwards.',
+      effect: 'changes',
+      next: 'publish and drain, then timeline.',
+      args: {
+        to: 'url or pattern',
+        steps: 'one for each delivery: a status, or a fault such as `{"kind":"lost-ack"}`; fault_kinds lists them',
+      },
+    },
     run: ({ destinations }, { to, steps }) => void destinations.script(to, steps as Step[]),
   }),
   order({
@@ -34,6 +44,13 @@ export const destinationOrders: readonly Order[] = [
     body: v.strictObject({ to: v.string(), answer: given }),
     describes: v.strictObject({ to: v.string(), answer: described() }),
     example: { to: 'https://shop.test/orders', answer: 503 },
+    tool: {
+      name: 'answer_deliveries',
+      when: 'To stand in for an endpoint that does not run.',
+      effect: 'changes',
+      next: 'publish and drain, then timeline.',
+      args: { to: 'url or pattern', answer: 'a status, or `{"status":201,"body":{"id":1}}`' },
+    },
     run: ({ destinations }, { to, answer }) => void destinations.answer(to, answer as PlainAnswer),
   }),
   order({
@@ -81,6 +98,12 @@ export const destinationOrders: readonly Order[] = [
     method: 'GET',
     path: '/destinations',
     summary: 'Urls that nobody answered for, as sentences, and steps of scripts that no delivery met.',
+    tool: {
+      name: 'unanswered',
+      when: 'When a delivery met nobody, or a script was not played to its end.',
+      effect: 'reads',
+      next: 'answer_deliveries for a url that has no endpoint.',
+    },
     run: ({ destinations }) => ({ unhandled: destinations.unhandled, unplayed: destinations.unplayed }),
   },
 ]

@@ -30,6 +30,17 @@ export const faultOrders: readonly Order[] = [
     body: v.strictObject({ rules: v.union([v.array(rule), rule]), line: v.optional(v.string()) }),
     describes: v.strictObject(described),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
+    tool: {
+      name: 'add_fault',
+      when: 'To let something go wrong at the store, the queue or a delivery: once, several times, for a while.',
+      effect: 'changes',
+      next: 'drive the app or publish, then faults for how often it struck.',
+      args: {
+        rules:
+          'a rule or a list: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; fault_kinds lists what `fault` can be',
+        line: 'where the rule comes from, for messages',
+      },
+    },
     run: ({ faults }, { rules, line }) => kept(faults, faults.add(rules, line === undefined ? {} : { line })),
   }),
   {
@@ -37,6 +48,14 @@ export const faultOrders: readonly Order[] = [
     path: '/faults',
     summary: 'The rules in the order in which they are asked, and how often each matched and struck.',
     query: partOf,
+    tool: {
+      name: 'faults',
+      does: 'The faults in force, and how often each matched and struck.',
+      when: 'To see that a failure really happened.',
+      effect: 'reads',
+      next: 'unused_faults for why one did not strike.',
+      defaults: { limit: 50 },
+    },
     run: ({ faults }, _, asked) => listed(faults.list(), asked, { of: 'rules', view: same }),
   },
   {
@@ -57,6 +76,13 @@ export const faultOrders: readonly Order[] = [
     path: '/faults/unused',
     summary: 'Rules that never struck, each with a sentence that says why and where it was declared.',
     query: partOf,
+    tool: {
+      name: 'unused_faults',
+      when: 'A fault that never strikes proves nothing: ask after each test with faults.',
+      effect: 'reads',
+      next: 'remove_faults, and add_fault as it should be.',
+      defaults: { limit: 50 },
+    },
     run: ({ faults }, _, asked) => listed(faults.unused(), asked, { of: 'rules', view: same }),
   },
   {
@@ -64,6 +90,12 @@ export const faultOrders: readonly Order[] = [
     path: '/faults',
     summary: 'Removes rules: those of a handle, those of a name, or all.',
     query: { handle: 'what adding them returned', name: 'the name of rules' },
+    tool: {
+      name: 'remove_faults',
+      when: 'When the failure is over.',
+      effect: 'destroys',
+      next: 'drain, to see the app recover.',
+    },
     run: ({ faults }, _, asked) => remove(faults, asked),
   },
   order({
@@ -90,6 +122,13 @@ export const faultOrders: readonly Order[] = [
         steps: [{ publish: { to: 'https://shop.test/orders' } }, { drain: true }],
         expect: [{ delivered: { to: 'https://shop.test/orders' } }],
       },
+    },
+    tool: {
+      name: 'play_scenario',
+      when: 'To try a whole story with expectations, without touching this world. The same seed gives the same story.',
+      effect: 'reads',
+      next: 'find_failing_history to try it with many seeds.',
+      args: { scenario: 'as in docs/scenarios.md, as JSON', seed: "instead of the scenario's own" },
     },
     run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as unknown as Scenario, seed, call.signal),
   }),

@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { QueueRegion } from '../../protocol/address.js'
 import type { Call } from '../../protocol/service.js'
 import type { Sandbox } from '../../sandbox/sandbox.js'
+import type { Tool } from './tool.js'
 
 /** What an order knows about its request. */
 export interface Asked {
@@ -33,6 +34,8 @@ export interface Order {
   readonly query?: Readonly<Record<string, string>>
   /** What a good answer is, where it is not JSON. */
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
+  /** How an agent gives it, where it may. */
+  readonly tool?: Tool
   /** What is answered, as JSON unless it is an answer by itself; nothing is `{}`. */
   run(sandbox: Sandbox, body: unknown, asked: Asked): unknown
 }

@@ -43,6 +43,19 @@ export const queueOrders: readonly Order[] = regional([
     summary: 'Publishes a message, with the options of `queue.publish()`; a body of bytes goes into `bytes`.',
     body: publish,
     example: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 2 },
+    tool: {
+      name: 'publish',
+      does: 'Publishes a message.',
+      when: 'To send something to a url, now or later. Further options are those of the queue: delay, notBefore, retries, retryDelay, callback, failureCallback, deduplicationId, flowControl, queue.',
+      effect: 'changes',
+      next: 'drain or advance to deliver it, explain_message for where it stands.',
+      args: {
+        to: 'url, or name of a url group',
+        body: 'text, or JSON that is sent as such',
+        bytes: 'instead of body, bytes as base64',
+      },
+      tells: true,
+    },
     run: ({ queue }, { bytes, ...direct }) =>
       refusing(() => {
         const body = bytes === undefined ? direct.body : wordOfWire(bytes)
@@ -55,6 +68,14 @@ export const queueOrders: readonly Order[] = regional([
     path: '/queue/messages',
     summary: 'Every message that has not ended.',
     query: partOf,
+    tool: {
+      name: 'messages',
+      does: 'Messages that wait, are under way or will be retried.',
+      when: 'To find the id of one.',
+      effect: 'reads',
+      next: 'explain_message with the `id` of one, or forecast.',
+      defaults: { limit: 20 },
+    },
     run: ({ queue }, _, asked) =>
       listed(queue.messages, asked, { of: 'messages', view: messageView, size: ({ body }) => body.length }),
   },
@@ -68,6 +89,13 @@ export const queueOrders: readonly Order[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/explain',
     summary: 'Why a message is where it is and when it goes on, in sentences.',
+    tool: {
+      name: 'explain_message',
+      when: 'The first thing to ask when a message was not delivered, or not when it should have been.',
+      effect: 'reads',
+      next: 'entries with `message` for its requests and answers, forecast for when it goes on.',
+      args: { id: 'id of a message, as messages and timeline tell it' },
+    },
     run: ({ queue }, _, { params }) => ({ explanation: queue.explain(params.id ?? '') }),
   },
   {
@@ -75,6 +103,14 @@ export const queueOrders: readonly Order[] = regional([
     path: '/queue/messages/:id/forecast',
     summary:
       'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `because` of which answer or pause; null for one that has ended.',
+    tool: {
+      name: 'forecast',
+      does: 'When the next attempt of a message starts if nothing else happens.',
+      when: 'To know how far to move time.',
+      effect: 'reads',
+      next: 'advance_to that instant.',
+      args: { id: 'id of a message' },
+    },
     run: ({ queue }, _, { params }) => ({ forecast: queue.forecast(known(queue, params).id) ?? null }),
   },
   order({
@@ -83,6 +119,19 @@ export const queueOrders: readonly Order[] = regional([
     summary: 'How a queue, a flow-control key, a schedule or a deduplication id stands, in sentences.',
     body: explained,
     example: { flowControlKey: 'user-1' },
+    tool: {
+      name: 'explain',
+      does: 'How a queue, a flow-control key, a schedule or a deduplication id stands: give exactly one.',
+      when: 'When messages wait for something else than their own time.',
+      effect: 'reads',
+      next: 'messages for what waits there.',
+      args: {
+        queue: 'name of a FIFO queue',
+        flowControlKey: 'name of a flow-control key',
+        schedule: 'id of a schedule',
+        deduplicationId: 'id that a duplicate was recognised by',
+      },
+    },
     run: ({ queue }, what) => ({ explanation: queue.explain(what) }),
   }),
   order({
@@ -90,6 +139,14 @@ export const queueOrders: readonly Order[] = regional([
     path: '/queue/messages/:id/cancel',
     summary: 'Cancels a message; `cancelled` is false when it had ended before.',
     body: nothing,
+    tool: {
+      name: 'cancel_message',
+      does: 'Takes a message out of the queue.',
+      when: 'To see what the app does without it.',
+      effect: 'destroys',
+      next: 'messages for what is left.',
+      args: { id: 'id of a message' },
+    },
     run: ({ queue }, _, { params }) => ({ cancelled: queue.cancel(known(queue, params).id) }),
   }),
   order({
@@ -108,6 +165,14 @@ export const queueOrders: readonly Order[] = regional([
     path: '/queue/dead-letters',
     summary: 'The dead letters, oldest first.',
     query: partOf,
+    tool: {
+      name: 'dead_letters',
+      does: 'Messages that failed for good, with the last answer of their endpoint.',
+      when: 'After drain, and whenever something never arrived.',
+      effect: 'reads',
+      next: 'entries with the `id` of the message as `message` for its attempts, retry_dead_letter once the cause is gone.',
+      defaults: { limit: 20 },
+    },
     run: ({ queue }, _, asked) =>
       listed(queue.deadLetters, asked, {
         of: 'dead letters',
@@ -120,6 +185,14 @@ export const queueOrders: readonly Order[] = regional([
     path: '/queue/dead-letters/:id/retry',
     summary: 'Publishes a dead letter again; it leaves the dead-letter queue.',
     body: nothing,
+    tool: {
+      name: 'retry_dead_letter',
+      when: 'Once the endpoint works.',
+      effect: 'changes',
+      next: 'drain to deliver it.',
+      args: { id: 'id of a dead letter, as dead_letters tells it' },
+      tells: true,
+    },
     run: ({ queue }, _, { params }) => {
       const { id = '' } = params
       if (engineOf(queue).courier.deadLetters.get(id) !== undefined) return messageView(queue.retryDeadLetter(id))
@@ -185,6 +258,14 @@ export const queueOrders: readonly Order[] = regional([
     path: '/queue/schedules',
     summary: 'The schedules.',
     query: partOf,
+    tool: {
+      name: 'schedules',
+      does: 'What is published again and again, and when next.',
+      when: 'To find the id of one.',
+      effect: 'reads',
+      next: 'schedule_slots for its calendar, explain with `schedule` for why one does not fire.',
+      defaults: { limit: 20 },
+    },
     run: ({ queue }, _, asked) => listed(queue.schedules.list(), asked, { of: 'schedules', view: scheduleView }),
   },
   order({
@@ -200,6 +281,13 @@ export const queueOrders: readonly Order[] = regional([
     summary: `The slots of a schedule within a span, in milliseconds, at most ${mostSlots}; nothing fires.`,
     body: v.strictObject({ from: time, to: time }),
     example: { from: '2030-03-30T00:00:00Z', to: '2030-04-01T00:00:00Z' },
+    tool: {
+      name: 'schedule_slots',
+      when: 'To check a cron expression or a time zone.',
+      effect: 'reads',
+      next: 'advance_to one of the slots.',
+      args: { id: 'id of a schedule', from: 'ISO text or milliseconds', to: 'ISO text or milliseconds' },
+    },
     run: ({ queue }, { from, to }, { params }) =>
       upcoming(queue, params.id ?? '', new Date(from).getTime(), new Date(to).getTime()),
   }),
@@ -234,6 +322,12 @@ export const queueOrders: readonly Order[] = regional([
     method: 'GET',
     path: '/queue/diagnostics',
     summary: 'Mistakes in requests that were accepted all the same, as sentences.',
+    tool: {
+      name: 'diagnostics',
+      when: 'When something is accepted but does nothing: misspelled headers, options without effect.',
+      effect: 'reads',
+      next: 'timeline for the requests themselves.',
+    },
     run: ({ queue }) => queue.diagnostics,
   },
   {

@@ -22,6 +22,15 @@ export const storeOrders: readonly Order[] = [
     summary: 'Runs one command as the owner: no token, no limits, nothing billed. Bytes are `{"base64":…}`.',
     body: v.strictObject({ command: v.pipe(v.array(word), v.minLength(1)) }),
     example: { command: ['SET', 'greeting', 'hello', 'EX', 60] },
+    tool: {
+      name: 'run_command',
+      does: 'Runs one command of the data store, as its owner.',
+      when: 'To look at keys of any type, or to change them; it may also delete.',
+      effect: 'destroys',
+      next: 'store_get or run_command to look at keys, timeline to see the command in the story.',
+      args: { command: 'such as `["HGETALL", "user:1"]`' },
+      command: 'command',
+    },
     run: ({ store }, { command }) => ({ reply: wireReply(store.run(...command.map(wordOfWire))) }),
   }),
   order({
@@ -30,12 +39,25 @@ export const storeOrders: readonly Order[] = [
     summary: 'The value of a string key as text, `null` when there is none. Leaves no trace in the traffic.',
     body: v.strictObject({ key: v.union([v.string(), base64]) }),
     example: { key: 'greeting' },
+    tool: {
+      name: 'store_get',
+      does: 'The value of a string key.',
+      when: 'To look at it without leaving an entry in the traffic. For other types: run_command.',
+      effect: 'reads',
+      next: 'run_command with TYPE and HGETALL, LRANGE, SMEMBERS … where the key is no string.',
+    },
     run: ({ store }, { key }) => ({ value: store.get(wordOfWire(key) as string | Uint8Array) }),
   }),
   {
     method: 'GET',
     path: '/store/dump',
     summary: 'Everything that is stored.',
+    tool: {
+      name: 'store_dump',
+      when: 'To look at all keys at once. In a large store ask run_command with SCAN and a pattern.',
+      effect: 'reads',
+      next: 'store_get or run_command for one key.',
+    },
     run: ({ store }) => store.dump(),
   },
   order({

@@ -23,6 +23,16 @@ export const trafficOrders: readonly Order[] = [
     path: '/traffic',
     summary: 'Entries of the traffic log; with `wait` answers as soon as there is one.',
     query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most a minute' },
+    tool: {
+      name: 'entries',
+      does: 'What was captured, entry by entry, with everything but secrets.',
+      when: 'For headers, bodies and answers that the timeline leaves out. Of one message: `message`.',
+      effect: 'reads',
+      next: 'call again with `after` of the last `seq` for those that follow.',
+      without: ['wait'],
+      defaults: { limit: 10 },
+      ofTraces: true,
+    },
     run: (sandbox, _, asked) => longPoll(sandbox, asked),
   },
   {
@@ -58,11 +68,32 @@ export const trafficOrders: readonly Order[] = [
     method: 'GET',
     path: '/traffic/timeline',
     summary: 'The story as text.',
-    query: { limit: 'how many entries to show, the latest' },
+    query: {
+      limit: 'how many entries to show, the latest',
+      after: 'the `seq` of the last entry that is not shown',
+      around: 'the `seq` of an entry that `limit` must not cut away',
+      ids: '`full` writes ids of messages out; `short`, the default, as far as it takes to tell them apart',
+    },
     answers: 'text/plain',
+    tool: {
+      name: 'timeline',
+      does: 'The story as text, with the reason of every wait.',
+      when: 'The best overview: who called whom, what was answered, why each wait. Shows the latest entries; `after` and `around` show others.',
+      effect: 'reads',
+      next: 'entries with `after` for details of one, explain_message for a message.',
+      defaults: { limit: 40, ids: 'full' },
+      ofTraces: true,
+    },
     run: ({ traffic }, _, { query }) => {
-      const limit = wholeNumber(query, 'limit')
-      return plainText(traffic.timeline(limit === undefined ? {} : { limit }))
+      const [limit, after, around] = ['limit', 'after', 'around'].map((name) => wholeNumber(query, name))
+      const shown = after === undefined ? traffic : traffic.since(after)
+      return plainText(
+        shown.timeline({
+          ...(limit !== undefined && { limit }),
+          ...(around !== undefined && { around }),
+          ids: oneOf(query, 'ids', ['short', 'full']),
+        }),
+      )
     },
   },
   {
@@ -71,10 +102,15 @@ export const trafficOrders: readonly Order[] = [
     summary: 'The story as a sequence diagram.',
     query: { format: '`text` or `mermaid`' },
     answers: 'text/plain',
+    tool: {
+      name: 'diagram',
+      when: 'For a person, or for a document with `mermaid`.',
+      effect: 'reads',
+      next: 'timeline for the same with reasons.',
+      ofTraces: true,
+    },
     run: ({ traffic }, _, { query }) => {
-      const format = query.get('format') ?? 'text'
-      if (format !== 'text' && format !== 'mermaid') throw new HttpError(400, 'format is text or mermaid.')
-      return plainText(traffic.diagram({ format }))
+      return plainText(traffic.diagram({ format: oneOf(query, 'format', ['text', 'mermaid']) }))
     },
   },
   order({
@@ -158,6 +194,13 @@ function streamed(sandbox: Sandbox, { query }: Asked): Answer {
     isRenewed ? wantedAnew(entry) : wanted(entry),
   )
   return { status: 200, headers: [['content-type', 'text/event-stream']], body }
+}
+
+function oneOf<const T extends string>(query: URLSearchParams, name: string, values: readonly [T, ...T[]]): T {
+  const given = query.get(name) ?? values[0]
+  const found = values.find((value) => value === given)
+  if (found === undefined) throw new HttpError(400, `${name} is ${values.join(' or ')}.`)
+  return found
 }
 
 function plainText(text: string): Answer {

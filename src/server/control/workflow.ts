@@ -13,6 +13,14 @@ export const workflowOrders: readonly Order[] = regional([
     path: '/workflow/runs',
     summary: 'Every run that is remembered, oldest first.',
     query: partOf,
+    tool: {
+      name: 'runs',
+      does: 'Runs of workflows and their states.',
+      when: 'To find the id of one.',
+      effect: 'reads',
+      next: 'explain_run with the `id` of one.',
+      defaults: { limit: 20 },
+    },
     run: ({ workflow }, _, asked) => listed(workflow.runs, asked, { of: 'runs', view: runView }),
   },
   {
@@ -25,6 +33,13 @@ export const workflowOrders: readonly Order[] = regional([
     method: 'GET',
     path: '/workflow/runs/:id/explain',
     summary: 'Why a run is where it is, in sentences.',
+    tool: {
+      name: 'explain_run',
+      when: 'The first thing to ask when a workflow hangs or failed.',
+      effect: 'reads',
+      next: 'run_history for its steps and results.',
+      args: { id: 'id of a run' },
+    },
     run: ({ workflow }, _, { params }) => ({ explanation: workflow.run(params.id ?? '').explain() }),
   },
   {
@@ -32,6 +47,14 @@ export const workflowOrders: readonly Order[] = regional([
     path: '/workflow/runs/:id/history',
     summary: 'What a run has done so far, to be replayed against later code.',
     query: { secrets: '`true`: also what looks like a secret among the headers, and what the trigger redacts' },
+    tool: {
+      name: 'run_history',
+      when: 'Each step with its result, for a test that replays it: `stuntdouble history --run ID` writes it to a file.',
+      effect: 'reads',
+      next: 'explain_run for what it waits for.',
+      args: { id: 'id of a run' },
+      without: ['secrets'],
+    },
     run: ({ workflow }, _, { params, query }) =>
       workflow.run(params.id ?? '').history({ secrets: query.get('secrets') === 'true' }),
   },

@@ -17,6 +17,14 @@ export const worldOrders: readonly Order[] = [
     method: 'GET',
     path: '',
     summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
+    tool: {
+      name: 'world',
+      does: 'Time, addresses and what waits.',
+      when: 'Begin here. Tokens are not told: `npx stuntdouble env` gives them to the app.',
+      effect: 'reads',
+      hides: ['env', 'tokens'],
+      next: 'timeline for what happened so far, upcoming for what waits.',
+    },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
       addresses: { ...eachOf(sandbox.addresses, reached), regions: eachOf(sandbox.addresses.regions, reached) },
@@ -30,6 +38,13 @@ export const worldOrders: readonly Order[] = [
     path: '/reset',
     summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
     body: nothing,
+    tool: {
+      name: 'reset',
+      does: 'Begins the world anew: everything stored, queued and captured is gone.',
+      when: 'Between two attempts.',
+      effect: 'destroys',
+      next: 'publish or run_command to set it up again.',
+    },
     run: (sandbox) => {
       sandbox.reset()
       return timeOf(sandbox)
@@ -63,6 +78,18 @@ export const worldOrders: readonly Order[] = [
       deliver: v.optional(v.boolean()),
     }),
     example: { at: '-5m' },
+    tool: {
+      name: 'fork',
+      does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
+      when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliver` is true.',
+      effect: 'changes',
+      next: 'any tool with the answered name as "tenant"; timeline of both tells what is different.',
+      args: {
+        at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
+        name: 'of the new tenant; a free one without it',
+        deliver: 'whether its deliveries may leave it',
+      },
+    },
     run: async (sandbox, { at, name, deliver = false }, { adopt }) => {
       const { fetch, deliver: reach } = sandbox.options
       const fork = await sandbox.fork({

@@ -58,6 +58,10 @@ export const programs: Readonly<Record<string, Row>> = {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
     load: () => import('./env.js'),
   },
+  mcp: {
+    description: 'Let an agent look into a world and drive it, over the model context protocol.',
+    load: () => import('./mcp.js'),
+  },
   doctor: {
     description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
     load: () => import('./doctor.js'),

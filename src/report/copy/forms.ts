@@ -1,0 +1,42 @@
+import { curlOf } from './curl.js'
+import { scenarioOf } from './scenario.js'
+import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
+import { type Runner, testOf } from './test-code.js'
+
+/** One form in which what was found can be pasted elsewhere. */
+export interface CopyForm {
+  /** For programs: `curl`. */
+  readonly name: string
+  /** For people: `curl command`. */
+  readonly label: string
+  /** Types of entries, `range` and `message`: the selections that it fits. */
+  readonly kinds: readonly SelectionKind[]
+  /** Never fails: what cannot be written is said in the text. */
+  of(selection: Selection, context: CopyContext): string
+}
+
+const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
+
+function testForm(runner: Runner, label: string): CopyForm {
+  return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
+}
+
+/** Every form, for the page, the tools of agents and programs. */
+export const copyForms: readonly CopyForm[] = [
+  {
+    name: 'curl',
+    label: 'curl command',
+    kinds: ['request', 'published', 'attempt', 'call', 'command'],
+    of: curlOf,
+  },
+  testForm('vitest', 'test for Vitest'),
+  testForm('jest', 'test for Jest'),
+  testForm('playwright', 'test for Playwright'),
+  { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
+]
+
+/** The forms that fit a selection. */
+export function formsFor(selection: Selection): readonly CopyForm[] {
+  const kind = kindOf(selection)
+  return copyForms.filter(({ kinds }) => kinds.includes(kind))
+}

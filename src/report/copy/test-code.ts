@@ -1,0 +1,153 @@
+import { iso } from '../../kernel/instant.js'
+import { Code, jsLiteral } from './quoting.js'
+import type { CopyContext, Selection } from './selection.js'
+import { type Input, type Seen, type Stretch, stretchOf } from './stretch.js'
+
+export type Runner = 'vitest' | 'jest' | 'playwright'
+
+/** A whole test file in which the selected stretch happens again, and which fails when it does not. */
+export function testOf(runner: Runner, selection: Selection, context: CopyContext): string {
+  const stretch = stretchOf(selection, context)
+  if (stretch === undefined) return '// There is nothing here that a test could play.\n'
+  const options = jsLiteral({
+    ...(context.seed !== undefined && { seed: context.seed }),
+    startAt: iso(stretch.startAt),
+  })
+  const { head, args } = frames[runner](options)
+  const { seq: first } = selection.entries[0] ?? { seq: 0 }
+  const [from = first, to = first] = selection.range ?? [selection.entry, selection.entry]
+  const what = selection.range
+    ? `entries ${from} to ${to}`
+    : selection.message || selection.entry
+      ? 'a message'
+      : 'this'
+  return [
+    ...head,
+    '',
+    ...notesOf(stretch),
+    `test('what was seen of ${what} is seen again', async (${args}) => {`,
+    ...lines(stretch).map((line) => (line === '' ? '' : `  ${line}`)),
+    '})',
+    '',
+  ].join('\n')
+}
+
+interface Frame {
+  readonly head: readonly string[]
+  readonly args: string
+}
+
+/** How each runner gives a test its sandbox. */
+const frames: Readonly<Record<Runner, (options: string) => Frame>> = {
+  vitest: (options) => ({
+    head: ["import { expect, test } from 'stuntdouble/vitest'", '', `test.override('sandboxOptions', ${options})`],
+    args: '{ sandbox }',
+  }),
+  jest: (options) => ({
+    head: ["const { useSandbox } = require('stuntdouble/jest')", '', `const sandbox = useSandbox(${options})`],
+    args: '',
+  }),
+  playwright: (options) => ({
+    head: ["import { expect, test } from 'stuntdouble/playwright'", '', `test.use({ sandboxOptions: ${options} })`],
+    args: '{ sandbox }',
+  }),
+}
+
+function notesOf({ notes }: Stretch): string[] {
+  return notes.map((note) => `// ${note}`)
+}
+
+function lines({ scripts, rules, inputs, seen }: Stretch): string[] {
+  const named = namesOf(inputs)
+  const before = [
+    ...[...scripts].map(([url, steps]) => {
+      const answers = steps.findLastIndex((step) => step !== 200) + 1
+      return answers === 0
+        ? `sandbox.destinations.record(${jsLiteral(url)})`
+        : `sandbox.destinations.script(${jsLiteral(url)}, ${jsLiteral(steps.slice(0, answers), 2)}).record(${jsLiteral(url)})`
+    }),
+    ...rules.map((rule) => `sandbox.faults.add(${jsLiteral(rule, 2)})`),
+  ]
+  const during = inputs.flatMap((input, index) => codeOf(input, index, named, isFirst(inputs, index)))
+  const after = [...seen.map(expected), ...(seen.some(({ what }) => what === 'deadLetter') ? [] : noDeadLetter(seen))]
+  return [before, during, after]
+    .filter((part) => part.length > 0)
+    .flatMap((part, at) => (at === 0 ? part : ['', ...part]))
+}
+
+function noDeadLetter(seen: readonly Seen[]): string[] {
+  return seen.length === 0 ? [] : ['expect(sandbox).not.toHaveDeadLetter()']
+}
+
+/** Messages that are spoken of later. */
+function namesOf(inputs: readonly Input[]): ReadonlyMap<string, string> {
+  const later = inputs.flatMap((input) =>
+    input.does === 'cancel' || input.does === 'release' ? [input.messageId] : [],
+  )
+  return new Map([...new Set(later)].map((id, index) => [id, `message${index + 1}`]))
+}
+
+/** A duplicate is accepted under the id of the first one. */
+function isFirst(inputs: readonly Input[], index: number): boolean {
+  const own = inputs[index]!
+  return (
+    own.does === 'publish' &&
+    inputs.findIndex((input) => input.does === 'publish' && input.messageId === own.messageId) === index
+  )
+}
+
+function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>, first: boolean): string[] {
+  if (input.does === 'advance') return [`await sandbox.clock.advance(${spanOf(input.ms)})`]
+  if (input.does === 'command') return [`sandbox.store.run(${input.words.map((word) => jsLiteral(word)).join(', ')})`]
+  if (input.does === 'request') return requestCode(input.request, index)
+  const name = named.get(input.messageId)
+  if (input.does !== 'publish') return [`sandbox.queue.${input.does}(${name}.id)`]
+  const { bodyBase64, ...publish } = input.publish
+  const body = bodyBase64 === undefined ? {} : { body: new Code(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
+  return [
+    `${name === undefined || !first ? '' : `const ${name} = `}sandbox.queue.publish(${jsLiteral({ ...publish, ...body }, 2)})`,
+  ]
+}
+
+function requestCode(
+  { service, method, path, headers, body, status }: Extract<Input, { does: 'request' }>['request'],
+  index: number,
+): string[] {
+  const init = {
+    method,
+    headers: { authorization: new Code(`\`Bearer \${sandbox.tokens.${service}}\``), ...headers },
+    ...(body !== undefined && { body }),
+  }
+  const sent = `sandbox.fetch(sandbox.addresses.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
+  if (status === 0) return [`await expect(${sent}).rejects.toThrow()`]
+  return [`const answer${index} = await ${sent}`, `expect(answer${index}.status).toBe(${status})`]
+}
+
+const matchers: Readonly<Record<Seen['what'], string>> = {
+  delivered: 'toHaveDelivered',
+  deadLetter: 'toHaveDeadLetter',
+  deduplicated: 'toHaveBeenDeduplicated',
+}
+
+function expected({ what, pattern, times }: Seen): string {
+  return `expect(sandbox).${matchers[what]}(${jsLiteral(pattern, 2)}, { times: ${times} })`
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
+
+/** `'1d12s'`; milliseconds where seconds are not whole. */
+export function spanOf(ms: number): string {
+  if (ms === 0 || ms % 1000 !== 0) return String(ms)
+  let rest = ms
+  const parts = units.map(([letter, size]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? '' : `${count}${letter}`
+  })
+  return `'${parts.join('')}'`
+}

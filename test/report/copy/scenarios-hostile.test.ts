@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { playScenario } from '../../../properties/scenarios.js'
+import { copyForms } from '../../../src/report/copy/forms.js'
+import type { Selection } from '../../../src/report/copy/selection.js'
+import type { Trace } from '../../../src/report/trace.js'
+import { readScenarioFile } from '../../../src/server/scene/file.js'
+import { hostile, randomHostile } from './hostile-texts.js'
+import { captured, capturedWorlds, hostileWorld } from './worlds.js'
+
+const { of } = copyForms.find(({ name }) => name === 'scenario')!
+
+function copied(trace: Trace, selection: Partial<Selection> = {}): string {
+  const { entries } = trace
+  const all: [number, number] = [entries[0]!.seq, entries.at(-1)!.seq]
+  return of({ entries, ...(Object.keys(selection).length === 0 && { range: all }), ...selection }, trace as never)
+}
+
+async function verdict(text: string): Promise<string> {
+  const { scenario } = readScenarioFile(text, 'copied.yaml')
+  const play = await playScenario(scenario, { warn: () => {} } as never)
+  // Without what holds: a captured text may be long.
+  const lines = play.verdict().split('\n')
+  return play.holds ? 'holds' : lines.filter((line) => !line.startsWith('✓')).slice(0, 100).join('\n')
+}
+
+test.each(capturedWorlds)('$name: a scenario that holds', async (world) => {
+  expect(await verdict(copied(await captured(world)))).toBe('holds')
+})
+
+test('one that no longer holds where the world differs', async () => {
+  const text = copied(await captured(capturedWorlds[0]!))
+  expect(await verdict(text.replace(' 503,', ' 404,'))).toContain('✗ expect[0].delivered')
+})
+
+test('the story of each message holds by itself', async () => {
+  for (const world of capturedWorlds) {
+    const trace = await captured(world)
+    const messages = trace.entries.filter(
+      ({ type, kind, deduplicated }) => type === 'published' && kind === 'message' && !deduplicated,
+    )
+    for (const { messageId } of messages)
+      expect(await verdict(copied(trace, { message: String(messageId) }))).toBe('holds')
+  }
+})
+
+test('whatever was captured, the file is data and holds', async () => {
+  const trace = await captured(hostileWorld([...hostile, ...randomHostile(60)]))
+  expect(await verdict(copied(trace))).toBe('holds')
+})

@@ -1,0 +1,51 @@
+// The generated parts of docs/mcp.md: the table of tools, and a conversation as it is played. `npm run docs` writes them.
+import { called, tools } from '../../src/server/mcp/tools.js'
+import { ServerWorld } from '../../src/server/mcp/world.js'
+import { startServer } from '../../src/server/server.js'
+
+const shop = 'https://shop.test/orders'
+
+/** "What does the queue do when it finds nobody at my endpoint?" */
+const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
+  ['The endpoint answers,', 'answer_deliveries', { to: shop, answer: 200 }],
+  ['but twice nobody is there.', 'script_deliveries', { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] }],
+  ['One message goes there.', 'publish', { to: shop, body: { id: 42 }, retries: 3 }],
+  ['The first attempts are made.', 'advance', { by: '30s' }],
+  ['What comes next?', 'upcoming', {}],
+  ['How does it end?', 'drain', {}],
+  ['And is all well?', 'check_promises', {}],
+]
+
+/** The page with both parts as they are now. */
+export async function withToolsAndConversation(page: string): Promise<string> {
+  return between(between(page, 'tools', toolTable()), 'conversation', await played())
+}
+
+function between(page: string, name: string, text: string): string {
+  const begin = `<!-- begin ${name}: \`npm run docs\` writes this -->`
+  const from = page.indexOf(begin)
+  if (from === -1) throw new Error(`The page has no line ${begin}`)
+  return `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(page.indexOf('<!-- end -->', from))}`
+}
+
+const effects = { reads: '', changes: 'changes', destroys: 'deletes' } as const
+
+function toolTable(): string {
+  const rows = tools.map(({ name, description, effect, ofTraces }) => {
+    const what = description.replaceAll('|', '\\|')
+    return `| \`${name}\` | ${what} | ${effects[effect]} | ${ofTraces ? 'yes' : ''} |`
+  })
+  return ['| Tool | | The world | Saved traces |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+async function played(): Promise<string> {
+  await using server = await startServer({ port: 0, clock: 'manual' })
+  const world = new ServerWorld({ url: server.origin, tenant: 'main' })
+  const told: string[] = []
+  for (const [why, name, args] of conversation) {
+    const tool = tools.find((one) => one.name === name)!
+    const { text } = await called(tool, world, args)
+    told.push(`${why} \`${name} ${JSON.stringify(args)}\`\n\n\`\`\`text\n${text}\n\`\`\``)
+  }
+  return told.join('\n\n')
+}
