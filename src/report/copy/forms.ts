@@ -1,5 +1,6 @@
 import { curlOf } from './curl.js'
 import { scenarioOf } from './scenario.js'
+import { sdkOf } from './sdk.js'
 import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
 import { type Runner, testOf } from './test-code.js'
 
@@ -29,6 +30,7 @@ export const copyForms: readonly CopyForm[] = [
     kinds: ['request', 'published', 'attempt', 'call', 'command'],
     of: curlOf,
   },
+  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], of: sdkOf },
   testForm('vitest', 'test for Vitest'),
   testForm('jest', 'test for Jest'),
   testForm('playwright', 'test for Playwright'),
