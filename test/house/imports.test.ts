@@ -161,8 +161,8 @@ const rooms: readonly Room[] = [
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
   { room: 'report', may: ['kernel', 'secrets'], packages: ['valibot'] },
-  // What was found, as text to paste: it names the variables of the environment that the SDKs read.
-  { room: 'report/copy', may: ['kernel', 'protocol', 'report'] },
+  // What was found, as text to paste; a part of the page.
+  { room: 'report/copy', may: ['kernel', 'report'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {

@@ -1,4 +1,7 @@
+import { entryTypes } from '../../kernel/traffic.js'
 import { curlOf } from './curl.js'
+import { mermaidCopy } from './drawing.js'
+import { promptOf } from './prompt.js'
 import { scenarioOf } from './scenario.js'
 import { sdkOf } from './sdk.js'
 import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
@@ -18,6 +21,8 @@ export interface CopyForm {
 
 const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
 
+const everything = ['message', 'range', ...Object.keys(entryTypes)]
+
 function testForm(runner: Runner, label: string): CopyForm {
   return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
 }
@@ -35,6 +40,8 @@ export const copyForms: readonly CopyForm[] = [
   testForm('jest', 'test for Jest'),
   testForm('playwright', 'test for Playwright'),
   { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
+  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, of: mermaidCopy },
+  { name: 'prompt', label: 'prompt for an agent', kinds: everything, of: promptOf },
 ]
 
 /** The forms that fit a selection. */
