@@ -190,7 +190,7 @@ const rooms: readonly Room[] = [
   // The page knows the control API and recordings, and how a report writes what is not to be trusted.
   {
     room: 'inspector/*',
-    may: ['kernel', 'report', 'report/page', 'store/history'],
+    may: ['kernel', 'report', 'report/page', 'report/copy', 'store/history'],
     types: ['store/dump'],
     packages: ['preact', '@preact/signals', 'codemirror', '@codemirror/lang-json', '@codemirror/lang-javascript'],
   },
