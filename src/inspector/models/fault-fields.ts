@@ -4,6 +4,8 @@ export interface FaultKind {
   readonly summary: string
   readonly points: readonly string[]
   readonly fields: readonly FaultField[]
+  /** One of its kind. */
+  readonly example?: Readonly<Record<string, unknown>>
 }
 
 export interface FaultField {
@@ -14,6 +16,16 @@ export interface FaultField {
   readonly optional?: boolean
   /** The only values that it may have. */
   readonly values?: readonly (string | number)[]
+}
+
+/** What stands in the fields of a fault before anything is typed: those that are needed, as in its example. */
+export function typedOf({ fields, example = {} }: FaultKind): Readonly<Record<string, string>> {
+  const typed = fields.flatMap(({ name, optional }) => {
+    const given = example[name]
+    if (optional === true || given === undefined) return []
+    return [[name, typeof given === 'string' ? given : JSON.stringify(given)] as const]
+  })
+  return Object.fromEntries(typed)
 }
 
 /**

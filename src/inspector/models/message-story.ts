@@ -27,22 +27,14 @@ export interface MessageAt {
   /** Retries that had been made or were next. */
   readonly retried: number
   /** Why it waits, as far as the log tells. */
-  readonly why?: string
+  readonly why: string | undefined
   /** When it is due, where a time is known. */
-  readonly due?: number
+  readonly due: number | undefined
   /** The flow-control key in whose wait list it stands; empty for that of the plan. */
-  readonly heldBy?: string
+  readonly heldBy: string | undefined
 }
 
-interface Standing {
-  state: MessageState
-  seq: number
-  attempts: number
-  retried: number
-  why?: string | undefined
-  due?: number | undefined
-  heldBy?: string | undefined
-}
+type Standing = { -readonly [K in keyof MessageAt]: MessageAt[K] }
 
 /** What an entry does to where a message stands. */
 const effects: Readonly<Record<string, (standing: Standing, entry: never, point: Point) => void>> = {
@@ -101,6 +93,8 @@ type Publication = Partial<EntryOf<'published'>>
 export class MessageStory {
   /** Oldest first; the first one is its publication unless the log has forgotten it. */
   readonly entries: TraceEntry[]
+  /** Where it stands at the end of what is known, and from when on. */
+  #last: { readonly from: Point; readonly standing: MessageAt } | undefined
 
   constructor(
     readonly id: string,
@@ -127,17 +121,47 @@ export class MessageStory {
     let at = this.entries.length
     while (at > 0 && this.entries[at - 1]!.seq >= entry.seq) at--
     this.entries.splice(at, this.entries[at]?.seq === entry.seq ? 1 : 0, entry)
+    this.#last = undefined
   }
 
   /** Where it stood; `undefined` before its publication. */
   at(point: Point): MessageAt | undefined {
     if (this.first.seq > point.seq || this.first.at > point.at) return undefined
-    const standing: Standing = { state: 'CREATED', seq: this.first.seq, attempts: 0, retried: 0 }
+    const last = this.#last ?? { from: this.#end(), standing: undefined }
+    if (last.from.seq > point.seq || last.from.at > point.at) return this.#standing(point)
+    const standing = last.standing ?? this.#standing(point)
+    this.#last = { from: last.from, standing }
+    return standing
+  }
+
+  /** From here on nothing more is known of it. */
+  #end(): Point {
+    let { seq, at } = this.first
+    for (const entry of this.entries) {
+      const { outcome, endedAfter } = entry as { outcome?: { at: number }; endedAfter?: number }
+      seq = Math.max(seq, entry.seq, endedAfter ?? 0)
+      at = Math.max(at, entry.at, outcome?.at ?? 0)
+    }
+    return { seq, at }
+  }
+
+  #standing(point: Point): MessageAt {
+    const standing: Standing = {
+      id: this.id,
+      story: this,
+      state: 'CREATED',
+      seq: this.first.seq,
+      attempts: 0,
+      retried: 0,
+      why: undefined,
+      due: undefined,
+      heldBy: undefined,
+    }
     for (const entry of this.entries) {
       if (entry.seq > point.seq || entry.at > point.at) break
       effects[entry.type]?.(standing, entry as never, point)
       standing.seq = entry.seq
     }
-    return { id: this.id, story: this, ...standing } as MessageAt
+    return standing
   }
 }

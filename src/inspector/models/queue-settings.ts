@@ -1,5 +1,4 @@
 import type { EntryOf } from '../../kernel/traffic.js'
-import type { TraceEntry } from '../../report/trace.js'
 import type { MessageAt } from './message-story.js'
 
 // What stays in force in the queue until it is changed: lanes, flow-control keys, schedules, groups.
@@ -62,24 +61,25 @@ export function lanesOf(
     lanes.set(key, lane)
     return lane
   }
-  const events = [
-    ...settings.filter(({ of }) => of === 'queue'),
-    ...messages.flatMap(({ story }) => (story.said.queue === undefined ? [] : [story.first])),
-  ].sort((one, other) => one.seq - other.seq)
-  for (const event of events) {
-    const { type, region } = event as { type: string; region?: string }
-    if (type !== 'setting') {
-      opened(String((event as TraceEntry).queue), region)
-      continue
-    }
-    const { name, change, value = {} } = event as Setting
-    if (change === 'deleted') lanes.delete(`${region ?? ''} ${name}`)
-    else if (change === 'set') {
+  const deleted = new Map<string, number>()
+  for (const { of, name, region, change, value = {}, seq } of settings) {
+    if (of !== 'queue') continue
+    if (change === 'deleted') {
+      const key = `${region ?? ''} ${name}`
+      lanes.delete(key)
+      deleted.set(key, seq)
+    } else if (change === 'set') {
       const { parallelism = 1, paused = false } = value as { parallelism?: number; paused?: boolean }
       Object.assign(opened(name, region), { parallelism, paused })
     } else opened(name, region).paused = change === 'paused'
   }
-  const standing = groupedBy(live, ({ story }) => `${story.region ?? ''} ${story.said.queue}`)
+  // A message opens the queue that it names.
+  for (const { story } of messages) {
+    const { queue } = story.said
+    if (queue !== undefined && story.first.seq > (deleted.get(`${story.region ?? ''} ${queue}`) ?? 0))
+      opened(queue, story.region)
+  }
+  const standing = groupedBy(live, ({ story: { said, region } }) => said.queue && `${region ?? ''} ${said.queue}`)
   for (const [key, lane] of lanes) lane.messages = standing.get(key) ?? []
   return [...lanes.values()]
 }
@@ -109,7 +109,10 @@ export function flowKeysOf(
     const { flowControlKey } = story.said
     if (flowControlKey !== undefined) opened(flowControlKey, story.region)
   }
-  const standing = groupedBy(live, ({ story }) => `${story.region ?? ''} ${story.said.flowControlKey}`)
+  const standing = groupedBy(
+    live,
+    ({ story: { said, region } }) => said.flowControlKey && `${region ?? ''} ${said.flowControlKey}`,
+  )
   for (const [id, key] of keys) {
     const here = standing.get(id) ?? []
     key.running = here.filter(({ state }) => state === 'ACTIVE')
@@ -144,10 +147,7 @@ export function schedulesOf(settings: readonly Setting[]): readonly ScheduleAt[]
 }
 
 export function groupsOf(messages: readonly MessageAt[]): readonly GroupAt[] {
-  const groups = groupedBy(
-    messages.filter(({ story }) => story.said.urlGroup !== undefined),
-    ({ story }) => story.said.urlGroup!,
-  )
+  const groups = groupedBy(messages, ({ story }) => story.said.urlGroup)
   return [...groups].map(([name, members]) => ({
     name,
     endpoints: [...new Set(members.map(({ story }) => story.said.url))],
@@ -155,10 +155,11 @@ export function groupsOf(messages: readonly MessageAt[]): readonly GroupAt[] {
   }))
 }
 
-function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {
     const key = keyOf(item)
+    if (key === undefined) continue
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [item])
     else group.push(item)

@@ -93,7 +93,7 @@ export class QueueModel {
     const current = settings.filter(isOfNow)
     const state: QueueAt = {
       messages,
-      deadLetters: this.#deadLetters(point, isOfNow, messages),
+      deadLetters: this.#deadLetters(point, isOfNow),
       lanes: lanesOf(current, messages, live),
       flowKeys: flowKeysOf(current, messages, live),
       schedules: schedulesOf(current),
@@ -103,18 +103,13 @@ export class QueueModel {
     return state
   }
 
-  #deadLetters(
-    point: Point,
-    isOfNow: (entry: EntryOf<'dead-letter'>) => boolean,
-    messages: readonly MessageAt[],
-  ): readonly DeadLetterAt[] {
-    const byId = new Map(messages.map((message) => [message.id, message]))
+  #deadLetters(point: Point, isOfNow: (entry: EntryOf<'dead-letter'>) => boolean): readonly DeadLetterAt[] {
     const letters = this.#letters.filter((entry) => entry.seq <= point.seq && entry.at <= point.at && isOfNow(entry))
     return letters.map((entry) => {
       const taker = this.#taken.find(
         (request) => request.seq > entry.seq && request.seq <= point.seq && takes(request, entry.dlqId),
       )
-      const message = byId.get(entry.messageId)
+      const message = this.#stories.get(entry.messageId)?.at(point)
       return { id: entry.dlqId, entry, message, ...(taker !== undefined && { takenBy: taker.seq }) }
     })
   }

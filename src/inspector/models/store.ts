@@ -1,6 +1,6 @@
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../../store/dump/snapshot.js'
-import type { StoredChange } from '../../store/history/stored-change.js'
+import { appliedTo, type StoredChange } from '../../store/history/stored-change.js'
 
 // The store as of any instant, from what each command left at each key.
 
@@ -24,14 +24,45 @@ export function idOf(key: PortableString): string {
   return typeof key === 'string' ? `t${key}` : `b${key.base64}`
 }
 
-/** What a step left at a key; steps are counted from 0. */
-interface Version {
-  readonly step: number
-  readonly now: DumpedKey | undefined
+/** What one key has been, change by change; each change has the number of its step, counted from 0. */
+class KeyHistory {
+  readonly #changes: StoredChange[] = []
+  readonly #steps: number[] = []
+  /** The value that was asked for last: of a long collection a change tells only what is different. */
+  #known: { readonly index: number; readonly value: DumpedKey | undefined } | undefined
+
+  add(step: number, change: StoredChange): void {
+    this.#steps.push(step)
+    this.#changes.push(change)
+  }
+
+  get changes(): readonly StoredChange[] {
+    return this.#changes
+  }
+
+  /** What was there after so many steps, expired or not. */
+  after(count: number): DumpedKey | undefined {
+    const latest = this.#steps.length - 1
+    const isLatest = this.#steps[latest]! < count
+    return this.#value(isLatest ? latest : firstWhere(this.#steps, (step) => step >= count) - 1)
+  }
+
+  #value(index: number): DumpedKey | undefined {
+    const change = this.#changes[index]
+    if (change?.splice === undefined) return change?.now
+    if (this.#known?.index !== index) {
+      let from = index
+      while (from > 0 && this.#changes[from]!.splice !== undefined && from !== this.#known?.index) from--
+      let value = from === this.#known?.index ? this.#known.value : appliedTo(undefined, this.#changes[from]!)
+      while (from < index) value = appliedTo(value, this.#changes[++from]!)
+      this.#known = { index, value }
+    }
+    return this.#known.value
+  }
 }
 
-/** Each key that there has ever been, with what it has been, oldest first. */
-type Versions = ReadonlyMap<string, readonly Version[]>
+/** Each key that there has ever been. */
+type Histories = ReadonlyMap<string, KeyHistory>
 
 /**
  * Every state that a store has had. Nothing is copied: a state is the number of steps up to it, and looks for the version
@@ -39,7 +70,7 @@ type Versions = ReadonlyMap<string, readonly Version[]>
  */
 export class StoreModel {
   readonly #steps: { readonly id: string; readonly change: StoredChange }[] = []
-  readonly #versions = new Map<string, Version[]>()
+  readonly #histories = new Map<string, KeyHistory>()
 
   get size(): number {
     return this.#steps.length
@@ -49,17 +80,19 @@ export class StoreModel {
   add(changes: Iterable<StoredChange>): void {
     for (const change of changes) {
       const id = idOf(change.key)
-      const version = { step: this.#steps.length, now: change.now }
+      let history = this.#histories.get(id)
+      if (history === undefined) {
+        history = new KeyHistory()
+        this.#histories.set(id, history)
+      }
+      history.add(this.#steps.length, change)
       this.#steps.push({ id, change })
-      const versions = this.#versions.get(id)
-      if (versions === undefined) this.#versions.set(id, [version])
-      else versions.push(version)
     }
   }
 
   /** What was there at a point. What has expired by then is not. */
   at(point: Point): StoredState {
-    return new StoredState(this.#versions, this.#countAt(point), point.at)
+    return new StoredState(this.#histories, this.#countAt(point), point.at)
   }
 
   /** What is different between two points, the earlier one first. */
@@ -73,7 +106,7 @@ export class StoreModel {
 
   /** What has changed one key, oldest first. */
   changesOf(key: PortableString): readonly StoredChange[] {
-    return (this.#versions.get(idOf(key)) ?? []).map(({ step }) => this.#steps[step]!.change)
+    return this.#histories.get(idOf(key))?.changes ?? []
   }
 
   /** The last change up to a point. */
@@ -100,29 +133,28 @@ function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): num
 
 /** A store at one instant. */
 export class StoredState {
-  readonly #versions: Versions
+  readonly #histories: Histories
   readonly #count: number
 
   constructor(
-    versions: Versions,
+    histories: Histories,
     /** Steps up to it. */
     count: number,
     /** Virtual time at which it is looked at. */
     readonly at: number,
   ) {
-    this.#versions = versions
+    this.#histories = histories
     this.#count = count
   }
 
   get(id: string): DumpedKey | undefined {
-    const versions = this.#versions.get(id)
-    const found = versions && this.#inForce(versions)
+    const found = this.#histories.get(id)?.after(this.#count)
     return found && presentAt(found, this.at)
   }
 
   *[Symbol.iterator](): Generator<readonly [id: string, key: DumpedKey]> {
-    for (const [id, versions] of this.#versions) {
-      const found = this.#inForce(versions)
+    for (const [id, history] of this.#histories) {
+      const found = history.after(this.#count)
       const present = found && presentAt(found, this.at)
       if (present !== undefined) yield [id, present]
     }
@@ -131,17 +163,11 @@ export class StoredState {
   /** Keys of which something is there now and gone at a later time. */
   expiringBy(later: number): readonly string[] {
     const ids: string[] = []
-    for (const [id, versions] of this.#versions) {
-      const found = this.#inForce(versions)
+    for (const [id, history] of this.#histories) {
+      const found = history.after(this.#count)
       if (found !== undefined && deadlineOf(found) <= later) ids.push(id)
     }
     return ids
-  }
-
-  #inForce(versions: readonly Version[]): DumpedKey | undefined {
-    const latest = versions[versions.length - 1]!
-    if (latest.step < this.#count) return latest.now
-    return versions[firstWhere(versions, ({ step }) => step >= this.#count) - 1]?.now
   }
 }
 

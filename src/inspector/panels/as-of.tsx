@@ -5,9 +5,8 @@ import { Moment } from './parts.js'
 
 /** Where a panel looks: now or an earlier instant, with the ways from one to the other. */
 export function AsOf({ view }: PanelProps): JSX.Element {
-  const { point, isPresent, pinned, present } = modelsOf(view)
-  const selected = view.entries.value.find(({ seq }) => seq === view.selectedSeq.value)
-  const isThere = selected !== undefined && pinned.value?.seq === selected.seq && !isPresent.value
+  const { point, isPresent, present } = modelsOf(view)
+  const selected = view.entry(view.selectedSeq.value)
   return (
     <span class="pn-as-of">
       {isPresent.value ? (
@@ -21,11 +20,10 @@ export function AsOf({ view }: PanelProps): JSX.Element {
           </button>
         </>
       )}
-      {selected !== undefined && !isThere && (
+      {selected !== undefined && selected.at !== view.instant.value && (
         <button
           type="button"
           onClick={() => {
-            pinned.value = { seq: selected.seq, at: selected.at }
             view.instant.value = selected.at
           }}
         >

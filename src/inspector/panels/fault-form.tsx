@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { type FaultField, type FaultKind, faultOf } from '../models/fault-fields.js'
+import { type FaultField, type FaultKind, faultOf, typedOf } from '../models/fault-fields.js'
 import { type Target, targetsOf } from '../models/targets.js'
 import type { Control } from '../source.js'
 import type { View } from '../view.js'
@@ -18,17 +18,18 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   const catalog = useAsked<readonly FaultKind[]>(() => control.ask('GET', '/faults/catalog'), [control])
   const place = useSignal('')
   const kindName = useSignal('')
-  const typed = useSignal<Readonly<Record<string, string>>>({})
+  const changed = useSignal<Readonly<Record<string, string>>>({})
   const times = useSignal('1')
   const act = useAct()
   const kinds = catalog.value ?? []
-  const entry = view.entries.value.find(({ seq }) => seq === view.selectedSeq.value)
+  const entry = view.entry(view.selectedSeq.value)
   const targets = targetsOf(entry)
   const points = [...new Set(kinds.flatMap((one) => one.points))]
   // A place of an entry that is no longer selected is none.
   const chosen = placeOf(place.value, targets, points) ?? targets[0] ?? anywhere(points[0] ?? '')
   const possible = kinds.filter((one) => one.points.includes(chosen.on))
   const kind = possible.find((one) => one.kind === kindName.value) ?? possible[0]
+  const typed = kind === undefined ? {} : { ...typedOf(kind), ...changed.value }
   const add = async (event: Event): Promise<void> => {
     event.preventDefault()
     const isAdded = await act.run(async () => {
@@ -37,7 +38,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
         name: `${kind!.kind} of the inspector ${view.entries.value.at(-1)?.seq ?? 0}.${added++}`,
         ...(Object.keys(chosen.match).length > 0 && { match: chosen.match }),
         ...(times.value !== '' && { times: Number(times.value) }),
-        fault: faultOf(kind!, typed.value),
+        fault: faultOf(kind!, typed),
       }
       await control.ask('POST', '/faults', { rules: rule })
     })
@@ -73,7 +74,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
           value={kind?.kind ?? ''}
           onChange={(event) => {
             kindName.value = event.currentTarget.value
-            typed.value = {}
+            changed.value = {}
           }}
         >
           {possible.map((one) => (
@@ -97,8 +98,8 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
         <Field
           key={`${kind.kind} ${field.name}`}
           field={field}
-          value={typed.value[field.name] ?? ''}
-          onInput={(text) => (typed.value = { ...typed.value, [field.name]: text })}
+          value={typed[field.name] ?? ''}
+          onInput={(text) => (changed.value = { ...changed.value, [field.name]: text })}
         />
       ))}
       <button type="submit" disabled={act.isBusy || kind === undefined}>

@@ -72,12 +72,12 @@ function problemWith(at: number | undefined, now: number, first: number | undefi
 
 /** Makes a tenant that goes on from the instant that is shown. */
 function Fork({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
-  const { point, isPresent, pinned } = modelsOf(view)
+  const { point, isPresent } = modelsOf(view)
   const name = useSignal('')
   const act = useAct()
   const { at, seq } = point.value
   // The present needs no name, and of several entries at one instant it is the one that is looked at.
-  const instant = isPresent.value ? {} : pinned.value?.seq === seq ? { at: { seq } } : { at }
+  const instant = isPresent.value ? {} : { at: Number.isFinite(seq) ? { seq } : at }
   const fork = async (event: Event): Promise<void> => {
     event.preventDefault()
     const wanted = name.value.trim()

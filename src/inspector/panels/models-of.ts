@@ -1,4 +1,4 @@
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal } from '@preact/signals'
 import type { TraceEntry } from '../../report/trace.js'
 import { type QueueAt, QueueModel } from '../models/queue.js'
 import { type Point, StoreModel } from '../models/store.js'
@@ -12,8 +12,6 @@ export interface Models {
   readonly point: ReadonlySignal<Point>
   /** One looks at the world as it is: it can be changed. */
   readonly isPresent: ReadonlySignal<boolean>
-  /** An entry at which one looks, of several at the same instant. */
-  readonly pinned: Signal<Point | undefined>
   /** Back to the present. */
   present(): void
 }
@@ -30,13 +28,13 @@ export function modelsOf(view: View): Models {
 }
 
 function made(view: View): Models {
-  const pinned = signal<Point | undefined>(undefined)
   const now = computed(() => view.facts.value?.now ?? view.entries.value.at(-1)?.at ?? 0)
   const point = computed((): Point => {
     const at = view.instant.value
     if (at === undefined) return { seq: Number.POSITIVE_INFINITY, at: now.value }
-    // The pinned entry is of this instant, or else forgotten.
-    return pinned.value?.at === at ? pinned.value : { seq: Number.POSITIVE_INFINITY, at }
+    // Of several entries at one instant, the selected one is where one looks.
+    const selected = view.entry(view.selectedSeq.value)
+    return { seq: selected?.at === at ? selected.seq : Number.POSITIVE_INFINITY, at }
   })
   const changes = growing(
     view,
@@ -55,7 +53,6 @@ function made(view: View): Models {
     queue: computed(() => entries.value.model.at(point.value)),
     point,
     isPresent: computed(() => view.instant.value === undefined),
-    pinned,
     present() {
       view.instant.value = undefined
     },

@@ -181,3 +181,24 @@ test('why a message waits, and when it goes', async () => {
   expect(byIds.get(held!.id)?.why).toContain('flow-control key a: rate 1 of 1')
   expect(reasonOf(byIds.get(paused.id)!, state, clock.now())).toBe('queue orders is paused')
 })
+
+test('opens any instant of 100,000 entries at once', () => {
+  const entries = Array.from({ length: 50_000 }, (_, n) => {
+    const of = { messageId: `msg_${n}`, kind: 'message', url: `https://shop.test/${n % 50}`, maxRetries: 3 }
+    const lane = { ...(n % 3 === 0 && { queue: 'orders' }), ...(n % 5 === 0 && { flowControlKey: `user-${n % 7}` }) }
+    const outcome = { at: n + 2, status: 200, state: n % 4 === 0 ? 'RETRY' : 'DELIVERED' }
+    return [
+      { ...of, ...lane, type: 'published', seq: 2 * n + 1, at: n, notBefore: n, deduplicated: false },
+      { ...of, type: 'attempt', seq: 2 * n + 2, at: n + 1, retried: 0, outcome, endedAfter: 2 * n + 2 },
+    ]
+  }).flat()
+  const model = new QueueModel()
+  model.add(entries)
+  const times = Array.from({ length: 20 }, (_, n) => {
+    const start = performance.now()
+    model.at({ seq: (n * 48_271) % 100_000, at: 100_000 })
+    return performance.now() - start
+  })
+  expect(times.slice(1).toSorted((one, other) => one - other)[9]).toBeLessThan(300)
+  expect(model.at({ seq: 100_000, at: 100_000 }).messages.filter(isLive)).toHaveLength(12_500)
+})

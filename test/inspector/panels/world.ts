@@ -6,6 +6,8 @@ import { type RunningServer, startServer } from '../../../src/server/server.js'
 
 // An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
 
+/** A text that would run, if a page took it for markup. */
+export const hostile = '<img src=x onerror=alert(1)>'
 export const orders = 'https://shop.test/orders'
 
 export async function shopServer(): Promise<RunningServer> {
@@ -28,7 +30,8 @@ async function fill(sandbox: Sandbox): Promise<void> {
   for (let n = 0; n < 150; n++) queue.publish({ to: orders, body: { id: n }, delay: `${n % 50}s` })
   for (let n = 0; n < 10; n++) queue.publish({ to: 'warehouses', body: { n } })
   queue.publish({ to: 'https://shop.test/broken', retries: 3, retryDelay: '3600000' })
-  for (let n = 0; n < 3; n++) queue.publish({ to: 'https://shop.test/gone', retries: 0 })
+  for (let n = 0; n < 3; n++) queue.publish({ to: 'https://shop.test/gone', retries: 0, label: hostile })
+  faults.add({ on: 'queue.callback', name: hostile, fault: lostAck() })
   queue.upsertQueue('slow', 2)
   for (let n = 0; n < 5; n++) queue.publish({ to: 'https://shop.test/slow', queue: 'slow' })
   for (let n = 0; n < 5; n++) {
@@ -62,7 +65,7 @@ function fillStore({ store }: Sandbox): void {
   store.run('ZADD', 'scores', 10, 'ada', 20, 'grace')
   store.run('XADD', 'log', '*', 'event', 'opened')
   store.run('JSON.SET', 'config', '$', '{"dark":true,"sizes":[1,2]}')
-  store.run('SET', 'hostile:<img src=x onerror=alert(1)>', '<script>alert(1)</script>')
+  store.run('SET', `hostile:${hostile}`, '<script>alert(1)</script>')
 }
 
 async function workflow(sandbox: Sandbox): Promise<void> {
