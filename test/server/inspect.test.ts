@@ -90,7 +90,10 @@ describe('inspect()', () => {
   })
 
   test('tells the page the assertion that failed, without colours and secrets', async () => {
-    const failure = { message: `\x1b[31mexpected\x1b[39m 1\x07 of ${sandbox.tokens.queue}`, nearest: 4 }
+    const failure = {
+      message: `\x1b[31mexpected\x1b[39m 1\x07 of ${sandbox.tokens.queue}\n\nReplay: npx vitest`,
+      nearest: 4,
+    }
     const { ended, ask } = await waiting({ failure })
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({
       failure: { message: 'expected 1\\x07 of ***', nearest: 4 },

@@ -79,9 +79,10 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   }
 }
 
-/** A message as it may be shown: without colours, and without the secrets of the world. */
+/** A message as it may be shown: without colours, the secrets of the world, and the story, which the page tells. */
 function shown(message: string, { traffic }: Sandbox): string {
-  return multiLine(traffic.redaction().text(stripVTControlCharacters(message)))
+  const [told = ''] = stripVTControlCharacters(message).split(/^Replay: /m)
+  return multiLine(traffic.redaction().text(told.trimEnd()))
 }
 
 /** As the tools of the field read it: anything but an empty text, `0` and `false`. */
