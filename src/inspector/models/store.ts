@@ -1,6 +1,6 @@
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../../store/dump/snapshot.js'
-import type { StoredChange } from '../../store/history/stored-change.js'
+import { appliedTo, type StoredChange } from '../../store/history/stored-change.js'
 
 // The store as of any instant, from what each command left at each key.
 
@@ -27,7 +27,7 @@ export function idOf(key: PortableString): string {
 /** What a step left at a key; steps are counted from 0. */
 interface Version {
   readonly step: number
-  readonly now: DumpedKey | undefined
+  readonly change: StoredChange
 }
 
 /** Each key that there has ever been, with what it has been, oldest first. */
@@ -49,7 +49,7 @@ export class StoreModel {
   add(changes: Iterable<StoredChange>): void {
     for (const change of changes) {
       const id = idOf(change.key)
-      const version = { step: this.#steps.length, now: change.now }
+      const version = { step: this.#steps.length, change }
       this.#steps.push({ id, change })
       const versions = this.#versions.get(id)
       if (versions === undefined) this.#versions.set(id, [version])
@@ -140,9 +140,18 @@ export class StoredState {
 
   #inForce(versions: readonly Version[]): DumpedKey | undefined {
     const latest = versions[versions.length - 1]!
-    if (latest.step < this.#count) return latest.now
-    return versions[firstWhere(versions, ({ step }) => step >= this.#count) - 1]?.now
+    if (latest.step < this.#count) return nowAt(versions, versions.length - 1)
+    return nowAt(versions, firstWhere(versions, ({ step }) => step >= this.#count) - 1)
   }
+}
+
+/** What a version left: of a long collection by what the few before it did. */
+function nowAt(versions: readonly Version[], index: number): DumpedKey | undefined {
+  let from = index
+  while (from > 0 && versions[from]!.change.splice !== undefined) from--
+  let now: DumpedKey | undefined
+  for (let place = from; place <= index && place >= 0; place++) now = appliedTo(now, versions[place]!.change)
+  return now
 }
 
 /** The earliest deadline of a key or of its fields. */
