@@ -1,7 +1,11 @@
+import * as v from 'valibot'
+import { parsedJson } from '../kernel/parsed-json.js'
 import { loadTrace } from './load-trace.js'
 import { inspectorPage } from './page/document.js'
+import type { Redaction } from './redaction.js'
 import { plainText } from './safe-text.js'
 import { timeline } from './timeline.js'
+import { toldChanges } from './told-changes.js'
 import type { Trace } from './trace.js'
 import { TrafficView } from './traffic-view.js'
 
@@ -29,10 +33,37 @@ export function toHtml(source: TrafficView | Trace | string, options: HtmlOption
   const view = source instanceof TrafficView ? source : loadTrace(source)
   const { title = 'Traffic', bodies = 4096, redact = [], failure } = options
   const redaction = view.redaction(redact)
+  const changes = source instanceof TrafficView ? changesOf(view, redaction) : recordedChanges(source)
   return inspectorPage({
     trace: view.toTrace({ bodies, redact }),
+    changes: changes.map((change) => shortened(change, bodies) as object),
     title: plainText(title),
     story: timeline(view.entries, { bodies: 80, limit: entriesWithoutScripts }, redaction),
     ...(failure !== undefined && { failure: { ...failure, message: redaction.text(failure.message) } }),
   }).html
+}
+
+/** What a world's store went through, secrets hidden; nothing where only the log is there. */
+export function changesOf(view: TrafficView, redaction: Redaction = view.redaction()): readonly object[] {
+  const { store } = view.context
+  return store === undefined ? [] : toldChanges(store, redaction)
+}
+
+/** What a failed test has left with its trace. */
+function recordedChanges(source: Trace | string): readonly object[] {
+  const { changes } = (typeof source === 'string' ? parsedJson(source) : source) as { changes?: unknown }
+  return Array.isArray(changes) && v.is(changesSchema, changes) ? changes : []
+}
+
+const bytes = v.union([v.string(), v.object({ base64: v.string() })])
+const changesSchema = v.array(
+  v.looseObject({ seq: v.number(), at: v.number(), key: bytes, now: v.optional(v.looseObject({ type: v.string() })) }),
+)
+
+/** Values as long as bodies may be. */
+function shortened(value: unknown, most: number): unknown {
+  if (typeof value === 'string') return value.length > most ? `${value.slice(0, most)}…` : value
+  if (Array.isArray(value)) return value.map((item) => shortened(item, most))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shortened(field, most)]))
 }

@@ -1,6 +1,6 @@
 import { history } from '../store/history/inside.js'
 import type { StoredChange } from '../store/history/stored-change.js'
-import type { Redaction } from './redaction.js'
+import { hidden as mark, type Redaction } from './redaction.js'
 
 /** What commands left at keys, as it may be shown: secrets are hidden as in a trace. */
 export function toldChanges(store: object, redaction: Redaction, after = 0): readonly StoredChange[] {
@@ -8,9 +8,27 @@ export function toldChanges(store: object, redaction: Redaction, after = 0): rea
   return changes.map((change) => hidden(change, redaction) as StoredChange)
 }
 
-function hidden(value: unknown, redaction: Redaction): unknown {
+/** @param part the name of the list that the value is, as a dump or `splice.of` names it */
+function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
   if (typeof value === 'string') return redaction.text(value)
-  if (Array.isArray(value)) return value.map((item) => hidden(item, redaction))
+  if (Array.isArray(value)) {
+    if (part === 'fields') return value.map((pair) => hiddenPairs(pair, redaction, 0))
+    if (part === 'entries') return value.map((entry) => hiddenPairs(entry, redaction, 1))
+    return value.map((item) => hidden(item, redaction))
+  }
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, hidden(field, redaction)]))
+  const { of } = value as { of?: unknown }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, hidden(item, redaction, name === 'insert' ? of : name)]),
+  )
+}
+
+/** Names and values one after the other: of a field of a hash from the start, of an entry of a stream behind its id. */
+function hiddenPairs(row: unknown, redaction: Redaction, from: number): unknown {
+  if (!Array.isArray(row)) return hidden(row, redaction)
+  return row.map((item, at) => {
+    const name = row[at - 1]
+    const isValue = at > from && (at - from) % 2 === 1 && typeof item !== 'number'
+    return isValue && typeof name === 'string' && redaction.isSecretName(name) ? mark : hidden(item, redaction)
+  })
 }

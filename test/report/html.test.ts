@@ -45,7 +45,11 @@ describe('the HTML report', () => {
     const { traffic } = await story()
     const trace = JSON.stringify(traffic.toTrace())
     expect(toHtml(trace)).toContain('published msg_')
-    expect([toHtml(JSON.parse(trace)) === toHtml(trace), toHtml(trace) === toHtml(traffic)]).toEqual([true, true])
+    // What the store went through only the sandbox knows.
+    const bare = toHtml(traffic)
+      .replace(/<script type="application\/json" data-block="changes">.*?<\/script>\n/gs, '')
+      .replace(/"changes":\d+/, '"changes":0')
+    expect([toHtml(JSON.parse(trace)) === toHtml(trace), toHtml(trace) === bare]).toEqual([true, true])
   })
 
   test('tells the story to those who have no scripts', async () => {

@@ -103,21 +103,27 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
   )
 }
 
-/** Brings the selected entry into sight, whoever selected it. */
+/** Brings the selected entry into sight, whoever selected it; one that a link names perhaps comes later. */
 function useFollowing(view: View, rows: ReadonlySignal<Rows>, box: { readonly current: HTMLElement | null }): void {
+  const followed = useRef<number | undefined>(undefined)
   useSignalEffect(() => {
     const seq = view.selectedSeq.value
-    if (seq === undefined || box.current === null) return
-    const lines = rows.peek()
-    const row = lines.rowOf(seq)
-    if (row >= lines.length) return
+    const lines = rows.value
     const element = box.current
-    const top = row * rowHeight
-    if (top < element.scrollTop) element.scrollTop = Math.max(0, top - rowHeight)
-    else if (top + 2 * rowHeight > element.scrollTop + element.clientHeight) {
-      element.scrollTop = top + 2 * rowHeight - element.clientHeight
-    }
+    if (seq === followed.current || seq === undefined || element === null) return
+    const row = lines.rowOf(seq)
+    if (row >= lines.length || lines.entry(row).seq !== seq) return
+    followed.current = seq
+    // The list has its height before the scrolling is put right.
+    requestAnimationFrame(() => scrollTo(element, row * rowHeight))
   })
+}
+
+function scrollTo(element: HTMLElement, top: number): void {
+  if (top < element.scrollTop) element.scrollTop = Math.max(0, top - rowHeight)
+  else if (top + 2 * rowHeight > element.scrollTop + element.clientHeight) {
+    element.scrollTop = top + 2 * rowHeight - element.clientHeight
+  }
 }
 
 /** The entry a number of lines away from the selected one. */
