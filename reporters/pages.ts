@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { toHtml } from '../src/report/html.js'
+import { pageOfFailure } from '../src/report/failure-page.js'
 import { escaped } from '../src/report/page/document.js'
 
 /** The story of one failed test. */
@@ -14,6 +14,8 @@ export interface FailedTest {
   readonly line?: number | undefined
   /** The first line of the first error. */
   readonly error?: string | undefined
+  /** All of it, on which the page opens. */
+  readonly message?: string | undefined
   /** What `JSON.stringify(sandbox.traffic)` gave. */
   readonly trace: string
 }
@@ -33,7 +35,10 @@ export function writePages(directory: string, tests: readonly FailedTest[]): str
   const digits = String(tests.length).length
   const rows = tests.map((test, index) => {
     const name = `${String(index + 1).padStart(digits, '0')}-${slug(test.titles.at(-1) ?? '')}.html`
-    writeFileSync(join(directory, name), toHtml(test.trace, { title: titleOf(test) }))
+    writeFileSync(
+      join(directory, name),
+      pageOfFailure({ title: titleOf(test), trace: test.trace, message: test.message }),
+    )
     const place = test.line === undefined ? test.file : `${test.file}:${test.line}`
     const error = test.error === undefined ? '' : `<br><code>${escaped(test.error)}</code>`
     return `<li><a href="${encodeURIComponent(name)}">${escaped(titleOf(test))}</a> <small>${escaped(place)}</small>${error}</li>`

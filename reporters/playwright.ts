@@ -50,6 +50,7 @@ export default class StoryReporter implements Reporter {
       file: relativeTo(this.#root, test.location.file),
       line: isHere ? error?.location?.line : test.location.line,
       error: firstLine(error?.message ?? error?.value),
+      message: error?.message ?? error?.value,
       trace: text,
     })
   }

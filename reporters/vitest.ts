@@ -12,7 +12,12 @@ interface Story {
 function withError({ test, told }: Story): FailedTest {
   const [error] = test.result().errors ?? []
   const place = error?.stacks?.find(({ file }) => file === test.module.moduleId)
-  return { ...told, line: place?.line ?? test.location?.line, error: firstLine(error?.message) }
+  return {
+    ...told,
+    line: place?.line ?? test.location?.line,
+    error: firstLine(error?.message),
+    message: error?.message,
+  }
 }
 
 /**

@@ -1,7 +1,5 @@
 // What capturing costs, over the same work with nothing captured, and how the HTML report of ten thousand entries
 // opens. A captured log grows while a test runs, so each turn begins with an empty one.
-import { existsSync } from 'node:fs'
-import { type Browser, chromium } from '@playwright/test'
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { toHtml } from 'stuntdouble/report'
@@ -109,84 +107,6 @@ function steppedAttempts(): Figure {
   }
 }
 
-const executablePath = '/usr/bin/chromium'
-
-async function reportOf(entries: number): Promise<string> {
-  const sandbox = createSandbox()
-  sandbox.destinations.answer(url, (delivery) => (Number(delivery.retried) === 0 ? 500 : 200))
-  sandbox.destinations.answer('https://shop.test/done', () => 200)
-  for (let count = 0; count * 8 < entries; count++) {
-    sandbox.queue.publish({
-      to: url,
-      body: { id: count },
-      delay: `${count % 100}s`,
-      callback: 'https://shop.test/done',
-    })
-  }
-  await sandbox.clock.drain()
-  while (sandbox.traffic.size < entries) sandbox.store.run('SET', `key:${sandbox.traffic.size}`, 'value')
-  return toHtml(sandbox.traffic)
-}
-
-/** Opens a page, scrolls through the list and the lanes, filters, zooms. @returns its longest task in milliseconds */
-async function longestTask(browser: Browser, html: string): Promise<number> {
-  const page = await browser.newPage()
-  await page.addInitScript(() => {
-    const tasks: number[] = []
-    Object.assign(window, { tasks })
-    new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({
-      type: 'longtask',
-      buffered: true,
-    })
-  })
-  await page.route('https://report.test/', (route) => route.fulfill({ contentType: 'text/html', body: html }))
-  await page.goto('https://report.test/')
-  await page.waitForFunction(() => document.documentElement.dataset.ready === 'true')
-  for (let part = 0; part <= 1; part += 0.05) {
-    await page.evaluate((to) => {
-      for (const id of ['list', 'lanes']) {
-        const element = document.getElementById(id)!
-        element.scrollTop = element.scrollHeight * to
-      }
-      return new Promise(requestAnimationFrame)
-    }, part)
-  }
-  await page.getByRole('searchbox').fill('callback')
-  await page.waitForTimeout(200)
-  for (let count = 0; count < 5; count++) await page.getByRole('button', { name: 'Zoom in' }).click()
-  await page.getByRole('button', { name: 'Show all' }).click()
-  await page.waitForTimeout(100)
-  const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks)
-  await page.close()
-  // Shorter ones are not reported: 50 ms is where a long task begins.
-  return Math.max(50, ...tasks)
-}
-
-async function htmlReport(): Promise<Figure | undefined> {
-  if (!existsSync(executablePath)) return undefined
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  })
-  let longest = 0
-  const page = (name: string, html: string): Variant => ({
-    name,
-    async run() {
-      longest = await longestTask(browser, html)
-    },
-  })
-  return {
-    name: 'the longest task of a browser that opens the HTML report, scrolls, filters and zooms',
-    baseline: page('100 entries', await reportOf(100)),
-    variants: [page('10,000 entries', await reportOf(10_000))],
-    times: 1,
-    rounds: 5,
-    reading: () => longest * 1000,
-    within: { '10,000 entries': 200_000 },
-    dispose: () => browser.close(),
-  }
-}
-
 function writtenReport(): Figure {
   const sandbox = createSandbox()
   sandbox.destinations.answer(url, () => 200)
@@ -211,4 +131,4 @@ function writtenReport(): Figure {
   }
 }
 
-export const figures = [storeCommand, manyCommands, drainedAttempts, steppedAttempts, htmlReport, writtenReport]
+export const figures = [storeCommand, manyCommands, drainedAttempts, steppedAttempts, writtenReport]

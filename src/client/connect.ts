@@ -9,6 +9,7 @@ import { RemoteCalls } from './calls.js'
 import { RemoteClock } from './clock.js'
 import { RemoteDestinations } from './destinations.js'
 import { RemoteFaults, type RemoteHandle } from './faults.js'
+import { RemotePast } from './past.js'
 import { RemoteQueue } from './queue.js'
 import { SandboxSnapshot } from './snapshot.js'
 import { RemoteStatistics } from './stats.js'
@@ -30,6 +31,7 @@ export type { StepError } from '../workflow/verbs.js'
 export type { RecordedCall, RemoteCallRecorder } from './calls.js'
 export type { RecordedRequest, RemoteRecorder } from './destinations.js'
 export type { RemoteHandle } from './faults.js'
+export type { RemotePast, RemotePastStore } from './past.js'
 export type { SandboxSnapshot } from './snapshot.js'
 export type { RemoteTraffic } from './traffic.js'
 export type { ConnectOptions } from './wire.js'
@@ -161,6 +163,15 @@ export class RemoteSandbox implements AsyncDisposable {
   async load(dump: SandboxDump, { shift = false }: { readonly shift?: boolean } = {}): Promise<void> {
     await this.#wire.send('PUT', shift ? '/state?shift=true' : '/state', dump)
     await this.#refresh()
+  }
+
+  /**
+   * What this tenant was at an instant, to be looked at: its data store.
+   * @param instant an instant, a span before now such as `-5m`, or `{ seq }`, right after an entry of the log
+   * @example await sandbox.at('-5m').store.get('stock')
+   */
+  at(instant: PastInstant): RemotePast {
+    return new RemotePast(this.#wire, instant, (options) => this.fork({ ...options, at: instant }))
   }
 
   /**

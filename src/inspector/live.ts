@@ -79,7 +79,7 @@ class Following {
   readonly #listener: Listener
   /** Entries that came within one frame are told together. */
   #waiting: TraceEntry[] = []
-  #lastSeq = 0
+  #last: TraceEntry | undefined
   #lastChange = 0
   #world = 0
   /** Of the entries that had not ended when they came, the first: from there on they are asked for again. */
@@ -98,6 +98,10 @@ class Following {
 
   readonly end = (): void => this.#abort.abort()
 
+  get #lastSeq(): number {
+    return this.#last?.seq ?? 0
+  }
+
   get #isOver(): boolean {
     return this.#abort.signal.aborted
   }
@@ -106,6 +110,7 @@ class Following {
     while (!this.#isOver) {
       try {
         await this.#ask()
+        await this.#renewIfOther()
         await this.#bring()
         this.#listener.connection({ state: 'ready' })
         await this.#stream()
@@ -118,6 +123,25 @@ class Following {
       }
       await this.#sleep(pause)
     }
+  }
+
+  /** Behind a break another world may have taken the place of the one before: then its log goes on otherwise. */
+  async #renewIfOther(): Promise<void> {
+    const known = this.#last
+    if (known === undefined) return
+    const answer = await this.#control.ask('GET', `/traffic?after=${known.seq - 1}&limit=1`)
+    const [found] = listIn<TraceEntry>(answer, 'entries')
+    const [before, now] = hasEnded(known) ? [known, found] : [stampOf(known), stampOf(found)]
+    if (JSON.stringify(before) !== JSON.stringify(now)) this.#renew()
+  }
+
+  #renew(): void {
+    this.#waiting = []
+    this.#open.clear()
+    this.#last = undefined
+    this.#lastChange = 0
+    this.#world++
+    this.#listener.renewed()
   }
 
   /** What is there already, part by part, the first one to be seen at once. */
@@ -142,14 +166,8 @@ class Following {
 
   #take(events: readonly ServerEvent[]): void {
     for (const { name, data } of events) {
-      if (name === 'renewed') {
-        this.#waiting = []
-        this.#open.clear()
-        this.#lastSeq = 0
-        this.#lastChange = 0
-        this.#world++
-        this.#listener.renewed()
-      } else this.#tell([JSON.parse(data) as TraceEntry])
+      if (name === 'renewed') this.#renew()
+      else this.#tell([JSON.parse(data) as TraceEntry])
     }
     this.#later()
   }
@@ -157,7 +175,7 @@ class Following {
   #tell(entries: readonly TraceEntry[]): void {
     for (const entry of entries) {
       this.#waiting.push(entry)
-      this.#lastSeq = Math.max(this.#lastSeq, entry.seq)
+      if (entry.seq > this.#lastSeq) this.#last = entry
       if (hasEnded(entry)) this.#open.delete(entry.seq)
       else this.#open.add(entry.seq)
     }
@@ -235,6 +253,11 @@ function hasEnded(entry: TraceEntry): boolean {
   if (entry.type === 'request' || entry.type === 'call') return entry.answer !== undefined
   if (entry.type === 'attempt') return entry.outcome !== undefined
   return entry.type !== 'clock' || entry.to !== undefined
+}
+
+/** What stays of an entry when it ends. */
+function stampOf(entry: TraceEntry | undefined): unknown {
+  return [entry?.seq, entry?.type, entry?.at, entry?.url]
 }
 
 function listIn<T>(answer: unknown, name: string): readonly T[] {

@@ -21,9 +21,9 @@ import { type SandboxTokens, sealOf, tokensOf, withoutCredentials } from './cred
 import { checkDump, dumpOf, loadInto, queuesOf, type SandboxDump } from './dump.js'
 import { environmentOf } from './environment.js'
 import { examined, storyOf } from './examine.js'
-import { Moment } from './moment.js'
 import { checkOptions, defaultStart, type LoadOptions, type SandboxOptions } from './options.js'
 import { cutAt, type ForkOptions, type Past, type PastInstant, replaceDestinations } from './past.js'
+import { PastSandbox } from './past-sandbox.js'
 import { checkedRegion, homeRegionOf, type Region } from './regions.js'
 import { Replay } from './replay.js'
 import { refuseAhead, resumption, shiftedTo } from './shift.js'
@@ -287,11 +287,11 @@ export class Sandbox {
    * const before = sandbox.at('-5m')
    * before.store.get('stock')
    */
-  at(instant: PastInstant): Moment {
+  at(instant: PastInstant): PastSandbox {
     const { journal, traffic, clock, history } = this.#world
     const { end, at } = cutAt(instant, { journal, traffic, clock })
     const seq = journal!.inputs.get(end)?.log ?? journal!.stand.log
-    return new Moment({ at, seq, history, traffic, fork: (options) => this.fork({ ...options, at: instant }) })
+    return new PastSandbox({ at, seq, history, traffic, fork: (options) => this.fork({ ...options, at: instant }) })
   }
 
   /**

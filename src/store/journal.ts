@@ -4,7 +4,7 @@ import type { CommandEntry, EntryStamp, KeyspaceEntry, Traffic } from '../kernel
 import type { User } from './access/access.js'
 import { type Reply, ReplyError } from './command/reply.js'
 import type { StoreDump } from './dump/snapshot.js'
-import type { Ran } from './history/replica.js'
+import type { Ran } from './ran.js'
 import type { Store } from './store.js'
 
 /** Runs commands and writes them and what they change into the traffic log. */

@@ -89,11 +89,11 @@ describe('inspect()', () => {
     await second.ended
   })
 
-  test('tells the page the assertion that failed, without colours', async () => {
-    const failure = { message: '\x1b[31mexpected\x1b[39m 1\x07', nearest: 4 }
+  test('tells the page the assertion that failed, without colours and secrets', async () => {
+    const failure = { message: `\x1b[31mexpected\x1b[39m 1\x07 of ${sandbox.tokens.queue}`, nearest: 4 }
     const { ended, ask } = await waiting({ failure })
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({
-      failure: { message: 'expected 1\\x07', nearest: 4 },
+      failure: { message: 'expected 1\\x07 of ***', nearest: 4 },
     })
     await ask('POST', '/main/go-on')
     await ended
@@ -123,6 +123,20 @@ describe('inspect()', () => {
     await ask('POST', '/main/go-on')
     await ended
     expect(await moved).toBe('closed')
+  })
+
+  test('goes on from wherever the page has gone: another tenant, or when the world was dropped', async () => {
+    const one = await waiting({ title: 'a test', failure: { message: 'expected' } })
+    const { body } = await one.ask('GET', '/a-fork/inspector')
+    expect(body).toMatchObject({ name: 'a-fork', canGoOn: true })
+    expect(body).not.toHaveProperty('failure')
+    await one.ask('POST', '/a-fork/go-on')
+    await one.ended
+
+    const two = await waiting()
+    await two.ask('DELETE', '/main')
+    await two.ask('POST', '/main/go-on')
+    await two.ended
   })
 
   test('goes on with Ctrl-C, which does nothing else while it waits', async () => {

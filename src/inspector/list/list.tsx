@@ -17,6 +17,8 @@ interface ListProps {
 
 /** Lines drawn beyond those in sight, so that a step of the wheel finds them. */
 const margin = 8
+/** More than the lines of the tallest screen. */
+const elements = 256
 
 /** The entries as lines with bars, of which only those in sight are drawn. */
 export function List({ view, axis, filter, rows }: ListProps): JSX.Element {
@@ -65,7 +67,8 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
     const kind = lines.kind(row)
     drawn.push(
       <Row
-        key={row}
+        // Elements that leave at one end come again at the other: none is made while one scrolls.
+        key={row % elements}
         row={row}
         kind={kind}
         entry={entry}

@@ -8,6 +8,7 @@ import { QueuePanel } from '../panels/queue-panel.js'
 import { StorePanel } from '../panels/store-panel.js'
 import { TenantsPanel } from '../panels/tenants-panel.js'
 import { TimePanel } from '../panels/time-panel.js'
+import { CopyPanel } from './copy-panel.js'
 
 /** A tab at the right of the page. */
 export interface Slot {
@@ -24,6 +25,7 @@ export const slots: readonly Slot[] = [
   { name: 'Queue', content: ({ view }) => <QueuePanel view={view} /> },
   { name: 'Time', content: ({ view }) => <TimePanel view={view} /> },
   { name: 'Faults', content: ({ view }) => <FaultsPanel view={view} /> },
+  { name: 'Copy', content: (page) => <CopyPanel page={page} /> },
   { name: 'Tenants', needsControl: true, content: ({ view }) => <TenantsPanel view={view} /> },
   { name: 'Console', needsControl: true, content: ({ view }) => <Console view={view} /> },
 ]

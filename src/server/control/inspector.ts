@@ -1,6 +1,6 @@
 import type { WorldFacts } from '../../inspector/source.js'
 import { HttpError } from '../../protocol/call.js'
-import { visitOf } from '../inspector/visit.js'
+import { visitAt } from '../inspector/visit.js'
 import { type Order, order } from './order.js'
 import { nothing } from './schemas.js'
 
@@ -10,17 +10,18 @@ export const inspectorOrders: readonly Order[] = [
     path: '/inspector',
     summary:
       'What the inspector tells of a world beside its entries: name, time, mode, seed, addresses; in a test that waits also the assertion that failed, and that it can go on.',
-    run: (sandbox, _, { tenant }): WorldFacts => {
+    run: (sandbox, _, { tenant, call }): WorldFacts => {
       const { seed, headerPrefix, addresses } = sandbox.traffic.context
-      const visit = visitOf(sandbox)
+      const visit = visitAt(call.url)
+      const own = visit?.tenant === tenant ? visit : undefined
       return {
-        name: visit?.title ?? tenant,
+        name: own?.title ?? tenant,
         now: sandbox.clock.now(),
         mode: sandbox.clock.mode,
         ...(seed !== undefined && { seed }),
         ...(headerPrefix !== undefined && { headerPrefix }),
         ...(addresses !== undefined && { addresses }),
-        ...(visit?.failure !== undefined && { failure: visit.failure }),
+        ...(own?.failure !== undefined && { failure: own.failure }),
         canGoOn: visit !== undefined,
       }
     },
@@ -30,8 +31,8 @@ export const inspectorOrders: readonly Order[] = [
     path: '/go-on',
     summary: 'Lets the test go on that waits in `inspect()`; 404 where none does.',
     body: nothing,
-    run: (sandbox) => {
-      const visit = visitOf(sandbox)
+    run: (_, __, { call }) => {
+      const visit = visitAt(call.url)
       if (visit === undefined) {
         throw new HttpError(
           404,

@@ -18,6 +18,9 @@ export interface InspectOptions {
   readonly print?: (text: string) => void
 }
 
+/** Where the page looks first. */
+const tenant = 'main'
+
 /** How long a request of the page may go on after it let the test go on, in host milliseconds. */
 const grace = 100
 
@@ -53,11 +56,11 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   const controlToken = randomBytes(24).toString('base64url')
   // It takes the place of no service, whatever the app under test is told of its environment.
   const server = await startServer({ port, clock: 'manual', controlToken, iKnow: true })
-  server.adopt('main', sandbox)
+  server.adopt(tenant, sandbox)
   try {
     await new Promise<void>((goOn) => {
-      const told = failure && { failure: { ...failure, message: multiLine(stripVTControlCharacters(failure.message)) } }
-      const endVisit = beginVisit(sandbox, { title, ...told, goOn: done })
+      const told = failure && { failure: { ...failure, message: shown(failure.message, sandbox) } }
+      const endVisit = beginVisit(server.origin, { tenant, title, ...told, goOn: done })
       const signals = hostProcess()
       signals.on('SIGINT', done)
       function done(): void {
@@ -71,9 +74,14 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
       )
     })
   } finally {
-    server.release('main')
+    server.release(tenant)
     await server.close({ grace })
   }
+}
+
+/** A message as it may be shown: without colours, and without the secrets of the world. */
+function shown(message: string, { traffic }: Sandbox): string {
+  return multiLine(traffic.redaction().text(stripVTControlCharacters(message)))
 }
 
 /** As the tools of the field read it: anything but an empty text, `0` and `false`. */

@@ -5,24 +5,26 @@ export interface Failure {
   readonly nearest?: number
 }
 
-/** A world that a person looks into while the test that owns it waits. */
+/** A person who looks into the world of a test, which waits. */
 export interface Visit {
-  /** What the page calls the world: the name of the test. */
-  readonly title?: string
+  /** The name that the world has at the server. */
+  readonly tenant: string
+  /** What the page calls it: the name of the test. */
+  readonly title: string
   readonly failure?: Failure
   /** Lets the test go on. */
   goOn(): void
 }
 
-const visits = new WeakMap<object, Visit>()
+const visits = new Map<string, Visit>()
 
-/** @returns what ends the visit */
-export function beginVisit(world: object, visit: Visit): () => void {
-  visits.set(world, visit)
-  return () => void visits.delete(world)
+/** @param origin of the server that serves the world @returns what ends the visit */
+export function beginVisit(origin: string, visit: Visit): () => void {
+  visits.set(origin, visit)
+  return () => void visits.delete(origin)
 }
 
-/** Who looks into this world while its test waits; `undefined` for a world that nobody waits for. */
-export function visitOf(world: object): Visit | undefined {
-  return visits.get(world)
+/** Who visits a server of this process, whichever of its worlds is looked into: forks are tenants beside the world. */
+export function visitAt(url: string): Visit | undefined {
+  return visits.get(new URL(url).origin)
 }

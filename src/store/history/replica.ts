@@ -1,21 +1,10 @@
-import type { Bytes } from '../../kernel/bytes.js'
 import { bytesOf, type PortableString } from '../../kernel/portable.js'
 import type { Random } from '../../kernel/random.js'
 import { Access } from '../access/access.js'
 import { ReplyError } from '../command/reply.js'
 import { loadInto, type StoreDump } from '../dump/snapshot.js'
+import type { Ran } from '../ran.js'
 import { Store, type StoreOptions } from '../store.js'
-
-/** A command that ran, or a dump that was loaded. */
-export interface Ran {
-  readonly seq: number
-  /** Virtual time, milliseconds since the Unix epoch. */
-  readonly at: number
-  readonly argv?: readonly Bytes[]
-  /** What it was refused with. */
-  readonly error?: string
-  readonly loaded?: StoreDump
-}
 
 /** What a store began with. */
 export interface Beginning extends Pick<StoreOptions, 'policy' | 'docs'> {

@@ -49,7 +49,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
       colours === 'dark' ? 'rgb(20, 24, 29)' : 'rgb(255, 255, 255)',
     )
-    for (const name of width < 1000 ? ['Entry', 'Queue'] : ['Entry', 'Store', 'Queue', 'Faults']) {
+    for (const name of width < 1000 ? ['Entry', 'Queue'] : ['Entry', 'Store', 'Queue', 'Faults', 'Copy']) {
       await page.getByRole('tab', { name, exact: true }).first().click()
       expect([name, await seriousFindings(page)]).toEqual([name, []])
     }
@@ -222,7 +222,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await sandbox.clock.drain()
     const failure = { message: `${evil}\u202e\x1b[31m` }
     const { page, complaints, requests } = await open(browser, toHtml(sandbox.traffic, { title: evil, failure }))
-    for (const tab of ['Entry', 'Store', 'Queue', 'Time', 'Faults']) {
+    for (const tab of ['Entry', 'Store', 'Queue', 'Time', 'Faults', 'Copy']) {
       await page.getByRole('tab', { name: tab, exact: true }).first().click()
       for (const option of await page.locator('.row[role=option]').all()) await option.click()
       for (const summary of await page.locator('#panel summary:visible').all()) await summary.click()

@@ -137,7 +137,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByRole('table').getByText('03:00').first().waitFor()
     await button(queue, 'Month after').click()
     await queue.getByText('2030-02', { exact: true }).waitFor()
-    expect(await queue.getByRole('table').getByText('03:00').count()).toBe(28)
+    await expect.poll(() => queue.getByRole('table').getByText('03:00').count()).toBe(28)
     await button(queue, 'Fire nightly now').click()
     await queue.getByText('Fired 1 times').waitFor()
   })

@@ -42,7 +42,9 @@ export default { resolve: { alias }, server: { fs: { strict: false } }, test: { 
           .map(({ name }) => name.replace(/.*\/(.*)\.test\.ts$/, '$1')),
       )
     const left = readdirSync(folder).filter(
-      (name) => !name.startsWith('.') && !['node_modules', 'copied', 'package.json', 'vitest.config.ts', 'report.json'].includes(name),
+      (name) =>
+        !name.startsWith('.') &&
+        !['node_modules', 'copied', 'package.json', 'vitest.config.ts', 'report.json'].includes(name),
     )
     return { passed: named('passed'), failed: named('failed'), output: stdout + stderr, left }
   } finally {

@@ -20,7 +20,12 @@ async function verdict(text: string): Promise<string> {
   const play = await playScenario(scenario, { warn: () => {} } as never)
   // Without what holds: a captured text may be long.
   const lines = play.verdict().split('\n')
-  return play.holds ? 'holds' : lines.filter((line) => !line.startsWith('✓')).slice(0, 100).join('\n')
+  return play.holds
+    ? 'holds'
+    : lines
+        .filter((line) => !line.startsWith('✓'))
+        .slice(0, 100)
+        .join('\n')
 }
 
 test.each(capturedWorlds)('$name: a scenario that holds', async (world) => {

@@ -18,7 +18,7 @@ interface Told {
 }
 
 /** What a sandbox was at an instant, to be looked at. */
-export class Moment {
+export class PastSandbox {
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
   /** The data store as it was. */

@@ -1,0 +1,13 @@
+import type { Bytes } from '../kernel/bytes.js'
+import type { StoreDump } from './dump/snapshot.js'
+
+/** A command that ran, or a dump that was loaded. */
+export interface Ran {
+  readonly seq: number
+  /** Virtual time, milliseconds since the Unix epoch. */
+  readonly at: number
+  readonly argv?: readonly Bytes[]
+  /** What it was refused with. */
+  readonly error?: string
+  readonly loaded?: StoreDump
+}
