@@ -46,7 +46,7 @@ const slow = [
     'test/properties/{check-delivery,faults-and-turns,policies,verification,verified-places}.test.ts',
     'test/workflow/{crash-points*,dump,explore,failure-texts,forgetting,histories*,nested,replay*,scale,verbs-and-forks}.test.ts',
   ],
-  ...['test/server/{tail,limits,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
+  ...['test/server/{tail,limits,mcp,state-faults,wide}.test.ts', 'test/sandbox/{damaged-dumps,real-clock}.test.ts'],
   ...['test/store/{work,surface-requests}.test.ts', 'test/store/json/{json-path,limits}.test.ts'],
   ...[
     'test/sdk/queue/real-clock.test.ts',

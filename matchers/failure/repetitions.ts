@@ -3,6 +3,7 @@ import { formatDuration } from '../../src/kernel/duration.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic.js'
 import { answerText, urlText } from '../../src/report/describe.js'
 import { repetitionsOf } from '../../src/report/nesting.js'
+import { standardRedaction } from '../../src/report/redaction.js'
 import { quoted } from '../../src/report/safe-text.js'
 import { timeOf } from '../../src/report/shown-times.js'
 import type { Evidence } from '../received.js'
@@ -68,7 +69,9 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
       .replace(/^the handler ran and answered \d+, /, '')
       .replace(/^the handler answered (\S+) /, 'it answered $1, ')
   }
-  return status === 0 ? `it got no answer (${error ?? 'none'})` : `it was answered ${answerText(status, error)}`
+  return status === 0
+    ? `it got no answer (${error ?? 'none'})`
+    : `it was answered ${answerText(status, error, standardRedaction)}`
 }
 
 /** Requests that the code under test sent again, by itself or its client, after an answer that told it to or none. */

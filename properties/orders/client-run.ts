@@ -2,6 +2,7 @@ import { connect, type FixtureOptions, leftBehind, sandboxOf } from '../../fixtu
 import { createRandom } from '../../src/kernel/random.js'
 import type { Entry } from '../../src/kernel/traffic.js'
 import { commandLine, outcomeOfCommand, urlText } from '../../src/report/describe.js'
+import { standardRedaction } from '../../src/report/redaction.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import type { Carrier, Chance } from '../crash/step-chance.js'
 import { ClientGate } from './client-gate.js'
@@ -156,8 +157,10 @@ export function stepTexts(entries: readonly Entry[], part: string): Pick<OrderSt
   const request = entries.find((entry) => entry.type === 'request')
   if (commands.length > 0) {
     const isTransaction = commands.some((entry) => entry.type === 'command' && entry.via === 'transaction')
-    const lines = commands.map((entry) => (entry.type === 'command' ? commandLine(entry.argv) : ''))
-    const replies = commands.map((entry) => (entry.type === 'command' ? outcomeOfCommand(entry) : ''))
+    const lines = commands.map((entry) => (entry.type === 'command' ? commandLine(entry.argv, standardRedaction) : ''))
+    const replies = commands.map((entry) =>
+      entry.type === 'command' ? outcomeOfCommand(entry, standardRedaction) : '',
+    )
     return { request: `${isTransaction ? 'MULTI: ' : part}${lines.join('; ')}`, reply: replies.join('; ') }
   }
   if (request?.type !== 'request') return { request: 'a request', reply: '' }

@@ -156,7 +156,7 @@ export function urlText(url: string, redaction: Redaction = standardRedaction): 
 }
 
 /** A command as one would type it. */
-export function commandLine(argv: readonly Bytes[], redaction: Redaction = standardRedaction): string {
+export function commandLine(argv: readonly Bytes[], redaction: Redaction): string {
   const words = argv.slice(0, 16).map((word) => text(word))
   const shown = redaction.isSecretCommand(words)
     ? redaction.words(words).map((word) => quoted(word, wordLength))
@@ -165,7 +165,7 @@ export function commandLine(argv: readonly Bytes[], redaction: Redaction = stand
   return shown.join(' ')
 }
 
-export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction = standardRedaction): string {
+export function outcomeOfCommand(entry: EntryOf<'command'>, redaction: Redaction): string {
   if (entry.error !== undefined) return `error: ${excerpt(errorText(entry, redaction), 200)}`
   return redaction.hidesReply(entry.argv) ? hidden : replyText(redaction.reply(entry.argv, entry.reply), redaction)
 }
@@ -176,11 +176,7 @@ function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
 }
 
 /** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
-export function answerText(
-  status: number,
-  error: string | undefined,
-  redaction: Redaction = standardRedaction,
-): string {
+export function answerText(status: number, error: string | undefined, redaction: Redaction): string {
   const reason = error === undefined ? '' : phrase(error, 200, redaction)
   if (status === 0) return reason ? `no answer: ${reason}` : 'no answer'
   if (reason === '' || reason === String(status)) return String(status)

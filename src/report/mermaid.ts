@@ -1,10 +1,15 @@
 import type { Entry } from '../kernel/traffic.js'
-import type { Redaction } from './redaction.js'
+import { type Redaction, standardRedaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 /** Entries as a Mermaid sequence diagram. Captured text is written as character codes wherever Mermaid could read it as syntax. */
-export function mermaidDiagram(entries: readonly Entry[], redaction?: Redaction): string {
+export function mermaidDiagram(entries: readonly Entry[], redaction: Redaction = standardRedaction): string {
+  return mermaidOf(entries, redaction)
+}
+
+/** The same where no redaction is at hand, and none must come along. */
+export function mermaidOf(entries: readonly Entry[], redaction: Redaction): string {
   const story = storyOf(entries, redaction)
   const ids = new Map(story.participants.map((name, index) => [name, `p${index}`]))
   const lines = ['sequenceDiagram']

@@ -168,7 +168,7 @@ export class Redaction {
 }
 
 /** For renderings of entries whose world is not known: secrets are recognised by their names and shapes. */
-export const standardRedaction: Redaction = new Redaction()
+export const standardRedaction: Redaction = /* @__PURE__ */ new Redaction()
 
 /** The answers of a message of a run are results of its steps. */
 export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): HiddenFields | undefined {

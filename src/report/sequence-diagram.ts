@@ -2,7 +2,7 @@ import { text } from '../kernel/bytes.js'
 import { formatDuration } from '../kernel/duration.js'
 import type { Entry, EntryOf } from '../kernel/traffic.js'
 import { answerText, commandLine, droppedText, outcomeOfCommand, waitText } from './describe.js'
-import { type Redaction, standardRedaction } from './redaction.js'
+import type { Redaction } from './redaction.js'
 import { excerpt, plainText } from './safe-text.js'
 import { shortNames } from './short-names.js'
 
@@ -33,7 +33,7 @@ const mostDestinations = 4
 const otherDestinations = 'other destinations'
 
 /** What the entries tell about who spoke to whom. Answers appear at the time at which they arrived. */
-export function storyOf(entries: readonly Entry[], redaction: Redaction = standardRedaction): Story {
+export function storyOf(entries: readonly Entry[], redaction: Redaction): Story {
   const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
   const commands = commandsByRequest(entries)

@@ -1,5 +1,5 @@
 import type { Entry } from '../kernel/traffic.js'
-import type { Redaction } from './redaction.js'
+import { type Redaction, standardRedaction } from './redaction.js'
 import { gapText, type Step, storyOf } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
@@ -24,7 +24,7 @@ const narrowestLane = 9
 export function textDiagram(
   entries: readonly Entry[],
   options: TextDiagramOptions = {},
-  redaction?: Redaction,
+  redaction: Redaction = standardRedaction,
 ): string {
   const story = storyOf(entries, redaction)
   if (story.steps.length === 0) return '(no traffic)'

@@ -165,8 +165,8 @@ const rooms: readonly Room[] = [
   // The text of the inspector's page, as it is built, and a recording put into it.
   { room: 'report/page' },
   { room: 'report', may: ['kernel', 'secrets', 'report/page', 'store/history'], packages: ['valibot'] },
-  // What was found, as text to paste: it names the variables of the environment that the SDKs read.
-  { room: 'report/copy', may: ['kernel', 'protocol', 'report'] },
+  // What was found, as text to paste; a part of the page.
+  { room: 'report/copy', may: ['kernel', 'report'] },
   { room: 'invariants', may: ['kernel'], types: ['policy'] },
   { room: 'sandbox', may: engine, packages: ['valibot'] },
   {

@@ -96,6 +96,10 @@ describe('over the standard streams', () => {
     await answer(3)
     ask(4, 'tools/call', { name: 'store_get', arguments: { key: { toString: 1 } } })
     await answer(4)
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    say(
+      `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"publish","arguments":{"to":"${shop}","body":${deep}}}}`,
+    )
     // Longer than what is kept of a message: left out, and the next one is heard.
     const huge = 'x'.repeat(1_000_000)
     child.stdin!.write('{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"publish","arguments":{"body":"')

@@ -30,6 +30,8 @@ beforeAll(async () => {
   destinations.answer(url, { status: 500, headers: { 'x-hostile': injection }, body: hostile })
   store.run('SET', hostile, hostile)
   store.run('HSET', 'user', 'password', hidden[0]!, hostile, hostile)
+  store.run('XADD', 'events', '*', 'password', hidden[0]!)
+  store.run('JSON.SET', 'document', '$', JSON.stringify({ password: hidden[0] }))
   const body = { text: hostile, password: hidden[0], stripe: hidden[1] }
   queue.publish({ to: url, body, retries: 0, headers: { 'x-api-key': hidden[2]!, 'x-hostile': injection } })
   queue.publish({ to: url, body, delay: '1d', label: injection } as never)
@@ -69,6 +71,13 @@ const calls: readonly (readonly [tool: string, args: () => Record<string, unknow
   ['store_get', () => ({ key: hostile })],
   ['store_dump', () => ({})],
   ['store_dump', () => ({ whole: true })],
+  ['store_at', () => ({ at: '-10s' })],
+  ['store_at', () => ({ at: '-10s', command: ['HGETALL', 'user'] })],
+  ['store_at', () => ({ at: '-10s', command: ['HGET', 'user', 'password'] })],
+  ['store_at', () => ({ at: hostile })],
+  ['store_changes', () => ({})],
+  ['store_difference', () => ({ from: '2030-01-01T00:00:00Z' })],
+  ['store_difference', () => ({ from: { seq: 1 }, whole: true })],
   ['run_command', () => ({ command: ['HGETALL', 'user'] })],
   ['run_command', () => ({ command: ['HGET', 'user', 'password'] })],
   ['run_command', () => ({ command: ['KEYS', '*'] })],

@@ -182,6 +182,20 @@ describe('an agent at a server', () => {
     expect(agent.sandbox.queues).toHaveLength(2)
   })
 
+  test('sees what was stored when, and what became of it', async () => {
+    await using agent = await agentAtServer()
+    const { store, clock } = agent.sandbox
+    store.run('HSET', 'stock', 'apples', 5)
+    await clock.advance('1h')
+    store.run('HINCRBY', 'stock', 'apples', -1)
+    expect((await agent.call('store_at', { at: '-30m', command: ['HGET', 'stock', 'apples'] })).text).toContain('5')
+    expect(parted((await agent.call('store_at', { at: '-30m' })).text).data).toContain('["apples","5"]')
+    const difference = parted((await agent.call('store_difference', { from: '-30m' })).text).data
+    expect(difference).toMatch(/apples.*5.*apples.*4/s)
+    expect(parted((await agent.call('store_changes')).text).data.split('\n')).toHaveLength(2)
+    expect(await agent.call('store_at', { at: '-30m', command: ['DEL', 'stock'] })).toMatchObject({ isError: true })
+  })
+
   test('forks a world, and tries there what shall not happen here', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.store.run('SET', 'stock', 5)

@@ -1,26 +1,8 @@
 import { type Bytes, latin1, toBase64, utf8 } from '../../kernel/bytes.js'
-import type { TraceEntry } from '../trace.js'
 import { bashWord } from './quoting.js'
-import { hidden, partsOf, variablesOf, wordsOf } from './secrets.js'
-import {
-  bodyOf,
-  type CapturedBody,
-  type CopyContext,
-  entryOf,
-  type Headers,
-  headersOf,
-  type Selection,
-} from './selection.js'
-
-/** What is sent again. */
-interface Sent {
-  readonly method: string
-  readonly url: string
-  readonly headers: Headers
-  readonly body: CapturedBody
-  /** Of the services; absent elsewhere. */
-  readonly service?: unknown
-}
+import { partsOf, variablesOf, wordsOf } from './secrets.js'
+import { type CopyContext, entryOf, type Selection } from './selection.js'
+import { type Sent, sentBy } from './sent.js'
 
 /** Headers of one connection, which curl makes for its own. */
 const ownOfConnection = new Set([
@@ -39,81 +21,6 @@ export function curlOf(selection: Selection, context: CopyContext): string {
   if (!token.test(sent.method)) return '# The method of this request is no word of HTTP, and curl cannot send it.'
   if (!/^https?:\/\//i.test(sent.url)) return '# The url of this request does not begin with http:// or https://.'
   return commandOf(sent, context)
-}
-
-function sentBy(entry: TraceEntry, { entries }: Selection, context: CopyContext): Sent {
-  if (entry.type === 'command') return commandRequest(entry, context)
-  // What was published by a request is that request again; what was not is delivered as it will be.
-  const request = entry.type === 'published' ? entries.find(({ seq }) => seq === entry.cause) : undefined
-  if (request?.type === 'request' && !String(request.url).includes('/batch'))
-    return sentBy(request, { entries }, context)
-  if (entry.type === 'published') return publishRequest(entry, context)
-  const { method, url, headers, body, service } = entry
-  return {
-    method: String(method),
-    url: String(url),
-    headers: headersOf(headers),
-    body: bodyOf(body),
-    ...(service !== undefined && { service }),
-  }
-}
-
-/** A command in the form of the store's REST: a list of words, base64 of none of them. */
-function commandRequest({ argv }: TraceEntry, { addresses }: CopyContext): Sent {
-  const words = (argv as unknown[]).map((word) => {
-    const { bytes, text } = bodyOf(word)
-    return text ?? bytes
-  })
-  return {
-    method: 'POST',
-    url: addressOf('store', addresses),
-    headers: [
-      ['Authorization', `Bearer ${hidden}`],
-      ['Content-Type', 'application/json'],
-    ],
-    body: bodyOf(JSON.stringify(words)),
-    service: 'store',
-  }
-}
-
-function publishRequest(entry: TraceEntry, context: CopyContext): Sent {
-  const { headerPrefix: prefix } = wordsOf([], context)
-  const { method, url, headers, maxRetries, callback, failureCallback, flowControlKey, deduplicationId, labels } = entry
-  const own: readonly (readonly [name: string, value: unknown])[] = [
-    ['Method', method === 'POST' ? undefined : method],
-    ['Retries', maxRetries],
-    [
-      'Delay',
-      Number(entry.notBefore) > entry.at ? `${Math.ceil((Number(entry.notBefore) - entry.at) / 1000)}s` : undefined,
-    ],
-    ['Callback', callback],
-    ['Failure-Callback', failureCallback],
-    ['Retry-Delay', entry.retryDelay],
-    ['Flow-Control-Key', flowControlKey],
-    ['Deduplication-Id', deduplicationId],
-    ['Label', Array.isArray(labels) ? labels.join(',') : undefined],
-  ]
-  const to = entry.queue === undefined ? 'publish' : `enqueue/${encodeURIComponent(String(entry.queue))}`
-  return {
-    method: 'POST',
-    url: `${addressOf('queue', context.addresses)}/v2/${to}/${url}`,
-    headers: [
-      ['Authorization', `Bearer ${hidden}`],
-      ...headersOf(headers).map(([name, value]): [string, string] =>
-        name.toLowerCase() === 'content-type' ? [name, value] : [`${prefix}Forward-${name}`, value],
-      ),
-      ...own.flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[prefix + name, String(value)]],
-      ),
-    ],
-    body: bodyOf(entry.body),
-    service: 'queue',
-  }
-}
-
-function addressOf(service: 'store' | 'queue', addresses: CopyContext['addresses']): string {
-  const known = addresses?.[service]
-  return typeof known === 'string' ? known : `https://${service}.test`
 }
 
 function commandOf(sent: Sent, context: CopyContext): string {

@@ -1,5 +1,9 @@
+import { entryTypes } from '../../kernel/traffic.js'
 import { curlOf } from './curl.js'
+import { mermaidCopy } from './drawing.js'
+import { promptOf } from './prompt.js'
 import { scenarioOf } from './scenario.js'
+import { sdkOf } from './sdk.js'
 import { type CopyContext, kindOf, type Selection, type SelectionKind } from './selection.js'
 import { type Runner, testOf } from './test-code.js'
 
@@ -17,6 +21,8 @@ export interface CopyForm {
 
 const stories = ['message', 'range', 'request', 'published', 'attempt', 'dead-letter', 'command']
 
+const everything = ['message', 'range', ...Object.keys(entryTypes)]
+
 function testForm(runner: Runner, label: string): CopyForm {
   return { name: runner, label, kinds: stories, of: (selection, context) => testOf(runner, selection, context) }
 }
@@ -29,10 +35,13 @@ export const copyForms: readonly CopyForm[] = [
     kinds: ['request', 'published', 'attempt', 'call', 'command'],
     of: curlOf,
   },
+  { name: 'sdk', label: 'SDK call', kinds: ['request', 'published', 'command'], of: sdkOf },
   testForm('vitest', 'test for Vitest'),
   testForm('jest', 'test for Jest'),
   testForm('playwright', 'test for Playwright'),
   { name: 'scenario', label: 'scenario file', kinds: stories, of: scenarioOf },
+  { name: 'mermaid', label: 'Mermaid diagram', kinds: everything, of: mermaidCopy },
+  { name: 'prompt', label: 'prompt for an agent', kinds: everything, of: promptOf },
 ]
 
 /** The forms that fit a selection. */

@@ -20,7 +20,7 @@ const ofTransport =
   /^(?:authorization|host|user-agent|content-length|connection|accept.*|transfer-encoding|.*-telemetry-.*|.*-sync-token|sec-.*|origin|referer)$/i
 
 /** Header names without the prefix of either vocabulary; `undefined` for those of the app. */
-function settingOf(name: string): string | undefined {
+export function settingOf(name: string): string | undefined {
   return /^(?:upstash|service)-(.+)$/.exec(name.toLowerCase())?.[1]
 }
 

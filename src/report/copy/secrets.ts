@@ -1,24 +1,47 @@
-import { serviceVocabulary, upstashVocabulary, type Vocabulary } from '../../protocol/vocabulary.js'
-import { type CopyContext, type Headers, headersOf } from './selection.js'
+import type { CopyContext, Headers } from './selection.js'
 
 // Where a secret stood, there is the name of a variable: that of the SDKs where the place tells which secret it was.
 
 /** How a trace writes a secret. */
 export const hidden = '***'
 
+/** What the page needs of the words of a vendor: without the rest of them. */
+export interface CopyWords {
+  readonly headerPrefix: string
+  readonly storeUrl: string
+  readonly storeToken: string
+  readonly queueUrl: string
+  readonly queueToken: string
+}
+
+export const vendorWords: CopyWords = {
+  headerPrefix: 'Upstash-',
+  storeUrl: 'UPSTASH_REDIS_REST_URL',
+  storeToken: 'UPSTASH_REDIS_REST_TOKEN',
+  queueUrl: 'QSTASH_URL',
+  queueToken: 'QSTASH_TOKEN',
+}
+
+export const neutralWords: CopyWords = {
+  headerPrefix: 'Service-',
+  storeUrl: 'SERVICE_REDIS_REST_URL',
+  storeToken: 'SERVICE_REDIS_REST_TOKEN',
+  queueUrl: 'QUEUE_URL',
+  queueToken: 'QUEUE_TOKEN',
+}
+
 /** The words that a request, or else the world, speaks. */
-export function wordsOf(headers: unknown, { headerPrefix }: CopyContext): Vocabulary {
-  const has = (prefix: string): boolean =>
-    (headersOf(headers) as Headers).some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
-  if (has(upstashVocabulary.headerPrefix)) return upstashVocabulary
-  const { headerPrefix: neutral } = serviceVocabulary
-  return has(neutral) || headerPrefix === neutral ? serviceVocabulary : upstashVocabulary
+export function wordsOf(headers: Headers, { headerPrefix }: CopyContext): CopyWords {
+  const speaks = ({ headerPrefix: prefix }: CopyWords): boolean =>
+    headers.some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
+  if (speaks(vendorWords)) return vendorWords
+  return speaks(neutralWords) || headerPrefix === neutralWords.headerPrefix ? neutralWords : vendorWords
 }
 
 /** The variables of the environment that a service's address and token are found in. */
-export function variablesOf(service: unknown, { environment }: Vocabulary): { url?: string; token: string } {
-  if (service === 'store') return { url: environment.storeUrl[0]!, token: environment.storeToken[0]! }
-  if (service === 'queue') return { url: environment.queueUrl, token: environment.queueToken }
+export function variablesOf(service: unknown, words: CopyWords): { url?: string; token: string } {
+  if (service === 'store') return { url: words.storeUrl, token: words.storeToken }
+  if (service === 'queue') return { url: words.queueUrl, token: words.queueToken }
   return { token: 'SECRET' }
 }
 

@@ -76,3 +76,49 @@ export function pathOf(url: unknown, service: unknown, { addresses }: CopyContex
       : text.replace(/^https?:\/\/[^/?#]*/i, '')
   return path.startsWith('/') ? path : `/${path}`
 }
+
+/** The entries that are meant: of a message its own and those of its callbacks. */
+export function entriesOf(selection: Selection): readonly TraceEntry[] {
+  const { entries, range } = selection
+  if (range !== undefined) return ofRange(entries, range)
+  const entry = entryOf(selection)
+  const message = selection.message ?? messageOf(entry, entries)
+  if (message !== undefined) return ofMessage(entries, message)
+  if (entry === undefined) return []
+  return entries.filter(({ seq, cause, type }) => seq === entry.seq || (cause === entry.seq && type === 'command'))
+}
+
+function messageOf(entry: TraceEntry | undefined, entries: readonly TraceEntry[]): string | undefined {
+  if (entry?.type === 'request') {
+    const published = entries.filter(({ type, cause }) => type === 'published' && cause === entry.seq)
+    return published.length === 1 ? String(published[0]!.messageId) : undefined
+  }
+  return typeof entry?.messageId === 'string' ? entry.messageId : undefined
+}
+
+/** A message that is delivered within the range begins where it was published. */
+function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, number]): readonly TraceEntry[] {
+  let first = from
+  for (const { seq, type, messageId } of entries.toReversed()) {
+    if (seq > to || seq < first || type !== 'attempt') continue
+    const published = entries.find((entry) => entry.type === 'published' && entry.messageId === messageId)
+    if (published !== undefined) first = Math.min(first, published.cause ?? published.seq, published.seq)
+  }
+  return entries.filter(({ seq }) => seq >= first && seq <= to)
+}
+
+function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
+  const ids = new Set([message])
+  const led = (seq: number): readonly TraceEntry[] =>
+    entries.filter(({ cause, type }) => cause === seq && type === 'published')
+  const kept: TraceEntry[] = []
+  for (const entry of entries) {
+    const { type, messageId, sourceMessageId, seq } = entry
+    if (type === 'published' && ids.has(String(sourceMessageId))) ids.add(String(messageId))
+    if (ids.has(String(messageId)) || (type === 'fault' && kept.some((own) => own.seq === entry.cause)))
+      kept.push(entry)
+    // Of a request that published more, only the message.
+    else if (type === 'request' && led(seq).length === 1 && led(seq)[0]!.messageId === message) kept.push(entry)
+  }
+  return kept
+}

@@ -1,7 +1,7 @@
 import type { TraceEntry } from '../trace.js'
 import { type AnswerRule, type AnswerStep, faultOf, stepOf } from './answers.js'
 import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
-import { bodyOf, type CopyContext, entryOf, headersOf, pathOf, type Selection } from './selection.js'
+import { bodyOf, type CopyContext, entriesOf, headersOf, pathOf, type Selection } from './selection.js'
 
 /** What the test does. */
 export type Input =
@@ -41,55 +41,9 @@ export interface Stretch {
 
 /** The stretch of a selection; `undefined` where nothing is selected that could be played. */
 export function stretchOf(selection: Selection, context: CopyContext): Stretch | undefined {
-  const chosen = chosenOf(selection)
+  const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
   return new Reader(chosen, context).read()
-}
-
-/** The entries that are played: of a message its own and those of its callbacks. */
-function chosenOf(selection: Selection): readonly TraceEntry[] {
-  const { entries, range } = selection
-  if (range !== undefined) return ofRange(entries, range)
-  const entry = entryOf(selection)
-  const message = selection.message ?? messageOf(entry, entries)
-  if (message !== undefined) return ofMessage(entries, message)
-  if (entry === undefined) return []
-  return entries.filter(({ seq, cause, type }) => seq === entry.seq || (cause === entry.seq && type === 'command'))
-}
-
-function messageOf(entry: TraceEntry | undefined, entries: readonly TraceEntry[]): string | undefined {
-  if (entry?.type === 'request') {
-    const published = entries.filter(({ type, cause }) => type === 'published' && cause === entry.seq)
-    return published.length === 1 ? String(published[0]!.messageId) : undefined
-  }
-  return typeof entry?.messageId === 'string' ? entry.messageId : undefined
-}
-
-/** A message that is delivered within the range begins where it was published. */
-function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, number]): readonly TraceEntry[] {
-  let first = from
-  for (const { seq, type, messageId } of entries.toReversed()) {
-    if (seq > to || seq < first || type !== 'attempt') continue
-    const published = entries.find((entry) => entry.type === 'published' && entry.messageId === messageId)
-    if (published !== undefined) first = Math.min(first, published.cause ?? published.seq, published.seq)
-  }
-  return entries.filter(({ seq }) => seq >= first && seq <= to)
-}
-
-function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
-  const ids = new Set([message])
-  const led = (seq: number): readonly TraceEntry[] =>
-    entries.filter(({ cause, type }) => cause === seq && type === 'published')
-  const kept: TraceEntry[] = []
-  for (const entry of entries) {
-    const { type, messageId, sourceMessageId, seq } = entry
-    if (type === 'published' && ids.has(String(sourceMessageId))) ids.add(String(messageId))
-    if (ids.has(String(messageId)) || (type === 'fault' && kept.some((own) => own.seq === entry.cause)))
-      kept.push(entry)
-    // Of a request that published more, only the message.
-    else if (type === 'request' && led(seq).length === 1 && led(seq)[0]!.messageId === message) kept.push(entry)
-  }
-  return kept
 }
 
 class Reader {

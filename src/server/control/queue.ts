@@ -46,7 +46,7 @@ export const queueOrders: readonly Order[] = regional([
     tool: {
       name: 'publish',
       does: 'Publishes a message.',
-      when: 'To send something to a url, now or later. Further options are those of the queue: delay, notBefore, retries, retryDelay, callback, failureCallback, deduplicationId, flowControl, queue.',
+      when: 'To send something to a url, now or later. Further options are those of the queue: delay, notBefore, retries, retryDelay, callback, failureCallback, deduplicationId, flowControlKey, flowControlValue, queue, label.',
       effect: 'changes',
       next: 'drain or advance to deliver it, explain_message for where it stands.',
       args: {

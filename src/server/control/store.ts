@@ -83,6 +83,14 @@ export const storeOrders: readonly Order[] = [
       after: 'the `seq` of the last change that is known',
       limit: 'changes of one answer, and the rest of the last entry',
     },
+    tool: {
+      name: 'store_changes',
+      does: 'What commands, loads and resets left at keys, in order.',
+      when: 'To find who changed a key, and when: `seq` is the number of the entry in the timeline.',
+      effect: 'reads',
+      next: 'entries with `after` for the command, store_at for what was there before.',
+      defaults: { limit: 30 },
+    },
     run: ({ store, traffic }, _, { query }) => {
       const changes = toldChanges(store, traffic.redaction(), wholeNumber(query, 'after'))
       const limit = Math.min(wholeNumber(query, 'limit') ?? mostItems, mostItems)
@@ -98,6 +106,18 @@ export const storeOrders: readonly Order[] = [
       'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
     body: v.strictObject({ at: pastInstant, command: v.optional(v.pipe(v.array(word), v.minLength(1))) }),
     example: { at: '-5m', command: ['GET', 'greeting'] },
+    tool: {
+      name: 'store_at',
+      does: 'Runs one command that only reads in the store as it was at an instant; without a command tells all that was stored.',
+      when: 'To see what the app saw when it decided.',
+      effect: 'reads',
+      next: 'store_difference for what became of it, fork to go on from there.',
+      args: {
+        at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry',
+        command: 'such as `["HGETALL", "user:1"]`',
+      },
+      command: 'command',
+    },
     run: (sandbox, { at, command }) => {
       const { store, now } = sandbox.at(at as PastInstant)
       const then = { now: iso(now), milliseconds: now }
@@ -111,6 +131,13 @@ export const storeOrders: readonly Order[] = [
     summary: 'What was different in the store between two instants; `to` is now without it.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
     example: { from: '-5m' },
+    tool: {
+      name: 'store_difference',
+      when: 'To see what a step of the story did to the data.',
+      effect: 'reads',
+      next: 'store_changes for which entry did it.',
+      args: { from: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}`', to: 'the same' },
+    },
     run: (sandbox, { from, to }) => {
       const before = sandbox.at(from as PastInstant).store.dump()
       return (to === undefined ? sandbox.store : sandbox.at(to as PastInstant).store).diff(before)

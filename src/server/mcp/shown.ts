@@ -66,7 +66,12 @@ function shownList(list: readonly unknown[], name: string, showing: Showing): un
     ])
   if (name === 'argv' && list.every((word) => typeof word === 'string'))
     return showing.redaction.words(list).map((word) => shortened(word, showing))
-  return list.map((item) => shownJson(item, '', showing))
+  // Fields of an entry of a stream, a reply in pairs: what stands behind the name of a secret is one.
+  return list.map((item, index) => {
+    const before = list[index - 1]
+    const isSecret = typeof before === 'string' && typeof item === 'string' && showing.redaction.isSecretName(before)
+    return isSecret ? hidden : shownJson(item, '', showing)
+  })
 }
 
 function isPair(item: unknown): item is readonly [string, string] {

@@ -54,6 +54,10 @@ export const programs: Readonly<Record<string, Row>> = {
     description: 'Look into a trace in the browser.',
     load: () => import('./open.js'),
   },
+  copy: {
+    description: 'Copy what a trace shows as curl, an SDK call, a test, a scenario, a diagram or a prompt.',
+    load: () => import('./copy.js'),
+  },
   env: {
     description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
     load: () => import('./env.js'),

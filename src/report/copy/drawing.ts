@@ -1,0 +1,24 @@
+import { entryOf as readEntry } from '../load-trace.js'
+import { mermaidOf } from '../mermaid.js'
+import type { Redaction } from '../redaction.js'
+import { entriesOf, type Selection } from './selection.js'
+
+const same = <T>(given: T): T => given
+
+/** What was captured for the page has no secrets any more. */
+const nothingMore: Partial<Redaction> = {
+  text: same,
+  url: same,
+  body: same,
+  words: (words: readonly string[]) => [...words],
+  request: ({ url }) => ({ url }) as never,
+  isSecretCommand: () => false,
+  hidesReply: () => false,
+  reply: (_words: unknown, reply: unknown) => reply,
+  errorOf: (_words: unknown, error: string) => error,
+}
+
+/** A sequence diagram for documents that draw Mermaid. */
+export function mermaidCopy(selection: Selection): string {
+  return `${mermaidOf(entriesOf(selection).map(readEntry), nothingMore as Redaction)}\n`
+}

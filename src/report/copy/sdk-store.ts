@@ -1,0 +1,56 @@
+import { jsLiteral } from './quoting.js'
+
+// Commands of the data store as calls of its SDK.
+
+/** A word as the SDK wrote it: numbers are numbers. */
+export type Word = string | number | boolean
+
+/** Methods that take the words of their command one after the other. */
+const flat: ReadonlySet<string> = new Set(
+  (
+    'get del incr decr incrby decrby append exists expire pexpire expireat ttl pttl persist getdel strlen rename type ' +
+    'lpush rpush lpop rpop llen lrange lrem ltrim lindex sadd srem smembers sismember scard hget hdel hexists hlen ' +
+    'hkeys hvals hgetall hincrby zscore zcard zrem zrank keys publish unlink touch'
+  ).split(' '),
+)
+
+/** `set('a', 'b', { ex: 60 })`, or `undefined` where no method says the same. */
+export function methodCall([command, ...args]: readonly Word[]): string | undefined {
+  const name = String(command)
+  // In the case in which the SDK writes it.
+  if (flat.has(name)) return `${name}(${listed(args)})`
+  if (name === 'set') return setCall(args)
+  return name === 'hset' ? hsetCall(args) : undefined
+}
+
+/** Any command in the SDK's own form for all of them. */
+export function anyCall(words: readonly Word[]): string {
+  return `exec(${jsLiteral(words.map(String))})`
+}
+
+const listed = (args: readonly Word[]): string => args.map((arg) => jsLiteral(arg)).join(', ')
+
+/** Options in the order in which the SDK writes them. */
+function setCall([key, value, ...rest]: readonly Word[]): string | undefined {
+  if (key === undefined || value === undefined) return undefined
+  const options: Record<string, Word> = {}
+  for (const flag of ['nx', 'xx', 'get']) {
+    if (rest[0] !== flag) continue
+    options[flag] = true
+    rest.shift()
+  }
+  const [unit, span] = rest
+  if (rest.length === 2 && typeof span === 'number' && /^(?:ex|px)(?:at)?$/.test(String(unit)))
+    options[String(unit)] = span
+  else if (rest.length > 0) return undefined
+  return `set(${listed([key, value])}${Object.keys(options).length === 0 ? '' : `, ${jsLiteral(options)}`})`
+}
+
+/** Names that are whole numbers would change places in an object. */
+function hsetCall([key, ...pairs]: readonly Word[]): string | undefined {
+  const names = pairs.filter((_, at) => at % 2 === 0).map(String)
+  const odd = pairs.length === 0 || pairs.length % 2 === 1 || new Set(names).size < names.length
+  if (key === undefined || odd || names.some((name) => /^\d+$/.test(name))) return undefined
+  const fields = Object.fromEntries(names.map((name, at) => [name, pairs[at * 2 + 1]]))
+  return `hset(${jsLiteral(key)}, ${jsLiteral(fields)})`
+}

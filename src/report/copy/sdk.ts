@@ -1,0 +1,219 @@
+import { toBase64 } from '../../kernel/bytes.js'
+import { settingOf } from './publishes.js'
+import { Code, jsLiteral } from './quoting.js'
+import { anyCall, methodCall, type Word } from './sdk-store.js'
+import { hidden } from './secrets.js'
+import { type CapturedBody, type CopyContext, entryOf, headerIn, pathOf, type Selection } from './selection.js'
+import { type Sent, sentBy } from './sent.js'
+
+/** A request as a call of the public SDKs that sends it again. */
+export function sdkOf(selection: Selection, context: CopyContext): string {
+  const entry = entryOf(selection)
+  if (entry === undefined) return '// There is no such entry.\n'
+  const sent = sentBy(entry, selection, context)
+  const path = pathOf(sent.url, sent.service, context)
+  const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body is known.\n'
+  if (sent.service === 'store') return cut + storeCode(sent, path)
+  if (sent.service === 'queue')
+    return cut + queueCode(sent, path, (entry.answer as { body?: unknown } | undefined)?.body === '')
+  return '// No SDK sends this request: copy it as curl.\n'
+}
+
+// ---- the data store -----------------------------------------------------------------------------------------------
+
+function storeCode({ body, method }: Sent, path: string): string {
+  const rows = method === 'POST' ? rowsOf(body, path) : pathRow(path)
+  if (rows === undefined) return '// No call of the SDK sends this request: copy it as curl.\n'
+  const single = path !== '/pipeline' && path !== '/multi-exec'
+  return [
+    "import { Redis } from '@upstash/redis'",
+    '',
+    // By itself the SDK sends every command through a pipeline.
+    `const redis = Redis.fromEnv(${single ? '{ enableAutoPipelining: false }' : ''})`,
+    ...(path === '/multi-exec'
+      ? batchCode('multi', rows)
+      : rows.length > 1
+        ? batchCode('pipeline', rows)
+        : rows.map(oneCall)),
+    '',
+  ].join('\n')
+}
+
+function oneCall(row: readonly Word[]): string {
+  return `await redis.${methodCall(row) ?? anyCall(row)}`
+}
+
+function batchCode(kind: 'multi' | 'pipeline', rows: readonly (readonly Word[])[]): string[] {
+  const calls = rows.map(methodCall)
+  if (calls.includes(undefined))
+    return [`// The SDK has no ${kind} for commands of any kind: these are sent one by one.`, ...rows.map(oneCall)]
+  return [`const batch = redis.${kind}()`, ...calls.map((call) => `batch.${call}`), 'await batch.exec()']
+}
+
+function rowsOf({ text }: CapturedBody, path: string): readonly (readonly Word[])[] | undefined {
+  const given = text === undefined ? undefined : parsed(text)
+  const rows = path === '/' ? [given] : path === '/pipeline' || path === '/multi-exec' ? given : undefined
+  const isRow = (row: unknown): boolean =>
+    Array.isArray(row) && row.length > 0 && row.every((word) => ['string', 'number', 'boolean'].includes(typeof word))
+  return Array.isArray(rows) && rows.length > 0 && rows.every(isRow) ? rows : undefined
+}
+
+/** `GET /set/a/b`. */
+function pathRow(path: string): readonly (readonly Word[])[] | undefined {
+  try {
+    const words = path.split('?')[0]!.split('/').slice(1).map(decodeURIComponent)
+    return words[0] === '' ? undefined : [words]
+  } catch {
+    return undefined
+  }
+}
+
+// ---- the queue ----------------------------------------------------------------------------------------------------
+
+/** Options of the SDK by the setting that they write; numbers are written as numbers. */
+const options: Readonly<Record<string, string>> = {
+  delay: 'delay',
+  retries: 'retries',
+  timeout: 'timeout',
+  callback: 'callback',
+  label: 'label',
+  'failure-callback': 'failureCallback',
+  'retry-delay': 'retryDelay',
+  'not-before': 'notBefore',
+  'deduplication-id': 'deduplicationId',
+}
+
+interface Row {
+  readonly to: string
+  readonly queue?: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: CapturedBody
+}
+
+/** @param silent the answer had no body, which the SDK would read as JSON */
+function queueCode(sent: Sent, path: string, silent: boolean): string {
+  const call = publishCall(sent, path) ?? scheduleCall(sent, path) ?? groupCall(sent, path) ?? batchCall(sent, path)
+  return [
+    "import { Client } from '@upstash/qstash'",
+    '',
+    'const client = new Client()',
+    `await client.${call ?? rawCall(sent, path, silent)}`,
+    '',
+  ].join('\n')
+}
+
+function publishCall({ headers, body }: Sent, path: string): string | undefined {
+  const [, verb, rest] = /^\/v2\/(publish|enqueue)\/(.+)$/s.exec(path) ?? []
+  if (rest === undefined) return undefined
+  const slash = rest.indexOf('/')
+  if (verb === 'publish') return `publish(${jsLiteral(fieldsOf({ to: rest, headers, body }))})`
+  if (slash < 0) return undefined
+  const queue = decoded(rest.slice(0, slash))
+  return `queue({ queueName: ${jsLiteral(queue)} }).enqueue(${jsLiteral(fieldsOf({ to: rest.slice(slash + 1), headers, body }))})`
+}
+
+function scheduleCall({ headers, body, method }: Sent, path: string): string | undefined {
+  const to = /^\/v2\/schedules\/((?:https?:|[^/]+$).*)$/s.exec(path)?.[1]
+  const cron = ownHeader(headers, 'cron')
+  if (method !== 'POST' || to === undefined || cron === undefined) return undefined
+  const scheduleId = ownHeader(headers, 'schedule-id')
+  const rest = headers.filter(([name]) => !/^(?:cron|schedule-id)$/.test(settingOf(name) ?? ''))
+  const { url, urlGroup, ...fields } = fieldsOf({ to, headers: rest, body })
+  return `schedules.create(${jsLiteral({ destination: url ?? urlGroup, cron, scheduleId, ...fields })})`
+}
+
+function groupCall({ body, method }: Sent, path: string): string | undefined {
+  const name = /^\/v2\/topics\/([^/]+)\/endpoints$/.exec(path)?.[1]
+  const given = parsed(body.text ?? '') as { endpoints?: unknown } | undefined
+  if (name === undefined || method !== 'POST' || !Array.isArray(given?.endpoints)) return undefined
+  return `urlGroups.addEndpoints(${jsLiteral({ name: decoded(name), endpoints: given.endpoints })})`
+}
+
+function batchCall({ body }: Sent, path: string): string | undefined {
+  const given = path === '/v2/batch' ? parsed(body.text ?? '') : undefined
+  if (!Array.isArray(given)) return undefined
+  const rows = (given as { destination?: unknown; headers?: object; body?: unknown; queue?: unknown }[]).map((row) => {
+    const { destination, headers = {}, body: text, queue } = row ?? {}
+    if (typeof destination !== 'string' || (text !== undefined && typeof text !== 'string')) return undefined
+    const fields = fieldsOf({
+      to: destination,
+      headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+      body: { bytes: '' as never, ...(text !== undefined && { text }) },
+    })
+    return { ...fields, ...(typeof queue === 'string' && { queueName: queue }) }
+  })
+  return rows.includes(undefined) ? undefined : `batch(${jsLiteral(rows)})`
+}
+
+/** Everything else, in the SDK's own form for all requests. */
+function rawCall({ method, headers, body }: Sent, path: string, silent: boolean): string {
+  const [bare, query] = path.split('?')
+  const own = headers.filter(([name]) => name.toLowerCase() === 'content-type' || settingOf(name) !== undefined)
+  return `http.request(${jsLiteral({
+    method,
+    path: bare!.split('/').slice(1),
+    ...(query !== undefined && { query: Object.fromEntries(new URLSearchParams(query)) }),
+    ...(own.length > 0 && { headers: Object.fromEntries(own) }),
+    ...bodyField(body),
+    ...(silent && { parseResponseAsJson: false }),
+  })})`
+}
+
+function fieldsOf({ to, headers, body }: Row): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  const rest: [string, unknown][] = []
+  for (const [name, value] of headers) {
+    const setting = settingOf(name)
+    const option = setting === undefined || value.includes(hidden) ? undefined : options[setting]
+    // What fetch writes by itself for a text.
+    const isOwn = name.toLowerCase() === 'content-type' && value === 'text/plain;charset=UTF-8'
+    if (setting === 'method') {
+      if (value !== 'POST') fields.method = value
+    } else if (setting === 'content-based-deduplication' && value === 'true') fields.contentBasedDeduplication = true
+    else if (option === 'label') fields.label = value
+    else if (option === 'retries' || option === 'notBefore') fields[option] = Number(value)
+    else if (option !== undefined) fields[option] = value
+    else if (setting?.startsWith('forward-')) rest.push([setting.slice('forward-'.length), secret(value)])
+    else if (setting !== undefined || (name.toLowerCase() === 'content-type' && !isOwn))
+      rest.push([name, secret(value)])
+  }
+  return {
+    [/^https?:/i.test(to) ? 'url' : 'urlGroup']: to,
+    ...bodyField(body),
+    ...(rest.length > 0 && { headers: Object.fromEntries(rest) }),
+    ...fields,
+  }
+}
+
+/** A captured text may have had three stars by itself. */
+function secret(value: string): unknown {
+  const parts = value.split(hidden)
+  if (parts.length === 1) return value
+  return new Code(parts.map((part) => jsLiteral(part)).join(" + (process.env.SECRET ?? '***') + "))
+}
+
+function bodyField({ bytes, text }: CapturedBody): object {
+  if (text === undefined && bytes !== '')
+    return { body: new Code(`Buffer.from(${jsLiteral(toBase64(bytes))}, 'base64')`) }
+  return text === undefined || text === '' ? {} : { body: secret(text) }
+}
+
+function ownHeader(headers: Sent['headers'], setting: string): string | undefined {
+  return headerIn(headers, `upstash-${setting}`) ?? headerIn(headers, `service-${setting}`)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+import type { TraceEntry } from '../trace.js'
+import { hidden, wordsOf } from './secrets.js'
+import { bodyOf, type CapturedBody, type CopyContext, type Headers, headersOf, type Selection } from './selection.js'
+
+/** What is sent again. */
+export interface Sent {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  readonly body: CapturedBody
+  /** Of the services; absent elsewhere. */
+  readonly service?: unknown
+}
+
+/** The request that an entry is, or that leads to it. */
+export function sentBy(entry: TraceEntry, { entries }: Selection, context: CopyContext): Sent {
+  if (entry.type === 'command') return commandRequest(entry, context)
+  // What was published by a request is that request again; what was not is delivered as it will be.
+  const request = entry.type === 'published' ? entries.find(({ seq }) => seq === entry.cause) : undefined
+  if (request?.type === 'request' && !String(request.url).includes('/batch'))
+    return sentBy(request, { entries }, context)
+  if (entry.type === 'published') return publishRequest(entry, context)
+  const { method, url, headers, body, service } = entry
+  return {
+    method: String(method),
+    url: String(url),
+    headers: headersOf(headers),
+    body: bodyOf(body),
+    ...(service !== undefined && { service }),
+  }
+}
+
+/** A command in the form of the store's REST: a list of words, base64 of none of them. */
+function commandRequest({ argv }: TraceEntry, { addresses }: CopyContext): Sent {
+  const words = (argv as unknown[]).map((word) => {
+    const { bytes, text } = bodyOf(word)
+    return text ?? bytes
+  })
+  return {
+    method: 'POST',
+    url: addressOf('store', addresses),
+    headers: [
+      ['Authorization', `Bearer ${hidden}`],
+      ['Content-Type', 'application/json'],
+    ],
+    body: bodyOf(JSON.stringify(words)),
+    service: 'store',
+  }
+}
+
+function publishRequest(entry: TraceEntry, context: CopyContext): Sent {
+  const { headerPrefix: prefix } = wordsOf([], context)
+  const { method, url, headers, maxRetries, callback, failureCallback, flowControlKey, deduplicationId, labels } = entry
+  const own: readonly (readonly [name: string, value: unknown])[] = [
+    ['Method', method === 'POST' ? undefined : method],
+    ['Retries', maxRetries],
+    [
+      'Delay',
+      Number(entry.notBefore) > entry.at ? `${Math.ceil((Number(entry.notBefore) - entry.at) / 1000)}s` : undefined,
+    ],
+    ['Callback', callback],
+    ['Failure-Callback', failureCallback],
+    ['Retry-Delay', entry.retryDelay],
+    ['Flow-Control-Key', flowControlKey],
+    ['Deduplication-Id', deduplicationId],
+    ['Label', Array.isArray(labels) ? labels.join(',') : undefined],
+  ]
+  const to = entry.queue === undefined ? 'publish' : `enqueue/${encodeURIComponent(String(entry.queue))}`
+  return {
+    method: 'POST',
+    url: `${addressOf('queue', context.addresses)}/v2/${to}/${url}`,
+    headers: [
+      ['Authorization', `Bearer ${hidden}`],
+      ...headersOf(headers).map(([name, value]): [string, string] =>
+        name.toLowerCase() === 'content-type' ? [name, value] : [`${prefix}Forward-${name}`, value],
+      ),
+      ...own.flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[prefix + name, String(value)]],
+      ),
+    ],
+    body: bodyOf(entry.body),
+    service: 'queue',
+  }
+}
+
+function addressOf(service: 'store' | 'queue', addresses: CopyContext['addresses']): string {
+  const known = addresses?.[service]
+  return typeof known === 'string' ? known : `https://${service}.test`
+}
