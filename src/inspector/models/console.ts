@@ -87,7 +87,7 @@ export function isStatus(reply: Reply, [name = '', ...rest]: readonly PortableSt
   if (typeof reply !== 'string') return false
   const bare = bareAnswers[String(name).toUpperCase()]
   if (bare !== undefined) return rest.length === (bare === bareAnswers.PING ? 0 : 1) && bare.test(reply)
-  return reply === 'OK' && !(row?.flags.includes('readonly') ?? false)
+  return reply === 'OK' && !(row?.flags.includes('read') ?? false)
 }
 
 /** An answer as the command line of the store shows it. */

@@ -18,12 +18,11 @@ export interface FaultField {
   readonly values?: readonly (string | number)[]
 }
 
-/** What stands in the fields of a fault before anything is typed: those that are needed, as in its example. */
+/** What stands in the fields of a fault before anything is typed: what its example has. */
 export function typedOf({ fields, example = {} }: FaultKind): Readonly<Record<string, string>> {
-  const typed = fields.flatMap(({ name, optional }) => {
+  const typed = fields.flatMap(({ name }) => {
     const given = example[name]
-    if (optional === true || given === undefined) return []
-    return [[name, typeof given === 'string' ? given : JSON.stringify(given)] as const]
+    return given === undefined ? [] : [[name, typeof given === 'string' ? given : JSON.stringify(given)] as const]
   })
   return Object.fromEntries(typed)
 }

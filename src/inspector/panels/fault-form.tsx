@@ -20,6 +20,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   const kindName = useSignal('')
   const changed = useSignal<Readonly<Record<string, string>>>({})
   const times = useSignal('1')
+  const span = useSignal('')
   const act = useAct()
   const kinds = catalog.value ?? []
   const entry = view.entry(view.selectedSeq.value)
@@ -38,6 +39,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
         name: `${kind!.kind} of the inspector ${view.entries.value.at(-1)?.seq ?? 0}.${added++}`,
         ...(Object.keys(chosen.match).length > 0 && { match: chosen.match }),
         ...(times.value !== '' && { times: Number(times.value) }),
+        ...(span.value.trim() !== '' && { until: span.value.trim() }),
         fault: faultOf(kind!, typed),
       }
       await control.ask('POST', '/faults', { rules: rule })
@@ -93,6 +95,10 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
           value={times}
           onInput={(event) => (times.value = event.currentTarget.value)}
         />
+      </label>
+      <label>
+        for{' '}
+        <input size={5} placeholder="ever" value={span} onInput={(event) => (span.value = event.currentTarget.value)} />
       </label>
       {kind?.fields.map((field) => (
         <Field
