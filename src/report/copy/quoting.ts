@@ -74,9 +74,10 @@ export function jsLiteral(value: unknown, indent = 0): string {
   return `${open.trim()}\n${items.map((item) => `${pad}${item},\n`).join('')}${' '.repeat(indent)}${close.trim()}`
 }
 
+/** In the quotes that need less escaping. */
 function jsText(text: string): string {
   const literal = jsonLiteral(text)
-  return /['\\]/.test(literal) ? literal : `'${literal.slice(1, -1)}'`
+  return /['\\]/.test(text) ? literal : `'${literal.slice(1, -1).replaceAll('\\"', '"')}'`
 }
 
 function fieldName(name: string): string {

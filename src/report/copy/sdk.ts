@@ -105,11 +105,21 @@ function queueCode(sent: Sent, path: string, silent: boolean): string {
 function publishCall({ headers, body }: Sent, path: string): string | undefined {
   const [, verb, rest] = /^\/v2\/(publish|enqueue)\/(.+)$/s.exec(path) ?? []
   if (rest === undefined) return undefined
+  if (verb === 'publish') return messageCall('publish', { to: rest, headers, body })
   const slash = rest.indexOf('/')
-  if (verb === 'publish') return `publish(${jsLiteral(fieldsOf({ to: rest, headers, body }))})`
   if (slash < 0) return undefined
-  const queue = decoded(rest.slice(0, slash))
-  return `queue({ queueName: ${jsLiteral(queue)} }).enqueue(${jsLiteral(fieldsOf({ to: rest.slice(slash + 1), headers, body }))})`
+  const queueName = jsLiteral(decoded(rest.slice(0, slash)))
+  return `queue({ queueName: ${queueName} }).${messageCall('enqueue', { to: rest.slice(slash + 1), headers, body })}`
+}
+
+/** `publishJSON` where it writes the same body and type. */
+function messageCall(verb: string, row: Row): string {
+  const { text = '' } = row.body
+  const value = headerIn(row.headers, 'content-type') === 'application/json' ? parsed(text) : undefined
+  if (value === undefined || text.includes(hidden) || JSON.stringify(value) !== text)
+    return `${verb}(${jsLiteral(fieldsOf(row))})`
+  const headers = row.headers.filter(([name]) => name.toLowerCase() !== 'content-type')
+  return `${verb}JSON(${jsLiteral({ ...fieldsOf({ ...row, headers }), body: value })})`
 }
 
 function scheduleCall({ headers, body, method }: Sent, path: string): string | undefined {

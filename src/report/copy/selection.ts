@@ -98,27 +98,30 @@ function messageOf(entry: TraceEntry | undefined, entries: readonly TraceEntry[]
 
 /** A message that is delivered within the range begins where it was published. */
 function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, number]): readonly TraceEntry[] {
+  const begins = new Map<unknown, number>()
+  for (const { type, messageId, seq, cause = seq } of entries) {
+    if (type === 'published' && !begins.has(messageId)) begins.set(messageId, Math.min(cause, seq))
+  }
   let first = from
   for (const { seq, type, messageId } of entries.toReversed()) {
-    if (seq > to || seq < first || type !== 'attempt') continue
-    const published = entries.find((entry) => entry.type === 'published' && entry.messageId === messageId)
-    if (published !== undefined) first = Math.min(first, published.cause ?? published.seq, published.seq)
+    if (seq <= to && seq >= first && type === 'attempt') first = Math.min(first, begins.get(messageId) ?? seq)
   }
   return entries.filter(({ seq }) => seq >= first && seq <= to)
 }
 
 function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
-  const ids = new Set([message])
-  const led = (seq: number): readonly TraceEntry[] =>
-    entries.filter(({ cause, type }) => cause === seq && type === 'published')
-  const kept: TraceEntry[] = []
-  for (const entry of entries) {
-    const { type, messageId, sourceMessageId, seq } = entry
-    if (type === 'published' && ids.has(String(sourceMessageId))) ids.add(String(messageId))
-    if (ids.has(String(messageId)) || (type === 'fault' && kept.some((own) => own.seq === entry.cause)))
-      kept.push(entry)
-    // Of a request that published more, only the message.
-    else if (type === 'request' && led(seq).length === 1 && led(seq)[0]!.messageId === message) kept.push(entry)
+  // Of a request that published more, only the message.
+  const requests = new Map<unknown, boolean>()
+  for (const { type, cause, messageId } of entries) {
+    if (type === 'published' && cause !== undefined) requests.set(cause, messageId === message && !requests.has(cause))
   }
-  return kept
+  const ids = new Set<unknown>([message])
+  const seqs = new Set<unknown>()
+  return entries.filter(({ type, messageId, sourceMessageId, seq, cause }) => {
+    if (type === 'published' && ids.has(sourceMessageId)) ids.add(messageId)
+    const isPart =
+      ids.has(messageId) || (type === 'fault' && seqs.has(cause)) || (type === 'request' && requests.get(seq) === true)
+    if (isPart) seqs.add(seq)
+    return isPart
+  })
 }

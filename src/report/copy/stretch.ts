@@ -52,6 +52,12 @@ class Reader {
   readonly #notes = new Set<string>()
   /** Commands, messages and faults by the entry that led to them. */
   readonly #led = new Map<number, TraceEntry[]>()
+  /** Attempts and changes by message. */
+  readonly #about = new Map<unknown, TraceEntry[]>()
+  readonly #requests = new Set<unknown>()
+  readonly #schedules = new Set<unknown>()
+  /** What messages were published, cancelled or released. */
+  readonly #done = new Set<string>()
   #now: number
   /** An attempt came since time was moved: what is next comes after it. */
   #moved = true
@@ -63,6 +69,11 @@ class Reader {
     this.#entries = entries
     this.#now = entries[0]!.at
     for (const entry of entries) {
+      const { type, seq, of, change, name, messageId } = entry
+      if (type === 'request') this.#requests.add(seq)
+      if (type === 'setting' && of === 'schedule' && change === 'created') this.#schedules.add(name)
+      if (type === 'attempt' || type === 'message')
+        this.#about.set(messageId, [...(this.#about.get(messageId) ?? []), entry])
       if (entry.cause !== undefined) this.#led.set(entry.cause, [...(this.#led.get(entry.cause) ?? []), entry])
     }
   }
@@ -104,15 +115,17 @@ class Reader {
   #do(input: Input, at: number): void {
     this.#moveTo(at)
     this.#inputs.push(input)
+    if ('messageId' in input) this.#done.add(`${input.does} ${input.messageId}`)
   }
 
   #end(): number {
-    const ends = this.#entries.flatMap(({ type, at, outcome, to, endedAfter }) => {
-      const last = this.#entries.at(-1)!.seq
+    const last = this.#entries.at(-1)!.seq
+    let end = 0
+    for (const { type, at, outcome, to, endedAfter } of this.#entries) {
       const whole = type === 'clock' && typeof to === 'number' && Number(endedAfter) <= last
-      return [at, ...(whole ? [to as number] : []), (outcome as { at: number } | undefined)?.at ?? at]
-    })
-    return Math.max(...ends)
+      end = Math.max(end, at, whole ? (to as number) : 0, (outcome as { at: number } | undefined)?.at ?? 0)
+    }
+    return end
   }
 
   #request(entry: TraceEntry): void {
@@ -170,10 +183,8 @@ class Reader {
   /** What no request published, and nothing that is played: callbacks and schedules come again by themselves. */
   #published(entry: TraceEntry): void {
     const { cause, kind, scheduleId } = entry
-    const isRequested = this.#entries.some(({ seq, type }) => seq === cause && type === 'request')
-    const isScheduled = this.#entries.some(
-      (one) => one.type === 'setting' && one.of === 'schedule' && one.change === 'created' && one.name === scheduleId,
-    )
+    const isRequested = this.#requests.has(cause)
+    const isScheduled = this.#schedules.has(scheduleId)
     if (!isRequested && kind === 'message' && !isScheduled) this.#publish(publishOfEntry(entry), entry)
   }
 
@@ -188,8 +199,7 @@ class Reader {
     const does =
       state === 'RELEASED' ? 'release' : state === 'CANCELLED' || state === 'CANCEL_REQUESTED' ? 'cancel' : undefined
     const id = String(messageId)
-    const said = this.#inputs.some((input) => input.does === does && 'messageId' in input && input.messageId === id)
-    if (does !== undefined && !said && this.#inputs.some((input) => input.does === 'publish' && input.messageId === id))
+    if (does !== undefined && this.#done.has(`publish ${id}`) && !this.#done.has(`${does} ${id}`))
       this.#do({ does, messageId: id }, at)
   }
 
@@ -247,9 +257,7 @@ class Reader {
   }
 
   #endOf(id: string): object {
-    const about = this.#entries.filter(
-      ({ messageId, type }) => messageId === id && (type === 'attempt' || type === 'message'),
-    )
+    const about = this.#about.get(id) ?? []
     const outcomes = about.flatMap(({ outcome }) =>
       outcome === undefined ? [] : [outcome as { status: number; state: string }],
     )

@@ -59,6 +59,7 @@ function notesOf({ notes }: Stretch): string[] {
 
 function lines({ scripts, rules, inputs, seen }: Stretch): string[] {
   const named = namesOf(inputs)
+  const declared = new Set<string>()
   const before = [
     ...[...scripts].map(([url, steps]) => {
       const answers = steps.findLastIndex((step) => step !== 200) + 1
@@ -68,7 +69,7 @@ function lines({ scripts, rules, inputs, seen }: Stretch): string[] {
     }),
     ...rules.map((rule) => `sandbox.faults.add(${jsLiteral(rule, 2)})`),
   ]
-  const during = inputs.flatMap((input, index) => codeOf(input, index, named, isFirst(inputs, index)))
+  const during = inputs.flatMap((input, index) => codeOf(input, index, named, declared))
   const after = [...seen.map(expected), ...(seen.some(({ what }) => what === 'deadLetter') ? [] : noDeadLetter(seen))]
   return [before, during, after]
     .filter((part) => part.length > 0)
@@ -87,16 +88,7 @@ function namesOf(inputs: readonly Input[]): ReadonlyMap<string, string> {
   return new Map([...new Set(later)].map((id, index) => [id, `message${index + 1}`]))
 }
 
-/** A duplicate is accepted under the id of the first one. */
-function isFirst(inputs: readonly Input[], index: number): boolean {
-  const own = inputs[index]!
-  return (
-    own.does === 'publish' &&
-    inputs.findIndex((input) => input.does === 'publish' && input.messageId === own.messageId) === index
-  )
-}
-
-function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>, first: boolean): string[] {
+function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>, declared: Set<string>): string[] {
   if (input.does === 'advance') return [`await sandbox.clock.advance(${spanOf(input.ms)})`]
   if (input.does === 'command') return [`sandbox.store.run(${input.words.map((word) => jsLiteral(word)).join(', ')})`]
   if (input.does === 'request') return requestCode(input.request, index)
@@ -104,9 +96,10 @@ function codeOf(input: Input, index: number, named: ReadonlyMap<string, string>,
   if (input.does !== 'publish') return [`sandbox.queue.${input.does}(${name}.id)`]
   const { bodyBase64, ...publish } = input.publish
   const body = bodyBase64 === undefined ? {} : { body: new Code(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
-  return [
-    `${name === undefined || !first ? '' : `const ${name} = `}sandbox.queue.publish(${jsLiteral({ ...publish, ...body }, 2)})`,
-  ]
+  // A duplicate is accepted under the id of the first one.
+  const declares = name !== undefined && !declared.has(name)
+  if (declares) declared.add(name)
+  return [`${declares ? `const ${name} = ` : ''}sandbox.queue.publish(${jsLiteral({ ...publish, ...body }, 2)})`]
 }
 
 function requestCode(

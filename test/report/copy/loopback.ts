@@ -47,7 +47,7 @@ export function run(
         cwd,
         env: { PATH: process.env.PATH!, HOME: cwd, NO_COLOR: '1', ...env } as never,
         maxBuffer: 1e8,
-        timeout: 120_000,
+        timeout: 240_000,
       },
       (error: { code?: unknown } | null, stdout: string, stderr: string) =>
         done({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
