@@ -34,6 +34,8 @@ export interface InputKinds {
   readonly call: KeptCall & { readonly caller: object }
   /** A method of a face that changes something: the way to it from the sandbox. */
   readonly direct: readonly (string | readonly [method: string, ...args: unknown[]])[]
+  /** What the house did to an engine behind the faces; it is done to the sandbox that it is given. */
+  readonly acted: (sandbox: never) => unknown
   /** Somebody looked for a key, and found that it had expired. */
   readonly looked: string
   /** A timer, by its number. */

@@ -126,6 +126,13 @@ export class Replay implements Player {
       void this.#sandbox.calls.exchange(callOf(kept, abort.signal), { caller }).then(readAway, nothing)
     },
     direct: (way) => this.#direct(way),
+    acted: (run) => {
+      try {
+        run(this.#sandbox as never)
+      } catch {
+        // It failed then, too.
+      }
+    },
     looked: (key) => void inside.of(this.#sandbox.store).engine.db.find(key as Bytes),
     fired: (timer) => this.#fire(timer, false),
     drained: (timer) => this.#fire(timer, true),

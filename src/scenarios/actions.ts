@@ -3,6 +3,7 @@ import type { DeadLetter } from '../queue/delivery/dead-letters.js'
 import { engineOf } from '../queue/direct.js'
 import type { Message } from '../queue/message/message.js'
 import { targetOf } from '../queue/settings/url.js'
+import { act } from '../sandbox/inputs.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { PublishStep, RequestStep, ScheduleStep, Stage } from './steps.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
@@ -26,8 +27,9 @@ function publishOne(given: PublishStep, sandbox: Sandbox): string[] {
     options,
     sandbox,
   )
-  const engine = engineOf(sandbox.queue)
-  const results = engine.publisher.publish({ ...call, queue })
+  const results = act(sandbox, ({ queue: face }) =>
+    engineOf(face).publisher.publish({ ...call, settings: new Map(call.settings), queue }),
+  )
   return results.map(({ message }) => message.id)
 }
 
@@ -48,9 +50,11 @@ export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
     sandbox,
   )
   call.settings.set('cron', cron).set('schedule-id', id)
-  const engine = engineOf(sandbox.queue)
-  const { schedule } = engine.publisher.schedule({ ...call, queue })
-  if (paused !== undefined) engine.schedules.setPaused(schedule, paused)
+  act(sandbox, ({ queue: face }) => {
+    const engine = engineOf(face)
+    const { schedule } = engine.publisher.schedule({ ...call, settings: new Map(call.settings), queue })
+    if (paused !== undefined) engine.schedules.setPaused(schedule, paused)
+  })
 }
 
 function messageCall(destination: string, content: MessageContent, options: MessageOptions, sandbox: Sandbox) {
@@ -88,8 +92,13 @@ function lettersOf(who: string, { sandbox, messages }: Stage): readonly DeadLett
 }
 
 export function deleteDeadLetters(who: string, stage: Stage): void {
-  const { deadLetters } = engineOf(stage.sandbox.queue).courier
-  for (const letter of lettersOf(who, stage)) deadLetters.delete(letter)
+  for (const { id } of lettersOf(who, stage)) {
+    act(stage.sandbox, ({ queue }) => {
+      const { deadLetters } = engineOf(queue).courier
+      const letter = deadLetters.get(id)
+      if (letter !== undefined) deadLetters.delete(letter)
+    })
+  }
 }
 
 export function retryDeadLetters(who: string, stage: Stage): void {
@@ -100,10 +109,12 @@ export function retryDeadLetters(who: string, stage: Stage): void {
 }
 
 export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
-  const { schedules } = engineOf(sandbox.queue)
-  const schedule = schedules.get(id)
-  if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
-  schedules.setPaused(schedule, paused)
+  act(sandbox, ({ queue }) => {
+    const { schedules } = engineOf(queue)
+    const schedule = schedules.get(id)
+    if (schedule === undefined) throw new RangeError(`There is no schedule ${JSON.stringify(id)}.`)
+    schedules.setPaused(schedule, paused)
+  })
 }
 
 /** Sends a request as an application would, and compares the answer. Time moves until it arrives. */

@@ -9,6 +9,7 @@ import type { Policy } from '../policy/policy.js'
 import { policySchema } from '../policy/schema.js'
 import { type VocabularyName, vocabularyNames } from '../protocol/vocabulary.js'
 import { engineOf } from '../queue/direct.js'
+import { act } from '../sandbox/inputs.js'
 import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js'
 import { storedValue } from '../store/dump/portable.js'
 import type { DumpedKey } from '../store/dump/snapshot.js'
@@ -279,11 +280,14 @@ export function prepareGiven(scenario: Scenario, sandbox: Sandbox): void {
   for (const [group, endpoints] of Object.entries(urlGroups ?? {})) sandbox.queue.urlGroup(group, endpoints)
   for (const [queue, { parallelism = 1, paused }] of Object.entries(queues ?? {}))
     sandbox.queue.upsertQueue(queue, parallelism, paused)
-  const { flow } = engineOf(sandbox.queue)
   for (const [key, { paused, periodSeconds, ...limits }] of Object.entries(flowControl ?? {})) {
-    if (Object.keys(limits).length > 0 || periodSeconds !== undefined)
-      flow.pin(key, { ...limits, period: periodSeconds })
-    if (paused === true) flow.pause(key)
+    act(sandbox, ({ queue }) => {
+      const { flow } = engineOf(queue)
+      if (Object.keys(limits).length > 0 || periodSeconds !== undefined) {
+        flow.pin(key, { ...limits, period: periodSeconds })
+      }
+      if (paused === true) flow.pause(key)
+    })
   }
   for (const schedule of schedules ?? []) createSchedule(schedule, sandbox)
 }

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { FaultRule } from '../faults/fault.js'
 import type { Duration } from '../kernel/duration.js'
 import { engineOf } from '../queue/direct.js'
+import { act } from '../sandbox/inputs.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 import {
   createSchedule,
@@ -319,7 +320,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('The id of a schedule.')
     },
-    run: (id, { sandbox }) => engineOf(sandbox.queue).schedules.delete(id),
+    run: (id, { sandbox }) => act(sandbox, ({ queue }) => engineOf(queue).schedules.delete(id)),
   },
   pauseFlowControl: {
     summary: 'Pauses a flow-control key: its messages wait.',
@@ -327,7 +328,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('A flow-control key.')
     },
-    run: (key, { sandbox }) => engineOf(sandbox.queue).flow.pause(key),
+    run: (key, { sandbox }) => act(sandbox, ({ queue }) => engineOf(queue).flow.pause(key)),
   },
   resumeFlowControl: {
     summary: 'Resumes a flow-control key.',
@@ -335,7 +336,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     get schema() {
       return named('A flow-control key.')
     },
-    run: (key, { sandbox }) => engineOf(sandbox.queue).flow.resume(key),
+    run: (key, { sandbox }) => act(sandbox, ({ queue }) => engineOf(queue).flow.resume(key)),
   },
   pinFlowControl: {
     summary: 'Fixes the limits of a flow-control key against those that messages bring.',
@@ -349,7 +350,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
       })
     },
     run: ({ key, periodSeconds, ...limits }, { sandbox }) =>
-      engineOf(sandbox.queue).flow.pin(key, { ...limits, period: periodSeconds }),
+      act(sandbox, ({ queue }) => engineOf(queue).flow.pin(key, { ...limits, period: periodSeconds })),
   },
   setUrlGroup: {
     summary: 'Creates a url group, or adds endpoints to it.',

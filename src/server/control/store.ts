@@ -105,7 +105,7 @@ export const storeOrders: readonly Order[] = [
     summary:
       'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
     body: v.strictObject({ at: pastInstant, command: v.optional(v.pipe(v.array(word), v.minLength(1))) }),
-    example: { at: '-5m', command: ['GET', 'greeting'] },
+    example: { at: '2030-01-01T00:00:00Z', command: ['GET', 'greeting'] },
     tool: {
       name: 'store_at',
       does: 'Runs one command that only reads in the store as it was at an instant; without a command tells all that was stored.',
@@ -130,7 +130,7 @@ export const storeOrders: readonly Order[] = [
     path: '/store/difference',
     summary: 'What was different in the store between two instants; `to` is now without it.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
-    example: { from: '-5m' },
+    example: { from: '2030-01-01T00:00:00Z' },
     tool: {
       name: 'store_difference',
       when: 'To see what a step of the story did to the data.',

@@ -77,7 +77,7 @@ export const worldOrders: readonly Order[] = [
       name: v.optional(v.string()),
       deliver: v.optional(v.boolean()),
     }),
-    example: { at: '-5m' },
+    example: { at: '2030-01-01T00:00:00Z' },
     tool: {
       name: 'fork',
       does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
