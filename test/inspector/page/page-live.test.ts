@@ -13,9 +13,10 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const token = 'a-token-of-this-test'
 
-test('the page is at most 60 kB compressed, without the editor', () => {
+// The forms of copying take 9 kB of it.
+test('the page is small: at most 64 kB compressed, without the editor', () => {
   const { html } = inspectorPage()
-  expect(brotliCompressSync(html).length).toBeLessThan(60_000)
+  expect(brotliCompressSync(html).length).toBeLessThan(64_000)
   expect(html).not.toContain('Content-Security-Policy')
 })
 
