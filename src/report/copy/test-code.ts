@@ -14,13 +14,9 @@ export function testOf(runner: Runner, selection: Selection, context: CopyContex
     startAt: iso(stretch.startAt),
   })
   const { head, args } = frames[runner](options)
-  const { seq: first } = selection.entries[0] ?? { seq: 0 }
-  const [from = first, to = first] = selection.range ?? [selection.entry, selection.entry]
-  const what = selection.range
-    ? `entries ${from} to ${to}`
-    : selection.message || selection.entry
-      ? 'a message'
-      : 'this'
+  const { entries, range } = selection
+  const [first = 0, last = 0] = [entries[0]?.seq, entries.at(-1)?.seq]
+  const what = range === undefined ? 'a message' : `entries ${Math.max(first, range[0])} to ${Math.min(last, range[1])}`
   return [
     ...head,
     '',
